@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz check format bench docs page clean test-clusters test-lowest wheel
+.PHONY: help demo test test-product fuzz check format bench docs page clean test-clusters test-lowest wheel
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,11 @@ demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
 test: $(STAMP)-$(TEST_EXTRAS) ## Run the tests (the slow ones too: ARGS="-m ''")
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" $(ARGS)
 
+# Without the laboratory: papers, networks and what runs them.
+test-product: $(STAMP)-$(TEST_EXTRAS) ## Run the tests of what users of tables need, without papers and networks
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" tests src docs README.md \
+		--ignore=tests/lab --ignore=src/recombine/lab --ignore=docs/papers --ignore=docs/networks.md $(ARGS)
+
 # Ten thousand cases take a quarter of an hour on two cores: make fuzz FUZZ_CASES=10000 FUZZ_SEED=1
 FUZZ_CASES ?= 2000
 FUZZ_SEED ?= 0
@@ -42,10 +47,10 @@ fuzz: $(STAMP)-$(TEST_EXTRAS) ## Try to break every command, reader, write and v
 
 # In an environment of its own. Old libraries deprecate things that newer ones mended: their warnings are no errors here.
 # What a library cannot change (papers, the shape of the house) is left out: LOWEST_TESTS=tests runs that too.
-LOWEST_TESTS ?= tests --ignore=tests/papers --ignore=tests/house
+LOWEST_TESTS ?= tests --ignore=tests/lab/papers --ignore=tests/house
 test-clusters: $(STAMP)-$(TEST_EXTRAS) ## Kill workers of a local Dask cluster, and of Slurm if it is installed (as root)
-	$(BIN)/python -m pytest -n 0 -m slow tests/runs/test_clusters.py $(ARGS) -k dask
-	if command -v slurmctld > /dev/null; then sh tools/slurm.sh $(BIN)/python -m pytest -n 0 -m slow tests/runs/test_clusters.py $(ARGS) -k slurm; fi
+	$(BIN)/python -m pytest -n 0 -m slow tests/lab/runs/test_clusters.py $(ARGS) -k dask
+	if command -v slurmctld > /dev/null; then sh tools/slurm.sh $(BIN)/python -m pytest -n 0 -m slow tests/lab/runs/test_clusters.py $(ARGS) -k slurm; fi
 
 test-lowest: ## Run the tests with the lowest versions that pyproject.toml allows
 	@test -x $(VENV)-lowest/bin/python || sh tools/venv.sh "$(PYTHON)" "$(VENV)-lowest"

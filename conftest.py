@@ -9,24 +9,24 @@ from importlib.util import find_spec
 HAS_TORCH = find_spec("torch") is not None
 
 NEED_TORCH = [
-    "src/recombine/nets/*",
-    "tests/nets/*",
-    "src/recombine/papers/*/experiments/*",
-    "tests/papers/first_principles/test_decoders.py",
+    "src/recombine/lab/nets/*",
+    "tests/lab/nets/*",
+    "src/recombine/lab/papers/*/experiments/*",
+    "tests/lab/papers/first_principles/test_decoders.py",
     "docs/networks.md",
     "docs/papers/first-principles.md",
     "docs/papers/forced-rendering.md",
     "docs/papers/multitask.md",
     "src/recombine/measures/outputs/sensitivity.py",
-    "src/recombine/worlds/images/label_pairs.py",
-    "src/recombine/worlds/images/noise.py",
-    "src/recombine/worlds/images/pairs.py",
+    "src/recombine/lab/worlds/images/label_pairs.py",
+    "src/recombine/lab/worlds/images/noise.py",
+    "src/recombine/lab/worlds/images/pairs.py",
 ]
 NEED_CLARABEL = ["src/recombine/theory/diagonal/group_interpolators.py"]
-NEED_TRITON = ["src/recombine/nets/*/*_kernels.py"]
+NEED_TRITON = ["src/recombine/lab/nets/*/*_kernels.py"]
 NEED_STARLETTE = ["src/recombine/explore/server.py"]
 #: Their snippets are run in docs/papers, where the holes of the text are filled.
-PAGES = ["src/recombine/papers/*/page.md"]
+PAGES = ["src/recombine/lab/papers/*/page.md"]
 collect_ignore_glob = [
     *PAGES,
     *([] if HAS_TORCH else NEED_TORCH),

@@ -23,13 +23,13 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.nn import functional
 
-from recombine.nets.architectures import convnet, resnet
-from recombine.nets.architectures.convnet import ConvNet
-from recombine.nets.architectures.resnet import ResNet
-from recombine.nets.ensemble.ensemble import Ensemble
-from recombine.nets.ensemble.optimisers import Adam
-from recombine.nets.layers.side_by_side import convolve
-from recombine.nets.replay import ReplayedStep
+from recombine.lab.nets.architectures import convnet, resnet
+from recombine.lab.nets.architectures.convnet import ConvNet
+from recombine.lab.nets.architectures.resnet import ResNet
+from recombine.lab.nets.ensemble.ensemble import Ensemble
+from recombine.lab.nets.ensemble.optimisers import Adam
+from recombine.lab.nets.layers.side_by_side import convolve
+from recombine.lab.nets.replay import ReplayedStep
 
 NETWORKS = {
     "small": (ConvNet((1, 28, 56), (32, 64), kernel=3, dense=(64,), outputs=10, pools=(2, 2)), 64),
@@ -257,9 +257,9 @@ Pass = Callable[[], object]
 
 def layer_pairs(count: int, dtype: torch.dtype) -> Iterator[tuple[str, Pass, Pass]]:
     """Yield the name of a layer, and our pass and torch's through it."""
-    from recombine.nets.layers.convolution_kernels import rectified_convolution
-    from recombine.nets.layers.pooling_kernels import normalised_pool
-    from recombine.nets.layers.residual_kernels import add_frame, normalised_convolution
+    from recombine.lab.nets.layers.convolution_kernels import rectified_convolution
+    from recombine.lab.nets.layers.pooling_kernels import normalised_pool
+    from recombine.lab.nets.layers.residual_kernels import add_frame, normalised_convolution
 
     def drawn(*shape: int, wanted: bool = True) -> Tensor:
         return torch.randn(shape, device="cuda").to(dtype).requires_grad_(wanted)

@@ -19,11 +19,16 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from recombine.nets.decoders.components import Decoder
-from recombine.nets.decoders.composed import ComposedDecoder, compositional_decoder, monolithic_decoder, rgba_decoder
-from recombine.nets.ensemble.ensemble import Ensemble
-from recombine.nets.ensemble.optimisers import AdamW
-from recombine.worlds.rendered import sprites
+from recombine.lab.nets.decoders.components import Decoder
+from recombine.lab.nets.decoders.composed import (
+    ComposedDecoder,
+    compositional_decoder,
+    monolithic_decoder,
+    rgba_decoder,
+)
+from recombine.lab.nets.ensemble.ensemble import Ensemble
+from recombine.lab.nets.ensemble.optimisers import AdamW
+from recombine.lab.worlds.rendered import sprites
 
 
 def seconds(model: ComposedDecoder, seeds: Sequence[int], options: argparse.Namespace, chunk: int) -> float:

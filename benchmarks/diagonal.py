@@ -24,13 +24,13 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from recombine.nets.by_hand.diagonal import Schedule, reduce_weights, single_task
-from recombine.nets.by_hand.diagonal_training import train_diagonal
-from recombine.papers.multitask.experiments.theory import nested, overlap
-from recombine.runs.experiment import Unit
+from recombine.lab.nets.by_hand.diagonal import Schedule, reduce_weights, single_task
+from recombine.lab.nets.by_hand.diagonal_training import train_diagonal
+from recombine.lab.papers.multitask.experiments.theory import nested, overlap
+from recombine.lab.runs.experiment import Unit
+from recombine.lab.worlds.teachers import linear_teachers, sphere_inputs
 from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.penalties import pretrained_weights
-from recombine.worlds.teachers import linear_teachers, sphere_inputs
 
 N, D = 64, 1000
 #: Steps of gradient descent to a training loss of 1e-10, as printed without --quick, and those of --quick.

@@ -27,8 +27,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, stack_module_state, vmap
 
-from recombine.nets.architectures.mlp import MLP
-from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.lab.nets.architectures.mlp import MLP
+from recombine.lab.nets.ensemble.ensemble import Ensemble
 
 #: Networks and steps on which losses are compared.
 COMPARED = (4, 20)

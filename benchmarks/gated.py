@@ -15,13 +15,13 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from recombine.errors import InputError
-from recombine.nets.by_hand.gated import GatedNetworks
-from recombine.nets.by_hand.gated_training import schedule_of, train_gated
+from recombine.lab.nets.by_hand.gated import GatedNetworks
+from recombine.lab.nets.by_hand.gated_training import schedule_of, train_gated
+from recombine.lab.worlds.images.halves import label_halves
+from recombine.lab.worlds.images.sources import load_images
 from recombine.theory.gated.contexts import HalfSpaces
 from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.margin import largest_margin
-from recombine.worlds.images.halves import label_halves
-from recombine.worlds.images.sources import load_images
 
 Array = np.ndarray[Any, Any]
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import recombine
-from recombine.worlds.rendered.bumps import BumpWorld, Hole
+from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 
 Array = npt.NDArray[np.floating]
 

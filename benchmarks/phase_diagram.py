@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from recombine.papers.kernel_theory.experiments.context import kappa, simplex
-from recombine.tasks import Task, context_dependence
+from recombine.lab.papers.kernel_theory.experiments.context import kappa, simplex
+from recombine.lab.tasks import Task, context_dependence
 from recombine.theory.kernels.solvers.orbits import Quotient, solve_kernels
 
 Array = np.ndarray[Any, Any]

@@ -18,12 +18,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from recombine.nets.architecture import Tensors
-from recombine.nets.architectures.seq2seq import Seq2Seq, sequence_rows
-from recombine.nets.ensemble.batches import DrawnRows
-from recombine.nets.ensemble.ensemble import Ensemble
-from recombine.nets.ensemble.optimisers import Adam
-from recombine.worlds.scan import commands, scan_reading
+from recombine.lab.nets.architecture import Tensors
+from recombine.lab.nets.architectures.seq2seq import Seq2Seq, sequence_rows
+from recombine.lab.nets.ensemble.batches import DrawnRows
+from recombine.lab.nets.ensemble.ensemble import Ensemble
+from recombine.lab.nets.ensemble.optimisers import Adam
+from recombine.lab.worlds.scan import commands, scan_reading
 
 RATE, DECAY, CLIP = 0.01, (0.96, 100), 1.0
 

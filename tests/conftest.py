@@ -13,7 +13,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recombine.papers import Reproduction
+    from recombine.lab.papers import Reproduction
 
 ROOT = Path(__file__).parents[1]
 
@@ -61,6 +61,6 @@ def predictions() -> Callable[..., pd.DataFrame]:
 @pytest.fixture(scope="session")
 def judged() -> dict[str, Reproduction]:
     """Every paper by name, judged on the committed results; claims are judged once for all tests."""
-    from recombine.papers import available, from_results
+    from recombine.lab.papers import available, from_results
 
     return {name: from_results(paper, ROOT / "results") for name, paper in available().items()}

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from recombine.errors import RecombineError
-from recombine.papers import Paper, Reproduction, available, find, from_results
-from recombine.papers.record import Recorded, load_record
-from recombine.report.papers import PaperFigure, page_text, tally, tally_by_whose
+from recombine.lab.papers import Paper, Reproduction, available, find, from_results
+from recombine.lab.papers.record import Recorded, load_record
+from recombine.lab.report import PaperFigure, page_text, tally, tally_by_whose
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "papers"

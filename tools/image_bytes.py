@@ -21,7 +21,7 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 def pack_images(name: str, folder: Path) -> None:
     """Write a set of images, both splits, as few bytes into a folder."""
-    from recombine.worlds.images import load_images
+    from recombine.lab.worlds.images import load_images
 
     for split in ("train", "test"):
         images = load_images(name, split=split)

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recombine.papers import available, find
-from recombine.papers.reproduce import owed_experiments
-from recombine.runs import Store
+from recombine.lab.papers import available, find
+from recombine.lab.papers.reproduce import owed_experiments
+from recombine.lab.runs import Store
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 # A real Slurm on this machine alone, for as long as a command runs:
 #
 #     sudo apt-get install slurm-wlm        # Debian, Ubuntu
-#     sudo sh tools/slurm.sh .venv/bin/python -m pytest -m slow tests/runs/test_clusters.py
+#     sudo sh tools/slurm.sh .venv/bin/python -m pytest -m slow tests/lab/runs/test_clusters.py
 #
 # Everything it writes is in a temporary folder; the daemons end with the command. It must be root, as Slurm's are.
 set -eu

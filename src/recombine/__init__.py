@@ -16,13 +16,9 @@ from recombine._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from recombine import data as data
+    from recombine import lab as lab
     from recombine import measures as measures
-    from recombine import nets as nets
-    from recombine import papers as papers
-    from recombine import runs as runs
-    from recombine import tasks as tasks
     from recombine import theory as theory
-    from recombine import worlds as worlds
     from recombine.design.design import Design as Design
     from recombine.design.factors import Factor as Factor
     from recombine.errors import InputError as InputError

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recombine import KernelClassifier, tasks
+from recombine import KernelClassifier
 from recombine.cells import Contributions
 from recombine.errors import InputError
+from recombine.lab import tasks
 from recombine.measures.outputs import conjunction_values
 
 

@@ -13,8 +13,8 @@ import pytest
 
 import recombine as rc
 from recombine.jobs.inspection.reading import VERDICTS
+from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations.superposition import pasted_outputs
-from recombine.worlds.rendered.bumps import BumpWorld, Hole
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -37,7 +37,13 @@ def warm() -> None:
     """Import what commands import, once and before processes part."""
     import recombine
 
-    skipped = ("recombine.nets", "recombine.papers.", "recombine.runs.", "recombine.__main__", "recombine.worlds")
+    skipped = (
+        "recombine.lab.nets",
+        "recombine.lab.papers.",
+        "recombine.lab.runs.",
+        "recombine.__main__",
+        "recombine.lab.worlds",
+    )
     for module in pkgutil.walk_packages(recombine.__path__, "recombine.", onerror=lambda name: None):
         if not module.name.startswith(skipped):
             importlib.import_module(module.name)

@@ -14,12 +14,12 @@ from injected import every_fault
 
 import recombine as rc
 from recombine.cells.array_files import read_arrays, write_arrays
-from recombine.nets.checkpoints import Checkpoints, CheckpointWarning
+from recombine.lab.nets.checkpoints import Checkpoints, CheckpointWarning
+from recombine.lab.runs import Experiment, Result, Store, Unit, run, save_table
+from recombine.lab.runs.collect import load_table
+from recombine.lab.runs.store import StoreWarning
 from recombine.output_files import write_whole
 from recombine.report.figure import Figure
-from recombine.runs import Experiment, Result, Store, Unit, run, save_table
-from recombine.runs.collect import load_table
-from recombine.runs.store import StoreWarning
 from recombine.tables.table import Table
 
 

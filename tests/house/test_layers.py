@@ -25,20 +25,20 @@ LAYERS = {
         "progress",
         "registry",
         "tables",
-        "tasks",
         "verdicts",
     ],
-    "science": ["theory", "measures", "worlds"],
-    "engine": ["nets", "runs"],
-    "jobs": ["jobs", "papers"],
-    "faces": ["report", "explore", "cli", "__main__"],
+    "science": ["theory", "measures"],
+    "jobs": ["jobs"],
+    "words": ["words"],
+    "outputs": ["report", "explore", "cli", "__main__"],
+    "lab": ["lab"],
 }
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS.values()) for room in rooms}
 NAME = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
 
-#: The door of the house hands out names of every layer, so only a face may come in through it.
+#: The door of the house hands out names of every layer, so only an output or the lab may come in through it.
 DOOR = "__init__"
-HEIGHT[DOOR], NAME[DOOR] = HEIGHT["cli"], "faces"
+HEIGHT[DOOR], NAME[DOOR] = HEIGHT["cli"], "outputs"
 
 #: The only theories that build on others, and those they may build on.
 BUILDS_ON = {"sufficiency": {"compositions", "supports", "identification"}, "structures": {"identification"}}
@@ -129,7 +129,9 @@ def test_imports_point_down(folder: Path) -> None:
         ),
         ("theory/kernels/leak.py", "from recombine.nowhere import thing", True),
         ("theory/kernels/leak.py", "from .overlap import OverlapKernel\nfrom ...cells import as_cells", False),
-        ("jobs/audit/audit.py", "from recombine.theory.kernels import leak\nfrom recombine.runs import store", False),
+        ("jobs/audit/audit.py", "from recombine.theory.kernels import leak", False),
+        ("jobs/audit/audit.py", "from recombine.lab.runs import store", True),
+        ("lab/runs/sweep.py", "from recombine.jobs.audit import Audit\nfrom recombine.lab.nets import Ensemble", False),
         ("theory/kernels/leak.py", "if TYPE_CHECKING:\n    from recombine.jobs.audit import Audit", False),
     ],
 )
@@ -185,7 +187,7 @@ def is_room(name: str) -> bool:
     return FILES[name].name == "__init__.py"
 
 
-@pytest.mark.parametrize("parent", ["theory", "papers"])
+@pytest.mark.parametrize("parent", ["theory", "lab.papers"])
 def test_theories_and_papers_keep_to_themselves(parent: str) -> None:
     for name, targets in arrows().items():
         if name.startswith(f"recombine.{parent}."):
@@ -193,11 +195,23 @@ def test_theories_and_papers_keep_to_themselves(parent: str) -> None:
             assert others <= BUILDS_ON.get(own, set()), f"{name} imports from {sorted(others)}"
 
 
+#: From the bottom of the laboratory up.
+LAB = ["tasks", "worlds", "nets", "runs", "papers", "report", "cli"]
+
+
+def test_imports_inside_the_lab_point_down() -> None:
+    for name, targets in arrows().items():
+        own = name.removeprefix("recombine.lab.").partition(".")[0]
+        if name.startswith("recombine.lab."):
+            inside = {target.split(".")[2] for target in targets if target.startswith("recombine.lab.")}
+            assert {package for package in inside if LAB.index(package) > LAB.index(own)} == set(), name
+
+
 def test_readings_know_no_verdicts() -> None:
     """Readings turn rows into numbers; claims judge."""
     for name, targets in arrows().items():
         if ".readings" in name:
-            assert "recombine.papers.standing" not in targets, name
+            assert "recombine.lab.papers.standing" not in targets, name
 
 
 def test_contributing_draws_the_same_house() -> None:

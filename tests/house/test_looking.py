@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine import runs, worlds
-from recombine.nets.by_hand import Playground
-from recombine.worlds import images, rendered
+from recombine.lab import runs, worlds
+from recombine.lab.nets.by_hand import Playground
+from recombine.lab.worlds import images, rendered
 
 UNIT = runs.Unit("squares", 1, {"x": 2})
 DIGITS = images.load_images("digits")
@@ -19,15 +19,15 @@ DIGITS = images.load_images("digits")
 
 def trained() -> object:
     pytest.importorskip("torch")
-    from recombine.nets.architectures import MLP
-    from recombine.nets.ensemble import Ensemble
+    from recombine.lab.nets.architectures import MLP
+    from recombine.lab.nets.ensemble import Ensemble
 
     return Ensemble(MLP(2, (3,)), seeds=range(500)).train(np.eye(2), [1.0, -1.0], rate=0.1, steps=1, record=[0, 1])
 
 
 def continued() -> object:
     pytest.importorskip("torch")
-    from recombine.nets.architectures import Continued, ReluStudent
+    from recombine.lab.nets.architectures import Continued, ReluStudent
 
     student = ReluStudent(3, 4)
     given = {name: tensor.expand(300, *tensor.shape) for name, tensor in student.initial(0, 1.0).items()}
@@ -49,9 +49,9 @@ THINGS: dict[Callable[[], object], str] = {
     lambda: rc.audit(DESIGN).additivity.at(1): "OrderCheck(order=1, tested=4, error=",
     lambda: rc.Factor("drug", tuple(range(10_000))): "Factor('drug', 10,000 levels)",
     lambda: rc.audit(DESIGN).findings: "(Finding(RC302 additivity not checked, note),)",
-    lambda: rc.papers.find("kernel-theory"): "Paper('kernel-theory', Lippl and Stachenfeld, ICLR 2025)",
-    lambda: rc.papers.find("kernel-theory").claim("4"): "Claim('kernel-theory/4', reads 'leak')",
-    lambda: rc.papers.find("kernel-theory").figures[0]: "Plot('salience' of salience)",
+    lambda: rc.lab.papers.find("kernel-theory"): "Paper('kernel-theory', Lippl and Stachenfeld, ICLR 2025)",
+    lambda: rc.lab.papers.find("kernel-theory").claim("4"): "Claim('kernel-theory/4', reads 'leak')",
+    lambda: rc.lab.papers.find("kernel-theory").figures[0]: "Plot('salience' of salience)",
     trained: "Trained(500 networks of MLP(inputs=2, hidden=(3,), outputs=1), 2 records, by hand)",
     continued: "Continued(architecture=ReluStudent(inputs=3, hidden=4, tasks=1), seeds=300 items)",
     lambda: Playground.initial(range(100)): "Playground(weights=(float64[100, 2, 8], ",

@@ -19,11 +19,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from recombine.papers import find
-from recombine.runs.collect import merge_stores, opened_store
-from recombine.runs.experiment import Result, Unit
-from recombine.runs.store import Store
-from recombine.worlds.images import Images
+from recombine.lab.papers import find
+from recombine.lab.runs.collect import merge_stores, opened_store
+from recombine.lab.runs.experiment import Result, Unit
+from recombine.lab.runs.store import Store
+from recombine.lab.worlds.images import Images
 
 TOOLS = Path(__file__).parents[2] / "tools"
 VERSION = ".".join(platform.python_version_tuple()[:2])
@@ -268,13 +268,13 @@ def test_the_service_for_several_processes_is_started_tried_and_ended(
 def test_images_come_out_as_they_went_in(
     ship: ModuleType, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = import_module("recombine.worlds.images.files")
+    files = import_module("recombine.lab.worlds.images.files")
     image_bytes = sys.modules["image_bytes"]
     rng = np.random.default_rng(1)
     shape = (7, 1, 28, 28) if name == "mnist" else (7, 3, 32, 32)
     about = ((0.5,) * shape[1], (0.5,) * shape[1])
     sets = {split: Images(name, rng.integers(0, 256, shape).astype(np.uint8), np.arange(7), *about) for split in SPLITS}
-    monkeypatch.setattr("recombine.worlds.images.load_images", lambda name, split: sets[split])
+    monkeypatch.setattr("recombine.lab.worlds.images.load_images", lambda name, split: sets[split])
     monkeypatch.setattr(image_bytes, "BLOCK", 3)
     image_bytes.pack_images(name, tmp_path / "images")
     image_bytes.unpack_images(tmp_path / "images", tmp_path / "data")

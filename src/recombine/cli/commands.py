@@ -43,11 +43,11 @@ COMMANDS = {
         "Audit the bundled table of flight times by carrier, origin and destination.",
     ),
     "papers": (
-        "recombine.cli.papers:papers_command",
+        "recombine.lab.cli.papers:papers_command",
         "List papers, their claims, and what has been established of whose statements.",
     ),
     "reproduce": (
-        "recombine.cli.reproduce:reproduce_command",
+        "recombine.lab.cli.reproduce:reproduce_command",
         "Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one.",
     ),
 }

@@ -10,7 +10,6 @@ from recombine.jobs.faces import FACES
 if TYPE_CHECKING:
     from recombine.report import audit as audit
     from recombine.report import comparison as comparison
-    from recombine.report import papers as papers
     from recombine.report import score as score
     from recombine.report.figure import Figure as Figure
     from recombine.report.inspection import inspection_json as inspection_json

@@ -13,7 +13,7 @@ import pytest
 
 import recombine as rc
 from recombine.jobs.inspection.reading import LayerReading, judge_layer, judge_model
-from recombine.worlds.rendered.bumps import BumpWorld, Hole
+from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
 SEEN, FACTORS = WORLD.seen(), ["x", "y"]

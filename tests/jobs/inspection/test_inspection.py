@@ -12,11 +12,11 @@ import pytest
 import recombine as rc
 from recombine.errors import InputError
 from recombine.jobs.inspection import inspection
+from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations import grid as grid_module
 from recombine.measures.activations.anova import additive_share
 from recombine.measures.activations.superposition import pasted_outputs
 from recombine.report.inspection import inspection_text
-from recombine.worlds.rendered.bumps import BumpWorld, Hole
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
 SEEN, FACTORS = WORLD.seen(), ["x", "y"]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recombine.lab.worlds.rendered.bumps import BumpWorld
 from recombine.measures.activations.anova import additive_share, effect_shares
 from recombine.measures.activations.grid import as_grid
-from recombine.worlds.rendered.bumps import BumpWorld
 
 
 def test_the_share_of_true_images_is_the_known_one() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recombine.lab.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole
 from recombine.measures.activations.factorization import factorization, kernel_factorization, product_share
 from recombine.measures.activations.geometry import metric_tensor
 from recombine.measures.activations.grid import as_grid
-from recombine.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole
 
 WORLD = BumpWorld(side=28, hole=Hole.square(6, 22))
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
+from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations import grid as grid_module
 from recombine.measures.activations.factorization import factorization, kernel_factorization
 from recombine.measures.activations.geometry import (
@@ -22,7 +23,6 @@ from recombine.measures.activations.geometry import (
     volume_ratio,
 )
 from recombine.measures.activations.grid import as_grid, as_seen, shared_factors
-from recombine.worlds.rendered.bumps import BumpWorld, Hole
 
 WORLD = BumpWorld(side=28, hole=Hole.square(6, 22))
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
+from recombine.lab.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole
 from recombine.measures.activations.anova import additive_share
 from recombine.measures.activations.linear_probe import linear_probe
 from recombine.measures.activations.superposition import peak_accuracy, superposition
 from recombine.measures.activations.surrogate import surrogate
-from recombine.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole
 
 WORLD = BumpWorld(side=12, hole=Hole.square(3, 8))
 

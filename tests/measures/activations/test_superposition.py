@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole, places
 from recombine.measures.activations.superposition import (
     correlations,
     pasted_outputs,
@@ -16,7 +17,6 @@ from recombine.measures.activations.superposition import (
     peaks,
     superposition,
 )
-from recombine.worlds.rendered.bumps import BumpWorld, Hole, places
 
 WORLD = BumpWorld(side=12, hole=Hole.square(3, 8))
 

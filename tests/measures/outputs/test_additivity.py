@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from recombine import tasks
 from recombine.errors import InputError
+from recombine.lab import tasks
+from recombine.lab.tasks import Task
 from recombine.measures.outputs.additivity import additivity
-from recombine.tasks import Task
 from recombine.theory.kernels.estimators import KernelRegressor
 from recombine.theory.kernels.overlap import OverlapKernel
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from recombine import tasks
 from recombine.errors import InputError
+from recombine.lab import tasks
+from recombine.lab.tasks import Task
 from recombine.measures.outputs.contributions import (
     KINDS,
     Contributions,
@@ -18,7 +19,6 @@ from recombine.measures.outputs.contributions import (
     item_values,
     kind_of,
 )
-from recombine.tasks import Task
 from recombine.theory.kernels.estimators import KernelRegressor
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel

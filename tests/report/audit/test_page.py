@@ -131,7 +131,7 @@ def guessed() -> rc.Audit:
 
 @cache
 def two_valued() -> rc.Audit:
-    task = rc.tasks.context_dependence(left_out=1)
+    task = rc.lab.tasks.context_dependence(left_out=1)
     return rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train))
 
 

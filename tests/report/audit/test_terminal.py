@@ -138,7 +138,7 @@ def test_nothing_left_to_collect_is_said():
 
 
 def test_shortcut_accuracy_is_shown():
-    task = rc.tasks.context_dependence(left_out=3)
+    task = rc.lab.tasks.context_dependence(left_out=3)
     text = shown(rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train, names=list(task.factors))))
     assert "with cross-entropy loss, depth 1 to 4: 0%" in text
     assert "with squared loss, depth 1 to 4: 100%" in text

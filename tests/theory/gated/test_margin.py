@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 from recombine.errors import InputError, SolverError
+from recombine.lab.worlds.gated_problems import gated_problem
 from recombine.theory.gated.conic import largest_margin_by_cones
 from recombine.theory.gated.contexts import HalfSpaces
 from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.machine import NotSeparableError, UndecidedError, inseparability_certificate, machine_for
 from recombine.theory.gated.margin import largest_margin
 from recombine.theory.gated.norms import effective_squares, mixed_norm
-from recombine.worlds.gated_problems import gated_problem
 
 KNOWN = {
     ("toy", "group"): 7.665719,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
+from recombine.lab.worlds.gated_problems import gated_problem
 from recombine.theory.gated import norms
 from recombine.theory.gated.features import gating_for, published_transform
-from recombine.worlds.gated_problems import gated_problem
 
 ZETA = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
 BETA = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError, SolverError
+from recombine.lab.worlds.gated_problems import gated_problem
 from recombine.theory.gated import chain_cost, flow, largest_margin, own_margin, representation_cost
 from recombine.theory.gated.contexts import joint_contexts
-from recombine.worlds.gated_problems import gated_problem
 
 
 def test_a_two_layer_network_as_a_polynomial_has_the_margin_of_the_group_norm():

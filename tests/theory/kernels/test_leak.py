@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.tasks import Task, symbolic_addition
+from recombine.lab.tasks import Task, symbolic_addition
 from recombine.theory.kernels.leak import anchor_addition, slope
 
 Floats = npt.NDArray[np.float64]

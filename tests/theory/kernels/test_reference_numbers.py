@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from recombine import tasks
-from recombine.tasks import Task
+from recombine.lab import tasks
+from recombine.lab.tasks import Task
 from recombine.theory.kernels.estimators import KernelClassifier, KernelRegressor
 from recombine.theory.kernels.leak import anchor_addition, slope
 from recombine.theory.kernels.overlap import OverlapKernel

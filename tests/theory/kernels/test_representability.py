@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine import tasks
 from recombine.errors import InputError
-from recombine.tasks import Task
+from recombine.lab import tasks
+from recombine.lab.tasks import Task
 from recombine.theory.kernels.representability import Representability, representability, seen_incidence
 
 EXACT = [

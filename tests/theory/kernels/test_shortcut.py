@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from recombine.errors import InputError
-from recombine.tasks import Task, context_dependence
+from recombine.lab.tasks import Task, context_dependence
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.shortcut import context_dependence_margin, crossed_out
 from recombine.theory.kernels.solvers import Quotient, solve_kernels

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.cells.conjunctions import every_cell
-from recombine.tasks import symbolic_addition
+from recombine.lab.tasks import symbolic_addition
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel

@@ -12,12 +12,12 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
+from recombine.lab.worlds.rendered import sprites
 from recombine.theory.compositions import add, bilinear, occlude, own, product, rgba, stack
 from recombine.theory.sufficiency.conditions import compositional_support, gauge_aware_support, sufficient_support
 from recombine.theory.sufficiency.stacked_rank import JacobianStack
 from recombine.theory.supports import Support, band, box, finite, gap, planes
 from recombine.verdicts import Verdict
-from recombine.worlds.rendered import sprites
 
 ORIGIN, HALF, FAR = np.zeros(5), np.array([0.5, 0.5, 0.5, 0.0, 0.5]), np.array([1.0, 1.0, 1.0, 0.0, 1.0])
 

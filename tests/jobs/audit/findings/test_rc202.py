@@ -33,6 +33,6 @@ def test_untied_it_is_none(found):
 
 
 def test_a_sum_has_no_shortcut(found):
-    task = rc.tasks.symbolic_addition(n=9, anchors=[2, 6])
+    task = rc.lab.tasks.symbolic_addition(n=9, anchors=[2, 6])
     design = rc.Design.from_cells(task.cells, task.target, train=task.train, names=list(task.factors))
     assert found(design, "RC202") is None

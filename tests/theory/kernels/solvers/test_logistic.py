@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recombine import tasks
 from recombine.errors import InputError
+from recombine.lab import tasks
 from recombine.theory.kernels import KernelClassifier, OverlapKernel
 from recombine.theory.kernels.solvers import logistic_dual
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from recombine import tasks
 from recombine.errors import InputError
-from recombine.papers.kernel_theory.experiments.context import kappa, simplex
-from recombine.tasks import Task
+from recombine.lab import tasks
+from recombine.lab.papers.kernel_theory.experiments.context import kappa, simplex
+from recombine.lab.tasks import Task
 from recombine.theory.kernels.shortcut import context_dependence_margin
 from recombine.theory.kernels.solvers.orbits import Quotient, solve_kernels
 

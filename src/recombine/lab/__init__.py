@@ -1,0 +1,17 @@
+"""The laboratory: six papers reproduced, the networks, worlds and tasks they need, and the engine that runs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.lab import nets as nets
+    from recombine.lab import papers as papers
+    from recombine.lab import report as report
+    from recombine.lab import runs as runs
+    from recombine.lab import tasks as tasks
+    from recombine.lab import worlds as worlds
+
+open_room(__name__)

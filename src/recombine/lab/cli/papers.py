@@ -1,0 +1,77 @@
+"""The command that lists papers, their claims, and where these stand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recombine.errors import InputError
+from recombine.report.screen import capture, say, say_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recombine.lab.papers.reproduce import Reproduction
+
+
+def papers_command(
+    name: Annotated[str | None, typer.Argument(help="Show the claims of this paper only.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Every claim as JSON, with verdict and numbers.")] = False,
+) -> None:
+    """List papers, their claims, and what has been established of whose statements."""
+    from recombine.lab.papers import available, find
+    from recombine.lab.papers.record import load_record, record_of
+    from recombine.lab.papers.reproduce import from_results
+    from recombine.lab.papers.results import default_folder
+    from recombine.lab.report.terminal import claim_entries, paper_lines
+    from recombine.report.json_text import json_text
+
+    folder = results or default_folder()
+    known = folder.is_dir()
+    if results is not None and not known:
+        raise InputError(no_results(folder))
+    if as_json:
+        papers = list(available().values()) if name is None else [find(name)]
+        record = load_record(folder) if known else {}
+        say_json(json_text([entry for paper in papers for entry in claim_entries(paper, record)]))
+        return
+    if name is not None:
+        say(claims_on_screen(from_results(find(name), folder)), drawn=True)
+    listed = available().values() if name is None else ()
+    record = load_record(folder) if known else {}
+    for paper in listed:
+        say("\n".join(paper_lines(paper, record or (record_of(paper, folder) if known else None))) + "\n")
+    if not known:
+        print(f"recombine: where claims stand is not known here: {no_results(folder)}", file=sys.stderr)
+
+
+def no_results(folder: Path) -> str:
+    """Say that there are no results where they were looked for, and where to find some."""
+    return (
+        f"{folder.resolve()} is no folder of results; go to a clone of recombine, which has one, "
+        "or name one with --results"
+    )
+
+
+def claims_on_screen(state: Reproduction) -> str:
+    """Return the table of claims, what stands out, and the tally, as text for standard output."""
+    from recombine.lab.report.terminal import claim_grid, legend, remarks, tally_by_whose
+
+    def draw(console: Console) -> None:
+        console.print(f"[bold]{state.paper.name}[/bold]  {state.paper.title} ({state.paper.citation})\n")
+        console.print(claim_grid(state))
+        console.print()
+        for line in remarks(state):
+            console.print(line, markup=False)
+        told = tally_by_whose(
+            (claim.says, state.outcomes[claim.id].verdict, claim.exploratory) for claim in state.claims
+        )
+        console.print(f"{told}.", markup=False)
+        if words := legend(state):
+            console.print(words, markup=False)
+
+    return capture(draw, plain_width=160)

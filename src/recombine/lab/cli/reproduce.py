@@ -1,0 +1,354 @@
+"""The command that reproduces a paper: runs what its claims need, or reads it back, and judges them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from recombine.errors import InputError, StoppedError, listing, near_miss, plural
+from recombine.lab.cli.papers import claims_on_screen, no_results
+from recombine.output_files import check_folder, check_outputs, write_whole
+from recombine.report.screen import say
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from recombine.lab.papers.paper import Paper
+    from recombine.lab.papers.reproduce import Reproduction, Watch
+
+#: Where finished units are kept unless --store says otherwise.
+STORE = Path(".recombine")
+
+
+def reproduce_command(
+    paper: Annotated[str, typer.Argument(help="Short name, as listed by 'recombine papers'.")],
+    scale: Annotated[
+        str | None, typer.Option(help="quick (minutes on a laptop) or full (the paper's size). [default: quick]")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.")] = "cpu",
+    executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(help="Processes, Dask workers or Slurm jobs; auto measures how many processes get most done."),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Stop after this long and save what is in training; call again to go on. 0 only reads the store.",
+        ),
+    ] = None,
+    owed: Annotated[
+        bool, typer.Option("--owed", help="Run only units that the results folder lacks; judge both together.")
+    ] = False,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="First bring home the units of another store: its folder, or the file it was packed into. "
+            "Then nothing is run unless --minutes is given."
+        ),
+    ] = None,
+    from_results: Annotated[
+        bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")
+    ] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Only these claims: 13a,13b; may be repeated.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None,
+    save: Annotated[
+        bool, typer.Option("--save", help="Add the units that were run to the results folder; rows in it stay.")
+    ] = False,
+    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
+    store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False,
+) -> None:
+    """Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one."""
+    from recombine.lab.papers import find
+    from recombine.lab.papers.record import changed_verdicts, load_record
+    from recombine.lab.papers.reproduce import from_results as judge_results
+    from recombine.lab.papers.results import default_folder
+
+    chosen = find(paper)
+    only = _numbers(only or [])
+    chosen.chosen(only)
+    folder = results or default_folder()
+    _check(scale, html, [*_files(folder, chosen), *(merge or [])], force)
+    if figures is not None:
+        _check_figures(figures, chosen, only, force)
+    # Before anything is saved: --save writes the verdicts of today over these.
+    record = load_record(folder)
+    if from_results:
+        _check_judging(chosen, folder, store, {"--save": save, "--owed": owed, "--merge": bool(merge)})
+        state = judge_results(chosen, folder, scale=scale, only=only)
+    else:
+        check_folder(store, "--store")
+        _check_device(device)
+        if owed and not folder.is_dir():
+            raise InputError(f"{no_results(folder)}, or leave out --owed")
+        if merge:
+            brought = [_merge(chosen, other, store) for other in merge]
+            scale, minutes = scale or min(brought), minutes or 0.0
+        order = Order(chosen, scale or "quick", only, store, device, minutes, owed, force)
+        # Where rows of results come in, they are judged with those of the store.
+        shared = folder if (owed or save or merge) and folder.is_dir() else None
+        pool = _executor(executor, workers, address, order, shared)
+        state = _run(order, pool, shared)
+        if save:
+            _save(state, folder)
+    say(claims_on_screen(state), drawn=True)
+    if html is not None:
+        from recombine.lab.report.page import paper_page
+
+        write_whole(html, paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])))
+        say(f"report written to {html.resolve()}\n")
+    if figures is not None:
+        say(_draw(state, figures) + "\n")
+    changed = changed_verdicts(state, record, stored=from_results and scale is None)
+    for name, words in changed.items():
+        print(f"recombine: {name}: {words}", file=sys.stderr)
+    raise typer.Exit(1 if changed else 0)
+
+
+def _numbers(only: list[str]) -> list[str]:
+    """Split numbers of claims at commas; ids and numbers are in lower case."""
+    return [name.strip().lower() for text in only for name in text.strip(", ").split(",")]
+
+
+def _files(folder: Path, paper: Paper) -> list[Path]:
+    """Return the files of results that a reproduction reads."""
+    from recombine.lab.papers.record import FILE
+
+    return [folder / FILE, *sorted((folder / paper.name).glob("*.*"))]
+
+
+def _check(scale: str | None, html: Path | None, inputs: list[Path], force: bool) -> None:
+    """Refuse before the work, not after it."""
+    from recombine.lab.runs.experiment import SCALES
+
+    if scale is not None and scale not in SCALES:
+        raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
+    check_outputs([html], [None, *inputs], force)
+
+
+def _check_figures(folder: Path, paper: Paper, only: list[str], force: bool) -> None:
+    """Refuse a folder that takes no files, and to draw over a figure that is there."""
+    check_folder(folder, "--figures")
+    experiments = {claim.reads for claim in paper.chosen(only)}
+    drawn = [plot for plot in paper.figures if not only or experiments.issuperset(plot.experiments)]
+    there = [path for plot in drawn if (path := folder / f"{plot.name}.svg").exists()]
+    if there and not force:
+        raise InputError(f"{there[0]} exists; choose another folder, or allow overwriting with --force")
+
+
+def _check_device(device: str) -> None:
+    """Refuse a device that is not there; kernels need none, so torch is not asked for."""
+    if device == "cpu":
+        return
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        raise InputError(f"--device {device} needs torch, which is not installed; pip install 'recombine[nets]'")
+    import torch
+
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        # Where it does not know the word, torch lists every kind of device there ever was.
+        unknown = "device string" in reason.lower()
+        why = "is not a device" if unknown else f"cannot be used ({reason})"
+        raise InputError(f"--device {device} {why}; use cpu, or where there is a GPU cuda or cuda:1") from None
+
+
+class Order(NamedTuple):
+    """What is to be run, of which paper."""
+
+    paper: Paper
+    scale: str
+    only: list[str]
+    store: Path
+    device: str
+    minutes: float | None
+    owed: bool
+    force: bool
+
+
+def _check_judging(paper: Paper, folder: Path, store: Path, others: dict[str, bool]) -> None:
+    """Refuse options that --from-results has no use for, and a folder without results."""
+    if store != STORE:
+        raise InputError("--from-results reads results and no store; leave out --store, or --from-results")
+    for option, given in others.items():
+        if given:
+            raise InputError(f"--from-results runs nothing that {option} could write or read; leave out one of the two")
+    if not folder.is_dir():
+        raise InputError(f"{no_results(folder)}, or run without --from-results")
+    if not any((folder / paper.name).glob("*.json")):
+        raise InputError(f"{folder} has no results of {paper.name}; name another folder, or leave out --from-results")
+
+
+def _merge(paper: Paper, path: Path, store: Path) -> str:
+    """Bring another store's units home, say what came, and return the largest scale they belong to."""
+    from recombine.lab.report.terminal import merge_lines
+    from recombine.lab.runs.collect import merge_stores, opened_store
+    from recombine.lab.runs.store import Store
+
+    with opened_store(path) as other:
+        merged = merge_stores(other, Store(store))
+        for line in merge_lines(merged, paper, path):
+            print(line, file=sys.stderr)
+    keys = {run.key for run in merged.sound}
+    full = {unit.key for experiment in paper.experiments for unit in experiment.units("full")}
+    return "full" if keys & full else "quick"
+
+
+def _executor(name: str, workers: str | None, address: str | None, order: Order, results: Path | None) -> Executor:
+    """Return the executor that was asked for, with the number of processes measured if that was asked for too."""
+    from recombine.lab.runs.executors import make_executor
+
+    if workers == "auto":
+        if name != "local":
+            raise InputError(f"--workers auto measures processes of this machine, not of {name}; give a number")
+        return _measured(order, results)
+    if workers is not None and not (workers.isdecimal() and int(workers)):
+        raise InputError(f"--workers {workers} is no number of processes; give 1 or more, or auto")
+    return make_executor(name, workers=None if workers is None else int(workers), address=address)
+
+
+def _measured(order: Order, results: Path | None) -> Executor:
+    """Measure on a unit of the quick grid: it is of the same kind as those of the full one, and over soon."""
+    from recombine.lab.papers.reproduce import owed_experiments
+    from recombine.lab.runs.pool import LocalExecutor, measured_executor
+    from recombine.lab.runs.store import Store
+
+    owed = owed_experiments(
+        order.paper, order.scale, Store(order.store), only=order.only, results=results if order.owed else None
+    )
+    names = [one.name.rpartition("/")[2] for one in owed if order.minutes != 0]
+    quick = [name for name in names if order.paper.by_name[name].quick]
+    if not quick:
+        return LocalExecutor(1)
+    experiment = order.paper.by_name[quick[0]]
+    bare = replace(experiment, quick=(), full=(), needs=None)
+    executor, rates = measured_executor(bare.compute, experiment.units("quick", order.device)[0])
+    measured = ", ".join(f"{rate:.3g} with {tried}" for tried, rate in rates.items())
+    print(
+        f"recombine: --workers {executor.workers}; quick units of {bare.name} per minute: {measured}", file=sys.stderr
+    )
+    return executor
+
+
+def _run(order: Order, executor: Executor, results: Path | None) -> Reproduction:
+    from recombine.lab.papers.reproduce import reproduce
+    from recombine.lab.runs.store import Store
+
+    try:
+        with _live() as watch:
+            state = reproduce(
+                order.paper,
+                order.scale,
+                store=Store(order.store),
+                executor=executor,
+                only=order.only,
+                device=order.device,
+                minutes=order.minutes,
+                results=results,
+                owed=order.owed,
+                force=order.force,
+                watch=watch,
+            )
+    except BaseException as error:
+        # Not after the units at work: those may take hours.
+        executor.shutdown(wait=False, cancel_futures=True)
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        raise StoppedError(
+            f"stopped. Finished units are in {order.store}, and what was saved of others; "
+            "the same command goes on from there."
+        ) from None
+    executor.shutdown()
+    if order.minutes:
+        _say_what_is_left(order, results)
+    return state
+
+
+def _say_what_is_left(order: Order, results: Path | None) -> None:
+    """Say that the time was up, if it was, and that nothing is lost."""
+    from recombine.errors import plural
+    from recombine.lab.papers.reproduce import owed_experiments
+    from recombine.lab.runs.store import Store
+
+    store, results = Store(order.store), results if order.owed else None
+    left = owed_experiments(order.paper, order.scale, store, only=order.only, results=results)
+    keys = [unit.key for experiment in left for unit in experiment.units(order.scale)]
+    begun = sum(store.checkpoints(key).is_dir() for key in keys)
+    if keys:
+        print(
+            f"recombine: {plural(len(keys), 'unit')} to go, {begun} of them part way; "
+            "the same command goes on from there.",
+            file=sys.stderr,
+        )
+
+
+def _save(state: Reproduction, folder: Path) -> None:
+    """Write the results that have changed, and say how far each has come."""
+    from recombine.lab.papers.record import record_of, save_record
+    from recombine.lab.papers.results import load_evidence, same_evidence, save_evidence
+
+    written = 0
+    for name, evidence in state.results.items():
+        old = load_evidence(folder, state.paper.name, name, (evidence.scale,))
+        if old is None or not same_evidence(old, evidence):
+            save_evidence(folder, state.paper.name, evidence)
+            before = len(old.provenance.settings) if old else 0
+            now = len(evidence.provenance.settings)
+            print(f"{name}: {now} of {evidence.provenance.planned or now} units, {before} before", file=sys.stderr)
+            written += 1
+    save_record(folder, record_of(state.paper, folder))
+    print(f"{plural(written, 'result')} written to {folder / state.paper.name}", file=sys.stderr)
+
+
+def _draw(state: Reproduction, folder: Path) -> str:
+    """Write the figures that can be drawn, and say how many, or why none."""
+    from recombine.lab.report.figure import PaperFigure
+
+    plots = [plot for plot in state.paper.figures if plot.drawable(state.results)]
+    if not plots:
+        return f"no figure written: {_why_none(state)}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for plot in plots:
+        PaperFigure(plot, state.results).save(folder / f"{plot.name}.svg")
+    return f"{plural(len(plots), 'figure')} written to {folder.resolve()}"
+
+
+def _why_none(state: Reproduction) -> str:
+    shown = {name for claim in state.claims for name in claim.figures}
+    wanted = {name for plot in state.paper.figures if plot.name in shown for name in plot.experiments}
+    lacking = sorted(wanted - set(state.results))
+    return f"there are no results of {listing(lacking)}" if lacking else "no figure shows these claims"
+
+
+@contextmanager
+def _live() -> Iterator[Watch | None]:
+    """Keep the table of claims up to date on stderr when a person is watching."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.live import Live
+
+    from recombine.lab.report.terminal import claim_grid
+
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+
+        def show(state: Reproduction, running: str | None) -> None:
+            live.update(claim_grid(state, running, brief=True), refresh=True)
+
+        yield show

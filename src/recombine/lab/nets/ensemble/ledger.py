@@ -1,0 +1,133 @@
+"""What a training leaves behind: the book that is kept while networks train, and what is handed out at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from recombine.lab.nets.architecture import Tensors
+from recombine.lab.nets.checkpoints import State
+from recombine.lab.nets.ensemble.samples import Inputs
+from recombine.lab.nets.ensemble.steps import Chunk
+
+if TYPE_CHECKING:
+    from recombine.lab.nets.ensemble.ensemble import Ensemble
+
+#: What is counted for each network.
+COUNTS = ("loss", "steps", "stopped", "diverged")
+
+
+@dataclass(eq=False)
+class Ledger:
+    """What training leaves behind, for all E networks; chunks write their own columns."""
+
+    history: Tensor
+    loss: Tensor
+    steps: Tensor
+    stopped: Tensor
+    diverged: Tensor
+    parameters: Tensors
+    statistics: Tensors
+    watched: list[list[tuple[Tensor, Tensor]]] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, parameters: Tensors, statistics: Tensors, records: int, dtype: torch.dtype) -> Ledger:
+        """Return a ledger for networks that start from these stacked parameters."""
+        one = next(iter(parameters.values()))
+        networks, device = len(one), one.device
+        no = torch.zeros(networks, dtype=torch.bool, device=device)
+        unknown = torch.full((records + 1, networks), torch.nan, dtype=dtype, device=device)
+        counts = torch.zeros(networks, dtype=torch.int64, device=device)
+        watched: list[list[tuple[Tensor, Tensor]]] = [[] for _ in range(records)]
+        return cls(unknown[:-1], unknown[-1].clone(), counts, no, no.clone(), parameters, statistics, watched)
+
+    def collect(self, chunk: Chunk) -> None:
+        """Copy a chunk's present state into the ledger."""
+        progress = chunk.progress
+        places = progress.networks
+        self.loss[places] = progress.latest
+        self.steps[places] = progress.taken
+        self.stopped[places] = progress.stopped
+        self.diverged[places] = progress.diverged
+        for mine, theirs in ((self.parameters, chunk.parameters()), (self.statistics, chunk.statistics())):
+            for name, tensor in theirs.items():
+                mine[name][places] = tensor.to(mine[name].dtype)
+
+    def saved(self, places: Tensor, training: Tensor) -> State:
+        """Return what is known of the networks ``places``; those still in ``training`` keep parameters elsewhere."""
+        ended = places[~torch.isin(places, training)]
+        state: dict[str, Any] = {"history": self.history[:, places], "ended": ended}
+        state |= {name: getattr(self, name)[places] for name in COUNTS}
+        state |= {f"parameters/{name}": tensor[ended] for name, tensor in self.parameters.items()}
+        state |= {f"statistics/{name}": tensor[ended] for name, tensor in self.statistics.items()}
+        for row, pieces in enumerate(self.watched):
+            mine = [piece for piece in pieces if bool(torch.isin(piece[0], places).all())]
+            for number, (networks, outputs) in enumerate(mine):
+                state |= {f"watched/{row}/{number}/networks": networks, f"watched/{row}/{number}/outputs": outputs}
+        return state
+
+    def restore(self, places: Tensor, state: Mapping[str, Any]) -> None:
+        """Take back what `saved` returned for the same networks."""
+        device = places.device
+        tensors = {name: torch.from_numpy(value).to(device) for name, value in state.items() if hasattr(value, "dtype")}
+        self.history[:, places] = tensors["history"]
+        for name in COUNTS:
+            getattr(self, name)[places] = tensors[name]
+        for kind, mine in (("parameters", self.parameters), ("statistics", self.statistics)):
+            for name, tensor in mine.items():
+                tensor[tensors["ended"]] = tensors[f"{kind}/{name}"]
+        for name, networks in tensors.items():
+            kind, _, rest = name.partition("/")
+            if kind == "watched" and rest.endswith("/networks"):
+                row = int(rest.partition("/")[0])
+                self.watched[row].append((networks, tensors[name.removesuffix("networks") + "outputs"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """E trained networks and how they got there.
+
+    Attributes
+    ----------
+    parameters, statistics : dict of Tensor
+        Stacked on a leading axis of length E.
+    loss : Tensor, shape (E,)
+        Training loss of the final parameters (with mini-batches or batch normalisation: of the last batch).
+    steps : Tensor of int, shape (E,)
+        Updates each network took.
+    stopped, diverged : Tensor of bool, shape (E,)
+        Whether its loss fell below the threshold; whether its loss became infinite or not a number.
+    recorded : tuple of int
+        Steps at which the history was written, R of them; 0 is the untrained network.
+    history : Tensor, shape (R, E)
+        Training loss after that many updates.
+    watched : Tensor or None, shape (R, E, M, K)
+        Outputs on the watched inputs after that many updates, or what the architecture keeps of them; (R, E, ...) of
+        what a watching function returned.
+    route : str
+        How the steps were computed: "on chip", "by hand" or "autograd".
+    """
+
+    ensemble: Ensemble
+    parameters: Tensors
+    statistics: Tensors
+    loss: Tensor
+    steps: Tensor
+    stopped: Tensor
+    diverged: Tensor
+    recorded: tuple[int, ...]
+    history: Tensor
+    watched: Tensor | None
+    route: str
+
+    def __repr__(self) -> str:
+        many, architecture = len(self.ensemble), self.ensemble.architecture
+        return f"Trained({many} networks of {architecture}, {len(self.recorded)} records, {self.route})"
+
+    def outputs(self, inputs: Inputs) -> Tensor:
+        """Return the networks' outputs (E, M, K) on inputs (M, ...) or (E, M, ...)."""
+        return self.ensemble.outputs(self.parameters, self.statistics, inputs)

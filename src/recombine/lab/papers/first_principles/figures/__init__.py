@@ -1,0 +1,7 @@
+"""All figures of the paper, in the order they are shown."""
+
+from __future__ import annotations
+
+from recombine.lab.papers.first_principles.figures import decoders, theory
+
+FIGURES = (*decoders.FIGURES, *theory.FIGURES)

@@ -1,0 +1,307 @@
+"""First principles: figures of trained decoders. Bars are two standard errors over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.lab.papers.first_principles.experiments.pictures import CELLS, PICTURES, unpack
+from recombine.lab.papers.first_principles.experiments.ranks import amplification
+from recombine.lab.papers.first_principles.experiments.supports import GAP
+from recombine.lab.papers.first_principles.experiments.worlds import WORLDS
+from recombine.lab.papers.first_principles.grids import TABLE
+from recombine.lab.papers.first_principles.readings.decoders import GROWN, PUBLISHED
+from recombine.lab.papers.first_principles.readings.scales import (
+    SCALES,
+    SPRITES,
+    DecoderRows,
+    living_rows,
+    rows_at,
+    scale_in_words,
+)
+from recombine.lab.papers.measured import MissingRowsError
+from recombine.lab.papers.plots import plot_of
+from recombine.lab.papers.seeds import over_seeds
+from recombine.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+MODELS = {"compositional": "compositional", "monolithic": "monolithic", "rgba": "RGBa", "rgba sigmoid": "RGBa, sigmoid"}
+#: Marks of published values.
+RELEASED: dict[str, Any] = {"color": "0.45", "markeredgewidth": 1.8, "linestyle": "none"}
+#: From the whole cube over planes to bands.
+ORDER = (
+    *("random", "orthogonal", "orthogonal+", "orthogonal normal", "orthogonal gap", "orthogonal*"),
+    *("diagonal 0.2", "diagonal 0.1", "diagonal 0.05"),
+)
+
+
+# ---------------------------------------------------------------------------- every row of the table
+
+ROWS = (
+    "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; a stroke for each "
+    "seed, dots and squares are means (bars: two standard errors), black models left out. Open diamonds are single "
+    "networks trained for the paper's 392,000 steps, as were those of the grey crosses, means of the released table."
+)
+
+
+def _rows_table(rows: Table) -> Table:
+    """Seeds of the largest scale that has all rows, or else of the largest there is; collapsed models left out."""
+    present = [scale for scale in SCALES if len(rows.only(scale=scale))]
+    try:
+        scale = DecoderRows.largest(rows, *TABLE).scale
+    except MissingRowsError:
+        scale = present[0]
+    living, listed = living_rows(rows_at(rows, scale)), []
+    for row in over_seeds(living, ("support", "model"), ("r2 id", "r2 all")).rows():
+        key = row["support"], row["model"]
+        known = dict(zip(("published id", "published all"), PUBLISHED.get(key, (np.nan, np.nan)), strict=True))
+        seeds = living.only(support=key[0], model=key[1])
+        whole = living_rows(rows_at(rows, SCALES[0])).only(support=key[0], model=key[1]) if scale != SCALES[0] else None
+        single = {
+            f"{word} {name}": " ".join(f"{value:.5f}" for value in kept[f"r2 {name}"]) if kept is not None else ""
+            for name in ("id", "all")
+            for word, kept in (("seeds", seeds), ("whole", whole))
+        }
+        listed.append({"scale": scale, **row, **known, **single})
+    return Table.from_rows(sorted(listed, key=lambda row: (ORDER.index(row["support"]), [*MODELS].index(row["model"]))))
+
+
+def _draw_rows(canvas: Canvas, table: Table) -> None:
+    axes = canvas.subplots()
+    canvas.subplots_adjust(left=0.3, right=0.98, top=0.9, bottom=0.12)
+    places = np.arange(len(table))[::-1]
+    for name, shift, marker, colour, word in (
+        ("id", 0.19, "o", "#1b6ca8", "on the support"),
+        ("all", -0.19, "s", "#c2551b", "on all combinations"),
+    ):
+        left, half = 1 - table[f"r2 {name}"], np.nan_to_num(table[f"r2 {name} 2se"])
+        style: dict[str, Any] = {"color": colour, "linestyle": "none", "marker": marker}
+        low = np.minimum(half, 0.6 * left)
+        axes.errorbar(left, places + shift, xerr=[low, half], label=word, capsize=3, markersize=6, zorder=3, **style)
+        for place, seeds in zip(places + shift, table[f"seeds {name}"], strict=True):
+            single = [1 - float(value) for value in seeds.split()]
+            axes.plot(single, np.full(len(single), place), **style | {"marker": "|", "markersize": 10}, zorder=2)
+        for place, networks in zip(places + shift, table[f"whole {name}"], strict=True):
+            ends = [1 - float(value) for value in networks.split()]
+            hollow = style | {"marker": "D", "markersize": 8, "markerfacecolor": "none", "markeredgewidth": 1.6}
+            axes.plot(ends, np.full(len(ends), place), **hollow, zorder=5)
+        known = 1 - table[f"published {name}"]
+        axes.plot(known, places + shift, "x", markersize=8, zorder=4, **RELEASED)
+    if any(table["whole all"]):
+        hollow = {"color": "0.2", "markerfacecolor": "none", "markersize": 8, "linestyle": "none"}
+        axes.plot([], [], marker="D", label="the paper's length", **hollow)
+    axes.plot([], [], "x", label="released table", **RELEASED)
+    axes.set_yticks(places, [f"{row['support']}, {MODELS[row['model']]} ({row['n']})" for row in table.rows()])
+    axes.set_xscale("log")
+    ticks = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set(xlabel=f"1 - R2 (0 is perfect, 1 the mean image); {scale_in_words(str(table['scale'][0]))}")
+    axes.set(ylim=(-0.6, len(table) - 0.4))
+    axes.axvline(1, color="0.6", linewidth=0.8, linestyle="-", marker="")
+    axes.legend(frameon=False, fontsize=11, loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=4)
+
+
+def _say_rows(table: Table) -> str:
+    plain, ours = (table.only(support="orthogonal", model=m)["r2 all"] for m in ("monolithic", "compositional"))
+    words = f"{ours[0]:.2f} against {plain[0]:.2f}" if len(plain) and len(ours) else "not both run"
+    return f"R2 on the support and on all combinations by row; on planes, compositional and monolithic: {words}."
+
+
+# ---------------------------------------------------------------------------- growth of errors
+
+GROWTH = (
+    "Error on all combinations over that on the support, and the worst factor by which stacked Jacobians of soft "
+    "occlusion let errors grow; bars are two standard errors over seeds, grey crosses the released table. At the "
+    "dashed line, 1.8, nothing grows: two sprites move instead of one."
+)
+STILL = 1.8
+
+
+def _growth_table(rows: Table) -> Table:
+    try:
+        found = DecoderRows.largest(rows, *GROWN, scales=SPRITES)
+    except MissingRowsError:
+        return rows.where(np.zeros(len(rows), dtype=bool))
+    listed = []
+    for case, known in GROWN.items():
+        ours, allowed = found.growth(case), amplification(case[0])
+        listed.append({"support": case[0], "amplification": allowed, "growth": ours.mean, "2se": ours.error})
+        listed[-1] |= {"released": known, "scale": found.scale}
+    return Table.from_rows(listed)
+
+
+def _draw_growth(canvas: Canvas, table: Table) -> None:
+    if _unfinished(canvas, not len(table)):
+        return
+    axes = canvas.subplots()
+    canvas.subplots_adjust(left=0.1, right=0.98, top=0.95, bottom=0.17)
+    places = np.arange(len(table))
+    ours: dict[str, Any] = {"linestyle": "none", "marker": "s", "color": "#c2551b", "capsize": 3, "markersize": 6}
+    axes.errorbar(places - 0.06, table["growth"], yerr=table["2se"], label=scale_in_words(table["scale"][0]), **ours)
+    axes.plot(places + 0.06, table["released"], "x", markersize=8, label="released table", **RELEASED)
+    axes.legend(frameon=False, fontsize=11, loc="upper left")
+    axes.axhline(STILL, color="0.4", linewidth=1, linestyle="--", marker="")
+    names = [f"{row['support']}\nmay grow {row['amplification']:.1f} x" for row in table.rows()]
+    axes.set_xticks(places, names)
+    axes.set(ylabel="error on all / on support", ylim=(0, None), xlim=(-0.5, len(table) - 0.5))
+
+
+def _say_growth(table: Table) -> str:
+    if not len(table):
+        return "How errors grow off planes of sprites, which are not finished."
+    told = ", ".join(f"{row['support']} {row['growth']:.1f}" for row in table.rows())
+    return f"Errors on all combinations over those on the support: {told}."
+
+
+# ---------------------------------------------------------------------------- pictures
+
+DRAWN = (
+    "Truth above drawings of models trained on the planes of Orthogonal, one seed each after 3,300 of the paper's "
+    "392,000 steps (quick: on blobs)."
+)
+DRAWN_WELL = "Truth and drawings: all models draw planes well; off them the monolithic one loses or misplaces sprites"
+
+
+def _drawn_table(rows: Table) -> Table:
+    return rows.where(np.isin(rows["what"], ("ID", "OOD"))).only(support="orthogonal")
+
+
+def _images(row: Mapping[str, Any]) -> npt.NDArray[Any]:
+    """Targets and predictions (2, pictures, side, side, 3)."""
+    return unpack(row["data"], np.uint8, (2, PICTURES, 3, row["side"], row["side"])).transpose(0, 1, 3, 4, 2)
+
+
+def _say(words: str) -> Callable[[Table], str]:
+    """Return what says words, and how long the models that are shown were trained."""
+    return lambda table: f"{words} ({scale_in_words(str(table['scale'][0]))})." if len(table) else f"{words}."
+
+
+def _unfinished(canvas: Canvas, missing: bool) -> bool:
+    """Say on the canvas that the runs it needs are not all there."""
+    if missing:
+        canvas.text(0.5, 0.5, "the runs shown here are not finished", ha="center", va="center")
+    return missing
+
+
+def _draw_drawn(canvas: Canvas, table: Table) -> None:
+    models = [model for model in MODELS if len(table.only(model=model))]
+    if _unfinished(canvas, not models):
+        return
+    panels = canvas.subplots(1 + len(models), 2 * PICTURES)
+    canvas.subplots_adjust(left=0.15, right=0.99, top=0.91, bottom=0.02, wspace=0.06, hspace=0.06)
+    for column, word in enumerate(("ID", "OOD")):
+        for place in range(PICTURES):
+            for line, name in enumerate(("truth", *models)):
+                row = next(table.only(model=name if line else models[0], what=word).rows())
+                axes = panels[line, column * PICTURES + place]
+                _picture(axes, _images(row)[min(line, 1), place])
+                if column == place == 0:
+                    axes.set_ylabel(MODELS.get(name, name), rotation=0, ha="right", va="center")
+        panels[0, column * PICTURES].set_title("on the support" if word == "ID" else "any combination")
+
+
+def _picture(axes: Axes, image: npt.NDArray[Any], frame: str = "none", **style: Any) -> None:
+    axes.imshow(image, interpolation="nearest", **style)
+    axes.set(xticks=[], yticks=[])
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set(visible=frame != "none", color=frame)
+
+
+# ---------------------------------------------------------------------------- the map of the gap
+
+GAP_MAP = (
+    "Mean error on all combinations by both sprites' x, one seed each after 3,300 of the paper's 392,000 steps (quick: "
+    "on blobs); the dashed lines bound the x that the front sprite never had."
+)
+BAND = "Error by both sprites' x: with the gap a band at the missing x of the front sprite, for every x of the back"
+
+
+def _map_table(rows: Table) -> Table:
+    rows = rows.only(what="x and x", model="compositional")
+    return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal gap")))
+
+
+def _draw_map(canvas: Canvas, table: Table) -> None:
+    if _unfinished(canvas, not len(table)):
+        return
+    panels = canvas.subplots(1, len(table), sharey=True, squeeze=False)[0]
+    canvas.subplots_adjust(left=0.09, right=0.88, top=0.89, bottom=0.17, wspace=0.1)
+    maps = [1000 * unpack(row["data"], np.float32, (CELLS, CELLS)) for row in table.rows()]
+    most = max(float(np.nanmax(one)) for one in maps)
+    for axes, row, values in zip(panels, table.rows(), maps, strict=True):
+        extent = (0.0, 1.0, 0.0, 1.0)
+        shown = axes.imshow(values.T, origin="lower", extent=extent, cmap="Greys", vmin=0, vmax=most, aspect="auto")
+        axes.grid(False)
+        if row["support"] == "orthogonal gap":
+            for edge in GAP:
+                axes.axvline(edge, color="#c2551b", linewidth=1.5, linestyle="--", marker="")
+        axes.set(xlabel="x of the front sprite", title=row["support"].capitalize())
+    panels[0].set_ylabel("x of the back sprite")
+    place = canvas.add_axes((0.9, 0.17, 0.02, 0.72))
+    canvas.colorbar(shown, cax=place, label="squared error (1e-3)")
+
+
+# ---------------------------------------------------------------------------- the ghost of the anchor
+
+GHOST = (
+    "Mean error of each pixel over all combinations, one seed each after 3,300 of the paper's 392,000 steps (quick: on "
+    "blobs); boxes mark the held sprites O (front) and B (back)."
+)
+GATHERED = "Mean error of every pixel: with one plane behind, it gathers on the anchor the front was always shown with"
+
+
+def _ghost_table(rows: Table) -> Table:
+    rows = rows.where(np.isin(rows["what"], ("pixels", "OOD"))).only(model="compositional")
+    return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal*")))
+
+
+def _draw_ghost(canvas: Canvas, table: Table) -> None:
+    names = ("orthogonal", "orthogonal*")
+    if _unfinished(canvas, not set(names) <= set(table["support"].tolist())):
+        return
+    panels = canvas.subplots(1, 4)
+    canvas.subplots_adjust(left=0.02, right=0.9, top=0.86, bottom=0.12, wspace=0.12)
+    side = int(table["side"][0])
+    maps = [table.only(support=name, what="pixels")["data"][0] for name in names]
+    errors = [unpack(data, np.float32, (side, side)) for data in maps]
+    most = max(float(one.max()) for one in errors)
+    for axes, values, word in zip(panels[:2], errors, ("Two planes behind", "One plane behind"), strict=True):
+        _picture(axes, values, "0.7", cmap="Greys", vmin=0, vmax=most)
+        _outlines(axes, side)
+        axes.set_title(word, fontsize=12)
+    pictures = _images(next(table.only(support="orthogonal*", what="OOD").rows()))
+    for axes, image, word in zip(panels[2:], pictures[:, 0], ("Truth", "One plane behind: drawn"), strict=True):
+        _picture(axes, image)
+        axes.set_title(word, fontsize=12)
+    place = canvas.add_axes((0.92, 0.2, 0.015, 0.58))
+    canvas.colorbar(panels[1].images[0], cax=place, label="squared error")
+
+
+def _outlines(axes: Axes, side: int) -> None:
+    """Mark the anchors O and B."""
+    world = next(world for world in WORLDS.values() if world.side == side)
+    for value, name in ((0.0, "O"), (1.0, "B")):
+        down, across = np.nonzero(world.anchor_pixels(value))
+        left, top = across.min() - 0.5, down.min() - 0.5
+        right, bottom = across.max() + 0.5, down.max() + 0.5
+        corners = [left, right, right, left, left], [top, top, bottom, bottom, top]
+        axes.plot(*corners, color="#c2551b", linewidth=1, linestyle="-", marker="")
+        below = value == 1.0
+        axes.text((left + right) / 2, bottom if below else top, name, ha="center", va="top" if below else "bottom")
+
+
+FIGURES = (
+    plot_of("rows", "decoders", "Every support and model", ROWS, _draw_rows, _say_rows, 500, _rows_table),
+    plot_of("growth", "decoders", "How errors grow off planes", GROWTH, _draw_growth, _say_growth, 300, _growth_table),
+    plot_of("reconstructions", "pictures", "What models draw", DRAWN, _draw_drawn, _say(DRAWN_WELL), 470, _drawn_table),
+    plot_of("gap-map", "pictures", "Where a gap hurts", GAP_MAP, _draw_map, _say(BAND), choose=_map_table),
+    plot_of("ghost", "pictures", "The ghost of the anchor", GHOST, _draw_ghost, _say(GATHERED), 260, _ghost_table),
+)

@@ -1,0 +1,172 @@
+"""First principles: every experiment, its unit function and its settings.
+
+Of the decoders ``quick`` trains small ones on blobs of 12 pixels ("tiny"). ``full`` trains the paper's models on its
+sprites, in order of cost: for 3,300 steps ("short", the first part of the paper's schedule), for 19,600 steps with the
+schedule squeezed into them ("annealed"), and for the paper's 392,000 ("full"). Every row says which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from recombine.lab.papers.first_principles.experiments import checks, decoders, pictures, ranks, simulation, theory
+from recombine.lab.runs.experiment import Experiment
+
+Settings = list[dict[str, Any]]
+
+
+def _experiment(name: str, function: Callable[..., Any], quick: Settings, full: Settings) -> Experiment:
+    return Experiment(f"first-principles/{name}", function, quick=quick, full=full)
+
+
+# ---------------------------------------------------------------------------- theory
+
+#: Supports whose two conditions are looked at.
+SKETCHES = ("random", "orthogonal", "orthogonal*", "orthogonal gap", "diagonal 0.2", "diagonal 0.05")
+
+
+def _visibility(values: dict[float, int]) -> Settings:
+    return [{"width": width, "values": count, "fronts": 200, "seeds": [0]} for width, count in values.items()]
+
+
+def _ranks(probes: int, combinations: int) -> Settings:
+    return [
+        {"rule": rule, "support": name, "probes": probes, "combinations": combinations}
+        for rule in ranks.RULES
+        for name in ("orthogonal*", "orthogonal")
+    ]
+
+
+def _sketches(points: int, probes: int) -> Settings:
+    return [{"support": name, "points": points, "probes": probes} for name in SKETCHES]
+
+
+def _seed_blocks(count: int, size: int) -> Settings:
+    return [{"seeds": list(range(start, min(start + size, count)))} for start in range(0, count, size)]
+
+
+def _simulation(sizes: int, steps: int, batch: int, rate: float, candidates: int, seeds: int) -> Settings:
+    """Training sets of 1, 4, 16, ... points, or the largest of these; the notebook has those between, too."""
+    shared = {"sizes": [4**power for power in range(7 - sizes, 7)], "steps": steps}
+    shared |= {"recorded": [steps >> halvings for halvings in (4, 3, 2, 1, 0)], "rate": rate, "batch": batch}
+    return [shared | {"candidates": candidates, "seeds": [seed]} for seed in range(seeds)]
+
+
+THEORY_EXPERIMENTS = (
+    _experiment(
+        "visibility",
+        ranks.visibility,
+        _visibility({0.02: 60, 0.05: 300, 0.1: 60, 0.2: 60}),
+        _visibility(dict.fromkeys((0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), 2000)),
+    ),
+    _experiment("ranks", ranks.ranks, _ranks(4, 32), _ranks(50, 128)),
+    _experiment(
+        "rank-maps", ranks.rank_maps, [{"probes": 12, "combinations": 32}], [{"probes": 200, "combinations": 64}]
+    ),
+    _experiment("sketches", ranks.sketches, _sketches(120, 2), _sketches(300, 50)),
+    _experiment("finite-grids", theory.finite_grids, _seed_blocks(240, 60), _seed_blocks(4000, 200)),
+    _experiment(
+        "reconstruction",
+        theory.reconstruction,
+        [{"side": 4, "seeds": [0, 1, 2]}],
+        [{"side": 12, "seeds": list(range(20))}],
+    ),
+    _experiment(
+        "simulation",
+        simulation.simulation,
+        _simulation(2, steps=1600, batch=64, rate=0.1, candidates=100, seeds=2),
+        _simulation(7, steps=112_640, batch=4, rate=1e-3, candidates=7500, seeds=3),
+    ),
+)
+
+# ---------------------------------------------------------------------------- decoders
+
+SPRITES = {
+    **{"world": "sprites", "samples": 100_000, "tests": 10_000, "batch": 512, "rate": 1e-3, "weight decay": 1e-5},
+    **{"every": 196, "floor": 0.01, "dtype": "bfloat16"},
+}
+LENGTHS = {
+    "short": {"scale": "short", "steps": 3300, "periods": 2000},
+    "annealed": {"scale": "annealed", "steps": 19_600, "periods": 100},
+    "full": {"scale": "full", "steps": 392_000, "periods": 2000},
+}
+TINY = {
+    **{"world": "blobs", "scale": "tiny", "samples": 8000, "tests": 2000, "steps": 2000, "batch": 64, "rate": 4e-3},
+    **{"weight decay": 0.01, "every": 1, "periods": 2000, "floor": 0.0, "dtype": "float32", "seeds": [0, 1]},
+}
+
+#: The twelve rows of the results table; the four that decide most come first.
+TABLE = (
+    ("orthogonal", "compositional"),
+    ("orthogonal", "monolithic"),
+    ("diagonal 0.05", "compositional"),
+    ("orthogonal gap", "compositional"),
+    ("random", "compositional"),
+    ("random", "monolithic"),
+    ("orthogonal", "rgba"),
+    ("orthogonal*", "compositional"),
+    ("diagonal 0.2", "compositional"),
+    ("orthogonal normal", "compositional"),
+    ("orthogonal+", "compositional"),
+    ("diagonal 0.1", "compositional"),
+)
+#: The same rows, those first whose published value tells most.
+BY_VALUE = (
+    *(TABLE[0], TABLE[2], TABLE[1], ("diagonal 0.1", "compositional"), TABLE[3], ("orthogonal+", "compositional")),
+    *(("orthogonal*", "compositional"), TABLE[4], ("orthogonal", "rgba"), TABLE[5], *TABLE[8:10]),
+)
+SEEDS, ALL_SEEDS = [0, 1, 2], [0, 1, 2, 3, 4]
+#: What pictures are shown of.
+SHOWN = (*TABLE[:2], ("orthogonal", "rgba"), ("orthogonal gap", "compositional"), ("orthogonal*", "compositional"))
+
+
+def _sprites(length: str, rows: Sequence[tuple[str, str]], seeds: Sequence[int], targets: str = "hard") -> Settings:
+    """One unit per row of the table; whether RGBa collapses depends on the seed, so it gets all five."""
+    shared = {**SPRITES, **LENGTHS[length], "targets": targets}
+    return [
+        {**shared, "support": name, "model": model, "seeds": ALL_SEEDS if model == "rgba" else list(seeds)}
+        for name, model in rows
+    ]
+
+
+def _blobs(rows: Sequence[tuple[str, str]]) -> Settings:
+    """The same on blobs; RGBa gets targets composed its way, and rows that decide most get two seeds, not one."""
+    major = (*TABLE[:4], ("orthogonal*", "compositional"))
+    return [
+        {**TINY, "support": name, "model": model, "targets": "rgba" if model == "rgba" else "soft"}
+        | {"seeds": [0, 1] if (name, model) in major else [0]}
+        for name, model in rows
+    ]
+
+
+def _targets(images: int) -> Settings:
+    return [{"support": name, "images": images} for name in ("random", "orthogonal", "orthogonal*")]
+
+
+FULL = [
+    *_sprites("short", TABLE, SEEDS),
+    *_sprites("short", [("orthogonal", "rgba sigmoid")], SEEDS),
+    *_sprites("short", [("orthogonal", "compositional")], SEEDS, targets="soft"),
+    *_sprites("annealed", TABLE, SEEDS),
+    # Minutes for each network: one seed to a unit, all rows before the second seed, most telling rows first.
+    *({**one, "seeds": [seed]} for seed in ALL_SEEDS for one in _sprites("full", BY_VALUE, ALL_SEEDS)),
+]
+ADDITIVE = [{**TINY, "support": name, "model": "additive", "targets": "add"} for name in ("orthogonal", "orthogonal*")]
+
+DECODER_EXPERIMENTS = (
+    _experiment("decoders", decoders.decoder_scores, _blobs(TABLE), FULL),
+    _experiment("additive", decoders.additive, ADDITIVE, [{**setting, "seeds": ALL_SEEDS} for setting in ADDITIVE]),
+    _experiment(
+        "pictures",
+        pictures.slot_pictures,
+        [{**one, "steps": 800, "periods": 800, "seeds": [0]} for one in _blobs(SHOWN) if one["model"] != "rgba"],
+        [{**one, "seeds": [0]} for one in _sprites("short", SHOWN, [0])],
+    ),
+    _experiment(
+        "collapse", checks.collapse, [{"images": 64, "seeds": ALL_SEEDS}], [{"images": 64, "seeds": list(range(20))}]
+    ),
+    _experiment("targets", checks.targets, _targets(3000), _targets(20_000)),
+)
+
+EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS)

@@ -1,0 +1,296 @@
+"""First principles: what is read off the rows of trained decoders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from recombine.lab.papers.first_principles.experiments.pictures import CELLS, unpack
+from recombine.lab.papers.first_principles.experiments.ranks import amplification
+from recombine.lab.papers.first_principles.experiments.supports import GAP
+from recombine.lab.papers.first_principles.grids import LENGTHS
+from recombine.lab.papers.first_principles.readings.scales import (
+    ALIVE,
+    SPRITES,
+    Case,
+    DecoderRows,
+    rows_at,
+    scale_in_words,
+)
+from recombine.lab.papers.measured import Measured, MissingRowsError
+from recombine.lab.papers.seeds import require, several
+from recombine.tables.table import Table
+
+PLANES, MONOLITHIC = ("orthogonal", "compositional"), ("orthogonal", "monolithic")
+RANDOM, RANDOM_MONOLITHIC = ("random", "compositional"), ("random", "monolithic")
+HOLED, STAR = ("orthogonal gap", "compositional"), ("orthogonal*", "compositional")
+WIDE, NARROW = ("diagonal 0.2", "compositional"), ("diagonal 0.05", "compositional")
+NORMAL = ("orthogonal normal", "compositional")
+RGBA, SIGMOID = ("orthogonal", "rgba"), ("orthogonal", "rgba sigmoid")
+PLUS, MIDDLE = ("orthogonal+", "compositional"), ("diagonal 0.1", "compositional")
+#: R2 on the support and on all combinations in the released table: means over five seeds, of RGBa over three.
+PUBLISHED: dict[Case, tuple[float, float]] = {
+    RANDOM_MONOLITHIC: (0.9314, 0.9314),
+    RANDOM: (0.9575, 0.9575),
+    MONOLITHIC: (0.9476, -0.500),
+    PLANES: (0.9572, 0.9509),
+    NORMAL: (0.9566, 0.9508),
+    WIDE: (0.9574, 0.9551),
+    NARROW: (0.867, 0.589),
+    RGBA: (0.9835, 0.9792),
+    PLUS: (0.9595, 0.9538),
+    HOLED: (0.9544, 0.8953),
+    STAR: (0.9543, 0.8692),
+    MIDDLE: (0.9536, 0.9448),
+}
+#: R2 on all combinations in the released table, of the authors' networks of seeds 0 to 4.
+RELEASED: dict[Case, tuple[float, ...]] = {
+    RANDOM: (0.9579, 0.9575, 0.9558, 0.9584, 0.9579),
+    RANDOM_MONOLITHIC: (0.9320, 0.9306, 0.9320, 0.9312, 0.9313),
+    PLANES: (0.9488, 0.9500, 0.9520, 0.9519, 0.9519),
+    MONOLITHIC: (-0.4398, -0.4693, -0.6137, -0.4961, -0.4790),
+    PLUS: (0.9548, 0.9528, 0.9524, 0.9555, 0.9537),
+    NORMAL: (0.9505, 0.9497, 0.9517, 0.9519, 0.9499),
+    HOLED: (0.8910, 0.9062, 0.8880, 0.8995, 0.8920),
+    STAR: (0.8756, 0.8735, 0.8778, 0.8573, 0.8619),
+    WIDE: (0.9572, 0.9552, 0.9541, 0.9543, 0.9547),
+    MIDDLE: (0.9541, 0.9500, 0.9502, 0.9535, 0.9163),
+    NARROW: (0.3933, 0.8960, 0.8986, 0.3929, 0.3622),
+}
+#: Supports of planes, whose anchors are known exactly; and the error on all over that on planes in the released table.
+GROWN = {PLANES: 1.79, PLUS: 1.79, HOLED: 3.59, STAR: 4.79}
+
+
+def _published(found: DecoderRows) -> str:
+    """Say what R2 on all combinations was published, which is after more steps than most of ours."""
+    scores = ", ".join(f"{PUBLISHED[case][1]:.4g}" for case in found.cases)
+    return f"published after {LENGTHS['full']['steps']:,} steps: {scores}"
+
+
+def _listed(values: Iterable[float], decimals: int = 3) -> str:
+    return ", ".join(f"{value:.{decimals}f}" for value in values)
+
+
+def random_scores(rows: Table) -> Measured:
+    """Return the R2 of both models, trained on all combinations."""
+    found = DecoderRows.largest(rows, RANDOM, RANDOM_MONOLITHIC)
+    ours, plain = found.means("r2 all")
+    measured = found.measure({"R2, compositional": ours, "R2, monolithic": plain}, _published(found))
+    if found.scale == "full":
+        return measured
+    return replace(measured, stands_in=f"{measured.note}, stand in, so only the direction is judged")
+
+
+def plane_scores(rows: Table) -> Measured:
+    """Return the R2 of both models, trained on planes, and how far apart they are on all combinations and on planes."""
+    found = DecoderRows.largest(rows, PLANES, MONOLITHIC)
+    (ours, plain), (ours_seen, plain_seen) = found.means("r2 all"), found.means("r2 id")
+    numbers = {
+        "R2 on all, compositional": ours,
+        "R2 on all, monolithic": plain,
+        "R2 apart on all": ours.mean - plain.mean,
+        "R2 on planes": {"compositional": ours_seen, "monolithic": plain_seen},
+        "R2 apart on planes": abs(ours_seen.mean - plain_seen.mean),
+    }
+    return found.measure(numbers, _published(found))
+
+
+def shape_losses(rows: Table) -> Measured:
+    """Return how far the R2 of a wide diagonal and of normal planes is below that of all combinations."""
+    why = "on blobs single stuck pixels decide how close supports come"
+    found = DecoderRows.largest(rows, RANDOM, WIDE, NORMAL, scales=SPRITES, why=why)
+    base, wide, normal = found.means("r2 all")
+    numbers = {
+        "R2": {"everything": base, "wide diagonal": wide, "normal planes": normal},
+        "loss of R2": {"wide diagonal": base.mean - wide.mean, "normal planes": base.mean - normal.mean},
+    }
+    return found.measure(numbers, _published(found))
+
+
+def gap_costs(rows: Table) -> Measured:
+    """Return what a gap costs on the support and on all combinations, and how much larger the error in it is."""
+    found = DecoderRows.largest(rows, PLANES, HOLED)
+    (seen, seen_holed), (every, every_holed) = found.means("r2 id"), found.means("r2 all")
+    inside, outside = found.means("mse in gap"), found.means("mse out of gap")
+    usual, ratio = (one.mean / other.mean for one, other in zip(inside, outside, strict=True))
+    numbers = {
+        "change of R2 on the support": seen_holed.mean - seen.mean,
+        "loss of R2 on all": every.mean - every_holed.mean,
+        "error in the gap / outside": ratio,
+    }
+    return found.measure(numbers, f"without the gap the same images have a ratio of {usual:.2f}; {_published(found)}")
+
+
+def gap_loss(rows: Table) -> Measured:
+    """Return what a gap costs on all combinations."""
+    found = DecoderRows.largest(rows, PLANES, HOLED)
+    every, holed = found.means("r2 all")
+    numbers = {"R2": {"planes": every, "with a gap": holed}, "loss of R2 on all": every.mean - holed.mean}
+    return found.measure(numbers, _published(found))
+
+
+def gap_thirds(rows: Table) -> Measured:
+    """Return how much the error in the gap differs between thirds of the other sprite's x, relative to its mean."""
+    found = DecoderRows.largest(rows, HOLED)
+    thirds = np.array([found.means(f"mse in gap, other {place}")[0].mean for place in range(3)])
+    detail = f"errors in the gap with the other sprite left, middle, right: {_listed(thirds, 4)}"
+    return found.measure({"thirds differ by": float(np.ptp(thirds) / thirds.mean())}, detail)
+
+
+def gap_columns(rows: Table) -> Measured:
+    """Return the error with a gap over that without, in columns of the front sprite's x in the gap and outside."""
+    maps = rows.only(model="compositional", what="x and x")
+    plain, holed = (
+        np.nanmean(unpack(require(maps, support=case[0])["data"][0], np.float32, (CELLS, CELLS)), axis=1)
+        for case in (PLANES, HOLED)
+    )
+    middles = (np.arange(CELLS) + 0.5) / CELLS
+    inside = (middles > GAP[0]) & (middles < GAP[1])
+    within, without = (float(holed[part].mean() / plain[part].mean()) for part in (inside, ~inside))
+    numbers = {"error inside the gap": within, "error outside": without}
+    return Measured(numbers, "one seed each", note=scale_in_words(str(maps["scale"][0])))
+
+
+def diagonal_scores(rows: Table) -> Measured:
+    """Return the R2 of a narrow and of a wide diagonal."""
+    found = DecoderRows.largest(rows, NARROW, WIDE)
+    narrow, wide = found.means("r2 all")
+    numbers = {"R2": {"narrow": narrow, "wide": wide}, "wide less narrow": wide.mean - narrow.mean}
+    return found.measure(numbers, f"narrow, by seed: {_listed(found.of(NARROW)['r2 all'])}; {_published(found)}")
+
+
+def diagonal_seeds(rows: Table) -> Measured:
+    """Return how many seeds of a narrow diagonal end below and above the middle."""
+    found = DecoderRows.largest(rows, NARROW, scales=("full",), why="five seeds of each")
+    scores = found.of(NARROW, least=5)["r2 all"]
+    sides = {"seeds below 0.5": int((scores < 0.5).sum()), "seeds above 0.8": int((scores > 0.8).sum())}
+    detail = f"by seed: {_listed(scores)}; published: 3 of 5 below 0.5"
+    return found.measure({"R2": found.means("r2 all")[0], **sides}, detail)
+
+
+def one_plane_errors(rows: Table) -> Measured:
+    """Return the error with one plane for each slot over that with two for the back."""
+    found = DecoderRows.largest(rows, STAR, PLANES)
+    one, two = (error.mean for error in found.means("mse all"))
+    back, front = (found.means(f"share on {name}")[0].mean for name in ("B", "O"))
+    detail = f"errors {one:.4f} and {two:.4f}; shares on the pixels of B and O with one plane: {back:.1%}, {front:.1%}"
+    return found.measure({"error with one plane / two": one / two}, f"{detail}; R2 {_published(found)}")
+
+
+def ghost_shares(rows: Table) -> Measured:
+    """Return which share of the error lies on the anchors' pixels with one plane for each slot, and what is left."""
+    why = "blobs are composed softly, so another anchor may leave the ghost"
+    found = DecoderRows.largest(rows, STAR, PLANES, scales=SPRITES, why=why)
+    errors, back = found.means("mse all"), found.means("share on B")
+    rest, other = (error.mean * (1 - share.mean) for error, share in zip(errors, back, strict=True))
+    numbers = {"error on B": back[0].mean, "error on O": found.means("share on O")[0].mean}
+    words = (
+        f"error on B's pixels {found.means('mse on B')[0].mean:.3f}; without them {rest:.4f}, two planes {other:.4f}"
+    )
+    return found.measure({**numbers, "rest / two planes": rest / other}, f"{words}; 47.5% and 0.3% were expected")
+
+
+def collapses(rows: Table) -> Measured:
+    """Return how many RGBa models collapsed, or did not, against what their first weights foretell."""
+    found = DecoderRows.largest(
+        rows, RGBA, scales=SPRITES, why="small RGBa models use another opacity than the paper's"
+    )
+    models = found.of(RGBA)
+    doomed, dead = models["opaque at start"] == 0, models["r2 id"] <= ALIVE
+    numbers = {
+        "seeds foretold wrongly": int((doomed != dead).sum()),
+        "seeds that start black": int(doomed.sum()),
+        "seeds that do not": int((~doomed).sum()),
+    }
+    seeds = [f"{r['r2 id']:.3f} (seed {r['seed']}, {r['opaque at start']:.2f} opaque)" for r in models.rows()]
+    return found.measure(numbers, f"R2 on the support {', '.join(seeds)}")
+
+
+def sigmoid_scores(rows: Table) -> Measured:
+    """Return the R2 of every RGBa model with a sigmoid, and how far their mean is below that of living clamped ones."""
+    found = DecoderRows.largest(rows, RGBA, SIGMOID, scales=SPRITES)
+    # That all with a sigmoid collapsed would be a failure; the clamped ones are only compared with.
+    soft, hard = found.of(SIGMOID)["r2 all"], replace(found, cases=(RGBA,)).means("r2 all")[0]
+    numbers = {"R2, sigmoid": soft.tolist(), "R2, clamp": hard, "clamp less sigmoid": hard.mean - float(soft.mean())}
+    return found.measure(numbers, "means of 0.869 and, clamped, 0.944 were expected after 3,300 steps")
+
+
+def rgba_scores(rows: Table) -> Measured:
+    """Return the R2 of RGBa composition and of soft addition, and the ratio of their errors."""
+    found = DecoderRows.largest(rows, RGBA, PLANES)
+    (clear, soft), errors = found.means("r2 all"), found.means("mse all")
+    numbers = {
+        "R2": {"RGBa": clear, "soft": soft},
+        "RGBa less soft": clear.mean - soft.mean,
+        "errors, RGBa / soft": errors[0].mean / errors[1].mean,
+    }
+    return found.measure(numbers, _published(found))
+
+
+def seed_spreads(rows: Table) -> Measured:
+    """Return the standard deviation of R2 over seeds on sufficient supports and on the narrow diagonal."""
+    found = DecoderRows.largest(rows, RANDOM, PLANES, NORMAL, WIDE, NARROW, scales=("full",), why="five seeds of each")
+    *steady, narrow = (float(found.of(case, least=5)["r2 all"].std(ddof=1)) for case in found.cases)
+    names = ("everything", "planes", "normal planes", "wide diagonal", "narrow diagonal")
+    numbers = {
+        "R2": dict(zip(names, found.means("r2 all"), strict=True)),
+        "spread over seeds": dict(zip(names, steady, strict=False)),
+        "spread on the narrow diagonal": narrow,
+    }
+    return found.measure(numbers, "published: 0.0014 at most, and 0.28")
+
+
+def row_order(rows: Table) -> Measured:
+    """Return how alike the rows of the table are ranked here and in the released one, by R2 on all combinations."""
+    found = DecoderRows.largest(rows, *PUBLISHED, scales=SPRITES, why="blobs are not the paper's images")
+    ours, theirs = ([one.mean for one in found.means("r2 all")], [PUBLISHED[case][1] for case in found.cases])
+    ranks = np.array([np.argsort(np.argsort(values)) for values in (ours, theirs)])
+    moved = np.abs(ranks[0] - ranks[1])
+    support, model = found.cases[int(moved.argmax())]
+    numbers = {
+        "rank correlation with the released rows": float(np.corrcoef(ranks)[0, 1]),
+        "places by which a row moves at most": int(moved.max()),
+    }
+    return found.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
+
+
+def networks_of_its_length(rows: Table) -> int:
+    """Return how many networks of the table were trained as long as the paper's."""
+    return len(rows_at(rows, "full"))
+
+
+def released_differences(rows: Table) -> Measured:
+    """Return by row how much better or worse each network of the paper's length is than the authors' of its seed."""
+    networks = [row for row in rows_at(rows, "full").rows() if (row["support"], row["model"]) in RELEASED]
+    if not networks:
+        raise MissingRowsError(f"needs networks trained for {LENGTHS['full']['steps']:,} steps")
+    found = {
+        f"{row['support']} ({row['model']}), seed {row['seed']}": row["r2 all"]
+        - RELEASED[row["support"], row["model"]][int(row["seed"])]
+        for row in networks
+    }
+    return Measured({"R2 less the released": found}, several(len(found), "network"), note=scale_in_words("full"))
+
+
+def error_growth(rows: Table) -> Measured:
+    """Return how much larger errors are on all combinations than on planes, beside how much they may be."""
+    found = DecoderRows.largest(rows, *GROWN, scales=SPRITES, why="blobs have other anchors")
+    numbers = {f"growth, {case[0]}": found.growth(case) for case in GROWN}
+    bounds = {f"amplification, {case[0]}": amplification(case[0]) for case in GROWN}
+    two, four = (numbers[f"growth, {case[0]}"].mean for case in (PLANES, PLUS))
+    ratios = {
+        "amplification, orthogonal / orthogonal+": bounds["amplification, orthogonal"]
+        / bounds["amplification, orthogonal+"],
+        "growth, orthogonal / orthogonal+": two / four,
+    }
+    told = ", ".join(f"{case[0]} {value}" for case, value in GROWN.items())
+    return found.measure({**numbers, **bounds, **ratios}, f"growth in the released table: {told}")
+
+
+def additive_ratios(rows: Table) -> Measured:
+    """Return how much more additive models trained on three planes err on all combinations than on the planes."""
+    three, two = (require(rows, support=case[0])["ratio"] for case in (PLANES, STAR))
+    detail = f"seeds: {_listed(three, 2)}; with one plane for each slot {two.mean():.2f}"
+    return Measured({"error on all / on planes": three.mean()}, detail, note=scale_in_words("tiny"))

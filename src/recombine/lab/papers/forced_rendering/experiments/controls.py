@@ -1,0 +1,158 @@
+"""Forced rendering, controls: a digit that is rotated through a gap of angles, and the way from image to code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.lab.papers.forced_rendering.experiments.training import (
+    DEFAULTS,
+    Rows,
+    arrays_of,
+    train_networks,
+    world_of,
+)
+from recombine.lab.runs.experiment import Unit
+from recombine.lab.worlds.images.sources import load_images
+from recombine.lab.worlds.rendered.bumps import BumpWorld
+from recombine.lab.worlds.rendered.rotations import RotationWorld
+
+#: The digit that is turned: the first four of its set.
+DIGIT = 4
+#: Filters of the encoder's convolutions.
+ENCODER_CHANNELS = (32, 64, 128)
+#: What a rotation setting may leave out, next to ``DEFAULTS``.
+ROTATION: dict[str, Any] = {
+    "images": "mnist",
+    "gap": [160, 200],
+    "angles": 2000,
+    "channels": [128, 128, 64],
+    "epochs": 60,
+    "decay": 1e-4,
+}
+
+
+def digit(images: str, side: int) -> FloatArray:
+    """Return the first four of a set of images, from 0 to 1, brought to ``side`` pixels per side.
+
+    Examples
+    --------
+    >>> digit("digits", 16).shape
+    (16, 16)
+    """
+    from scipy.ndimage import zoom
+
+    found = load_images(images)
+    first = int(np.flatnonzero(found.labels == DIGIT)[0])
+    image: FloatArray = found.pixels[first, 0].astype(np.float64) / 255
+    if len(image) != side:
+        # A margin of a seventh, as MNIST has, so that nothing leaves the image when it turns.
+        inner = round(side * 5 / 7)
+        before = (side - inner) // 2
+        image = np.pad(np.clip(zoom(image, inner / len(image), order=1), 0, 1), (before, side - inner - before))
+    return image
+
+
+def rotation(unit: Unit) -> Rows:
+    """What a decoder paints at angles inside a gap, next to the true rotation and to a blend of the gap's edges.
+
+    One row per network. "in span" is the share of the outputs' energy in the span of the two edge images.
+
+    Examples
+    --------
+    >>> tiny = {"images": "digits", "side": 8, "angles": 36, "channels": [4, 4, 4], "epochs": 1, "seeds": [0]}
+    >>> rows = rotation(Unit("rotation", 1, tiny))
+    >>> rows[0]["gap"], rows[0]["seed"]
+    ('160-200', 0)
+    """
+    from recombine.lab.nets.decoders.rotation import RotationDecoder
+
+    setting = {**DEFAULTS, **ROTATION, **unit.setting}
+    side, (first, last) = setting["side"], setting["gap"]
+    world = RotationWorld(digit(setting["images"], side), gap=(first, last))
+    angles = world.angles(setting["angles"])
+    seen = world.seen(angles)
+    images = world.images(angles).reshape(len(angles), -1)
+    codes, network = world.codes(angles), RotationDecoder(side=side, channels=tuple(setting["channels"]))
+    trained = train_networks(network, unit, setting, codes[seen], images[seen], loss="squared-absolute", clip=1.0)
+    outputs = trained.outputs(codes).double().cpu().numpy()
+    about = {"images": setting["images"], "side": side, "gap": f"{first}-{last}"}
+    blends = world.blends(angles[~seen]).reshape(-1, side**2)
+    edges = world.images([first, last]).reshape(2, -1)
+    return [
+        {**about, "seed": seed, "seen error": _error(found[seen], images[seen])}
+        | _in_gap(found[~seen], images[~seen], blends, edges)
+        for seed, found in zip(unit.seeds, outputs, strict=True)
+    ]
+
+
+def _in_gap(outputs: FloatArray, truth: FloatArray, blends: FloatArray, edges: FloatArray) -> dict[str, float]:
+    onto = edges.T @ np.linalg.pinv(edges.T)
+    inside = ((outputs @ onto) ** 2).sum(axis=1) / (outputs**2).sum(axis=1)
+    return {
+        "error to truth": _error(outputs, truth),
+        "error to blend": _error(outputs, blends),
+        "blend to truth": _error(blends, truth),
+        "in span": float(inside.mean()),
+    }
+
+
+def _error(one: FloatArray, other: FloatArray) -> float:
+    return float(((one - other) ** 2).mean())
+
+
+def encoder(unit: Unit) -> Rows:
+    """Whether an encoder trained on the donut reads the code of images in the hole, one row per network.
+
+    "right" is the share of places read within 1.5 pixels of the truth, where what is read is the pair of levels whose
+    codes are nearest. "relative error" is the error of the code in the hole over its variance there.
+
+    Examples
+    --------
+    >>> tiny = {"code": "one-hot", "side": 8, "hole": [2, 5], "draws": 0, "epochs": 1, "channels": [4], "seeds": [0]}
+    >>> encoder(Unit("encoder", 1, tiny))[0]["seen right"] < 0.5
+    True
+    """
+    from recombine.lab.nets.decoders.encoder import ImageEncoder
+    from recombine.lab.nets.ensemble.optimisers import Adam
+
+    setting = {**DEFAULTS, **unit.setting}
+    world = world_of(setting)
+    codes, images = arrays_of(world, setting, unit.seeds)
+    network = ImageEncoder(world.side, world.units, tuple(setting.get("channels", ENCODER_CHANNELS)))
+    trained = train_networks(network, unit, setting, images, codes, optimiser=Adam())
+    grid = world.grid()
+    outputs = trained.outputs(grid.images.reshape(len(grid), -1)).double().cpu().numpy()
+    about = {"code": setting["code"], "side": world.side}
+    return [{**about, "seed": seed, **_read(found, world)} for seed, found in zip(unit.seeds, outputs, strict=True)]
+
+
+def _read(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
+    grid, seen = world.grid(), world.seen().reshape(-1)
+    error = ((outputs - grid.codes) ** 2).mean(axis=1)
+    near = np.hypot(*(read_places(outputs, world) - grid.centres).T) <= 1.5
+    return {
+        "seen error": float(error[seen].mean()),
+        "unseen error": float(error[~seen].mean()),
+        "relative error": float(error[~seen].mean() / grid.codes[~seen].var(axis=0).mean()),
+        "seen right": float(near[seen].mean()),
+        "unseen right": float(near[~seen].mean()),
+    }
+
+
+def read_places(codes: FloatArray, world: BumpWorld) -> FloatArray:
+    """Return the places (K, 2) that codes (K, units) say: the nearest level's, half by half.
+
+    Examples
+    --------
+    >>> world = BumpWorld(5, encoding="positional")
+    >>> bool((read_places(world.grid().codes, world) == world.grid().centres).all())
+    True
+    """
+    levels = np.arange(world.side, dtype=float)
+    known = world.codes(np.stack([levels, levels], axis=1)).reshape(world.side, 2, -1)
+    halves = codes.reshape(len(codes), 2, -1)
+    distance = ((halves[:, None] - known[None]) ** 2).sum(axis=-1)
+    return np.asarray(distance.argmin(axis=1), dtype=np.float64)

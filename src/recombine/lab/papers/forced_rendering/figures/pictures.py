@@ -1,0 +1,123 @@
+"""Forced rendering: pictures of what single networks paint, and where they err."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.lab.papers.forced_rendering.readings.rows import one_target
+from recombine.lab.papers.paper import Plot
+from recombine.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.image import AxesImage
+
+INK, SOFT = "#20242b", "#666d78"
+#: The colour of a second series; grey is for what was published.
+BLUE = "#1b6ca8"
+#: What captions say about the target of training.
+TARGET = "Trained on 1 - G (at quick scale on G)."
+
+
+def conditions(table: Table) -> dict[str, Table]:
+    """Return the rows of each code, with stripes and without, by words for it, in order."""
+    found = table.by("code", "stripes").items()
+    return {f"{code}, with stripes" if stripes else code: rows for (code, stripes), rows in found}
+
+
+def picture_of(rows: Table) -> FloatArray:
+    """Return one picture (lines, columns) from its rows.
+
+    Examples
+    --------
+    >>> picture_of(Table({"line": [0, 1], "column": [1, 0], "value": [0.5, 2.0]})).tolist()
+    [[0.0, 0.5], [2.0, 0.0]]
+    """
+    picture = np.zeros((int(rows["line"].max()) + 1, int(rows["column"].max()) + 1))
+    picture[rows["line"], rows["column"]] = rows["value"]
+    return picture
+
+
+def _show(axes: Axes, rows: Table, name: str, darkest: float) -> AxesImage:
+    """Show a picture in greys, with the hole outlined."""
+    from matplotlib.patches import Rectangle
+
+    low, high = int(rows["hole from"][0]), int(rows["hole to"][0])
+    size = high - low + 1
+    axes.grid(visible=False)
+    axes.add_patch(Rectangle((low - 0.5, low - 0.5), size, size, fill=False, edgecolor="#d1495b", linewidth=1.2))
+    return axes.imshow(picture_of(rows.only(picture=name)), cmap="Greys", vmin=0, vmax=darkest, interpolation="nearest")
+
+
+def _draw_pictures(canvas: Canvas, table: Table) -> None:
+    shown = conditions(table)
+    words = {"truth": "right", "output": "painted", "pasted": "pasted from\ncolumn and row"}
+    panels = canvas.subplots(3, len(shown), squeeze=False)
+    canvas.subplots_adjust(left=0.1, right=0.99, top=0.93, bottom=0.02, wspace=0.06, hspace=0.06)
+    for column, (title, rows) in zip(panels.T, shown.items(), strict=True):
+        for axes, name in zip(column, words, strict=True):
+            _show(axes, rows, name, 1)
+            axes.set(xticks=[], yticks=[])
+            for spine in axes.spines.values():
+                spine.set(visible=True, color=SOFT)
+        column[0].set_title(title)
+    for axes, word in zip(panels[:, 0], words.values(), strict=True):
+        axes.set_ylabel(word)
+
+
+def _say_pictures(table: Table) -> str:
+    parts = []
+    for title, rows in conditions(table).items():
+        truth, output = (picture_of(rows.only(picture=name)).ravel() for name in ("truth", "output"))
+        parts.append(f"{title} {np.corrcoef(truth, output)[0, 1]:.2f}")
+    return f"Images painted at a place in the hole; correlation with the right one: {', '.join(parts)}."
+
+
+def _draw_errors(canvas: Canvas, table: Table) -> None:
+    shown = conditions(table)
+    panels = canvas.subplots(1, len(shown), squeeze=False)[0]
+    canvas.subplots_adjust(left=0.055, right=0.9, top=0.88, bottom=0.14, wspace=0.12)
+    for axes, (title, rows) in zip(panels, shown.items(), strict=True):
+        drawn = _show(axes, rows, "error", 2)
+        axes.set(title=title, xlabel="x of the bump (pixels)")
+    panels[0].set_ylabel("y of the bump (pixels)")
+    place = canvas.add_axes((0.915, 0.2, 0.015, 0.6))
+    canvas.colorbar(drawn, cax=place, label="error / blank error", extend="max")
+
+
+def _say_errors(table: Table) -> str:
+    parts = []
+    for title, rows in conditions(table).items():
+        hole = slice(int(rows["hole from"][0]), int(rows["hole to"][0]) + 1)
+        parts.append(f"{title} {picture_of(rows.only(picture='error'))[hole, hole].mean():.2f}")
+    return f"Error at every place; mean in the hole over that of a blank image: {', '.join(parts)}."
+
+
+FIGURES = (
+    Plot(
+        "pictures",
+        title="What decoders paint in the hole",
+        caption="One place of the hole (its outline in red), one seed per column. Pasted: the mean seen image of the "
+        f"place's column plus that of its row. Pictures of the released test were not released. {TARGET}",
+        experiments=("pictures",),
+        table=lambda results: one_target(results["pictures"].table),
+        draw=_draw_pictures,
+        alternative=_say_pictures,
+        height=560,
+    ),
+    Plot(
+        "error-maps",
+        title="Error at every place",
+        caption="Mean squared error of the image for each place of the bump, over that of a blank image; the hole is "
+        f"outlined, one seed. Fig. 1b of the paper is such a map; its values are not at hand. {TARGET}",
+        experiments=("pictures",),
+        table=lambda results: one_target(results["pictures"].table).only(picture="error"),
+        draw=_draw_errors,
+        alternative=_say_errors,
+        height=270,
+    ),
+)

@@ -1,0 +1,102 @@
+"""Forced rendering: how many bumps are needed, alone and with stripes, by the side of the image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.lab.papers.forced_rendering.readings.rows import reads_one_target, row_mean
+from recombine.lab.papers.measured import Measured, MissingRowsError
+from recombine.lab.papers.seeds import several
+from recombine.tables.table import Table
+
+#: The score at which data efficiency is compared.
+GOAL = 0.9
+
+
+def bumps_needed(bumps: FloatArray, scores: FloatArray, goal: float = GOAL) -> float:
+    """Return how many bumps reach a score, log-linear between those that were tried; NaN if none does.
+
+    Where the fewest bumps tried already reach it, that many are said to be needed.
+
+    Examples
+    --------
+    >>> round(bumps_needed(np.array([10.0, 100.0]), np.array([0.8, 1.0])), 6)
+    31.622777
+    """
+    order = np.argsort(bumps)
+    size, score = bumps[order], scores[order]
+    reached = np.flatnonzero(score >= goal)
+    if not len(reached):
+        return float("nan")
+    first = int(reached[0])
+    if first == 0:
+        return float(size[0])
+    share = (goal - score[first - 1]) / (score[first] - score[first - 1])
+    return float(np.exp(np.log(size[first - 1]) + share * np.log(size[first] / size[first - 1])))
+
+
+def bumps_by_side(rows: Table, stripes: int) -> dict[int, float]:
+    """Return how many bumps reach the goal at each side, from means over seeds."""
+    found = {}
+    for side, part in sorted(rows.only(stripes=stripes).by("side").items()):
+        scores = {size: row_mean(line, "correlation") for size, line in part.by("bumps").items()}
+        found[side] = bumps_needed(np.array([*scores], dtype=float), np.array([*scores.values()]))
+    return found
+
+
+def power_law(found: Mapping[int, float]) -> tuple[float, float, float]:
+    """Return the exponent of the bumps needed by side, its standard error and half its 95 % interval (Student's t).
+
+    Sides without a number do not count; with two of them there is an exponent alone.
+
+    Examples
+    --------
+    >>> [round(number, 6) for number in power_law({8: 64.0, 16: 256.0, 32: 1024.0, 64: float("nan")})]
+    [2.0, 0.0, 0.0]
+    """
+    from scipy.special import stdtrit
+
+    known = {side: amount for side, amount in found.items() if np.isfinite(amount)}
+    across, up = np.log([*known]), np.log([*known.values()])
+    centred = across - across.mean()
+    power = float(centred @ up / (centred @ centred))
+    rest, degrees = up - up.mean() - power * centred, len(known) - 2
+    error = float(np.sqrt(rest @ rest / degrees / (centred @ centred))) if degrees > 0 else float("nan")
+    return power, error, error * float(stdtrit(max(degrees, 1), 0.975))
+
+
+@reads_one_target
+def stripe_saving(rows: Table) -> Measured:
+    """Return how many times fewer bumps are needed with stripes, at the largest side."""
+    alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
+    side = max(alone)
+    found = f"alone {_listed(alone)}; with stripes {_listed(helped)} (side: bumps)"
+    detail = f"side {side}; bumps for a correlation of {GOAL} on unseen places: {found}"
+    return Measured({"times fewer bumps": alone[side] / helped[side]}, detail)
+
+
+@reads_one_target
+def bumps_exponent(rows: Table) -> Measured:
+    """Return the power of the side that the bumps needed without stripes grow with."""
+    alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
+    count = sum(np.isfinite(amount) for amount in alone.values())
+    if count < 3:
+        raise MissingRowsError(f"an exponent needs three sides of the image; these results have {count}")
+    power, error, half = power_law(alone)
+    numbers = {"exponent": power, "standard error": error, "95 % interval": {"from": power - half, "to": power + half}}
+    seeds = {side: len(part.by("seed")) for side, part in sorted(rows.by("side").items())}
+    power, error, half = power_law(helped)
+    settled = "" if abs(power - 1) > half else ": in proportion to the side or not is not settled"
+    detail = (
+        f"bumps needed {_listed(alone)} (side: bumps; seeds {_listed(seeds)}); interval by Student's t with "
+        f"{several(count - 2, 'degree')} of freedom; with stripes {power:.2f} (standard error {error:.2f}; "
+        f"± {half:.2f}) from {_listed(helped)}{settled}"
+    )
+    return Measured(numbers, detail)
+
+
+def _listed(found: Mapping[int, float]) -> str:
+    return ", ".join(f"{side}: {amount:.0f}" for side, amount in found.items())

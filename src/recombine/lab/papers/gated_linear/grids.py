@@ -1,0 +1,113 @@
+"""Gated linear networks: every experiment, its unit function and its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine.lab.papers.gated_linear.experiments import authors, images, theory
+from recombine.lab.papers.needs import require_images
+from recombine.lab.runs.experiment import Experiment, grid
+
+NAME = "gated-linear"
+#: The published setting, and digits that stand in for it: 3200 steps are 800, 400 and 200 epochs.
+MNIST_SIZES = [500, 1000, 2000]
+MNIST = {"images": "mnist", "sizes": MNIST_SIZES, "validation": 12_000, "steps": 3200, "seeds": [1, 2, 3]}
+DIGITS = {"images": "digits", "sizes": [200, 400], "validation": 1000, "steps": 3200, "seeds": [1, 2, 3]}
+#: Wide networks take minutes, so each number of samples is a unit of its own.
+WIDE = [{"sizes": [size], "pool": 2000} for size in MNIST_SIZES]
+BOTH = ("median", "random")
+
+
+def _flows(scales: list[float], seeds: list[int]) -> list[dict[str, Any]]:
+    """Flows of both problems from the same scales and seeds, until all reach one margin; and of shared contexts."""
+    short, long = [float(time) for time in range(0, 76, 5)], [float(time) for time in range(0, 151, 5)]
+    own: dict[str, Any] = {"sharing": False, "times": long, "seeds": seeds}
+    return [
+        *({"problem": name, "scale": scale, **own} for name in ("toy", "G1") for scale in scales),
+        {"problem": "toy", "scale": 0.3, "sharing": True, "times": short, "seeds": [0, 1, 2]},
+    ]
+
+
+def _networks(shared: dict[str, Any], layers: int, momenta: list[float], **axes: Any) -> list[dict[str, Any]]:
+    return [{**shared, "layers": layers, "momenta": momenta, **shape} for shape in grid(**axes)]
+
+
+def _relu(shared: dict[str, Any], momenta: list[float], units: list[int]) -> list[dict[str, Any]]:
+    return [{**shared, "units": count, "momenta": momenta} for count in units]
+
+
+def _authors(layers: int, size: int, **axes: Any) -> list[dict[str, Any]]:
+    """Margin problems of the authors with ``size`` samples, a unit for each shape."""
+    fixed = {"images": "mnist", "size": size, "validation": 12_000, "layers": layers, "seeds": [1, 2, 3]}
+    return [fixed | shape for shape in grid(**axes)]
+
+
+#: Fewest samples first, as these are solved in a second and 2000 of them in half a minute.
+AUTHORS = [
+    setting
+    for size in MNIST_SIZES
+    for setting in (
+        *_authors(1, size, units=1, bits=range(10), thresholds=BOTH),
+        *_authors(2, size, units=[10, 20, 50, 100], bits=[1, 2], thresholds=BOTH),
+    )
+]
+PROBLEMS = grid(problem=["toy", "G1"])
+
+EXPERIMENTS = (
+    Experiment(
+        f"{NAME}/costs",
+        theory.costs,
+        quick=grid(architecture=theory.ARCHITECTURES.keys(), seeds=[[0, 1]]),
+        full=grid(architecture=theory.ARCHITECTURES.keys(), seeds=[[*range(6)]]),
+    ),
+    Experiment(f"{NAME}/limits", theory.small_limits, quick=PROBLEMS, full=PROBLEMS),
+    Experiment(
+        f"{NAME}/flow",
+        theory.flows,
+        quick=_flows([0.1, 1.0], list(range(5))),
+        full=_flows([0.1, 0.3, 1.0], list(range(10))),
+    ),
+    Experiment(
+        f"{NAME}/shallow",
+        images.gated_networks,
+        quick=_networks(DIGITS, 1, [0.0], units=1, bits=[0, 1, 2, 4, 6, 8, 10], thresholds=BOTH),
+        full=_networks(MNIST, 1, [0.0, 0.9], units=1, bits=range(15), thresholds=BOTH),
+        needs=require_images,
+    ),
+    Experiment(
+        f"{NAME}/two-layer",
+        images.gated_networks,
+        quick=[
+            *_networks(DIGITS, 2, [0.0], units=[10, 20, 50], bits=1, thresholds=BOTH),
+            *_networks(DIGITS, 1, [0.0], units=1, bits=2, thresholds="median"),
+        ],
+        full=[
+            *_networks(MNIST, 2, [0.0, 0.9], units=[10, 20, 50, 100], bits=[1, 2], thresholds=BOTH),
+            *_networks(MNIST, 1, [0.0], units=1, bits=range(6), thresholds="median"),
+        ],
+        needs=require_images,
+    ),
+    Experiment(f"{NAME}/authors", authors.authors_limits, quick=[], full=AUTHORS, needs=require_images),
+    Experiment(
+        f"{NAME}/relu",
+        images.relu_networks,
+        quick=[*_relu(DIGITS, [0.9], [20, 50]), *_relu(DIGITS | {"sizes": [200]}, [0.9], [300])],
+        full=[
+            *_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100]),
+            *(one for size in WIDE for one in _relu(MNIST | size, [0.0, 0.9], [500, 1000])),
+        ],
+        needs=require_images,
+    ),
+    Experiment(
+        f"{NAME}/authors-relu",
+        images.relu_networks,
+        quick=[],
+        full=[
+            one
+            for size in MNIST_SIZES
+            for momentum in (0.9, 0.0)
+            for one in _relu(MNIST | {"sizes": [size], "split": "authors"}, [momentum], [100, 50, 20, 500, 1000])
+        ],
+        needs=require_images,
+    ),
+)

@@ -1,0 +1,7 @@
+"""All figures of the paper, in the order they are shown."""
+
+from __future__ import annotations
+
+from recombine.lab.papers.gradient_resists.figures import heads, images, plane, scan
+
+FIGURES = (*plane.FIGURES, *images.FIGURES, *heads.FIGURES, *scan.FIGURES)

@@ -1,0 +1,91 @@
+"""Gradient resists: every experiment, its unit function and its settings."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from recombine.lab.papers.gradient_resists.experiments import heads, images, plane, scan, theory
+from recombine.lab.papers.needs import require_images
+from recombine.lab.runs.experiment import Experiment, grid
+
+NAME = "gradient-resists"
+FIVE = [0, 1, 2, 3, 4]
+EARLY = [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60]
+BOTH = ("A", "B")
+
+
+def _pairs(name: str, seeds: list[int], **more: Any) -> list[dict[str, Any]]:
+    return [{"images": name, "setting": setting, "steps": 200, **more, "seeds": seeds} for setting in BOTH]
+
+
+def _scan(seeds: list[int], **more: Any) -> list[dict[str, Any]]:
+    """Setting A with and without the repeated word, then the three readings of B."""
+    kinds = [("A", True), ("A", False), ("B1", True), ("B2", True), ("B3", True)]
+    return [{"reading": name, "repeats": repeats, **more, "seeds": seeds} for name, repeats in kinds]
+
+
+def _plane(seeds: list[int]) -> list[dict[str, Any]]:
+    shared: dict[str, Any] = {"epochs": 1024, "seeds": [seeds]}
+    return [
+        *grid(reading=("code", "text"), setting=BOTH, model="network", **shared),
+        *grid(reading="text", setting="A", model="linear", **shared),
+        *grid(reading=("code", "text"), setting=BOTH, model="two nodes", **shared),
+    ]
+
+
+def _boundaries(count: int) -> list[dict[str, Any]]:
+    shared: dict[str, Any] = {"model": "network", "epochs": 1024, "seeds": [list(range(count))]}
+    return grid(reading=("code", "text"), setting=BOTH, **shared)
+
+
+def _heads(name: str, seeds: list[int]) -> list[dict[str, Any]]:
+    """One output to learn, then both, in both settings."""
+    return [{**one, "heads": count} for count in (1, 2) for one in _pairs(name, seeds)]
+
+
+EXPERIMENTS = (
+    Experiment(
+        f"{NAME}/pairs",
+        images.pairs,
+        quick=[
+            *_pairs("digits", FIVE),
+            _pairs("digits", [0, 1, 2], steps=600, record=[200, 400, 600])[0],
+            _pairs("digits", FIVE, loss="cross-entropy", record=[200])[0],
+        ],
+        full=[
+            *_pairs("mnist", list(range(30))),
+            *_pairs("digits", list(range(10))),
+            *_pairs("mnist", FIVE, steps=2000, record=[200, 500, 1000, 2000]),
+            *_pairs("mnist", FIVE, loss="cross-entropy", record=[0, 30, 200]),
+        ],
+        needs=partial(require_images, load=images.images_for),
+    ),
+    Experiment(
+        f"{NAME}/heads",
+        heads.heads,
+        quick=_heads("digits", FIVE),
+        full=_heads("mnist", FIVE),
+        needs=partial(require_images, load=images.images_for),
+    ),
+    Experiment(
+        f"{NAME}/scan",
+        scan.scan,
+        quick=_scan([0, 1, 2], steps=60, record=EARLY, evaluated=500, greedy=100),
+        full=[
+            *_scan(FIVE),
+            # More seeds for the early steps, where one late network in five moves the mean.
+            *_scan(list(range(5, 15)), steps=50, record=[0, 25, 50], evaluated=500, greedy=2)[:3],
+            *grid(reading=("A", "B3"), repeats=True, encoder=16, seeds=[FIVE], steps=500, record=[[25, 50, 500]]),
+        ],
+    ),
+    Experiment(f"{NAME}/plane", plane.plane, quick=_plane(list(range(10))), full=_plane(list(range(50)))),
+    Experiment(f"{NAME}/boundaries", plane.boundaries, quick=_boundaries(4), full=_boundaries(6)),
+    Experiment(
+        f"{NAME}/counterexample",
+        theory.counterexample,
+        quick=[{"points": 20_000}],
+        full=[{"points": 1_000_000}],
+        schema=2,
+    ),
+)

@@ -1,0 +1,81 @@
+"""Gradient resists: what is read off the slopes of each output by each image."""
+
+from __future__ import annotations
+
+from recombine.lab.papers.measured import Measured, stands_in
+from recombine.lab.papers.seeds import Estimate, mean_over_seeds, networks_behind, require
+from recombine.tables.table import Table
+
+LAST = 200
+#: Output -> the image that it should ignore, and the one that decides it.
+OTHER, OWN = {1: "right", 2: "left"}, {1: "left", 2: "right"}
+
+
+def _at(rows: Table, column: str, heads: int, setting: str, output: int = 1, step: int = LAST) -> Estimate:
+    return mean_over_seeds(rows, column, heads=heads, setting=setting, output=output, step=step)
+
+
+def redundant_slopes(rows: Table) -> Measured:
+    """Return E|dY_1/dX_2| of the paper's network: untrained, in A and in B, beside E|dY_1/dX_1|."""
+    main = require(rows, heads=1)
+    start = _at(main, "slope by right", 1, "A", step=0)
+    ends = {setting: _at(main, "slope by right", 1, setting) for setting in "AB"}
+    own = {setting: _at(main, "slope by left", 1, setting) for setting in "AB"}
+    numbers = {
+        "by the right image, untrained": start,
+        "by the right image, A": ends["A"],
+        "by the right image, B": ends["B"],
+        "A less two standard errors": ends["A"].mean - ends["A"].error,
+        "A over untrained": ends["A"].mean / start.mean,
+    }
+    detail = (
+        f"mean size of the derivative of the true class by the right image after {LAST} steps; by the left one "
+        f"{own['A']} in A and {own['B']} in B; {networks_behind(ends.values())}. Untrained networks have slopes and so "
+        "does B: outputs grow as a whole, so that no slope by itself tells a redundant image from a random one"
+    )
+    return Measured(numbers, detail, stands_in=stands_in(main))
+
+
+def crossed_slopes(rows: Table) -> Measured:
+    """Return M_12 and M_21 of networks with two outputs, in A, beside the untrained ones and B."""
+    main = require(rows, heads=2)
+    ends, starts, others = (
+        {
+            f"M_{output}{3 - output}": _at(main, f"slope by {OTHER[output]}", 2, setting, output, step)
+            for output in OTHER
+        }
+        for setting, step in (("A", LAST), ("A", 0), ("B", LAST))
+    )
+    own = [_at(main, f"slope by {OWN[output]}", 2, "A", output) for output in OWN]
+    numbers = {
+        **{f"{name} in A": one for name, one in ends.items()},
+        **{f"{name} in B": one for name, one in others.items()},
+        "least of A less two standard errors": min(one.mean - one.error for one in ends.values()),
+        "least of A over untrained": min(one.mean / starts[name].mean for name, one in ends.items()),
+    }
+    detail = (
+        f"M_ij is the mean size of the derivative of output i by image j; M_11 and M_22 in A {own[0]} and {own[1]}; "
+        f"{networks_behind(ends.values())}"
+    )
+    return Measured(numbers, detail, stands_in=stands_in(main))
+
+
+def crossed_bits(rows: Table) -> Measured:
+    """Return what each prediction tells about the other label beyond its own, in A and in B."""
+    main = require(rows, heads=2)
+    bits = {
+        setting: {output: _at(main, "excess information", 2, setting, output) for output in OTHER} for setting in "AB"
+    }
+    right = {setting: [_at(main, "test accuracy", 2, setting, output) for output in OTHER] for setting in "AB"}
+    # B is as good as nothing: below a hundredth of a bit, how often A has it says little.
+    ratio = min(bits["A"][output].mean / max(bits["B"][output].mean, 0.01) for output in OTHER)
+    numbers = {
+        **{f"output {output} in {setting}": one for setting, found in bits.items() for output, one in found.items()},
+        "A over B, the lesser": ratio,
+    }
+    detail = (
+        "bits about the other label beyond the own one and beyond chance, of which B counts as 0.01 at least. Right on "
+        f"unseen pairs: A {right['A'][0]} and {right['A'][1]}, B {right['B'][0]} and {right['B'][1]}; "
+        f"{networks_behind(bits['A'].values())}"
+    )
+    return Measured(numbers, detail, stands_in=stands_in(main))

@@ -1,0 +1,87 @@
+"""Gradient resists: what is read off the rows of networks on SCAN."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.lab.papers.measured import Measured
+from recombine.lab.papers.seeds import Estimate, mean_over_seeds, networks_behind, require
+from recombine.tables.table import Table
+
+#: Steps of the paper's text; the released figure ends after 50.
+SCAN_STEPS = 2000
+#: How far networks were trained: to the end, or less, where only the direction is judged.
+WHOLE, PART = f"{SCAN_STEPS:,} steps", "fewer steps"
+EARLY = 25
+B_READINGS = ("B1", "B2", "B3")
+
+
+def _at(rows: Table, column: str, step: int, reading: str, repeats: bool = True) -> Estimate:
+    return mean_over_seeds(rows, f"{column} accuracy", encoder=32, reading=reading, repeats=repeats, step=step)
+
+
+def command_accuracies(rows: Table) -> Measured:
+    """Return how many commands networks get right in the end, of training and of the test."""
+    last = int(require(rows)["step"].max())
+    ends = {name: [_at(rows, part, last, name) for part in ("train", "test")] for name in ("A", *B_READINGS)}
+    train, test = (found.mean for found in ends["A"])
+    numbers = {
+        "A, training": train,
+        "A, test": test,
+        "least of B": min(found.mean for name in B_READINGS for found in ends[name]),
+        "B ahead on the test by": min(ends[name][1].mean for name in B_READINGS) - test,
+    }
+    words = "; ".join(f"{name} {found[0]} / {found[1]}" for name, found in ends.items())
+    detail = f"train / test after {last:,} steps: {words}; {networks_behind(ends['A'])}"
+    scale, note = (PART, "direction only") if last < SCAN_STEPS else (WHOLE, "")
+    return Measured(numbers, detail, scale=scale, note=note)
+
+
+def early_lead(rows: Table) -> Measured:
+    """Return how far A is ahead of B1, the released setting, in training accuracy at step 25; beside B2 and B3."""
+    found = {name: _at(rows, "train", EARLY, name) for name in ("A", *B_READINGS)}
+    lead = found["A"].mean - found["B1"].mean
+    error = float(np.hypot(found["A"].error, found["B1"].error))
+    numbers = {
+        **found,
+        "A less B1": lead,
+        "A less B1, less two standard errors": lead - error,
+        "A less B3": found["A"].mean - found["B3"].mean,
+    }
+    detail = (
+        f"share of training rows right at step {EARLY}. B1 is what the authors ran; B3 is what the text says and B2 "
+        f"what the appendix says, and of these A is not ahead; {networks_behind(found.values())}"
+    )
+    return Measured(numbers, detail)
+
+
+def cause_of_the_lead(rows: Table) -> Measured:
+    """Return what is left of A's early lead with the word 'jump' there once, and over distinct commands."""
+    a, once, b = _at(rows, "train", EARLY, "A"), _at(rows, "train", EARLY, "A", False), _at(rows, "train", EARLY, "B1")
+    distinct = [_at(rows, "distinct", EARLY, name) for name in ("A", "B1")]
+    later = [_at(rows, "distinct", 50, name) for name in ("A", "B1")]
+    numbers = {
+        "lead": a.mean - b.mean,
+        "lead with the word once": once.mean - b.mean,
+        "the same plus two standard errors": once.mean - b.mean + float(np.hypot(once.error, b.error)),
+        "lead over distinct commands": distinct[0].mean - distinct[1].mean,
+    }
+    detail = (
+        f"sentences right at step {EARLY}, A less B1. In A one row in ten is the word 'jump' (1,467 copies); B1 "
+        f"repeats nothing. At step 50, over distinct commands: A {later[0]}, B1 {later[1]}; "
+        f"{networks_behind((a, once, b))}"
+    )
+    return Measured(numbers, detail)
+
+
+def small_encoder(rows: Table) -> Measured:
+    """Return how many commands networks with the text's encoder of 16 units get right, as far as they were trained."""
+    small = require(rows, encoder=16)
+    last = int(small["step"].max())
+    ends = {
+        f"{name}, {words}": mean_over_seeds(small, f"{part} accuracy", reading=name, step=last)
+        for name in ("A", "B3")
+        for part, words in (("train", "training"), ("test", "test"))
+    }
+    numbers = {**ends, "B3 ahead on the test by": ends["B3, test"].mean - ends["A, test"].mean}
+    return Measured(numbers, f"after {last:,} steps; {networks_behind(ends.values())}")

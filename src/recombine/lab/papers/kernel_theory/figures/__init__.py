@@ -1,0 +1,13 @@
+"""All figures of the paper, in the order they are shown."""
+
+from __future__ import annotations
+
+from recombine.lab.papers.kernel_theory.figures import feature_learning, images, kernels, onehot, structures
+
+FIGURES = (
+    *kernels.FIGURES,
+    *structures.FIGURES,
+    *onehot.FIGURES,
+    *feature_learning.FIGURES,
+    *images.FIGURES,
+)

@@ -1,0 +1,346 @@
+"""Kernel theory: what is read off the rows of networks on images.
+
+Published numbers belong to MNIST and CIFAR. Where the 8x8 digits stood in for MNIST, only the direction is judged;
+about photographs they say nothing. Every mean is over the networks at hand, so that a sweep that was stopped early is
+judged by what it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.lab.papers.kernel_theory.experiments.onehot import ADDITION_SETS
+from recombine.lab.papers.measured import Measured, MissingRowsError, stands_in
+from recombine.lab.papers.seeds import Estimate, estimate, mean_over_seeds, networks_behind
+from recombine.lab.papers.values import entries_of
+from recombine.tables.table import Table
+from recombine.theory.kernels.leak import slope
+
+#: Distances without which a published curve cannot be compared.
+ENDS = (0, 20)
+#: Published means of ten networks by distance, read from the vector figures.
+DISTANCES = (0, 5, 10, 15, 20)
+EQUIVALENCE = dict(zip(DISTANCES, (0.529, 0.580, 0.760, 0.832, 0.891), strict=True))
+SLOPES = {
+    "extrapolation": (0.554, 0.605, 0.692, 0.747, 0.776),
+    "interpolation": (0.653, 0.692, 0.763, 0.806, 0.834),
+    "both": (0.656, 0.699, 0.774, 0.819, 0.833),
+}
+#: Published squared errors on unseen sums of new images, at distances 0 and 20.
+ERRORS = {
+    "extrapolation": (5.49, 3.10),
+    "interpolation": (4.92, 2.46),
+    "both": (4.62, 2.72),
+    "asymmetric": (17.9, 8.0),
+}
+#: Published additivity of context dependence under logistic loss, at distances 0 and 20; CD-1 and CD-2 as a range.
+ADDITIVITY = {"CD-3": (0.952, 0.992), "CD-2": (0.992, 0.995), "CD-1": (0.993, 0.996)}
+#: Published additivity of sums, from the lowest to the highest.
+SUMS_ADDITIVITY = (0.982, 0.991)
+PHOTO_NETWORKS = ("resnet", "vit")
+
+
+def _distances(rows: Table, conditions: Iterable[dict[str, Any]], needed: Sequence[int] = ENDS) -> list[int]:
+    """Distances at which all conditions have networks: those that are needed among them, or at least two on digits."""
+    shared = sorted(set.intersection(*(set(rows.only(**condition).by("distance")) for condition in conditions)))
+    missing = [] if stands_in(rows) else [distance for distance in needed if distance not in shared]
+    if missing or len(shared) < len(needed):
+        what = f"distance {missing[0]}" if missing else "two distances"
+        raise MissingRowsError(f"not every condition has networks at {what}; those with all: {shared}")
+    return shared
+
+
+def _series(rows: Table, column: str, distances: Sequence[int], **condition: Any) -> list[Estimate]:
+    return [mean_over_seeds(rows, column, **condition, distance=distance) for distance in distances]
+
+
+def _at(distances: Sequence[int], series: Sequence[Any]) -> dict[str, Any]:
+    """A series by distance with the distance before each entry."""
+    return {f"at {distance}:": entry for distance, entry in zip(distances, series, strict=True)}
+
+
+def _listed(series: Iterable[Estimate]) -> str:
+    return ", ".join(map(str, series))
+
+
+def _ends(name: str, series: Sequence[Any]) -> dict[str, float]:
+    """The ends of a series, as numbers of their own."""
+    return {
+        f"{name} at distance {end}": float(entries_of(series)[place]) for end, place in zip(ENDS, (0, -1), strict=True)
+    }
+
+
+def _photographs(rows: Table, numbers: dict[str, Any], detail: str) -> Measured:
+    """Return what networks on photographs gave; digits are too far from them."""
+    if stands_in(rows):
+        raise MissingRowsError(f"needs CIFAR (scale full); the 8x8 digits that stood in gave {detail}")
+    return Measured(numbers, detail)
+
+
+def gain_of_squared_loss(rows: Table) -> Measured:
+    """Return how much more networks get right on CD-3 with squared loss than with logistic loss, far apart."""
+    losses = ("logistic", "mse")
+    far = _distances(rows, [{"task": "CD-3", "loss": loss} for loss in losses], needed=ENDS[-1:])[-1]
+    logistic, squared = (mean_over_seeds(rows, "accuracy", task="CD-3", loss=loss, distance=far) for loss in losses)
+    numbers = {"logistic": logistic, "squared": squared, "squared less logistic": squared.mean - logistic.mean}
+    detail = f"distance {far}; {networks_behind((logistic, squared))}"
+    return Measured(numbers, detail, stands_in=stands_in(rows))
+
+
+def context_accuracies(rows: Table) -> Measured:
+    """Return accuracies on CD-k by distance."""
+    names = ("CD-3", "CD-2", "CD-1")
+    distances = _distances(rows, [{"task": task, "loss": "logistic"} for task in names])
+    found = {task: _series(rows, "accuracy", distances, task=task, loss="logistic") for task in names}
+    hard, *easy = found.values()
+    numbers = {
+        **{task: _at(distances, series) for task, series in found.items()},
+        **_ends("CD-3", hard),
+        "lowest of CD-2, CD-1": min(s.mean for one in easy for s in one),
+    }
+    every = networks_behind(s for series in found.values() for s in series)
+    return Measured(numbers, f"distances {distances}; {every}", stands_in=stands_in(rows))
+
+
+def _by_anchors(rows: Table) -> tuple[list[int], list[Estimate], list[Estimate]]:
+    """Distances, and slopes there with one and with two anchors."""
+    distances = _distances(rows, [{"set": "extrapolation"}, {"set": "interpolation"}])
+    one, two = (_series(rows, "slope", distances, set=name) for name in ("extrapolation", "interpolation"))
+    return distances, one, two
+
+
+def slopes_by_distance(rows: Table) -> Measured:
+    """Return slopes by distance with one and with two anchors."""
+    distances, one, two = _by_anchors(rows)
+    detail = f"distances {distances}; {networks_behind(one + two)}"
+    return Measured(
+        {"one anchor": _at(distances, one), "two anchors": _at(distances, two)}, detail, stands_in=stands_in(rows)
+    )
+
+
+def gain_of_an_anchor(rows: Table) -> Measured:
+    """Return how much larger slopes are with two anchors than with one, by distance."""
+    distances, one, two = _by_anchors(rows)
+    less = [second.mean - first.mean for first, second in zip(one, two, strict=True)]
+    gaps = [_gap(rows.only(distance=distance)) for distance in distances]
+    detail = f"distances {distances}; seed by seed {_listed(gaps)}; {networks_behind(one + two)}"
+    return Measured({"two anchors less one": _at(distances, less)}, detail, stands_in=stands_in(rows))
+
+
+def published_slopes(rows: Table) -> Measured:
+    """Return how far slopes are from the published ones."""
+    distances, one, two = _by_anchors(rows)
+    if stands_in(rows):
+        raise MissingRowsError("published slopes are of MNIST; digits stood in for it")
+    less = [
+        [
+            found.mean - SLOPES[name][DISTANCES.index(distance)]
+            for distance, found in zip(distances, series, strict=True)
+        ]
+        for name, series in (("extrapolation", one), ("interpolation", two))
+    ]
+    numbers = {
+        "one anchor, off by": max(map(abs, less[0])),
+        "two anchors, off by": max(map(abs, less[1])),
+        "below the published": sum(value < 0 for series in less for value in series),
+    }
+    return Measured(numbers, f"{2 * len(distances)} means, distances {distances}; {networks_behind(one + two)}")
+
+
+def published_errors(rows: Table) -> Measured:
+    """Return how many squared errors on unseen sums are further from the published ones than two standard errors."""
+    if stands_in(rows):
+        raise MissingRowsError("published errors are of MNIST; digits stood in for it")
+    found = {
+        (name, distance): mean_over_seeds(rows, "mse", set=name, distance=distance)
+        for name in ERRORS
+        for distance in ENDS
+    }
+    known = {(name, distance): ERRORS[name][place] for name in ERRORS for place, distance in enumerate(ENDS)}
+    outside = [key for key, one in found.items() if abs(one.mean - known[key]) > one.error]
+    words = "; ".join(
+        f"{name} at {distance}: {one.mean:.2f} ± {one.error:.2f}, published {known[name, distance]}"
+        for (name, distance), one in found.items()
+    )
+    return Measured({"outside two standard errors": len(outside), "conditions": len(found)}, words)
+
+
+def _gap(rows: Table) -> Estimate:
+    """How much larger slopes are with two anchors than with one, network by network of the same seed."""
+    two, one = rows.only(set="interpolation").paired(rows.only(set="extrapolation"), "slope")
+    return estimate(two - one)
+
+
+def photo_addition(rows: Table) -> Measured:
+    """Return the largest slope on photographs, and how many steps of the curves of item values do not rise."""
+    at_hand = [
+        (network, name)
+        for network in PHOTO_NETWORKS
+        for name in ADDITION_SETS
+        if name in ("extrapolation", "interpolation") or len(rows.only(architecture=network, set=name))
+    ]
+    slopes = {pair: mean_over_seeds(rows, "slope", architecture=pair[0], set=pair[1]) for pair in at_hand}
+    # Published curves are means over networks; single ones are reported next to them.
+    steps = np.concatenate([_steps(rows.only(architecture=network, set=name)) for network, name in at_hand])
+    numbers = {"largest slope": max(s.mean for s in slopes.values()), "steps that do not rise": int((steps <= 0).sum())}
+    detail = "; ".join(f"{network}, {name} {found}" for (network, name), found in slopes.items())
+    detail += (
+        f"; {networks_behind(slopes.values())}; {len(steps)} steps of curves averaged over networks; the curves of "
+        f"{int(np.sum(rows['increasing']))} of {len(rows)} single networks rise throughout"
+    )
+    return _photographs(rows, numbers, detail)
+
+
+def _steps(rows: Table) -> FloatArray:
+    """Steps between the values of neighbouring unseen items, averaged over networks."""
+    values = np.stack([rows[f"value {item}"] for item in range(9)], axis=1)
+    curve = values[np.isfinite(rows["slope"])].mean(axis=0)
+    return np.diff(curve[np.isfinite(curve)])
+
+
+def photo_context(rows: Table) -> Measured:
+    """Return accuracies on CD-3 of photographs, and how much better CD-1 is."""
+    found = {
+        network: [mean_over_seeds(rows, "accuracy", architecture=network, task=task) for task in ("CD-3", "CD-1")]
+        for network in PHOTO_NETWORKS
+    }
+    numbers = {
+        "CD-3": {network: hard for network, (hard, _) in found.items()},
+        "CD-1 less CD-3": {network: easy.mean - hard.mean for network, (hard, easy) in found.items()},
+    }
+    detail = "; ".join(f"{network}: CD-3 {hard}, CD-1 {easy}" for network, (hard, easy) in found.items())
+    return _photographs(rows, numbers, f"{detail}; {networks_behind(s for pair in found.values() for s in pair)}")
+
+
+def equivalence_accuracies(rows: Table) -> Measured:
+    """Return accuracies on transitive equivalence by distance, and how far they are from the published ones."""
+    condition = {"anchors": 4, "loss": "logistic"}
+    distances = _distances(rows, [condition])
+    found = _series(rows, "accuracy", distances, **condition)
+    known = _series(rows, "in-distribution accuracy", distances, **condition)
+    miss = [abs(one.mean - EQUIVALENCE.get(d, np.nan)) for d, one in zip(distances, found, strict=True)]
+    detail = f"distances {distances}; seen pairs {_listed(known)}; {networks_behind(found)}"
+    return Measured(
+        {"unseen pairs": _at(distances, found), "from the published": _at(distances, miss)},
+        detail,
+        stands_in=stands_in(rows),
+    )
+
+
+def untrained_salience(rows: Table) -> Measured:
+    """Return S(1;2) of untrained networks by distance, and how much it rises from end to end, seed by seed."""
+    plain = rows.only(set="extrapolation")
+    distances = _distances(plain, [{"set": "extrapolation"}])
+    found = _series(plain, "salience", distances)
+    far, near = plain.only(distance=distances[-1]).paired(plain.only(distance=distances[0]), "salience")
+    rise = estimate(far - near)
+    numbers = {
+        "salience": _at(distances, found),
+        "rise, seed by seed, above its error": rise.mean - np.nan_to_num(rise.error),
+    }
+    detail = f"distances {distances}; rise {rise}; {networks_behind(found)}"
+    return Measured(numbers, detail, stands_in=stands_in(rows))
+
+
+def law_and_slopes(rows: Table) -> Measured:
+    """Return how far the leak law, applied to either salience, is from the slopes with one anchor."""
+    distances, one, two = _by_anchors(rows)
+    plain = rows.only(set="extrapolation")
+    numbers: dict[str, Any] = {}
+    words = {"salience": "a sample with itself", "salience of distinct samples": "distinct samples"}
+    for column, word in words.items():
+        law = [float(slope(np.clip(s.mean, 0, 0.5), 1)) for s in _series(plain, column, distances)]
+        numbers[f"law less slope, {word}"] = _at(distances, [a - b.mean for a, b in zip(law, one, strict=True)])
+    # Eq. 3 solved for S: m / (1 + m) with one anchor, m / 2 with two.
+    first, second = [s.mean / (1 + s.mean) for s in one], [s.mean / 2 for s in two]
+    numbers["implied by one anchor less by two"] = _at(distances, np.subtract(first, second).tolist())
+    return Measured(numbers, f"distances {distances}; {networks_behind(one + two)}", stands_in=stands_in(rows))
+
+
+def slopes_by_images(rows: Table) -> Measured:
+    """Return slopes on unseen pairs of training images, of new ones, and of both pooled, over all conditions."""
+    kinds = ("training images", "new images", "pooled")
+    numbers: dict[str, Any] = {name: estimate(rows[f"slope, {name}"]) for name in kinds}
+    less = estimate(rows["slope, training images"] - rows["slope, new images"])
+    numbers["training less new images, above its error"] = less.mean - less.error
+    detail = f"{len(rows)} networks, difference {less}, network by network"
+    return Measured(numbers, detail, stands_in=stands_in(rows))
+
+
+def pooled_slopes(rows: Table) -> Measured:
+    """Return how far slopes are from the published ones, fitted as these were: to training and new images at once."""
+    if stands_in(rows):
+        raise MissingRowsError("published slopes are of MNIST; digits stood in for it")
+    sets = {"extrapolation": "one anchor", "interpolation": "two anchors"}
+    distances = _distances(rows, [{"set": name} for name in sets])
+    found = {name: [mean_over_seeds(rows, "slope, pooled", set=name, distance=d) for d in distances] for name in sets}
+    off = [
+        one.mean - SLOPES[name][DISTANCES.index(distance)]
+        for name, series in found.items()
+        for distance, one in zip(distances, series, strict=True)
+    ]
+    numbers: dict[str, Any] = {sets[name]: _at(distances, series) for name, series in found.items()}
+    numbers["off by at most"] = max(map(abs, off))
+    return Measured(numbers, networks_behind([one for series in found.values() for one in series]))
+
+
+def additivity_of_context(rows: Table) -> Measured:
+    """Return additivity of context dependence as published and on unseen cells alone."""
+    names = tuple(ADDITIVITY)
+    distances = _distances(rows, [{"task": task, "loss": "logistic"} for task in names])
+    at = {
+        task: [
+            mean_over_seeds(rows, "published additivity", task=task, loss="logistic", distance=d)
+            for d in (distances[0], distances[-1])
+        ]
+        for task in names
+    }
+    alone = [mean_over_seeds(rows, "additivity", task="CD-3", loss="logistic", distance=d) for d in distances]
+    hard = [abs(one.mean - known) for one, known in zip(at["CD-3"], ADDITIVITY["CD-3"], strict=True)]
+    easy = [_outside(one.mean, ADDITIVITY[task]) for task in names[1:] for one in at[task]]
+    ends = (distances[0], distances[-1])
+    numbers = {
+        **{task: _at(ends, series) for task, series in at.items()},
+        "CD-3 rises": bool(at["CD-3"][0].mean < at["CD-3"][1].mean),
+        "from the published": max(hard + easy),
+    }
+    numbers["CD-3, unseen cells alone"] = _at(distances, alone)
+    return Measured(
+        numbers,
+        f"first and last of distances {distances}; unseen cells alone at all of them",
+        stands_in=stands_in(rows),
+    )
+
+
+def additivity_of_sums(rows: Table) -> Measured:
+    """Return additivity of unseen sums as published and on unseen pairs alone, over anchor sets and distances."""
+    if stands_in(rows):
+        raise MissingRowsError("published additivity is of MNIST; digits stood in for it")
+    groups = list(rows.by("set", "distance").values())
+    found = [float(part["published additivity"].mean()) for part in groups]
+    numbers = {
+        "lowest": min(found),
+        "highest": max(found),
+        "lowest on unseen pairs alone": min(float(part["additivity"].mean()) for part in groups),
+        "from 0.982 to 0.991": max(_outside(one, SUMS_ADDITIVITY) for one in found),
+    }
+    return Measured(numbers, f"{len(groups)} conditions")
+
+
+def _outside(value: float, ends: tuple[float, float]) -> float:
+    """How far a value lies outside a range."""
+    return max(0.0, min(ends) - value, value - max(ends))
+
+
+def leaning(rows: Table) -> Measured:
+    """Return how much more networks lean on context than on the right pair, by distance."""
+    condition = {"task": "CD-3", "loss": "logistic"}
+    distances = _distances(rows, [condition])
+    sizes, right = (_series(rows, kind, distances, **condition) for kind in ("context", "right"))
+    ratio = [one.mean / other.mean for one, other in zip(sizes, right, strict=True)]
+    numbers = {"context / right": _at(distances, ratio), "at distance 0": ratio[0], "at distance 20": ratio[-1]}
+    return Measured(numbers, f"distances {distances}; {networks_behind(sizes)}", stands_in=stands_in(rows))

@@ -1,0 +1,8 @@
+"""All claims of the paper, and ours beside them; figures and panels are named as the authors released them."""
+
+from __future__ import annotations
+
+from recombine.lab.papers.claims import claims
+from recombine.lab.papers.multitask.claims import diagonal, images, released, students
+
+CLAIMS = claims("multitask", *diagonal.CLAIMS, *students.CLAIMS, *released.CLAIMS, *images.CLAIMS)

@@ -1,0 +1,210 @@
+"""Multi-task learning and pretraining: every experiment, its unit function and its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine.lab.papers.multitask.experiments import diagonal as networks
+from recombine.lab.papers.multitask.experiments import images, released, theory
+from recombine.lab.papers.multitask.experiments import students as relu
+from recombine.lab.runs.experiment import Experiment
+
+NAME = "multitask"
+SAMPLES, SEEDS = [16, 32, 64, 128, 256, 512], list(range(6))
+OVERLAPS, ACTIVE, SCALINGS = [40, 30, 20, 0], [5, 10, 20, 30, 40], [1.0, 0.1, 0.01, 0.001]
+#: Up to this many samples a cone program takes about a second.
+QUICK_CONES = 64
+
+
+def _places(quick: bool) -> list[tuple[int, int]]:
+    """Samples and seed of each unit: small problems take no time, so that quick runs can afford every seed of them."""
+    return [(n, seed) for n in SAMPLES for seed in SEEDS if n <= 128 or seed < 2 or not quick]
+
+
+def _overlap_grid(quick: bool) -> list[dict[str, Any]]:
+    return [
+        {"n": n, "overlaps": OVERLAPS, "mtl": not quick or (seed < 2 and n <= QUICK_CONES), "seeds": [seed]}
+        for n, seed in _places(quick)
+    ]
+
+
+def _nested_grid(quick: bool) -> list[dict[str, Any]]:
+    about = {"active": ACTIVE, "scalings": SCALINGS, "mtl": not quick}
+    return [{"n": n, **about, "seeds": [seed]} for n, seed in _places(quick)]
+
+
+ALONE, ALL = ["pt+ft", "stl"], ["pt+ft", "stl", "mtl"]
+NESTED: dict[str, Any] = {"active": ACTIVE, "places": ["inside", "outside"], "scalings": SCALINGS}
+
+
+def _runs(n: int, seed: int, steps: int, methods: list[str], **about: Any) -> dict[str, Any]:
+    plain = {"rate": 0.1, "stop": 1e-10, "dtype": "float32", "steps": steps, "mtl steps": steps}
+    return {"n": n, "methods": methods, "seeds": [seed], **plain, **about}
+
+
+def _flow_runs(seed: int, **size: int) -> dict[str, Any]:
+    """Few known features from weights scaled down: those that gradient descent is too slow for."""
+    about = {"active": [5, 10], "places": ["inside"], "scalings": SCALINGS[1:], "methods": ["pt+ft"]}
+    return {**size, **about, "precision": 1e-6, "seeds": [seed]}
+
+
+QUICK_OVERLAP = [
+    *(_runs(16, seed, 40_000, ALONE, overlaps=[40, 0]) for seed in (0, 1, 2)),
+    *(_runs(64, seed, 100_000, ALONE, overlaps=OVERLAPS) for seed in (0, 1)),
+    _runs(256, 0, 30_000, ALONE, overlaps=[0]),
+    _runs(64, 0, 50_000, ["mtl"], overlaps=[40]),
+    _runs(256, 0, 20_000, ["mtl"], overlaps=[0]),
+]
+FULL_OVERLAP = [_runs(n, seed, 200_000, ALL, overlaps=OVERLAPS) for n, seed in _places(quick=False)]
+QUICK_NESTED = [_runs(64, 0, 40_000, ["pt+ft"], **NESTED | {"active": [5, 40], "scalings": [1.0, 0.1]})]
+#: From rescaled weights, few known features are learned last: 100,000 steps are not nearly enough.
+FULL_NESTED = [_runs(n, seed, 500_000, ALL, **NESTED, **{"mtl steps": 100_000}) for n, seed in _places(quick=False)]
+
+#: ReLU students: the published size, and one that a laptop trains in seconds.
+STUDENT = {"width": 1000, "scale": 1e-3, "rate": 1.0, "stop": 1e-8, "batch": 128, "auxiliary samples": 1024}
+STUDENT |= {"steps": 100_000, "mtl steps": 200_000, "pretraining steps": 100_000}
+#: Multi-task students learn at the published rate of 1; others, and pretraining, at 0.1. The authors' launchers have 1
+#: for those too; students that diverge begin again at a tenth, and with the authors' draws single tasks do (27a).
+TWO_RATES = {**STUDENT, "rate": 0.1, "mtl rate": 1.0}
+SMALL = {**STUDENT, "width": 100, "scale": 1e-2, "stop": 1e-7, "auxiliary samples": 512}
+SMALL |= {"steps": 8000, "mtl steps": 4000, "pretraining steps": 4000}
+RELU_METHODS = ["pt+ft", "pt+ft probe", "mtl", "stl", "stl probe"]
+
+
+def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[str], seeds: list[int]) -> Any:
+    """All cosines in a unit: they share the pretrained students, and a GPU takes no longer for many than for one."""
+    return [
+        {"n": n, "correlations": names, "methods": RELU_METHODS, **student, "seeds": group}
+        for group in (seeds[:3], seeds[3:])
+        if group
+        for n in samples
+    ]
+
+
+#: At the published rate few multi-task students with few samples converge.
+SLOW = {**TWO_RATES, "correlations": ["1 x 6"], "methods": ["slow mtl"], "slow mtl rate": 0.3}
+SLOW |= {"mtl steps": 300_000, "seeds": SEEDS}
+
+
+def _units_grid() -> list[dict[str, Any]]:
+    """Scaling concerns pretrained weights alone, so that the other methods are trained once."""
+    about: dict[str, Any] = {"units": [1, 2, 3, 4, 5, 6], "cosines": [0.0, 1.0], **STUDENT, "rate": 0.1, "seeds": SEEDS}
+    scaled = {**about, "scalings": [0.01, 0.1, 1.0, 10.0, 100.0], "methods": ["pt+ft"]}
+    plain = {**about, "scalings": [1.0], "methods": ["mtl", "stl"]}
+    return [{"n": n, **methods} for n in (16, 64) for methods in (scaled, plain)]
+
+
+def _magnitude_grid() -> list[dict[str, Any]]:
+    about = {"methods": ALONE, **STUDENT, "rate": 0.1}
+    about |= {"cosines": [0.8, 0.9, 0.95, 0.99, 1.0], "magnitudes": [0.01, 0.05, 0.1, 0.5, 1.0]}
+    return [{**about, "n": n, "seeds": seeds} for seeds in (SEEDS[:3], SEEDS[3:]) for n in (128, 32)]
+
+
+#: Students of the authors' draws. One task is learned at 0.1: where students diverge at the launchers' rate of 1, the
+#: authors' too went on at a tenth of it. Both tasks are learned at a rate at which they come to rest.
+DRAWN = {**STUDENT, "rate": 0.1, "mtl rate": 0.3, "mtl steps": 600_000}
+
+
+def _released_grid(student: dict[str, Any], names: list[str], samples: list[int], seeds: list[int]) -> Any:
+    """A unit per method and number of samples, the cheapest first: students of all cosines train side by side."""
+    about = {"cosines": names, **student, "seeds": seeds}
+    return [{"n": n, "methods": [method], **about} for method in ("stl", "pt+ft", "mtl") for n in samples]
+
+
+BRIEF = {**SMALL, "n": 32, "steps": 3000, "methods": ["pt+ft"], "seeds": [0]}
+QUICK_UNITS = {**BRIEF, "units": [1, 6], "cosines": [1.0], "scalings": [1.0, 10.0]}
+QUICK_MAGNITUDES = {**BRIEF, "cosines": [0.9], "magnitudes": [1.0, 0.1]}
+
+#: CIFAR-100 as published but for four things: training may take fewer epochs than 1000, the transformer computes
+#: in bfloat16, multi-task networks get three of the seven numbers of samples, and there are three seeds instead of 50.
+PHOTOGRAPHS: dict[str, Any] = {"images": "cifar100", "stop": 0.01}
+EPOCHS: dict[str, dict[str, Any]] = {
+    "resnet": {"pretraining epochs": 100, "epochs": 1000, "half": False},
+    "vit": {"pretraining epochs": 60, "epochs": 300, "half": True},
+}
+ALL_SAMPLES, SOME_SAMPLES = [10, 20, 50, 100, 200, 500, 1000], [20, 100, 1000]
+RESCALED: dict[str, Any] = {"methods": ALONE, "n": ALL_SAMPLES, "factors": [0.125, 0.25, 0.5, 1.0, 2.0]}
+#: A control: ResNet-18 with new batch-norm statistics before plain finetuning too, and centred activations.
+RECALIBRATED: dict[str, Any] = {"methods": ["pt+ft recalibrated"], "n": ALL_SAMPLES, "factors": [0.125, 1.0]}
+#: Multi-task training ends when both tasks are learned, each step counting the same, or as published: when the main one
+#: is ("main"), steps of the auxiliary task having the small weight that makes its epoch count as much as main's.
+JOINT: tuple[dict[str, Any], ...] = ({"stop rule": "both", "auxiliary weight": 1.0}, {"stop rule": "main"})
+
+
+def _photographs() -> list[dict[str, Any]]:
+    """Rescaled finetuning first, then multi-task networks by rule and number of samples, then the control."""
+    joint: list[dict[str, Any]] = [{"methods": ["mtl"], "mtl n": [n], **rule} for rule in JOINT for n in SOME_SAMPLES]
+    parts = [(part, network) for part in (RESCALED, *joint) for network in EPOCHS] + [(RECALIBRATED, "resnet")]
+    return [
+        {**PHOTOGRAPHS, "network": network, **EPOCHS[network], **part, "seeds": [seed]}
+        for part, network in parts
+        for seed in (0, 1, 2)
+    ]
+
+
+DIGITS: dict[str, Any] = {"images": "digits", "network": "small resnet", "n": [20, 100], "mtl n": [100]}
+DIGITS |= {"factors": [0.125, 0.5, 1.0], "epochs": 40, "pretraining epochs": 8, "stop": 0.02, "rate": 0.02}
+DIGITS |= {"methods": ALL, **JOINT[0]}
+
+EXPERIMENTS = (
+    Experiment(f"{NAME}/penalties", theory.penalties, quick=[{"points": 61}], full=[{"points": 601}]),
+    Experiment(f"{NAME}/flow", theory.flow_ends, quick=[{}], full=[{}]),
+    Experiment(
+        f"{NAME}/descent",
+        theory.descent,
+        quick=[{"rates": [0.02, 0.01, 0.005]}],
+        full=[{"rates": [0.02, 0.01, 0.005, 0.0025]}],
+    ),
+    Experiment(
+        f"{NAME}/limits",
+        theory.scaling_limits,
+        quick=[{"scalings": [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]}],
+        full=[{"scalings": [10.0 ** (power / 4) for power in range(-16, 9)]}],
+    ),
+    Experiment(
+        f"{NAME}/group-norm",
+        theory.group_norms,
+        quick=[{"alphas": [1e-1, 1e-3, 1e-6], "seeds": SEEDS}],
+        full=[{"alphas": [10.0**-power for power in range(1, 7)], "seeds": SEEDS}],
+    ),
+    Experiment(f"{NAME}/overlap", theory.overlap, quick=_overlap_grid(True), full=_overlap_grid(False)),
+    Experiment(f"{NAME}/nested", theory.nested, quick=_nested_grid(True), full=_nested_grid(False)),
+    Experiment(f"{NAME}/overlap-networks", networks.overlap_networks, quick=QUICK_OVERLAP, full=FULL_OVERLAP),
+    Experiment(f"{NAME}/nested-networks", networks.nested_networks, quick=QUICK_NESTED, full=FULL_NESTED),
+    Experiment(
+        f"{NAME}/nested-flow",
+        networks.nested_flow,
+        quick=[_flow_runs(0, n=32, dimension=200)],
+        full=[_flow_runs(seed, n=64, dimension=1000) for seed in SEEDS],
+    ),
+    Experiment(
+        f"{NAME}/relu-correlation",
+        relu.correlation,
+        quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], SEEDS[:2]),
+        full=[
+            *_correlation_grid(TWO_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS),
+            *({**SLOW, "n": n} for n in (16, 128)),
+        ],
+    ),
+    Experiment(
+        f"{NAME}/overlap-released",
+        released.linear_released,
+        quick=[{"samples": [64], "seeds": SEEDS}],
+        full=[{"samples": SAMPLES[:-1], "seeds": SEEDS}],
+    ),
+    Experiment(
+        f"{NAME}/relu-released",
+        released.released,
+        quick=_released_grid({**SMALL, "mtl rate": 0.3}, ["1 x 6"], [16], [0]),
+        full=_released_grid(DRAWN, list(released.COSINES), SAMPLES[:-1], SEEDS),
+    ),
+    Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
+    Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),
+    Experiment(
+        f"{NAME}/rescaling",
+        images.rescaling,
+        quick=[{**DIGITS, "seeds": [seed]} for seed in (0, 1)],
+        full=_photographs(),
+        needs=images.needs_images,
+    ),
+)

@@ -1,0 +1,39 @@
+"""What readings of multi-task learning and pretraining share: networks of the same seed, and how many it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.lab.papers.measured import MissingRowsError
+from recombine.lab.papers.seeds import several
+from recombine.tables.table import Column, Table
+
+#: Seeds below which a mean over them decides nothing.
+FEWEST_SEEDS = 3
+
+
+def of_enough_seeds(rows: Table, kind: str, **condition: Any) -> Table:
+    """Return the rows of a condition, of which there must be seeds enough; ``kind`` says what to run otherwise."""
+    chosen = rows.only(**condition)
+    if len(chosen.by("seed")) < FEWEST_SEEDS:
+        words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in condition.items())
+        needs = f"needs at least {FEWEST_SEEDS} seeds of {kind} with {words}"
+        raise MissingRowsError(f"{needs}: run with --scale full --device cuda")
+    return chosen
+
+
+def paired_by_seed(first: Table, second: Table, column: str, least: int = FEWEST_SEEDS) -> tuple[Column, Column]:
+    """Return a column of both tables in the order of the seeds that both have, of which there must be ``least``.
+
+    Examples
+    --------
+    >>> one, two = Table({"seed": [2, 0, 1], "loss": [5.0, 3.0, 4.0]}), Table({"seed": [2, 0], "loss": [1.0, 2.0]})
+    >>> paired_by_seed(one, two, "loss", least=2)
+    (array([3., 5.]), array([2., 1.]))
+    """
+    one, two = first.where(np.argsort(first["seed"])).paired(second, column)
+    if len(one) < least:
+        raise MissingRowsError(f"needs {several(least, 'seed')} of both kinds; there are {len(one)}")
+    return one, two

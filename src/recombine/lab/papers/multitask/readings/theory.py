@@ -1,0 +1,169 @@
+"""Multi-task learning and pretraining: what is read off the rows of theory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.lab.papers.measured import Measured
+from recombine.lab.papers.multitask.readings.rows import FEWEST_SEEDS
+from recombine.lab.papers.seeds import require, several
+from recombine.tables.table import Column, Table
+
+#: Group norm of the cone program on P2, and where flow from weights of 1e-6 ends.
+GROUP_NORM, FLOW_NORM = 2.865619, 3.2024
+#: Where new features are judged, and the published losses of PT+FT with 5, 10, 20, 30 and 40 of them.
+NEW_SAMPLES, PUBLISHED_NEW = 128, (9.6e-4, 0.157, 0.947, 0.998, 0.992)
+
+
+def _mean(rows: Table, column: str, least: int = 1, **condition: Any) -> float:
+    return float(require(rows, least, **condition)[column].mean())
+
+
+def _mean_near(rows: Table, column: str, name: str, value: float) -> float:
+    """Return the mean of a column where another has a value, up to rounding."""
+    return _mean(rows.where(np.isclose(rows[name], value)), column)
+
+
+def flow_differences(rows: Table, kind: str, starts: int) -> Measured:
+    """Return how far gradient flow ends from the interpolator of least potential."""
+    chosen = require(rows, starts, kind=kind)
+    largest = {"largest difference": chosen["difference"].max()}
+    return Measured(largest, f"of a coefficient, over {several(len(chosen), 'start')} of the weights")
+
+
+def published_penalty(rows: Table) -> Measured:
+    """Return how far finetuning by gradient flow ends from the minimisers of the published and of the exact penalty."""
+    chosen = require(rows, 4, kind="PT+FT")
+    published, worst = chosen["symmetric difference"], chosen["symmetric difference"].argmax()
+    numbers = {"from the published penalty": published[worst], "from the exact one": chosen["difference"].max()}
+    return Measured(numbers, f"largest difference of a coefficient, at {chosen['start'][worst]}")
+
+
+def conserved_drift(rows: Table) -> Measured:
+    """Return how far w^2 - v^2 drifts under gradient flow."""
+    largest = {"largest drift": require(rows, 9)["drift"].max()}
+    return Measured(largest, f"{len(rows)} starts, from beginning to end of training")
+
+
+def drift_power(rows: Table) -> Measured:
+    """Return the power of the step size with which w^2 - v^2 drifts: the slope of a line through logarithms."""
+    rows = require(rows, 3).where(np.argsort(rows["rate"]))
+    x, y = (np.log(rows[name]) - np.log(rows[name]).mean() for name in ("rate", "drift"))
+    detail = f"drift {rows['drift'][0]:.1e} at a rate of {rows['rate'][0]:g}"
+    return Measured({"power": float((x @ y) / (x @ x))}, detail)
+
+
+def _law(rows: Table, penalty: str) -> Column:
+    """Return by how much order and feature dependence exceed one together."""
+    chosen = require(rows, penalty=penalty)
+    return np.asarray(chosen["order"] + chosen["dependence"] - 1)
+
+
+def excess_with_readouts(rows: Table) -> Measured:
+    """Return by how much order and feature dependence exceed one together where readouts start above zero."""
+    excess = _law(rows, "PT+FT, gamma = 0.001")
+    return Measured({"largest excess over one": excess.max(), "smallest excess": excess.min()}, f"{len(excess)} places")
+
+
+def penalty_orders(rows: Table) -> Measured:
+    """Return orders of PT+FT and MTL at one place, and their least difference wherever B < beta."""
+    below = rows.where(rows["ratio"] < 1)
+    published, exact, joint = (require(below, penalty=name) for name in ("PT+FT, k = B", "PT+FT, k = B/2", "MTL"))
+    orders = {"PT+FT": published, "MTL": joint}
+    numbers: dict[str, Any] = {name: _mean_near(part, "order", "ratio", 1e-3) for name, part in orders.items()}
+    forms = {"published": published, "exact": exact}
+    numbers["smallest difference"] = {form: (part["order"] - joint["order"]).min() for form, part in forms.items()}
+    return Measured(numbers, f"orders at B / beta = 0.001; differences at all {len(joint)} places with B < beta")
+
+
+def probe_difference(rows: Table) -> Measured:
+    """Return how far finetuning from large weights ends from linear probing."""
+    found = _mean_near(rows, "from probe", "scaling", 100)
+    return Measured({"largest difference, m = 100": found}, "of a coefficient")
+
+
+def pursuit_cost(rows: Table) -> Measured:
+    """Return what finetuning from small weights costs over basis pursuit."""
+    found = _mean_near(rows, "over l1", "scaling", 1e-4)
+    pairs = zip(rows["scaling"], rows["over l1"], strict=True)
+    gaps = ", ".join(f"{gap:.2%} at {m:.2g}" for m, gap in pairs if m < 0.5)
+    return Measured({"cost over the least, m = 1e-4": found}, f"by m: {gaps}")
+
+
+def decayed_norms(rows: Table) -> Measured:
+    """Return the group norms that vanishing weight decay ends at, and that of the cone program."""
+    norms = require(rows, 6, route="weight decay")["group norm"]
+    cone = _mean(rows, "group norm", route="cone program")
+    numbers = {"least and most with decay": [norms.min(), norms.max()], "cone program": cone}
+    return Measured(numbers, f"group norms from {len(norms)} random starts")
+
+
+def flow_norms(rows: Table) -> Measured:
+    """Return the group norms that gradient flow from smaller and smaller weights ends at."""
+    flow = require(rows, 3, route="gradient flow")
+    flow = flow.where(np.argsort(-flow["start"]))
+    last = _mean_near(flow, "group norm", "start", 1e-6)
+    numbers = {"group norms": flow["group norm"], "from weights of 1e-6": last, "over the least": last / GROUP_NORM}
+    return Measured(numbers, f"from weights of {flow['start'].max():g} down")
+
+
+def _losses(rows: Table, **condition: Any) -> Column:
+    """Return the predicted losses of at least three seeds with 64 samples and all features shared."""
+    chosen = require(rows, FEWEST_SEEDS, n=64, overlap=40, **condition)
+    return chosen["loss"][np.argsort(chosen["seed"])]
+
+
+def shared_feature_losses(rows: Table) -> Measured:
+    """Return predicted losses of PT+FT and of a single task where all features are shared."""
+    tuned, alone = (_losses(rows, form="exact", method=name) for name in ("pt+ft", "stl"))
+    spread = f"PT+FT from {tuned.min():.1e} to {tuned.max():.1e}, STL up to {alone.max():.2f}, mean {alone.mean():.2f}"
+    return Measured({"mean of PT+FT": tuned.mean(), "least of STL": alone.min()}, f"{len(tuned)} seeds; {spread}")
+
+
+def published_loss_ratio(rows: Table) -> Measured:
+    """Return the loss that the exact penalty predicts over that of the published one."""
+    exact, published = (_losses(rows, method="pt+ft", form=form) for form in ("exact", "symmetric"))
+    ratios = exact / published
+    numbers = {"mean ratio": ratios.mean(), "least ratio": ratios.min(), "largest": ratios.max()}
+    return Measured(numbers, f"exact over published form, {len(ratios)} seeds")
+
+
+def _relative(rows: Table, scaling: float, active: int, place: str, n: int = 64) -> float:
+    about = {"scaling": scaling, "active": active, "place": place}
+    return _mean(rows, "relative loss", FEWEST_SEEDS, n=n, method="pt+ft", **about)
+
+
+def _seeds(rows: Table, n: int = 64) -> str:
+    return f"theory, means of {len(rows.only(n=n).by('seed'))} seeds"
+
+
+def error_ratios(rows: Table, active: int, place: str, scalings: tuple[float, ...]) -> Measured:
+    """Return the error with some features, known ("inside") or new ("outside"), over that with 5 known ones."""
+    ratios = [_relative(rows, m, active, place) / _relative(rows, m, 5, "inside") for m in scalings]
+    return Measured({f"ratio at m = {m:g}": ratio for m, ratio in zip(scalings, ratios, strict=True)}, _seeds(rows))
+
+
+def new_feature_losses(rows: Table) -> Measured:
+    """Return the error with 5 new features as the scaling falls."""
+    losses = [_relative(rows, m, 5, "outside") for m in (1.0, 0.1, 0.01)]
+    numbers = {"loss": losses, "at m = 1": losses[0], "at m = 0.01": losses[-1]}
+    return Measured(numbers, f"final losses at m = 1, 0.1, 0.01 (published 1.0 to about 0.01); {_seeds(rows)}")
+
+
+def errors_of_new_features(rows: Table) -> Measured:
+    """Return how the error of plain PT+FT rises with the number of new features, at 128 samples."""
+    active = (5, 10, 20, 30, 40)
+    losses = np.array([_relative(rows, 1.0, k, "outside", NEW_SAMPLES) for k in active])
+    numbers: dict[str, Any] = {f"{k} features": loss for k, loss in zip(active, losses, strict=True)}
+    numbers |= {"40 features over 5": losses[-1] / losses[0], "each over the last": (losses[1:] / losses[:-1]).tolist()}
+    alone = [
+        require(rows, FEWEST_SEEDS, n=NEW_SAMPLES, method="stl", scaling=1.0, active=k, place="outside")
+        for k in (5, 40)
+    ]
+    least, most = (float(part["relative loss"].mean()) for part in alone)
+    published = ", ".join(f"{loss:.2g}" for loss in PUBLISHED_NEW)
+    detail = f"test loss over power of targets; published (least over training) {published}"
+    detail += f"; a single task has {least:.1e} to {most:.2f}"
+    return Measured(numbers, f"{detail}; {_seeds(rows, NEW_SAMPLES)}")

@@ -1,0 +1,174 @@
+"""What a paper is to this package: experiments, claims that read them, figures; and which papers there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from recombine.errors import InputError, listing, near_miss
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+    from recombine.lab.papers.claims import Claim
+    from recombine.lab.papers.results import Evidence
+    from recombine.lab.runs.experiment import Experiment
+    from recombine.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure of a paper's results, before it is drawn.
+
+    ``draw`` is plain matplotlib: it is handed an empty canvas under the package's theme, whose colour cycle tells lines
+    apart by colour, dash and marker, and the table that ``table`` made.
+
+    Parameters
+    ----------
+    name : str
+        For ids and file names.
+    title, caption : str
+    experiments : tuple of str
+        Experiments without which there is nothing to draw.
+    table : callable
+        Results by experiment name -> the numbers shown.
+    draw : callable
+        Canvas and table -> None.
+    alternative : callable
+        Table -> the figure in a sentence, for those who do not see it.
+    height : int
+        In pixels.
+    optional : tuple of str
+        Experiments that are shown as well when they have results.
+
+    Examples
+    --------
+    >>> plot = Plot("demo", "Demo", "", ("runs",), lambda results: results["runs"].table, print, str)
+    >>> plot.drawable({})
+    False
+    """
+
+    name: str
+    title: str
+    caption: str
+    experiments: tuple[str, ...]
+    table: Callable[[Mapping[str, Evidence]], Table]
+    draw: Callable[[Canvas, Table], None]
+    alternative: Callable[[Table], str]
+    height: int = 340
+    optional: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Plot({self.name!r} of {', '.join(self.experiments)})"
+
+    def drawable(self, results: Mapping[str, Evidence]) -> bool:
+        """Say whether the experiments it needs have results."""
+        return all(name in results for name in self.experiments)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, ready to be reproduced. Its claims, experiments and figures are imported when first asked for.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as in ``recombine reproduce NAME``.
+    title, citation : str
+    package : str
+        Where its ``claims.CLAIMS``, ``grids.EXPERIMENTS`` and ``figures.FIGURES`` stand.
+    words : mapping of str to str
+        What abbreviations in its claims and captions stand for; the report spells them out.
+
+    Examples
+    --------
+    >>> paper = Paper("demo", "A demo", "Nobody, 2025", "recombine.lab.papers.kernel_theory")
+    >>> paper.claims[0].number
+    '1'
+    """
+
+    name: str
+    title: str
+    citation: str
+    package: str
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Paper({self.name!r}, {self.citation})"
+
+    @cached_property
+    def experiments(self) -> Sequence[Experiment]:
+        """Every experiment."""
+        found: Sequence[Experiment] = import_module(f"{self.package}.grids").EXPERIMENTS
+        return found
+
+    @cached_property
+    def claims(self) -> Sequence[Claim]:
+        """Every claim, in the order of their numbers."""
+        found: Sequence[Claim] = import_module(f"{self.package}.claims").CLAIMS
+        return found
+
+    @cached_property
+    def figures(self) -> Sequence[Plot]:
+        """Every figure, in the order they are shown."""
+        found: Sequence[Plot] = import_module(f"{self.package}.figures").FIGURES
+        return found
+
+    @property
+    def by_name(self) -> dict[str, Experiment]:
+        """Experiments by their name within the paper."""
+        return {experiment.name.rpartition("/")[2]: experiment for experiment in self.experiments}
+
+    def claim(self, wanted: str) -> Claim:
+        """Return a claim by id or by number alone."""
+        for claim in self.claims:
+            if wanted in (claim.id, claim.number):
+                return claim
+        numbers = [claim.number for claim in self.claims]
+        raise InputError(
+            f"{wanted!r} is not a claim of {self.name};{near_miss(wanted, numbers)} Claims: {', '.join(numbers)}"
+        )
+
+    def chosen(self, only: Sequence[str] = ()) -> list[Claim]:
+        """Return the claims named in ``only``, or all; 13 stands for 13a and 13b."""
+        if not only:
+            return list(self.claims)
+        parts = {wanted: [claim for claim in self.claims if str(claim.place[0]) == wanted] for wanted in only}
+        found = [claim for wanted in only for claim in parts[wanted] or [self.claim(wanted)]]
+        return list({claim.id: claim for claim in found}.values())
+
+
+def available() -> dict[str, Paper]:
+    """Return every paper by its short name.
+
+    Examples
+    --------
+    >>> available()["kernel-theory"].citation
+    'Lippl and Stachenfeld, ICLR 2025'
+    """
+    modules = (
+        import_module(f"recombine.lab.papers.{found.name}")
+        for found in iter_modules([str(Path(__file__).parent)])
+        if found.ispkg
+    )
+    papers = [module.PAPER for module in modules if isinstance(getattr(module, "PAPER", None), Paper)]
+    return {paper.name: paper for paper in sorted(papers, key=lambda paper: paper.name)}
+
+
+def find(name: str) -> Paper:
+    """Return one paper, or say which there are.
+
+    Examples
+    --------
+    >>> find("kernel-theory").name
+    'kernel-theory'
+    """
+    papers = available()
+    if name not in papers:
+        raise InputError(f"{name!r} is not a paper;{near_miss(name, papers)} Papers: {listing(papers)}")
+    return papers[name]

@@ -1,0 +1,134 @@
+"""Where every claim stands, on record beside the results, so that listing papers judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from recombine.errors import RecombineError
+from recombine.lab.papers.paper import Paper
+from recombine.lab.papers.standing import Standing
+from recombine.output_files import write_whole
+
+if TYPE_CHECKING:
+    from recombine.lab.papers.reproduce import Reproduction
+
+FILE = "verdicts.json"
+
+
+class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a claim stands.
+
+    Attributes
+    ----------
+    verdict : str
+        By the largest scale at hand.
+    says : str
+        Whose statement it is.
+    scale : str
+        Scale and extent of the results that decide it; empty where there are none.
+    quick : str
+        By results of scale quick alone.
+    measured : str
+        The numbers behind the verdict.
+    units : list of int
+        How many units of the experiment's grid were run, and how many it has.
+    asked : str
+        The bounds that judged, at the scale that was run.
+    of_paper : str
+        How much of what the paper ran that is, in words, where it is known.
+    exploratory : bool
+        Whether the claim was written after seeing the data.
+    """
+
+    verdict: str
+    says: str
+    scale: str
+    quick: str
+    measured: str
+    units: list[int]
+    asked: str = ""
+    of_paper: str = ""
+    exploratory: bool = False
+
+    @property
+    def standing(self) -> Standing:
+        """The verdict by the largest scale at hand."""
+        return Standing(self.verdict)
+
+
+Record = dict[str, Recorded]
+
+
+def record_of(paper: Paper, folder: Path) -> Record:
+    """Judge every claim of a paper against the results in a folder."""
+    from recombine.lab.papers.results import load_all_evidence
+
+    names = sorted({claim.reads for claim in paper.claims})
+    best = load_all_evidence(folder, paper.name, names, ("full", "quick"))
+    quick = load_all_evidence(folder, paper.name, names, ("quick",))
+    found = {}
+    for claim in paper.claims:
+        outcome = claim.judge(best)
+        told = best.get(claim.reads)
+        ran = len(told.provenance.settings) if told else 0
+        planned = (told.provenance.planned or ran) if told else len(paper.by_name[claim.reads].units("full"))
+        small = claim.judge(quick).verdict.value
+        asked = "; ".join(f"{part.name} {part.bound}" for part in outcome.parts if part.bound)
+        of_paper = claim.size.said(told.table) if claim.size and told and told.scale != "quick" else ""
+        found[claim.id] = Recorded(
+            *(outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]),
+            *(asked, of_paper, claim.exploratory),
+        )
+    return found
+
+
+def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded], *, stored: bool = False) -> dict[str, str]:
+    """Return the claims whose verdict is not the recorded one, each with both in words.
+
+    Claims that have no record are left out, and those that this run did not decide; of ``stored`` results a verdict
+    that vanished, or that rests on a smaller scale than the recorded one, counts as well.
+
+    Examples
+    --------
+    >>> from recombine.lab.papers import Reproduction, find
+    >>> changed_verdicts(Reproduction(find("kernel-theory"), find("kernel-theory").claims, {}), {})
+    {}
+    """
+    found = {}
+    for claim in state.claims:
+        outcome, known = state.outcomes[claim.id], record.get(claim.id)
+        if known is None:
+            continue
+        if stored and known.scale and outcome.scale not in (known.scale, "full"):
+            found[claim.id] = f"{known.verdict} on record by results of scale {known.scale}, which are not there now"
+            continue
+        if outcome.verdict is Standing.NOT_RUN and not stored:
+            continue
+        before = known.quick if outcome.scale == "quick" != known.scale else known.verdict
+        if before != outcome.verdict.value:
+            found[claim.id] = f"{before} on record, {outcome.verdict.value} now"
+    return found
+
+
+def load_record(folder: Path) -> Record:
+    """Return the verdicts on record in a folder of results, by claim; none where there is no record."""
+    path = folder / FILE
+    if not path.exists():
+        return {}
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Record)
+    except msgspec.DecodeError as error:
+        raise RecombineError(f"{path} is not a record of verdicts ({error}); run recombine reproduce --save") from error
+
+
+def save_record(folder: Path, record: Mapping[str, Recorded]) -> None:
+    """Write verdicts over those of the same papers, one line per claim."""
+    papers = {name.partition("/")[0] for name in record}
+    kept = {name: one for name, one in load_record(folder).items() if name.partition("/")[0] not in papers}
+    every = dict(sorted({**kept, **record}.items(), key=lambda item: item[0].partition("/")[0]))
+    lines = (f'  "{name}": {msgspec.json.encode(one).decode()}' for name, one in every.items())
+    write_whole(folder / FILE, "{\n" + ",\n".join(lines) + "\n}\n")

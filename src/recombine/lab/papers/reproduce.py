@@ -1,0 +1,313 @@
+"""Run what a paper's claims need, or read it back, and judge every claim."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recombine.errors import RecombineError
+from recombine.lab.papers.claims import Claim
+from recombine.lab.papers.paper import Paper
+from recombine.lab.papers.results import (
+    Evidence,
+    Provenance,
+    join_evidence,
+    load_all_evidence,
+    outdated,
+    replan,
+    require_joinable,
+    same_rows,
+    unit_keys,
+    unit_rows,
+)
+from recombine.lab.papers.standing import Outcome, Standing
+from recombine.lab.runs.collect import read_all
+from recombine.lab.runs.experiment import SEEDS, Experiment
+from recombine.lab.runs.store import Run, Store
+from recombine.lab.runs.sweep import run
+from recombine.tables.table import Table
+
+#: Called with the state so far and the name of the experiment at work (None at the end).
+Watch = Callable[["Reproduction", str | None], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """A paper's claims judged against results.
+
+    Parameters
+    ----------
+    paper : Paper
+    claims : list of Claim
+        Those that were asked for.
+    results : dict of str to Evidence
+        By the name of the experiment.
+
+    Examples
+    --------
+    >>> from recombine.lab.papers import find
+    >>> state = Reproduction(find("kernel-theory"), find("kernel-theory").chosen(["4"]), {})
+    >>> state.outcomes["kernel-theory/4"].verdict
+    <Standing.NOT_RUN: 'not run'>
+    """
+
+    paper: Paper
+    claims: Sequence[Claim]
+    results: dict[str, Evidence]
+    _judged: dict[str, tuple[Evidence | None, Outcome]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Outcome of each claim by its id; a claim is judged again only when it has other results to read."""
+        return {claim.id: self._outcome(claim) for claim in self.claims}
+
+    def _outcome(self, claim: Claim) -> Outcome:
+        evidence = self.results.get(claim.reads)
+        known = self._judged.get(claim.id)
+        if known is None or known[0] is not evidence:
+            known = self._judged[claim.id] = (evidence, claim.judge(self.results))
+        return known[1]
+
+    @property
+    def standings(self) -> list[Standing]:
+        """Where each claim stands."""
+        return [outcome.verdict for outcome in self.outcomes.values()]
+
+    @property
+    def failed(self) -> list[str]:
+        """Ids of the claims whose check failed."""
+        return [name for name, outcome in self.outcomes.items() if outcome.verdict is Standing.FAILS]
+
+    @property
+    def table(self) -> Table:
+        """One row per claim: what was expected, what was measured, the verdict, the scale."""
+        outcomes = self.outcomes
+        return Table.from_rows(
+            {
+                "claim": claim.id,
+                "statement": claim.statement,
+                "expected": claim.expected,
+                "measured": outcomes[claim.id].value,
+                "verdict": outcomes[claim.id].verdict.value,
+                "scale": outcomes[claim.id].scale,
+            }
+            for claim in self.claims
+        )
+
+
+def needed_experiments(paper: Paper, claims: Iterable[Claim]) -> dict[str, Experiment]:
+    """Return the experiments that claims read, by name, in the paper's order; those not declared yet are left out.
+
+    Examples
+    --------
+    >>> from recombine.lab.papers import find
+    >>> paper = find("kernel-theory")
+    >>> list(needed_experiments(paper, paper.chosen(["4", "6"])))
+    ['leak']
+    """
+    wanted = {claim.reads for claim in claims}
+    return {name: experiment for name, experiment in paper.by_name.items() if name in wanted}
+
+
+def from_results(paper: Paper, folder: Path, *, scale: str | None = None, only: Sequence[str] = ()) -> Reproduction:
+    """Judge claims against stored results.
+
+    Parameters
+    ----------
+    paper : Paper
+    folder : Path
+        The results folder; the paper's own lies in it.
+    scale : {"quick", "full"}, optional
+        Only results of this scale; the largest at hand by default.
+    only : sequence of str
+        Ids or numbers of claims; all by default.
+    """
+    claims = paper.chosen(only)
+    scales = ("full", "quick") if scale is None else (scale,)
+    names = {claim.reads for claim in claims}
+    if not only:
+        names |= {name for plot in paper.figures for name in plot.experiments}
+    return Reproduction(paper, claims, load_all_evidence(folder, paper.name, sorted(names), scales))
+
+
+def reproduce(
+    paper: Paper,
+    scale: str = "quick",
+    *,
+    store: Store,
+    executor: Executor,
+    only: Sequence[str] = (),
+    device: str = "cpu",
+    minutes: float | None = None,
+    results: Path | None = None,
+    owed: bool = False,
+    force: bool = False,
+    watch: Watch | None = None,
+) -> Reproduction:
+    """Run the experiments that claims need, and judge them.
+
+    Parameters
+    ----------
+    paper : Paper
+    scale : {"quick", "full"}
+    store : Store
+        Finished units are kept there and not run again.
+    executor : Executor
+        Where units run; see `recombine.lab.runs.executors.make_executor`.
+    only : sequence of str
+        Ids or numbers of claims; all by default.
+    device : str
+        Passed on to units that train networks.
+    minutes : float, optional
+        Stop after this long, saving what is in training, and judge claims on what is finished; 0 only reads the store.
+    results : Path, optional
+        A results folder: claims are judged on its rows and those of the store together.
+    owed : bool
+        Run only units that have no rows in ``results``.
+    force : bool
+        Where a unit has other rows in ``results`` than in the store, take those of the store; else it is an error.
+    watch : callable, optional
+        Told about progress.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.lab.papers import find
+    >>> from recombine.lab.runs import make_executor
+    >>> store = Store(tempfile.mkdtemp())
+    >>> state = reproduce(find("kernel-theory"), store=store, executor=make_executor("inline"), only=["12"])
+    >>> state.outcomes["kernel-theory/12"].verdict
+    <Standing.HOLDS: 'holds'>
+    """
+    state = Reproduction(paper, paper.chosen(only), {})
+    experiments = needed_experiments(paper, state.claims)
+    known = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    if owed:
+        state.results.update(known)
+    wanted = {name: _owed(one, scale, known.get(name) if owed else None) for name, one in experiments.items()}
+    end = time.monotonic() + 60 * (minutes or 0)
+    for experiment in wanted.values() if minutes != 0 else ():
+        experiment.require_needs(store.lacking(experiment.units(scale)))
+    found = {}
+    for name, experiment in experiments.items():
+        if watch is not None:
+            watch(state, name)
+        seconds = None if minutes is None else max(0.0, end - time.monotonic())
+        _run(wanted[name], scale, store, executor, device, seconds)
+        found[name] = read_all(store, experiment, scale)
+        if found[name] and name not in known:
+            state.results[name] = _evidence(paper, name, scale, found[name])
+    # Not before everything has run: rows that do not fit together must not cost the experiments after them.
+    for name, old in known.items():
+        state.results[name] = _joined(paper, name, found[name], old, force)
+    if watch is not None:
+        watch(state, None)
+    return state
+
+
+def owed_experiments(
+    paper: Paper, scale: str, store: Store, *, only: Sequence[str] = (), results: Path | None = None
+) -> list[Experiment]:
+    """Return the experiments that have units left, in the paper's order, each with the settings of those alone.
+
+    Parameters
+    ----------
+    paper : Paper
+    scale : {"quick", "full"}
+    store : Store
+        Units that are finished there are not left.
+    only : sequence of str
+        Ids or numbers of claims; all by default.
+    results : Path, optional
+        A results folder: units that have rows there are not left either.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.lab.papers import find
+    >>> [one.name for one in owed_experiments(find("kernel-theory"), "quick", Store(tempfile.mkdtemp()), only=["12"])]
+    ['kernel-theory/by-depth']
+    """
+    experiments = needed_experiments(paper, paper.chosen(only))
+    known = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    left = (_owed(experiment, scale, known.get(name)) for name, experiment in experiments.items())
+    lacking = [one.limited(scale, (unit for unit in one.units(scale) if not store.has(unit.key))) for one in left]
+    return [one for one in lacking if one.settings(scale)]
+
+
+def _owed(experiment: Experiment, scale: str, known: Evidence | None) -> Experiment:
+    """Return the experiment with those settings alone that have no rows yet."""
+    if known is None:
+        return experiment
+    keys = set(unit_keys(known, experiment))
+    return experiment.limited(scale, (unit for unit in experiment.units(scale) if unit.key not in keys))
+
+
+def _run(
+    experiment: Experiment, scale: str, store: Store, executor: Executor, device: str, seconds: float | None
+) -> None:
+    """Run what the store lacks as far as time allows."""
+    if seconds == 0:
+        return
+    sweep = run(experiment, scale, store, executor, device=device, seconds=seconds)
+    if sweep.failures:
+        raise RecombineError(
+            f"{experiment.name} at scale {scale} is not complete: {sweep.failures[0].error}. What is finished is kept, "
+            f"and {store.folder / 'failures'} has the details; mend that and run it again"
+        )
+
+
+def _joined(paper: Paper, name: str, runs: list[Run], old: Evidence, force: bool) -> Evidence:
+    """Return an old result with the units of the store that it lacks; itself, if it lacks none."""
+    experiment, found = paper.by_name[name], {run.key: run for run in runs}
+    if not force:
+        require_joinable(old, experiment, {key: run.rows for key, run in found.items()})
+    elif runs and (outdated(old, experiment) or len(runs) == len(experiment.units(old.scale))):
+        return _evidence(paper, name, old.scale, runs)
+    known = unit_rows(old, experiment) if set(unit_keys(old, experiment)) & set(found) else {}
+    fresh = [run for key, run in found.items() if key not in known or not same_rows(known[key], run.rows)]
+    return (
+        join_evidence(old, _evidence(paper, name, old.scale, fresh), experiment) if fresh else replan(old, experiment)
+    )
+
+
+def _evidence(paper: Paper, name: str, scale: str, runs: list[Run]) -> Evidence:
+    settings = [run.spec["setting"] for run in runs]
+    seeded = any(SEEDS in setting for setting in settings)
+    devices = sorted({str(run.record.get("device", "cpu")) for run in runs})
+    planned = len(paper.by_name[name].units(scale))
+    provenance = Provenance(
+        experiment=name,
+        scale=scale,
+        command=_command(paper, scale, devices),
+        seed="named in the settings" if seeded else "nothing is drawn",
+        device=", ".join(devices),
+        seconds=round(sum(float(run.record.get("wall_seconds", 0.0)) for run in runs), 3),
+        settings=settings,
+        versions=_versions(runs),
+        planned=0 if len(runs) == planned else planned,
+        rows=[len(run.rows) for run in runs],
+        schema=paper.by_name[name].schema,
+    )
+    return Evidence(Table.from_rows(row for run in runs for row in run.rows), provenance)
+
+
+def _versions(runs: Iterable[Run]) -> dict[str, str]:
+    """What the units were run with; where they differ, all that were used."""
+    found: dict[str, set[str]] = {}
+    for record in (unit.record for unit in runs):
+        own = {"recombine": record.get("recombine"), "python": record.get("python")}
+        for name, version in {**own, **record.get("libraries", {})}.items():
+            if version is not None:
+                found.setdefault(name, set()).add(str(version))
+    return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
+
+
+def _command(paper: Paper, scale: str, devices: Iterable[str]) -> str:
+    """What to type: with the kind of GPU that any unit was run on, whatever put the results together later."""
+    device = next((name.split(" ")[0] for name in devices if name.startswith("cuda")), "cpu")
+    return shlex.join(["recombine", "reproduce", paper.name, "--scale", scale, "--device", device])

@@ -1,0 +1,202 @@
+"""A paper's page as Markdown: its prose with holes that results fill, then every claim beside what was measured.
+
+The prose is ``page.md`` in the paper's package, a template with these holes: ``{{ n("4a", "loss of R2") }}`` a measured
+number, ``{{ verdict("4a") }}``, ``{{ tally }}``, ``{{ figure("rows") }}``, and ``{{ statements }}``, ``{{ risks }}``
+where the claims and what could make their verdicts wrong are to stand. Documentation and HTML report are this one text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import zip_longest
+
+from recombine.errors import RecombineError, listing
+from recombine.lab.papers.claims import Claim
+from recombine.lab.papers.paper import Plot
+from recombine.lab.papers.reproduce import Reproduction
+from recombine.lab.papers.standing import Standing
+from recombine.lab.report.figure import PaperFigure
+from recombine.lab.report.terminal import AFTER, tally_by_whose
+
+#: Verdicts that come before all others, in this order.
+FIRST = (Standing.CONTRADICTS, Standing.FAILS, Standing.NOT_COMPARABLE, Standing.UNDECIDED)
+HEAD = "| claim | measured (what was asked) | verdict |\n|---|---|---|"
+
+
+def page_text(state: Reproduction, *, inline: bool = False) -> str:
+    """Return the page of a paper as Markdown.
+
+    Parameters
+    ----------
+    state : Reproduction
+        Of all its claims.
+    inline : bool
+        Whether figures stand in the text as drawings, or as links to files in a folder named after the paper.
+
+    Examples
+    --------
+    >>> from recombine.lab.papers import find
+    >>> paper = find("kernel-theory")
+    >>> print(page_text(Reproduction(paper, paper.claims, {}))[:15])
+    # Kernel theory
+    """
+    from jinja2 import Environment, StrictUndefined, TemplateError
+
+    page = _Page(state, inline)
+    written = (files(state.paper.package) / "page.md").read_text(encoding="utf-8")
+    holes = {"n": page.number, "verdict": page.verdict, "figure": page.figure, "tally": page.tally}
+    holes |= {"statements": page.statements(), "risks": page.risks}
+    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    try:
+        return environment.from_string(written).render(**holes)
+    except TemplateError as error:
+        raise RecombineError(f"page.md of {state.paper.name}: {error}; there are the holes {listing(holes)}") from error
+
+
+def claims_text(state: Reproduction) -> str:
+    """Return a page about some of a paper's claims: title, tally, and the statements with their figures.
+
+    Examples
+    --------
+    >>> from recombine.lab.papers import find
+    >>> paper = find("kernel-theory")
+    >>> print(claims_text(Reproduction(paper, paper.chosen(["12"]), {})))  # doctest: +ELLIPSIS
+    # When does compositional structure yield compositional generalization? A kernel theory
+    <BLANKLINE>
+    Lippl and Stachenfeld, ICLR 2025. 1 of the ... claims of `kernel-theory`.
+    <BLANKLINE>
+    ...
+    """
+    page, paper = _Page(state, inline=True), state.paper
+    some = f"{len(state.claims)} of the {len(paper.claims)} claims of `{paper.name}`"
+    return "\n\n".join(
+        [
+            f"# {paper.title}",
+            f"{paper.citation}. {some}.",
+            f"**{page.tally}.**",
+            "## Statements",
+            page.statements(figures=True),
+            *(["## How far to trust this", page.risks] if page.risks else []),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What the holes of a page are filled with."""
+
+    state: Reproduction
+    inline: bool
+
+    def number(self, claim: str, name: str) -> str:
+        """Return a measured number as it is printed; a dash where nothing was measured."""
+        outcome = self.state.outcomes[self.state.paper.claim(claim).id]
+        if not outcome.parts:
+            return "–"
+        found = {part.name: part.value for part in outcome.parts}
+        if name not in found:
+            raise RecombineError(f"claim {claim} measures no {name!r}, but {listing(found)}; mend page.md")
+        return found[name]
+
+    def verdict(self, claim: str) -> str:
+        return self.state.outcomes[self.state.paper.claim(claim).id].verdict.value
+
+    def figure(self, name: str) -> str:
+        plot = next((plot for plot in self.state.paper.figures if plot.name == name), None)
+        if plot is None:
+            names = listing([one.name for one in self.state.paper.figures])
+            raise RecombineError(f"page.md shows a figure {name!r}; there are {names}")
+        if not plot.drawable(self.state.results):
+            return f"*(Figure {name}: no results at hand.)*"
+        figure = PaperFigure(plot, self.state.results)
+        caption = f"{plot.title}. {figure.caption}"
+        if not self.inline:
+            return f"![{plot.title}]({self.state.paper.name}/{name}.svg)\n\n*{caption}*"
+        drawing = re.sub(r"\n\s*\n", "\n", figure.svg())  # a blank line would end the block of HTML
+        plate = f'<div class="scroll plate" tabindex="0" role="region" aria-label="Figure">{drawing}</div>'
+        return f'<figure id="figure-{name}">\n{plate}\n<figcaption>{html.escape(caption)}</figcaption>\n</figure>'
+
+    @property
+    def tally(self) -> str:
+        """How many claims stand where, by whose they are."""
+        return tally_by_whose((claim.says, self._verdict(claim), claim.exploratory) for claim in self.state.claims)
+
+    def statements(self, *, figures: bool = False) -> str:
+        """The paper's statements by theme, those that did not come out on top, then ours.
+
+        With figures, each that can be drawn stands below the first table that has a claim which names it.
+        """
+        claims = self.state.claims
+        amiss = [claim for claim in claims if not claim.ours and self._verdict(claim) in FIRST]
+        rest = [claim for claim in claims if not claim.ours and claim not in amiss]
+        tables = [
+            ("Not as stated", sorted(amiss, key=lambda claim: FIRST.index(self._verdict(claim)))),
+            *(
+                (theme or "The paper's statements", [claim for claim in rest if claim.theme == theme])
+                for theme in dict.fromkeys(claim.theme for claim in rest)
+            ),
+            ("Ours", [claim for claim in claims if claim.ours]),
+        ]
+        parts, shown = [], set[str]()
+        for title, listed in tables:
+            plots = [plot for plot in self._plots(listed) if figures and plot.name not in shown]
+            shown |= {plot.name for plot in plots}
+            parts += [self._table(title, listed), *(self.figure(plot.name) for plot in plots)]
+        return "\n\n".join(part for part in parts if part)
+
+    def _plots(self, claims: Sequence[Claim]) -> list[Plot]:
+        """Return the figures that claims name and that can be drawn, in the paper's order."""
+        named = {name for claim in claims for name in claim.figures}
+        return [plot for plot in self.state.paper.figures if plot.name in named and plot.drawable(self.state.results)]
+
+    @property
+    def risks(self) -> str:
+        """One line per claim: what could make its verdict wrong."""
+        told = [claim for claim in self.state.claims if claim.risk or claim.moved or claim.exploratory]
+        return "\n".join(f"- **{claim.number}** {_risk(claim)}" for claim in told)
+
+    def _verdict(self, claim: Claim) -> Standing:
+        return self.state.outcomes[claim.id].verdict
+
+    def _table(self, title: str, claims: Sequence[Claim]) -> str:
+        if not claims:
+            return ""
+        rows = "\n".join(self._row(claim) for claim in claims)
+        notes = "\n".join(self._note(claim) for claim in claims)
+        fold = "<details><summary>Where this is said, and how it was measured</summary>"
+        return f"### {title}\n\n{HEAD}\n{rows}\n\n{fold}\n\n{notes}\n\n</details>"
+
+    def _row(self, claim: Claim) -> str:
+        outcome = self.state.outcomes[claim.id]
+        asked = f"asked: {claim.expected}" if claim.expected else ""
+        lines = [_cell(line) for line in [line for part in outcome.parts for line in part.lines] or [asked] if line]
+        measured = "<br>".join([*lines, *([f"*{_cell(outcome.run)}*"] if outcome.run else [])])
+        word = f"{outcome.verdict.symbol} {outcome.verdict.value}"
+        whose = ", ".join([claim.says, *([AFTER] if claim.exploratory else [])])
+        return f"| **{claim.number}** {_cell(claim.statement)} *({whose})* | {measured} | {word} |"
+
+    def _note(self, claim: Claim) -> str:
+        detail = _cell(self.state.outcomes[claim.id].detail.removesuffix("."))
+        source = f" ({_cell(claim.source)})" if claim.source else ""
+        return f"- **{claim.number}**, {claim.says}{source}{f': {detail}' if detail else ''}."
+
+
+def _risk(claim: Claim) -> str:
+    parts = [
+        "Written after seeing the data, so no test." if claim.exploratory else "",
+        f"Bound moved: {claim.moved.removesuffix('.')}." if claim.moved else "",
+        f"{claim.risk.removesuffix('.')}." if claim.risk else "",
+    ]
+    return _cell(" ".join(part for part in parts if part))
+
+
+def _cell(text: str) -> str:
+    """Make text fit Markdown, in a cell of a table too: nothing in it is markup but formulas between dollars."""
+    parts = re.split(r"(\$[^\s$](?:[^$]*[^\s$])?\$)", text)
+    plain = (re.sub(r"[|*_$]", r"\\\g<0>", part).replace("<", "&lt;") for part in parts[::2])
+    formulas = (part.replace("|", r"\vert ") for part in parts[1::2])
+    return "".join(piece for pair in zip_longest(plain, formulas, fillvalue="") for piece in pair)

@@ -1,0 +1,363 @@
+"""The driver: runs every unfinished unit of an experiment on any executor, and survives what can go wrong."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from recombine.checks import real
+from recombine.errors import InputError, RecombineError, listing, plural
+from recombine.interrupts import interrupts_wait
+from recombine.lab.nets.checkpoints import SAVE_EVERY
+from recombine.lab.runs.executors import InlineExecutor, make_executor
+from recombine.lab.runs.experiment import Experiment, Unit
+from recombine.lab.runs.outcome import Failure, Sweep
+from recombine.lab.runs.progress import Progress
+from recombine.lab.runs.provenance import driver_record
+from recombine.lab.runs.store import Store
+from recombine.lab.runs.worker import Answer, Errand, execute
+
+#: Times in a row that an executor may break before any unit has begun.
+BARREN_BREAKS = 10
+#: Seconds between two looks at units that another driver holds, and at the executor.
+TICK = 0.2
+#: Seconds between two looks for units that have ended without an answer; two looks in a row must find one so.
+SILENCE = 30.0
+
+
+class ExecutorError(RecombineError):
+    """The executor cannot run anything; the text says what to look at."""
+
+
+def run(
+    experiment: Experiment,
+    scale: str = "quick",
+    store: Store | str | Path = "recombine-runs",
+    executor: Executor | Callable[[], Executor] | str = "local",
+    *,
+    workers: int | None = None,
+    address: str | None = None,
+    device: str = "cpu",
+    retries: int = 1,
+    timeout: float | None = None,
+    grace: float = 10.0,
+    seconds: float | None = None,
+    save_every: float = SAVE_EVERY,
+    progress: bool = True,
+) -> Sweep:
+    """Run the unfinished units of an experiment; a call that was killed continues where it stopped.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    scale : {"quick", "full"}
+    store : Store or path
+        Shared by all workers: for Dask on several hosts and for Slurm a folder that every host sees.
+    executor : str, Executor or callable
+        A name for `make_executor`, a ready executor (left open), or a function that makes one (closed at the end, and
+        made again if it breaks).
+    workers, address
+        For `make_executor`, when the executor is given by name.
+    device : str
+        Handed to the units and recorded; not part of their keys.
+    retries : int
+        Further attempts at a unit that raised, ran out of time or lost its worker.
+    timeout : float, optional
+        Seconds a unit may take. It is interrupted then, and its process killed if it does not stop within ``grace``;
+        units that share the driver's process (``inline``) are only interrupted.
+    seconds : float, optional
+        Start no unit after this long. A unit that is training then saves its state and stops, any other is finished;
+        another call goes on from there.
+    save_every : float
+        Seconds between two saves of a unit that is training.
+    progress : bool
+        Tell stderr how far it is.
+
+    Returns
+    -------
+    Sweep
+        Counts, and the failures with their settings. They are also kept in the store's ``failures/``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.lab.runs import collect
+    >>> from recombine.lab.runs import grid
+    >>> def square(unit):
+    ...     return [{"square": unit.setting["x"] ** 2}]
+    >>> experiment = Experiment("squares", square, quick=grid(x=range(3)), full=grid(x=range(9)))
+    >>> store = Store(tempfile.mkdtemp())
+    >>> run(experiment, "quick", store, "inline", progress=False)
+    Sweep('squares', quick: 3 run, 0 found, 0 failed, 0 left)
+    >>> run(experiment, "full", store, "inline", progress=False).ran  # three of the nine are there
+    6
+    >>> collect(store, experiment, "quick")["square"]
+    array([0, 1, 4])
+    """
+    if retries < 0:
+        raise InputError(f"retries={retries} is negative; 0 means one attempt per unit")
+    if timeout is not None and timeout <= 0:
+        raise InputError(f"timeout={timeout} leaves no time; give seconds per unit, or None for no limit")
+    store = store if isinstance(store, Store) else Store(store)
+    store.tidy()
+    units = experiment.units(scale, device)
+    unfinished = store.lacking(units)
+    experiment.require_needs(unfinished)
+    found = len(units) - len(unfinished)
+    line = Progress(f"{experiment.name} ({scale})", len(units), found) if progress else None
+    start = time.monotonic()
+    if not unfinished:
+        return Sweep(experiment.name, scale, len(units), 0, found, (), 0.0)
+    if isinstance(executor, str):
+        executor = partial(make_executor, executor, workers=workers, address=address)
+    # A grid of thousands of settings need not travel with each of them.
+    bare = replace(experiment, quick=(), full=(), needs=None)
+    errand = Errand(
+        bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
+    )
+    end = float("inf") if seconds is None else time.time() + seconds
+    errand = replace(errand, until=end, save_every=real(save_every, "save_every", least=0))
+    driver = _Driver(errand, unfinished, _Source(executor), retries, line, seconds)
+    driver.work()
+    took = time.monotonic() - start
+    counts = (len(units), driver.ran, found + driver.found)
+    return Sweep(experiment.name, scale, *counts, tuple(driver.failures), took, driver.paused)
+
+
+class _Source:
+    """The executor in use, and whether it can be made anew."""
+
+    def __init__(self, given: Executor | Callable[[], Executor]) -> None:
+        self._make = None if isinstance(given, Executor) else given
+        self._executor = given if isinstance(given, Executor) else given()
+        if not isinstance(self._executor, Executor):
+            raise InputError(f"{given!r} is no concurrent.futures.Executor, nor a function that makes one")
+
+    @property
+    def in_flight(self) -> int:
+        """Errands to keep submitted: enough to keep every worker busy, few enough to stop quickly."""
+        workers = getattr(self._executor, "_max_workers", 8)
+        return int(getattr(self._executor, "in_flight", 2 * workers))
+
+    @property
+    def inline(self) -> bool:
+        return isinstance(self._executor, InlineExecutor)
+
+    def submit(self, errand: Errand) -> Future[Answer]:
+        return self._executor.submit(execute, errand)
+
+    def renew(self, error: Exception) -> None:
+        if self._make is None:
+            raise ExecutorError(
+                f"the executor broke ({error}) and cannot be made again; finished units are kept. "
+                "Give run() a name or a function that makes the executor, and call it again"
+            ) from error
+        self.close(now=True)
+        self._executor = self._make()
+
+    def close(self, *, now: bool) -> None:
+        if self._make is not None:
+            self._executor.shutdown(wait=not now)
+
+
+class _Driver:
+    """Keeps the executor supplied and judges what comes back."""
+
+    def __init__(
+        self,
+        errand: Errand,
+        units: list[Unit],
+        source: _Source,
+        retries: int,
+        progress: Progress | None,
+        seconds: float | None,
+    ) -> None:
+        self.ran, self.found, self.paused = 0, 0, 0
+        self.failures: list[Failure] = []
+        self._errand, self._store, self._source = errand, errand.store, source
+        self._retries, self._progress = retries, progress
+        self._pending = deque(units)
+        self._running: dict[Future[Answer], Unit] = {}
+        self._waiting: list[Unit] = []
+        self._attempts: Counter[str] = Counter()
+        self._silent: set[Future[Answer]] = set()
+        self._mourned: set[str] = set()
+        self._barren = 0
+        self._start = self._looked = self._listened = time.monotonic()
+        self._end = float("inf") if seconds is None else self._start + seconds
+
+    def work(self) -> None:
+        """Run until every unit is finished or given up."""
+        try:
+            if not self._source.inline:
+                self._errand.experiment.require_importable()
+            with interrupts_wait(not self._source.inline) as interrupted:
+                while self._pending or self._running or self._waiting:
+                    if interrupted():
+                        raise KeyboardInterrupt
+                    if time.monotonic() >= self._end:
+                        self._let_go()
+                    self._submit()
+                    self._settle()
+                    self._recover()
+                    self._wake()
+                    self._show()
+        except BaseException:
+            # Whatever is running may be lost; nothing that is finished is.
+            for future in self._running:
+                future.cancel()
+            self._source.close(now=True)
+            self._show(last=True)
+            raise
+        self._source.close(now=False)
+        self._show(last=True)
+
+    def _let_go(self) -> None:
+        """Drop everything that is not running yet."""
+        self._pending.clear()
+        self._waiting.clear()
+        # Not every executor knows what it has begun; a lease does.
+        for future, unit in list(self._running.items()):
+            if not self._store.leases.held(unit.key) and future.cancel():
+                del self._running[future]
+                if self._store.has(unit.key):
+                    self._finish(unit)
+
+    def _submit(self) -> None:
+        limit = self._source.in_flight
+        while self._pending and len(self._running) < limit:
+            try:
+                future = self._source.submit(replace(self._errand, unit=self._pending[0]))
+            except (BrokenExecutor, OSError) as error:
+                self._count_barren(error)
+                self._source.renew(error)
+            else:
+                self._running[future] = self._pending.popleft()
+
+    def _settle(self) -> None:
+        if not self._running:
+            time.sleep(TICK if self._waiting else 0.0)
+            return
+        done, _ = wait(self._running, timeout=TICK, return_when=FIRST_COMPLETED)
+        broken = None
+        for future in done:
+            unit = self._running.pop(future)
+            try:
+                self._judge(unit, future.result())
+                self._barren = 0
+            except Exception as error:
+                broken = self._lost(unit, error) or broken
+        if broken is not None:
+            self._count_barren(broken)
+
+    def _recover(self) -> None:
+        """Take back the units that are finished, or whose worker is gone, and for which no answer has come."""
+        now = time.monotonic()
+        # Each look costs a few file operations per unit: with many units, look less often.
+        if now - self._listened < max(SILENCE, 0.1 * len(self._running)):
+            return
+        self._listened = now
+        silent = {future for future, unit in self._running.items() if self._ended(unit)}
+        for future in silent & self._silent:
+            unit = self._running.pop(future)
+            future.cancel()
+            self._lost(unit, BrokenExecutor("no answer came"))
+        self._silent = silent
+
+    def _ended(self, unit: Unit) -> bool:
+        begun = self._begun(unit) is not None
+        return self._store.has(unit.key) or (begun and not self._store.leases.held(unit.key))
+
+    def _begun(self, unit: Unit) -> dict[str, Any] | None:
+        """Return the lease of the last worker of this driver, unless its death has been counted before."""
+        words = self._store.leases.last_words(unit.key) or {}
+        mine = words.get("driver") == self._errand.driver and words.get("token") not in self._mourned
+        return words if mine else None
+
+    def _judge(self, unit: Unit, answer: Answer) -> None:
+        if answer.status == "failed":
+            self._retry(unit, answer.error, answer.details, final=answer.final)
+        elif answer.status == "busy":
+            self._waiting.append(unit)
+        elif answer.status == "paused":
+            self.paused += 1
+        else:
+            self._finish(unit, ran=answer.status == "done")
+
+    def _finish(self, unit: Unit, *, ran: bool = False) -> None:
+        # A unit found in the store is one of this driver's all the same if only its answer was lost.
+        ran = ran or self._store.record(unit.key).get("driver") == self._errand.driver
+        self.ran += ran
+        self.found += not ran
+        self._store.clear_failure(unit.key)
+
+    def _lost(self, unit: Unit, error: BaseException) -> BaseException | None:
+        """Deal with a unit whose worker did not answer; return the error if the unit had not even begun."""
+        words = self._begun(unit)
+        if self._store.has(unit.key):
+            self._finish(unit)
+        elif words is not None:
+            self._mourned.add(words["token"])
+            self._retry(unit, words.get("reason") or f"its worker died: {error}", "")
+        elif isinstance(error, BrokenExecutor | CancelledError):
+            self._pending.append(unit)
+            return error
+        else:
+            self._retry(unit, f"{type(error).__name__}: {error}", "")
+        return None
+
+    def _retry(self, unit: Unit, error: str, details: str, *, final: bool = False) -> None:
+        self._attempts[unit.key] += 1
+        attempts = self._attempts[unit.key]
+        if attempts <= self._retries and not final:
+            # To the back of the queue: what troubled it may have passed by then.
+            self._pending.append(unit)
+            return
+        failure = Failure(unit, error, details, attempts)
+        self.failures.append(failure)
+        story = {**unit.spec, "error": error, "details": details, "attempts": attempts, "record": self._errand.record}
+        self._store.write_failure(unit.key, story)
+
+    def _count_barren(self, error: BaseException) -> None:
+        self._barren += 1
+        if self._barren > BARREN_BREAKS:
+            raise ExecutorError(
+                f"workers died {self._barren} times in a row before they began a unit ({error}); "
+                "look at their memory, whether they can import the experiment's module, and that a script that calls "
+                "run() does so under: if __name__ == '__main__'"
+            ) from error
+
+    def _wake(self) -> None:
+        """Look after the units that somebody else holds."""
+        now = time.monotonic()
+        if now - self._looked < max(TICK, 0.01 * len(self._waiting)):
+            return
+        self._looked = now
+        waiting, self._waiting = self._waiting, []
+        for unit in waiting:
+            if self._store.has(unit.key):
+                self._finish(unit)
+            elif self._store.leases.held(unit.key):
+                self._waiting.append(unit)
+            else:
+                self._pending.append(unit)
+
+    def _show(self, *, last: bool = False) -> None:
+        if self._progress is not None:
+            elapsed = time.monotonic() - self._start
+            done, failed = self.ran + self.found, len(self.failures)
+            self._progress.update(done, failed, elapsed, last=last, waits_for=self._awaited)
+
+    def _awaited(self) -> str:
+        """Say who is waited for, once nothing else is left to do."""
+        if not self._waiting or self._running or self._pending:
+            return ""
+        hosts = sorted({self._store.leases.holder(unit.key) for unit in self._waiting[:20]})
+        return f"{plural(len(self._waiting), 'unit')} at work on {listing(hosts, 3)}"

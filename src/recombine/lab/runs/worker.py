@@ -1,0 +1,225 @@
+"""What a worker does with one unit: lease it, run it against the clock, store it. The same on every executor."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from recombine.errors import InputError, missing_package
+from recombine.lab.nets.checkpoints import SAVE_EVERY, TrainingPausedError, keep_checkpoints
+from recombine.lab.runs.experiment import Experiment, Unit
+from recombine.lab.runs.leases import Lease, heartbeat, process_identity
+from recombine.lab.runs.provenance import worker_record
+from recombine.lab.runs.store import Store
+
+Status = Literal["done", "found", "busy", "failed", "paused"]
+
+
+class TimeIsUpError(BaseException):
+    """Raised inside a unit that ran past its limit; not an Exception, so that a unit cannot swallow it by accident."""
+
+
+@dataclass(frozen=True)
+class Errand:
+    """All a worker needs to know, in any process on any host.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    unit : Unit
+    store : Store
+    driver : str
+        Unique to one call of the driver; workers lost under it count against the unit.
+    record : dict
+        The driver's part of the provenance.
+    home : dict
+        Identity of the driver's process, which a worker that shares it must not kill.
+    timeout : float, optional
+        Seconds a unit may take.
+    grace : float
+        Seconds after which a unit that does not stop takes its process down.
+    losses : int
+        Workers a unit may bring down before it is given up.
+    until : float
+        When (``time.time()``) a unit in training is to save its state and stop.
+    save_every : float
+        Seconds between two saves of a unit in training.
+    """
+
+    experiment: Experiment
+    unit: Unit
+    store: Store
+    driver: str
+    record: dict[str, Any] = field(default_factory=dict)
+    home: dict[str, Any] = field(default_factory=process_identity)
+    timeout: float | None = None
+    grace: float = 10.0
+    losses: int = 1
+    until: float = float("inf")
+    save_every: float = SAVE_EVERY
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one attempt.
+
+    Parameters
+    ----------
+    status : {"done", "found", "busy", "failed", "paused"}
+        Ran now; had been finished before; somebody else is at work on it; raised, ran out of time or kept dying; was in
+        training when the time was up, and can go on.
+    seconds : float
+    error : str
+        One line for a failure.
+    details : str
+        The traceback.
+    final : bool
+        Trying again cannot help.
+    """
+
+    status: Status
+    seconds: float = 0.0
+    error: str = ""
+    details: str = ""
+    final: bool = False
+
+
+def execute(errand: Errand) -> Answer:
+    """Run one unit and store its result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> def double(unit):
+    ...     return [{"value": 2 * unit.setting["x"]}]
+    >>> experiment = Experiment("double", double, quick=[{"x": 4}], full=[])
+    >>> store, unit = Store(tempfile.mkdtemp()), experiment.units("quick")[0]
+    >>> [execute(Errand(experiment, unit, store, driver="d1")).status for _ in range(2)]
+    ['done', 'found']
+    >>> store.read(unit.key).rows
+    [{'value': 8}]
+    """
+    store, key = errand.store, errand.unit.key
+    if store.has(key):
+        return Answer("found")
+    lease = store.leases.take(key, errand.driver)
+    if lease is None:
+        return Answer("busy")
+    if lease.losses > errand.losses and not store.has(key):
+        # An answer can be lost with its worker, and is then asked for again: it must be the same.
+        store.leases.withdraw(lease)
+        return Answer("failed", error=lease.reason or f"its worker died ({lease.losses} in a row)", final=True)
+    try:
+        # Again, now that nobody else can start: it may have been finished between the look and the lease.
+        return Answer("found") if store.has(key) else _attempt(errand, lease)
+    finally:
+        store.leases.release(lease)
+
+
+def _attempt(errand: Errand, lease: Lease) -> Answer:
+    start = time.perf_counter()
+    states, about = errand.store.checkpoints(errand.unit.key), {"device": errand.unit.device}
+    try:
+        with heartbeat(lease, errand.store.stale_after / 8):
+            with (
+                keep_checkpoints(states, seconds=errand.save_every, until=errand.until, about=about) as kept,
+                _deadline(errand, lease),
+            ):
+                rows = errand.experiment.function(errand.experiment.ready(errand.unit))
+            fresh = errand.store.write(errand.unit, rows, _record(errand, kept.pieces), lease)
+            shutil.rmtree(states, ignore_errors=True)
+        return Answer("done" if fresh else "found", time.perf_counter() - start)
+    except TrainingPausedError:
+        return Answer("paused", time.perf_counter() - start)
+    except TimeIsUpError:
+        return Answer("failed", errand.timeout or 0.0, f"ran past its limit of {errand.timeout:g} s")
+    except ModuleNotFoundError as error:
+        return Answer("failed", 0.0, str(missing_package(error)), traceback.format_exc(), final=True)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # A unit that calls sys.exit fails like any other: it must not end its worker, and be begun anew for ever.
+        text = f"{type(error).__name__}: {error}"
+        seconds = time.perf_counter() - start
+        return Answer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
+
+
+def _record(errand: Errand, pieces: list[dict[str, Any]]) -> dict[str, Any]:
+    # A unit that was stopped on the way has several pieces, maybe on several devices.
+    story = {"pieces": pieces} if len(pieces) > 1 else {}
+    return {
+        **errand.record,
+        **story,
+        **worker_record(errand.unit.device),
+        "driver": errand.driver,
+        "setting": errand.unit.setting,
+        "seeds": list(errand.unit.seeds),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "wall_seconds": round(sum(piece["seconds"] for piece in pieces), 4),
+    }
+
+
+@contextlib.contextmanager
+def _deadline(errand: Errand, lease: Lease) -> Iterator[None]:
+    """Interrupt the block when the time is up; end the process if the block does not stop then."""
+    if errand.timeout is None:
+        yield
+        return
+    # Freeing a lock is a single step. The exception may arrive in the middle of setting an event, and leave it locked.
+    over, sent = threading.Lock(), threading.Event()
+    over.acquire()
+    timer = threading.Thread(target=_watch, args=(errand, lease, over, sent, threading.get_ident()), daemon=True)
+    try:
+        timer.start()
+        yield
+    finally:
+        # The exception is sent at most once, but may arrive as late as here: hence the second try.
+        try:
+            over.release()
+            timer.join()
+        finally:
+            if over.locked():
+                over.release()
+            timer.join()
+            if sent.is_set():
+                _absorb()
+
+
+def _watch(errand: Errand, lease: Lease, over: threading.Lock, sent: threading.Event, thread: int) -> None:
+    if over.acquire(timeout=errand.timeout or 0.0):
+        return
+    sent.set()
+    _raise_in(thread, TimeIsUpError)
+    if over.acquire(timeout=max(errand.grace, 0.0)) or process_identity() == errand.home:
+        return
+    with contextlib.suppress(OSError):
+        lease.note(f"ran past its limit of {errand.timeout:g} s and did not stop")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    # The only interruption that works in any thread: Dask runs its tasks outside the main one, where no signal arrives.
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
+
+
+def _absorb() -> None:
+    """Meet an exception here that may still be on its way and would hit whatever runs next.
+
+    There is room for one in a thread, so another takes its place and arrives at once. To take it back instead leaves
+    the interpreter looking out for it at every call, and Python 3.11 going round for ever under a debugger.
+    """
+    try:
+        _raise_in(threading.get_ident(), TimeIsUpError)
+        for _ in range(1000):
+            pass
+    except TimeIsUpError:
+        pass

@@ -1,0 +1,69 @@
+"""A task from a table of one's own: its rows say what was seen, and what is right on the cells that were not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.errors import InputError, plural
+from recombine.lab.tasks.task import Task
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
+
+
+def from_design(design: Design, name: str | None = None) -> Task:
+    """Return a design with a split as a task: training cells are seen, the others are unseen and their truth is known.
+
+    Mean outcomes are the answers. An outcome with two values becomes -1 and +1, the choice between two that kernels and
+    `representability` judge by its sign. A held-out cell that training has too is seen.
+
+    Parameters
+    ----------
+    design : Design
+        With an outcome and with held-out cells: ``Design.from_frame(table, outcome="y", split="part=train")``.
+    name : str, optional
+        What to call it; the design's source by default.
+
+    Examples
+    --------
+    A word with a prefix means the opposite; "un" was never seen with "safe". Is that a sum of what was seen?
+
+    >>> import pandas as pd
+    >>> from recombine import Design
+    >>> from recombine.theory.kernels import representability
+    >>> words = pd.DataFrame({
+    ...     "prefix": ["", "un", "", "un"],
+    ...     "stem": ["kind", "kind", "safe", "safe"],
+    ...     "good": ["yes", "no", "yes", "no"],
+    ...     "part": ["train", "train", "train", "test"],
+    ... })
+    >>> design = Design.from_frame(words, ["prefix", "stem"], "good", split="part=train")
+    >>> task = from_design(design, "prefixes")
+    >>> task
+    Task('prefixes': prefix x stem of sizes 2 x 2, 3 seen, 1 unseen)
+    >>> representability(task.cells, task.train, task.target).kind
+    'exact'
+    """
+    if design.outcome is None:
+        raise InputError("a task needs the right answers; name the outcome column: Design.from_frame(..., outcome=...)")
+    order = np.argsort(~design.train, kind="stable")
+    cells, first = np.unique(design.cells[order], axis=0, return_index=True)
+    kept = order[first]
+    train = design.train[kept]
+    if train.all():
+        raise InputError(
+            "every cell was seen, so that nothing is left to ask about; say which rows are training: "
+            "Design.from_frame(..., split='column=value')"
+        )
+    target = design.outcome[kept]
+    if design.two_values is not None:
+        low, high = design.two_values
+        between = (target != low) & (target != high)
+        if between.any():
+            raise InputError(
+                f"{plural(int(between.sum()), 'cell')} with both answers; a task has one right answer per cell"
+            )
+        target = np.where(target == high, 1.0, -1.0)
+    return Task(name or design.source, cells, train, target, design.names)

@@ -1,7 +1,0 @@
-"""All figures of the paper, in the order they are shown."""
-
-from __future__ import annotations
-
-from recombine.papers.first_principles.figures import decoders, theory
-
-FIGURES = (*decoders.FIGURES, *theory.FIGURES)

@@ -1,8 +1,0 @@
-"""Gated linear networks: all claims. Figures and panels are those of the paper's only version (arXiv 2202.02649v1)."""
-
-from __future__ import annotations
-
-from recombine.papers.claims import claims
-from recombine.papers.gated_linear.claims import files, limits
-
-CLAIMS = claims("gated-linear", *limits.CLAIMS, *files.CLAIMS)

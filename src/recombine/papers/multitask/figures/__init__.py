@@ -1,9 +1,0 @@
-"""All figures of the paper, in the order they are shown."""
-
-from __future__ import annotations
-
-from recombine.papers.multitask.figures import diagonal, images, released, students, theory
-
-_PENALTIES, _GROUP_NORM = theory.FIGURES
-
-FIGURES = (_PENALTIES, *diagonal.FIGURES, _GROUP_NORM, *students.FIGURES, *released.FIGURES, *images.FIGURES)

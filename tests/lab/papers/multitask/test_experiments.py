@@ -1,0 +1,126 @@
+"""Networks of multi-task learning and pretraining, small: rows, directions, and checks that turn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("clarabel")
+
+from recombine.errors import InputError
+from recombine.lab.papers import Standing, find
+from recombine.lab.papers.multitask.experiments.diagonal import nested_flow, nested_networks, overlap_networks
+from recombine.lab.papers.multitask.experiments.images import TwoTasks, needs_images, rescaling
+from recombine.lab.papers.multitask.experiments.students import correlation, magnitude, units
+from recombine.lab.runs.experiment import Unit
+from recombine.tables.table import Table
+
+PAPER = find("multitask")
+PLAIN = {"n": 16, "rate": 0.1, "stop": 1e-6, "dtype": "float32", "steps": 3000, "mtl steps": 100, "seeds": [0]}
+STUDENT = {"n": 16, "width": 20, "scale": 0.1, "rate": 0.5, "stop": 1e-4, "batch": 64, "auxiliary samples": 96}
+STUDENT |= {"steps": 200, "mtl steps": 150, "pretraining steps": 200, "seeds": [0]}
+
+
+def unit(**setting: object) -> Unit:
+    return Unit("test", 1, setting)
+
+
+def test_trained_networks_lie_on_their_prediction() -> None:
+    rows = Table.from_rows(overlap_networks(unit(**PLAIN, overlaps=[40, 0], methods=["pt+ft", "stl", "mtl"])))
+    assert len(rows) == 6
+    alone = rows.where(rows["method"] != "mtl")
+    assert alone["stopped"].all()
+    assert alone["loss"] == pytest.approx(alone["theory"], rel=0.03)
+    assert np.all(rows["best"] <= rows["loss"] + 1e-6)
+    # Without shared features the untrained network, whose loss is 1, is the best that training meets.
+    unshared = rows.only(overlap=0, method="pt+ft")
+    assert unshared["best"][0] == pytest.approx(1, abs=0.01)
+    assert PAPER.claim("17").read(rows).verdict is Standing.HOLDS
+    assert PAPER.claim("18").read(rows).verdict is Standing.NOT_RUN, "none of these learns much"
+    whole = {name: rows[name] for name in rows.columns} | {"power": 100 * rows["power"]}
+    assert PAPER.claim("18").read(Table(whole)).verdict is Standing.HOLDS
+    assert PAPER.claim("18").read(Table({**whole, "theory": 3 * rows["theory"]})).verdict is Standing.FAILS
+
+
+def test_rescaled_networks_lie_on_their_prediction() -> None:
+    setting = {**PLAIN, "active": [5], "places": ["inside"], "scalings": [1.0, 0.3], "methods": ["pt+ft"]}
+    rows = Table.from_rows(nested_networks(unit(**setting)))
+    assert rows["loss"] == pytest.approx(rows["theory"], rel=0.05)
+    whole = {name: rows[name] for name in rows.columns} | {"power": 100 * rows["power"]}
+    assert PAPER.claim("21b").read(Table(whole)).verdict is Standing.HOLDS
+
+
+def test_flow_from_weights_scaled_down_ends_at_its_prediction() -> None:
+    setting = {"n": 16, "dimension": 100, "active": [5], "places": ["inside"], "scalings": [0.1, 0.01, 0.001]}
+    rows = Table.from_rows(nested_flow(unit(**setting, methods=["pt+ft"], precision=1e-6, seeds=[0])))
+    assert rows["loss"] == pytest.approx(rows["theory"], rel=1e-3)
+    assert np.all(rows["train loss"] < 1e-3 * rows["theory"])
+    assert np.all(rows["drift"] < 1e-3)
+    assert np.all((rows["settled"] > 0) & (rows["settled"] < rows["time"]))
+    assert PAPER.claim("21c").read(rows).verdict is Standing.HOLDS
+    short = rows.where(rows["scaling"] != 0.01)
+    assert PAPER.claim("21c").read(short).verdict is Standing.NOT_RUN
+
+
+@pytest.mark.slow
+def test_students_learn_and_known_features_help() -> None:
+    methods = ["pt+ft", "pt+ft probe", "mtl", "stl", "stl probe"]
+    rows = Table.from_rows(correlation(unit(**STUDENT, correlations=["1 x 6"], methods=methods)))
+    loss = dict(zip(rows["method"].tolist(), rows["loss"].tolist(), strict=True))
+    assert loss["pt+ft probe"] < loss["stl probe"]
+    fitted = rows.where(np.isfinite(rows["train loss"]))
+    assert np.all(fitted["train loss"] < 0.5 * fitted["power"])
+    assert np.all(rows["best"] <= rows["loss"])
+    for number in ("13a", "13b", "13c"):
+        assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "20 units say nothing about 1000"
+
+
+def test_sweeps_of_units_and_magnitudes_have_one_row_per_network() -> None:
+    short = {**STUDENT, "steps": 20, "pretraining steps": 20}
+    swept = units(unit(**short, units=[1, 6], cosines=[1.0], scalings=[0.1, 10.0], methods=["pt+ft"]))
+    assert [(row["units"], row["scaling"]) for row in swept] == [(1, 0.1), (1, 10.0), (6, 0.1), (6, 10.0)]
+    sized = magnitude(unit(**short, cosines=[0.9], magnitudes=[1.0, 0.1], methods=["stl"]))
+    assert sized[0]["power"] == pytest.approx(100 * sized[1]["power"])
+
+
+def test_images_are_split_into_two_tasks() -> None:
+    tasks = TwoTasks.of("digits", seed=0, device="cpu")
+    assert set(tasks.main[1].tolist()) == {0, 1} == set(tasks.test[1].tolist())
+    assert set(tasks.auxiliary[1].tolist()) == set(range(8))
+    assert float(tasks.main[0].min()) == -1
+    assert float(tasks.main[0].max()) == 1
+    assert len(tasks.main[0]) + len(tasks.auxiliary[0]) == 1297
+    with pytest.raises(InputError, match="were asked for"):
+        tasks.some(10_000, seed=0)
+
+
+def test_rescaling_has_one_row_per_network_and_layer() -> None:
+    short = {"images": "digits", "network": "small resnet", "n": [20], "mtl n": [20], "factors": [0.5]}
+    short |= {"epochs": 1, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02, "stop rule": "both"}
+    rows = Table.from_rows(rescaling(unit(**short, methods=["pt+ft", "stl", "mtl"], seeds=[0])))
+    looked = rows.where(rows["layer"] != "")
+    assert sorted(set(looked["layer"].tolist())) == ["readout", "stage1", "stage2", "stem"]
+    assert len(rows) == 4 + 1 + 1
+    assert np.all((looked["ENSD"] > 0) & (looked["PR before"] >= 1))
+    for number in ("15a", "15b", "16b", "16c", "23a", "23b"):
+        assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "digits say nothing about photographs"
+
+
+def test_recalibrated_networks_differ_from_published_ones_in_what_plain_finetuning_starts_from() -> None:
+    short = {"images": "digits", "network": "small resnet", "n": [20], "factors": [0.5, 1.0], "stop rule": ""}
+    short |= {"epochs": 2, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02}
+    rows = Table.from_rows(rescaling(unit(**short, methods=["pt+ft", "pt+ft recalibrated"], seeds=[0])))
+    for factor, alike in ((0.5, True), (1.0, False)):
+        plain, anew = (
+            rows.only(method=method, factor=factor, layer="stage2") for method in ("pt+ft", "pt+ft recalibrated")
+        )
+        assert (plain["accuracy"][0] == anew["accuracy"][0]) == alike
+        assert anew["PR before"][0] > plain["PR before"][0], "without the mean, activity has more dimensions"
+
+
+def test_missing_photographs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setenv("RECOMBINE_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="CIFAR-100"):
+        needs_images([unit(images="cifar100")])
+    needs_images([unit(images="digits")])
