@@ -20,8 +20,8 @@ class LeakCause(Cause):
     meaning = "less than all of an effect arrives"
     overdone_meaning = "more than all of an effect arrives"
     action = (
-        "Collect more combinations of that factor's levels with others, or regularise less: effects shrink where few "
-        "seen cells carry them, and grow where a model overfits them."
+        "Collect more combinations of that factor's levels: the part of an effect that a model stores with whole "
+        "combinations does not reach the unseen ones."
     )
     of = "model"
     colour = "#d55e00"

@@ -21,7 +21,9 @@ class MemorizationCause(Cause):
     name = "memorization"
     title = "single cells are remembered"
     meaning = "memorised: explained by similarity to single seen cells"
-    action = "Regularise more or train for a shorter time, or measure seen cells more often: their noise is remembered."
+    action = (
+        "Measure seen cells more often, or collect more of them: what is remembered of a single cell holds its noise."
+    )
     of = "model"
     colour = "#f0e442"
     ridge_in_own_units = True

@@ -1,0 +1,88 @@
+"""Write the pages of the documentation that registries give: python tools/build_vocabulary.py [--check].
+
+Each page is a function below and a line in `PAGES`; ``--check`` writes nothing and ends with 1 where a page is not what
+the package says. ``tests/house/test_vocabulary.py`` does the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from recombine.data.hit_rates import hit_rate
+from recombine.jobs.score.causes import CAUSES
+
+ROOT = Path(__file__).parents[1]
+#: Letters of a line of prose.
+WIDTH = 100
+WRITTEN = "<!-- Written by tools/build_vocabulary.py from the package; edit the entry there. -->"
+
+
+def causes_page() -> str:
+    """Return the page of the causes of a model's error."""
+    rows = []
+    for cause in CAUSES:
+        opposite = f" (or: {cause.overdone_meaning})" if cause.overdone_meaning else ""
+        rows.append([f"**{cause.name}**", f"the {cause.of}'s", f"{cause.meaning}{opposite}", cause.action])
+    measured = []
+    for cause in CAUSES:
+        text = f"**{cause.name}** ({cause.title}): {' '.join(inspect.getdoc(type(cause)).split())}"
+        if cause.coefficient is not None:
+            text += f" Its coefficient is called {cause.coefficient.name}: {cause.coefficient.meaning}."
+        if cause.hit_rate is not None:
+            text += f" The audit forecasts it before training, and was right in {hit_rate(cause.hit_rate)}."
+        measured.append(textwrap.fill(f"- {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False))
+    return "\n".join(
+        [
+            "# Causes: why a model missed",
+            "",
+            WRITTEN,
+            "",
+            _prose(
+                "[`recombine score`](command-line.md#score-why-did-my-model-miss) splits the squared error of a model "
+                "on determined cells into these causes. The amounts add up to the error; a negative one makes up for "
+                "others."
+            ),
+            "",
+            *_table(["cause", "whose", "what it is", "what to do"], rows),
+            "",
+            "## How each is measured",
+            "",
+            *measured,
+            "",
+        ]
+    )
+
+
+PAGES: dict[str, Callable[[], str]] = {"docs/causes.md": causes_page}
+
+
+def stale_pages() -> list[str]:
+    """Return the pages that are not what the package says."""
+    files = {page: ROOT / page for page in PAGES}
+    return [page for page, file in files.items() if not file.exists() or file.read_text("utf-8") != PAGES[page]()]
+
+
+def _prose(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows]]
+
+
+def main() -> None:
+    """Write every page, or say which are stale."""
+    stale = stale_pages()
+    if "--check" in sys.argv[1:]:
+        sys.exit(f"stale: {', '.join(stale)}; run python tools/build_vocabulary.py" if stale else 0)
+    for page in stale:
+        (ROOT / page).write_text(PAGES[page](), encoding="utf-8")
+        print(f"wrote {page}")
+
+
+if __name__ == "__main__":
+    main()
