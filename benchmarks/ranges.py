@@ -101,7 +101,7 @@ def tables(names: list[str]) -> Iterator[tuple[str, Design]]:
         except ImportError as error:
             print(f"{name}: left out ({error}); see the head of this file", file=sys.stderr)
             continue
-        yield name, Design.from_frame(frame, factors, outcome, as_levels=factors, **columns)
+        yield name, Design.from_frame(frame, factors=factors, outcome=outcome, as_levels=factors, **columns)
 
 
 def random_split(design: Design, size: int, generator: np.random.Generator) -> Split:

@@ -200,7 +200,9 @@ def _trained(frame: Any, factors: list[str], outcome: str, seed: int) -> Score |
         fitted = model.fit(inputs[train], (values[train] - mean) / spread)
         frame = frame.assign(**{name: mean + spread * fitted.predict(inputs)})
     try:
-        design = Design.from_frame(frame, factors, outcome, split="part=train", as_levels=factors, crossed=True)
+        design = Design.from_frame(
+            frame, factors=factors, outcome=outcome, split="part=train", as_levels=factors, crossed=True
+        )
         found = score(design, frame, list(models), "part=train", seed=seed)
     except InputError as error:
         print(f"  left out: {error}")

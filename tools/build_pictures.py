@@ -111,7 +111,9 @@ class Summary(Figure):
 
 def main() -> None:
     """Write docs/images/summary.png and docs/images/map.png."""
-    design = rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
+    design = rc.Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
     audit, trials = rc.audit(design), json.loads(TRIALS.read_text(encoding="utf-8"))
     IMAGES.mkdir(exist_ok=True)
     Summary(audit.compare_models(), trials).save(IMAGES / "summary.png")

@@ -39,7 +39,7 @@ def audits() -> dict[str, rc.Audit]:
         name: [f"{name} {cell[place]}" for cell in taught] for place, name in enumerate(("school", "class", "test"))
     }
     nested = rc.Design.from_frame(
-        pd.DataFrame(marks | {"mark": [i + 2.0 * j for _, i, j in taught]}), list(marks), "mark"
+        pd.DataFrame(marks | {"mark": [i + 2.0 * j for _, i, j in taught]}), factors=list(marks), outcome="mark"
     )
     pairs = np.argwhere(np.triu(draws.random((9, 9)) < 0.3))
     twins = rc.Design.from_cells(pairs, pairs.sum(axis=1) * 1.0, sizes=(9, 9), symmetric=[(0, 1)])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score
     from recombine.jobs.split.splitter import CellSplit as CellSplit
+    from recombine.table_spec import TableSpec as TableSpec
     from recombine.tables.table import Table as Table
     from recombine.theory.identification.identify import identify as identify
     from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier

@@ -46,7 +46,7 @@ def test_the_command_says_why_models_missed(run: Run, table: Path) -> None:
     assert re.search(r"dose: (49|5\d) % of its effect arrives", words)
     assert "noise alone" in words
     assert "forecast: wide network" in words
-    design = rc.Design.from_frame(table, ["site", "dose", "line"], "y", split="part=train")
+    design = rc.Design.from_frame(table, factors=["site", "dose", "line"], outcome="y", split="part=train")
     assert " ".join(str(rc.score(design, table, ["half", "exact"], "part=train")).split()) == words
 
 

@@ -105,8 +105,8 @@ def test_every_engine_gives_the_same_design(engine: str, tmp_path: Path) -> None
     frame.loc[5, "y"] = np.nan
     factors = ["colour", "size", "ratio", "flag", "day"]
     table = ENGINES[engine](frame, tmp_path)
-    found = Design.from_frame(table, factors, "y", weight="count", split="part")
-    expected = Design.from_frame(frame, factors, "y", weight="count", split="part")
+    found = Design.from_frame(table, factors=factors, outcome="y", weight="count", split="part")
+    expected = Design.from_frame(frame, factors=factors, outcome="y", weight="count", split="part")
     # Texts are what was written ("1.0", "false", "2020-02-28T00:00"); they name the same levels in the same order.
     typed = engine not in ("csv", "tsv", "csv.gz", "jsonl")
     for factor, other in zip(found.factors, expected.factors, strict=True):
@@ -124,7 +124,7 @@ def test_every_engine_gives_the_same_design(engine: str, tmp_path: Path) -> None
 
 def test_the_design_is_what_pandas_counts() -> None:
     frame = measured()
-    design = Design.from_frame(frame, ["colour", "size"], "y")
+    design = Design.from_frame(frame, factors=["colour", "size"], outcome="y")
     cells = frame.groupby(["colour", "size"]).y
     labels = list(zip(*design.decode(design.cells).values(), strict=True))
     assert labels == [(colour, str(size)) for colour, size in cells.size().index]
@@ -164,7 +164,7 @@ def test_only_cells_come_back(engine: str, tmp_path: Path, monkeypatch: pytest.M
 
 def test_split_has_both_sides_of_a_cell() -> None:
     frame = measured()
-    design = Design.from_frame(frame, ["colour", "flag"], "y", split="part=test")
+    design = Design.from_frame(frame, factors=["colour", "flag"], outcome="y", split="part=test")
     assert len(design.seen) == len(frame[frame.part == "test"].groupby(["colour", "flag"]))
     assert len(design.held_out) == len(frame[frame.part == "train"].groupby(["colour", "flag"]))
     assert design.rows[design.train].sum() == (frame.part == "test").sum()
@@ -178,7 +178,7 @@ pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9,
 @given(pairs)
 def test_symmetric_factors_merge_swapped_cells(rows: list[tuple[int, int, int]]) -> None:
     frame = pd.DataFrame([(f"g{a}", f"g{b}", y) for a, b, y in rows], columns=["one", "two", "y"])
-    design = Design.from_frame(frame, ["one", "two"], "y", symmetric=["one", "two"])
+    design = Design.from_frame(frame, factors=["one", "two"], outcome="y", symmetric=["one", "two"])
     frame["pair"] = [tuple(sorted(pair)) for pair in zip(frame.one, frame.two, strict=True)]
     cells = frame.groupby("pair").y
     assert design.factors[0].levels == design.factors[1].levels == tuple(sorted({*frame.one, *frame.two}))
@@ -194,14 +194,14 @@ def test_symmetric_factors_merge_swapped_cells(rows: list[tuple[int, int, int]])
 def test_symmetric_factors_are_checked() -> None:
     frame = pd.DataFrame({"a": list("xyz"), "b": list("yzx"), "c": list("ppq")})
     with pytest.raises(InputError, match="symmetric factor 'd' is not one of the factors; Factors: a, b, c"):
-        Design.from_frame(frame, ["a", "b", "c"], symmetric=["a", "d"])
+        Design.from_frame(frame, factors=["a", "b", "c"], symmetric=["a", "d"])
     for symmetric in (["a"], ["a", "a"]):
         with pytest.raises(InputError, match="name two or more, each once"):
-            Design.from_frame(frame, ["a", "b", "c"], symmetric=symmetric)
+            Design.from_frame(frame, factors=["a", "b", "c"], symmetric=symmetric)
 
 
 def test_cell_label_decode_and_encode_are_inverses() -> None:
-    design = Design.from_frame(measured(), ["colour", "size", "day"], "y")
+    design = Design.from_frame(measured(), factors=["colour", "size", "day"], outcome="y")
     for codes in design.cells[:20]:
         levels = [factor.levels[code] for factor, code in zip(design.factors, codes, strict=True)]
         labels = [factor.labels[code] for factor, code in zip(design.factors, codes, strict=True)]
@@ -215,7 +215,7 @@ def test_cell_label_decode_and_encode_are_inverses() -> None:
 
 
 def test_targets_may_come_from_another_kind_of_table(written: Writer) -> None:
-    design = Design.from_frame(measured(), ["size", "ratio", "day", "flag"])
+    design = Design.from_frame(measured(), factors=["size", "ratio", "day", "flag"])
     targets = pd.DataFrame({"day": ["2020-02-29"], "ratio": ["1"], "flag": ["True"], "size": [-2]})
     for table in [targets, pl.from_pandas(targets), written(targets.to_csv(index=False), "targets.csv")]:
         _, codes = design.encode(table)
@@ -223,7 +223,7 @@ def test_targets_may_come_from_another_kind_of_table(written: Writer) -> None:
 
 
 def test_unknown_levels_of_targets(written: Writer) -> None:
-    design = Design.from_frame(measured(), ["colour", "flag"])
+    design = Design.from_frame(measured(), factors=["colour", "flag"])
     targets = written("colour,flag\nröda,true\nröd,true\nrosa,false\n", "targets.csv")
     with pytest.raises(
         InputError, match=r"targets.csv: 'röda' is not a level of factor 'colour' .* did you mean 'röd'"
@@ -239,14 +239,14 @@ def test_unknown_levels_of_targets(written: Writer) -> None:
 
 def test_new_levels_of_symmetric_factors_are_shared() -> None:
     frame = pd.DataFrame({"a": ["g1", "g2"], "b": ["g2", "g3"]})
-    design = Design.from_frame(frame, ["a", "b"], symmetric=["a", "b"])
+    design = Design.from_frame(frame, factors=["a", "b"], symmetric=["a", "b"])
     larger, codes = design.encode(pl.DataFrame({"a": ["g9", "g8"], "b": ["g1", "g2"]}), new_levels=True)
     assert larger.factors[0].levels == larger.factors[1].levels == ("g1", "g2", "g3", "g9", "g8")
     assert codes.tolist() == [[0, 3], [1, 4]]
 
 
 def test_target_tables_that_do_not_fit() -> None:
-    design = Design.from_frame(measured(), ["colour", "flag"])
+    design = Design.from_frame(measured(), factors=["colour", "flag"])
     with pytest.raises(InputError, match="factor 'colour' is not a column of the table; did you mean 'color'"):
         design.encode(pl.DataFrame({"color": ["röd"], "flag": [True]}))
     with pytest.raises(InputError, match="1 of 1 rows lack a level of 'colour'; give one level"):
@@ -305,7 +305,9 @@ def test_bad_files_are_explained(written: Writer, text: str, arguments: dict[str
 
 
 def test_some_missing_outcomes_are_left_out_and_noted(written: Writer) -> None:
-    design = Design.from_frame(written("a,b,y\nx,p,1\nx,q,nan\nz,p,inf\nz,q,4\nz,p,3\n"), ["a", "b"], "y")
+    design = Design.from_frame(
+        written("a,b,y\nx,p,1\nx,q,nan\nz,p,inf\nz,q,4\nz,p,3\n"), factors=["a", "b"], outcome="y"
+    )
     assert [str(note) for note in design.notes] == ["RC103 rows left out (warning): 2 rows with no usable outcome 'y'"]
     assert [design.label(cell) for cell in design.cells] == ["x · p", "z · p", "z · q"]
 
@@ -322,14 +324,14 @@ def test_a_guess_is_marked(written: Writer) -> None:
 def test_as_levels_insists() -> None:
     frame = pd.DataFrame({"a": np.arange(3_000) % 2_000, "b": np.arange(3_000) % 3})
     with pytest.raises(InputError, match="--as-levels a"):
-        Design.from_frame(frame, ["a", "b"])
-    assert Design.from_frame(frame, ["a", "b"], as_levels=["a"]).sizes == (2_000, 3)
+        Design.from_frame(frame, factors=["a", "b"])
+    assert Design.from_frame(frame, factors=["a", "b"], as_levels=["a"]).sizes == (2_000, 3)
 
 
 def test_huge_products_are_counted_not_made() -> None:
     index = np.arange(10_000)
     frame = pl.DataFrame({name: [f"{name}{i}" for i in index] for name in "abcde"})
-    design = Design.from_frame(frame, list("abcde"))
+    design = Design.from_frame(frame, factors=list("abcde"))
     assert design.product == 10**20
     assert len(design.cells) == 10_000
     assert Design.from_cells([[10**6 - 1, 0], [0, 10**6 - 1]]).product == 10**12
@@ -337,9 +339,9 @@ def test_huge_products_are_counted_not_made() -> None:
 
 def test_large_integers_stay_apart(written: Writer) -> None:
     text = f"a,b\n{2**53},p\n{2**53 + 1},q\n{2**53},q\n,q\n"
-    assert Design.from_frame(written(text), ["a", "b"]).factors[0].labels == (str(2**53), str(2**53 + 1))
+    assert Design.from_frame(written(text), factors=["a", "b"]).factors[0].labels == (str(2**53), str(2**53 + 1))
     text = "a,b\n90071992547409931234568,p\n90071992547409931234567,q\n90071992547409931234567,p\n"
-    found = Design.from_frame(written(text), ["a", "b"]).factors[0]
+    found = Design.from_frame(written(text), factors=["a", "b"]).factors[0]
     assert found.labels == ("90071992547409931234567", "90071992547409931234568")
 
 
@@ -349,7 +351,7 @@ def test_from_cells_agrees_with_from_frame() -> None:
     train = generator.random(50) < 0.6
     frame = pd.DataFrame(cells, columns=list("abc")).assign(y=outcome, part=np.where(train, "train", "test"))
     first = Design.from_cells(cells, outcome, train=train, names=list("abc"))
-    second = Design.from_frame(frame, list("abc"), "y", split="part")
+    second = Design.from_frame(frame, factors=list("abc"), outcome="y", split="part")
     np.testing.assert_array_equal(first.cells, second.cells)
     np.testing.assert_array_equal(first.train, second.train)
     for name in ("rows", "weight", "outcome", "spread", "freedom"):
@@ -383,13 +385,15 @@ def test_nothing_warns_on_an_overflowing_outcome() -> None:
     frame = pd.DataFrame({"a": list("xxzz"), "b": list("pqpq"), "y": [1.0, 2.0, 3.0, 9e307]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        design = Design.from_frame(frame, ["a", "b"], "y")
+        design = Design.from_frame(frame, factors=["a", "b"], outcome="y")
     assert np.isfinite(design.outcome).all()
     assert [note.code for note in design.notes] == ["RC103"]
 
 
 def test_the_bundled_flights_have_the_stated_shape() -> None:
-    design = Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
+    design = Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
     assert design.sizes == (16, 3, 102)
     assert design.product == 4_896
     assert len(design.seen) == 388
@@ -434,7 +438,7 @@ class TestOneClassOfSeveral:
     FRAME = pd.DataFrame({"a": list("xxyyzz"), "b": list("pqpqpq"), "kind": ["cat", "dog", "owl", "cat", None, "owl"]})
 
     def test_it_is_one_where_the_class_is(self) -> None:
-        design = Design.from_frame(self.FRAME, ["a", "b"], "kind=owl")
+        design = Design.from_frame(self.FRAME, factors=["a", "b"], outcome="kind=owl")
         assert design.outcome is not None
         assert design.outcome.tolist() == [0.0, 0.0, 1.0, 0.0, 1.0]
         assert (design.outcome_name, design.two_values) == ("kind=owl", (0.0, 1.0))
@@ -443,13 +447,13 @@ class TestOneClassOfSeveral:
         frame = self.FRAME.assign(grade=[1, 2, 2, 10, 1, 2])
         frame.to_csv(tmp_path / "grades.csv", index=False)
         for source in (frame, tmp_path / "grades.csv"):
-            design = Design.from_frame(source, ["a", "b"], "grade=2")
+            design = Design.from_frame(source, factors=["a", "b"], outcome="grade=2")
             assert design.outcome is not None
             assert design.outcome.tolist() == [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]
 
     def test_a_column_with_an_equals_sign_is_itself(self) -> None:
         frame = self.FRAME.assign(**{"kind=owl": np.arange(6.0)})
-        design = Design.from_frame(frame, ["a", "b"], "kind=owl")
+        design = Design.from_frame(frame, factors=["a", "b"], outcome="kind=owl")
         assert design.outcome is not None
         assert design.outcome.tolist() == np.arange(6.0).tolist()
 
@@ -459,7 +463,7 @@ class TestOneClassOfSeveral:
     )
     def test_bad_classes_get_one_line(self, outcome: str, words: str) -> None:
         with pytest.raises(InputError, match=words):
-            Design.from_frame(self.FRAME, ["a", "b"], outcome)
+            Design.from_frame(self.FRAME, factors=["a", "b"], outcome=outcome)
 
 
 class TestHeldOutTable:
@@ -469,12 +473,12 @@ class TestHeldOutTable:
         rng = np.random.default_rng(0)
         frame = pd.DataFrame(rng.integers(0, 5, size=(60, 2)), columns=["a", "b"]).assign(y=rng.integers(0, 2, 60))
         frame["part"] = np.where(np.arange(60) < 40, "train", "test")
-        one = Design.from_frame(frame, ["a", "b"], "y", split="part")
+        one = Design.from_frame(frame, factors=["a", "b"], outcome="y", split="part")
         halves = [part.drop(columns="part") for _, part in frame.groupby("part", sort=False)]
         for place, half in enumerate(halves):
             half.to_csv(tmp_path / f"{place}.csv", index=False)
         for train, test in (halves, (tmp_path / "0.csv", tmp_path / "1.csv")):
-            two = Design.from_frame(train, ["a", "b"], "y", held_out=test)
+            two = Design.from_frame(train, factors=["a", "b"], outcome="y", held_out=test)
             assert two.cells.tolist() == one.cells.tolist()
             assert two.train.tolist() == one.train.tolist()
             np.testing.assert_allclose(two.outcome, one.outcome)
@@ -484,13 +488,13 @@ class TestHeldOutTable:
     def test_a_third_value_in_it_is_not_two_values(self) -> None:
         train = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [0, 1, 0, 1]})
         test = pd.DataFrame({"a": list("xy"), "b": list("pq"), "y": [0.5, 1]})
-        assert Design.from_frame(train, ["a", "b"], "y", held_out=test).two_values is None
+        assert Design.from_frame(train, factors=["a", "b"], outcome="y", held_out=test).two_values is None
 
     def test_bad_tables_get_one_line(self) -> None:
         train = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [0, 1, 0, 1], "part": list("rrss")})
         with pytest.raises(InputError, match="'y' is not a column"):
-            Design.from_frame(train, ["a", "b"], "y", held_out=train.drop(columns="y"))
+            Design.from_frame(train, factors=["a", "b"], outcome="y", held_out=train.drop(columns="y"))
         with pytest.raises(InputError, match="write its levels alike"):
-            Design.from_frame(train, ["a", "b"], "y", held_out=train.assign(a=1))
+            Design.from_frame(train, factors=["a", "b"], outcome="y", held_out=train.assign(a=1))
         with pytest.raises(InputError, match="would say so twice"):
-            Design.from_frame(train, ["a", "b"], "y", split="part=r", held_out=train)
+            Design.from_frame(train, factors=["a", "b"], outcome="y", split="part=r", held_out=train)

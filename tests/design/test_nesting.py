@@ -30,16 +30,16 @@ def said(design: Design) -> list[str]:
 
 
 def test_plants_lie_inside_types_and_treatments() -> None:
-    design = Design.from_frame(plants(), FACTORS, "y")
+    design = Design.from_frame(plants(), factors=FACTORS, outcome="y")
     assert said(design) == ["plant lies inside type", "plant lies inside treatment"]
     assert all(item.inferred and item.chance < 1e-3 for item in design.nesting)
     assert (design.product, len(design.seen), design.possible.following) == (48, 48, (1, 2))
 
 
 def test_crossed_is_the_last_word() -> None:
-    design = Design.from_frame(plants(), FACTORS, "y", crossed=True)
+    design = Design.from_frame(plants(), factors=FACTORS, outcome="y", crossed=True)
     assert (design.nesting, design.product, design.possible.whole) == ((), 12 * 2 * 2 * 4, True)
-    some = Design.from_frame(plants(), FACTORS, "y", crossed=True, nested=["plant/type"])
+    some = Design.from_frame(plants(), factors=FACTORS, outcome="y", crossed=True, nested=["plant/type"])
     assert (said(some), some.nesting[0].inferred, some.product) == (["plant lies inside type"], False, 12 * 2 * 4)
 
 
@@ -51,18 +51,20 @@ def test_confounded_factors_are_not_nested() -> None:
 
 def test_one_row_per_level_says_nothing() -> None:
     frame = pd.DataFrame({"patient": map(str, range(400)), "arm": [str(place % 2) for place in range(400)]})
-    assert Design.from_frame(frame, ["patient", "arm"]).nesting == ()
+    assert Design.from_frame(frame, factors=["patient", "arm"]).nesting == ()
 
 
 def test_a_single_exception_refutes() -> None:
     frame = pd.concat([plants(), plants().head(1).assign(treatment="chilled")])
-    assert said(Design.from_frame(frame, FACTORS, "y")) == ["plant lies inside type"]
+    assert said(Design.from_frame(frame, factors=FACTORS, outcome="y")) == ["plant lies inside type"]
 
 
 def test_held_out_rows_count() -> None:
     frame = plants().assign(part="train")
     held = plants().head(4).assign(treatment="chilled", part="test")
-    assert said(Design.from_frame(pd.concat([frame, held]), FACTORS, "y", split="part")) == ["plant lies inside type"]
+    assert said(Design.from_frame(pd.concat([frame, held]), factors=FACTORS, outcome="y", split="part")) == [
+        "plant lies inside type"
+    ]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -70,7 +72,7 @@ def test_crossed_designs_of_some_size_are_hardly_ever_taken_for_nested(seed: int
     generator = np.random.default_rng(seed)
     cells = np.unique(generator.integers(0, [12, 3, 5], size=(40, 3)), axis=0)
     frame = pd.DataFrame(cells.astype(str), columns=["a", "b", "c"])
-    assert Design.from_frame(frame, ["a", "b", "c"]).nesting == ()
+    assert Design.from_frame(frame, factors=["a", "b", "c"]).nesting == ()
 
 
 def test_the_chance_is_that_of_rows_drawn_at_random() -> None:
@@ -103,13 +105,13 @@ def _scattered(children: int, expected: float) -> float:
 )
 def test_what_cannot_be_is_refused(nested: list[str], words: str) -> None:
     with pytest.raises(InputError, match=words.replace("?", r"\?")):
-        Design.from_frame(plants(), FACTORS, "y", nested=nested)
+        Design.from_frame(plants(), factors=FACTORS, outcome="y", nested=nested)
 
 
 def test_symmetric_factors_are_not_nested() -> None:
     frame = pd.DataFrame({"a": list("xyz"), "b": list("yzx"), "c": list("uuv")})
     with pytest.raises(InputError, match="symmetric factors are one factor used twice"):
-        Design.from_frame(frame, ["a", "b", "c"], symmetric=["a", "b"], nested=["a/c"])
+        Design.from_frame(frame, factors=["a", "b", "c"], symmetric=["a", "b"], nested=["a/c"])
 
 
 def test_a_chain_is_said_at_once() -> None:
@@ -138,18 +140,18 @@ def test_a_list_says_what_can_exist(tmp_path: Path) -> None:
     pd.DataFrame({"plant": ["Qw0", "Mc1"], "dose": ["0", None]}).to_csv(listed, index=False)
     frame = plants()
     left = frame[~((frame["dose"] > "1") & frame["plant"].isin(["Qw0", "Mc1"]))]
-    design = Design.from_frame(left, ["plant", "dose"], "y", possible=listed)
+    design = Design.from_frame(left, factors=["plant", "dose"], outcome="y", possible=listed)
     # Seen cells exist whether listed or not; the list adds Mc1 at doses 2 and 3, and nothing for Qw0.
     assert (len(design.seen), design.product) == (44, 46)
     missing = ~design.possible.holds(np.array([design.cell(["Qw0", "2"]), design.cell(["Mc1", "2"])]))
     assert missing.tolist() == [True, False]
-    full = Design.from_frame(frame, FACTORS, "y", possible=frame[FACTORS])
+    full = Design.from_frame(frame, factors=FACTORS, outcome="y", possible=frame[FACTORS])
     assert (full.nesting, full.product) == ((), 48)
 
 
 def test_a_list_may_have_new_levels() -> None:
     listed = pd.DataFrame({"plant": ["new"], "dose": ["0"]})
-    design = Design.from_frame(plants(), ["plant", "dose"], "y", possible=listed)
+    design = Design.from_frame(plants(), factors=["plant", "dose"], outcome="y", possible=listed)
     assert (design.sizes, design.product, len(design.seen)) == ((13, 4), 49, 48)
 
 
@@ -163,31 +165,31 @@ def test_a_list_may_have_new_levels() -> None:
 )
 def test_a_bad_list_is_refused(listed: pd.DataFrame, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Design.from_frame(plants(), ["plant", "dose"], "y", possible=listed)
+        Design.from_frame(plants(), factors=["plant", "dose"], outcome="y", possible=listed)
 
 
 def test_targets_must_be_possible() -> None:
     impossible = pd.DataFrame({"plant": ["Qw0"], "type": ["Quebec"], "treatment": ["chilled"], "dose": ["0"]})
-    design, cells = Design.from_frame(plants(), FACTORS, "y").encode(impossible)
+    design, cells = Design.from_frame(plants(), factors=FACTORS, outcome="y").encode(impossible)
     assert said(design) == ["plant lies inside type"]
     assert design.possible.holds(cells).all()
-    declared = Design.from_frame(plants(), FACTORS, "y", nested=["plant/treatment"])
+    declared = Design.from_frame(plants(), factors=FACTORS, outcome="y", nested=["plant/treatment"])
     with pytest.raises(InputError, match="targets put plant 'Qw0' into two levels of treatment, but it was said"):
         declared.encode(impossible)
-    listed = Design.from_frame(plants(), FACTORS, "y", possible=plants()[FACTORS])
+    listed = Design.from_frame(plants(), factors=FACTORS, outcome="y", possible=plants()[FACTORS])
     with pytest.raises(InputError, match="target Qw0 · Quebec · chilled · 0 is not among the possible cells"):
         listed.encode(impossible)
 
 
 def test_new_levels_of_targets_bring_their_parents() -> None:
     fresh = pd.DataFrame({"plant": ["Qw9"], "type": ["Quebec"], "treatment": ["warm"], "dose": ["0"]})
-    design, cells = Design.from_frame(plants(), FACTORS, "y").encode(fresh, new_levels=True)
+    design, cells = Design.from_frame(plants(), factors=FACTORS, outcome="y").encode(fresh, new_levels=True)
     assert len(design.nesting) == 2
     assert (design.product, design.possible.holds(cells).tolist()) == (52, [True])
 
 
 def test_why_a_cell_cannot_exist() -> None:
-    design = Design.from_frame(plants(), FACTORS, "y")
+    design = Design.from_frame(plants(), factors=FACTORS, outcome="y")
     assert why_impossible(design, design.cell(["Qw0", "Quebec", "warm", "3"])) == ""
     reason = why_impossible(design, design.cell(["Qw0", "Quebec", "chilled", "3"]))
     assert reason == "plant lies inside treatment, and Qw0 is inside warm"
@@ -198,6 +200,6 @@ def test_rules_with_blanks_are_never_taken_for_others():
     cells = [[i, j] for i in range(3) for j in range(3) if i == j]
     frame = pd.DataFrame({"a": [f"a{i}" for i, _ in cells], "b": [f"b{j}" for _, j in cells], "y": [1.0, 2.0, 3.0]})
     rules = pd.DataFrame({"a": ["a0", "a1"], "b": ["b2", None]})
-    design = Design.from_frame(frame, ["a", "b"], "y", possible=rules)
+    design = Design.from_frame(frame, factors=["a", "b"], outcome="y", possible=rules)
     # a0 with b2, a1 with everything, and the seen cells a0 b0 and a2 b2.
     assert design.product == 1 + 3 + 2

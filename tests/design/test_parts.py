@@ -25,7 +25,9 @@ def by_hand(frame: pd.DataFrame, length: int) -> rc.Design:
     """The same table with a column per position."""
     columns = {f"x{place + 1}": frame["x"].str[place] for place in range(length)}
     varying = {name: values for name, values in columns.items() if values.nunique() > 1}
-    return rc.Design.from_frame(pd.DataFrame({**varying, "y": frame["y"]}), list(varying), "y", crossed=True)
+    return rc.Design.from_frame(
+        pd.DataFrame({**varying, "y": frame["y"]}), factors=list(varying), outcome="y", crossed=True
+    )
 
 
 def test_positions_are_factors_and_constant_ones_are_left_out() -> None:
@@ -88,7 +90,7 @@ def test_other_factors_stand_beside_them_and_engines_agree(tmp_path) -> None:
     frame = SETS.assign(line=["k", "k", "l", "l", "k", "l"], x=["AC", "AG", "TC", "TG", "AC", "AG"])
     frame.to_csv(tmp_path / "t.csv", index=False)
     designs = [
-        rc.Design.from_frame(data, ["line"], "y", sets="genes", sequence="x")
+        rc.Design.from_frame(data, factors=["line"], outcome="y", sets="genes", sequence="x")
         for data in (frame, pl.from_pandas(frame), tmp_path / "t.csv")
     ]
     assert designs[0].columns == ("line", "x", "genes")
@@ -147,11 +149,11 @@ def test_names_and_roles_are_checked() -> None:
     with pytest.raises(InputError, match=r"sequence 'xx' is not a column of the table; did you mean 'x'\?"):
         rc.Design.from_frame(frame, sequence="xx")
     with pytest.raises(InputError, match="column 'x' is both a factor and the sequence"):
-        rc.Design.from_frame(frame, ["x"], sequence="x")
+        rc.Design.from_frame(frame, factors=["x"], sequence="x")
     with pytest.raises(InputError, match="column 'y' is both the set and the outcome"):
         rc.Design.from_frame(frame, outcome="y", sets="y")
     with pytest.raises(InputError, match="would be called 'x1'; rename a column"):
-        rc.Design.from_frame(frame, ["x1"], sequence="x")
+        rc.Design.from_frame(frame, factors=["x1"], sequence="x")
     with pytest.raises(InputError, match="--separator says how sets are written"):
         rc.Design.from_frame(frame, sequence="x", separator="+")
     with pytest.raises(InputError, match="control is the text 'ctrl'"):

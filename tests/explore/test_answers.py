@@ -21,7 +21,9 @@ from recombine.verdicts import Verdict
 
 
 def flights() -> rc.Design:
-    return rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
+    return rc.Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
 
 
 def islands() -> rc.Design:
@@ -40,7 +42,7 @@ def dose(tmp_path: Path) -> rc.Design:
         f"{plant},{amount},{amount * 0.5 + plant}" for plant in range(3) for amount in (1, 2, 4) if plant + amount != 3
     ]
     path.write_text("plant,dose,y\n" + "\n".join([*rows, "2,8,6"]) + "\n")
-    return rc.Design.from_frame(path, ["plant", "dose"], "y", ordered=["dose"], split=None)
+    return rc.Design.from_frame(path, factors=["plant", "dose"], outcome="y", ordered=["dose"], split=None)
 
 
 def nested(tmp_path: Path) -> rc.Design:
@@ -49,7 +51,7 @@ def nested(tmp_path: Path) -> rc.Design:
         f"p{plant},{'ab'[plant % 2]},s{site},{plant + site}" for plant in range(6) for site in range(3) if plant != site
     ]
     path.write_text("plant,treatment,site,y\n" + "\n".join(rows) + "\n")
-    return rc.Design.from_frame(path, ["plant", "treatment", "site"], "y", nested=["plant/treatment"])
+    return rc.Design.from_frame(path, factors=["plant", "treatment", "site"], outcome="y", nested=["plant/treatment"])
 
 
 def asked(design: rc.Design, **options: Any) -> TableAnswers:
@@ -150,7 +152,7 @@ def test_a_seen_cell_says_what_was_measured() -> None:
 def test_held_out_cells_say_what_was_measured_there(tmp_path: Path) -> None:
     path = tmp_path / "split.csv"
     path.write_text("a,b,y,part\nx,p,1,train\nx,q,2,train\nz,p,3,train\nz,q,4.5,test\n")
-    answers = asked(rc.Design.from_frame(path, ["a", "b"], "y", split="part=train"))
+    answers = asked(rc.Design.from_frame(path, factors=["a", "b"], outcome="y", split="part=train"))
     told = answers.cell([1, 1])
     assert told["word"] == "determined"
     assert ("measured, but held out", "4.5") in told["facts"]
@@ -219,7 +221,7 @@ def numbered() -> rc.Design:
     """Sites 0 to 24 in three plots, each row a mean of some measurements."""
     rows = [(f"site {a}", f"p{b}", a + b + a * b % 3, 2 + a) for a in range(25) for b in range(3) if (a + b) % 4]
     table = pd.DataFrame(rows, columns=["site", "plot", "y", "n"])
-    return rc.Design.from_frame(table, ["site", "plot"], "y", weight="n", counts=False)
+    return rc.Design.from_frame(table, factors=["site", "plot"], outcome="y", weight="n", counts=False)
 
 
 def test_levels_stand_by_name_with_numbers_by_size() -> None:
@@ -285,7 +287,7 @@ def test_a_curved_structure_answers_for_every_verdict() -> None:
 def test_sets_are_named_as_the_table_writes_them(tmp_path: Path) -> None:
     path = tmp_path / "sets.csv"
     path.write_text("genes,y\nA+ctrl,1\nB+ctrl,2\nC+ctrl,3\nA+B,3.1\nB+C,5\nctrl+ctrl,0\n")
-    answers = asked(rc.Design.from_frame(path, None, "y", sets="genes"))
+    answers = asked(rc.Design.from_frame(path, factors=None, outcome="y", sets="genes"))
     told = answers.cell([1, 0, 1])
     assert told["text"] == answers.audit.design.label([1, 0, 1])
     assert "text" in answers.certificate([1, 0, 1])["terms"][0]

@@ -16,7 +16,7 @@ from recombine.explore import Explorer
 
 def explored() -> Explorer:
     table = pd.DataFrame({"kind": ["a", "a", "b"], "site": ["p", "q", "p"], "y": [1.0, 2.0, 4.0]})
-    shown = rc.audit(rc.Design.from_frame(table, ["kind", "site"], "y")).explore()
+    shown = rc.audit(rc.Design.from_frame(table, factors=["kind", "site"], outcome="y")).explore()
     assert isinstance(shown, Explorer)
     return shown
 

@@ -40,7 +40,7 @@ def test_names_numbers_and_held_out_cells_come_back() -> None:
             "part": ["train"] * (2 * len(HOSTILE) - 3) + ["test"] * 3,
         }
     )
-    design = rc.Design.from_frame(table, ["k;i,nd", "s=&"], "y", split="part=train")
+    design = rc.Design.from_frame(table, factors=["k;i,nd", "s=&"], outcome="y", split="part=train")
     parts = scene_parts(scene_of(design, 2))
     factors = [[unquote(text) for text in packed.split(",")] for packed in parts["f"].split(";")]
     assert factors == [[factor.name, *factor.labels] for factor in design.factors]
@@ -53,7 +53,7 @@ def test_names_numbers_and_held_out_cells_come_back() -> None:
 
 
 def test_factors_that_the_page_calls_plain_are_written_as_it_does() -> None:
-    design = rc.Design.from_frame(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 1]}), ["a", "b"])
+    design = rc.Design.from_frame(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 1]}), factors=["a", "b"])
     assert scene_parts(scene_of(design)) == {"s": "2x2", "m": "0.3", "t": "table", "v": "~~~", "k": "ntk3"}
 
 
@@ -67,7 +67,9 @@ def test_what_the_page_cannot_show_is_refused_with_the_way_out() -> None:
     refused(rc.Design.from_cells([[0, 0], [100, 1]]), "has 101 levels")
     refused(rc.Design.from_cells([[0, 0, 0], [99, 99, 9]]), "100,000 cells")
     pairs = pd.DataFrame({"one": ["a", "b"], "two": ["b", "c"]})
-    refused(rc.Design.from_frame(pairs, ["one", "two"], symmetric=["one", "two"]), "one and two are interchangeable")
+    refused(
+        rc.Design.from_frame(pairs, factors=["one", "two"], symmetric=["one", "two"]), "one and two are interchangeable"
+    )
     doses = pd.DataFrame({"drug": ["a", "b", "a"], "dose": [1.0, 2.0, 3.0]})
-    refused(rc.Design.from_frame(doses, ["drug", "dose"], numeric=["dose"]), "dose lie on a line")
+    refused(rc.Design.from_frame(doses, factors=["drug", "dose"], numeric=["dose"]), "dose lie on a line")
     refused(rc.Design.from_cells([[0, 0], [1, 1]]), "not 4", order=4)

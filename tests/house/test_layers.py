@@ -24,6 +24,7 @@ LAYERS = {
         "output_files",
         "progress",
         "registry",
+        "table_spec",
         "tables",
         "verdicts",
     ],

@@ -66,7 +66,7 @@ def test_what_is_read_is_what_was_written(pairs: list[tuple[str, str]], random: 
             write(folder / "turned.csv", names[::-1], [(b, a) for a, b in shuffled]),
             folder / "t.parquet",
         ]
-        designs = [Design.from_frame(table, names, as_levels=names) for table in tables]
+        designs = [Design.from_frame(table, factors=names, as_levels=names) for table in tables]
     for design in designs:
         assert cells(design) == expected
         assert [factor.labels for factor in design.factors] == [factor.labels for factor in designs[0].factors]
@@ -77,7 +77,7 @@ def test_nested_values_are_the_texts_they_write(written: Writer, tmp_path: Path)
     path = written(lines, "t.jsonl")
     pl.read_ndjson(path).write_parquet(tmp_path / "t.parquet")
     for table in (path, tmp_path / "t.parquet"):
-        design = Design.from_frame(table, ["a", "b"], "y")
+        design = Design.from_frame(table, factors=["a", "b"], outcome="y")
         assert design.factors[0].labels == ("[1, 2]", "[1]")
         assert design.factors[1].labels == ("{'x': 1}", "{'x': 2}")
         assert Design.from_frame(table).names == ("a", "b")
@@ -85,11 +85,11 @@ def test_nested_values_are_the_texts_they_write(written: Writer, tmp_path: Path)
 
 def test_a_number_is_written_without_underscores(written: Writer) -> None:
     with pytest.raises(InputError, match=r"outcome 'y' of table\.csv is text"):
-        Design.from_frame(written("a,b,y\nu,p,1_10\nu,q,2\nv,p,3\n"), ["a", "b"], "y")
+        Design.from_frame(written("a,b,y\nu,p,1_10\nu,q,2\nv,p,3\n"), factors=["a", "b"], outcome="y")
 
 
 def test_numbers_order_levels_and_stay_as_written(written: Writer) -> None:
-    design = Design.from_frame(written("dose,b\n10,u\n1E1,v\n9.50,u\n2,w\n"), ["dose", "b"])
+    design = Design.from_frame(written("dose,b\n10,u\n1E1,v\n9.50,u\n2,w\n"), factors=["dose", "b"])
     assert design.factors[0].labels == ("2", "9.50", "10", "1E1")
     assert design.cell([9.5, "u"]).tolist() == design.cell(["9.50", "u"]).tolist()
     with pytest.raises(InputError, match=r"'10\.0' is not a level of factor 'dose'"):
@@ -113,7 +113,7 @@ def test_a_relation_with_dots_in_its_names() -> None:
 def test_only_named_columns_are_read(written: Writer) -> None:
     wide = 5_000
     text = ",".join(f"c{place}" for place in range(wide)) + "\n" + f"{','.join('x' * wide)}\n{','.join('y' * wide)}\n"
-    design = Design.from_frame(written(text), ["c1", "c4999"])
+    design = Design.from_frame(written(text), factors=["c1", "c4999"])
     assert len(design.cells) == 2
 
 

@@ -32,9 +32,9 @@ def path(tmp_path):
 @pytest.mark.parametrize("factors", [None, ["a", "b"]])
 @pytest.mark.parametrize("roles", [{"outcome": "y"}, {"outcome": "y", "weight": "n", "split": "part"}])
 def test_numbers_for_texts_change_nothing(path, factors, roles, monkeypatch):
-    plain = rc.Design.from_frame(path, factors, **roles)
+    plain = rc.Design.from_frame(path, factors=factors, **roles)
     monkeypatch.setattr(engine, "MANY_ROWS", 0)
-    numbered = rc.Design.from_frame(path, factors, **roles)
+    numbered = rc.Design.from_frame(path, factors=factors, **roles)
     assert [(item.name, item.levels) for item in numbered.factors] == [
         (item.name, item.levels) for item in plain.factors
     ]

@@ -101,11 +101,11 @@ def score_command(
             "as_levels": named(as_levels, "--as-levels"),
             "crossed": crossed,
             "held_out": None if train is None else file,
+            "factors": named(factors, "--factors"),
+            "outcome": outcome,
         }
         several = classes or has_classes(train or file, outcome)
-        design = (class_designs if several else Design.from_frame)(
-            train or file, named(factors, "--factors"), outcome, **options
-        )
+        design = (class_designs if several else Design.from_frame)(train or file, **options)
     with working("finding the causes"), pandas_left_alone():
         weights = None if importance is None else named_importance(importance, file, None)
         found = score(design, file, models, split, structure=structure, importance=weights, seed=seed)

@@ -110,8 +110,8 @@ def read_design(
     with pandas_left_alone():
         return Design.from_frame(
             file,
-            None if factors is None else named(factors, "--factors"),
-            outcome,
+            factors=None if factors is None else named(factors, "--factors"),
+            outcome=outcome,
             weight=weight,
             sd=sd,
             counts=counts,

@@ -10,5 +10,6 @@ if TYPE_CHECKING:
     from recombine.design.design import Design as Design
     from recombine.design.factors import Factor as Factor
     from recombine.design.nesting import Nested as Nested
+    from recombine.design.reading import used_spec as used_spec
 
 open_room(__name__)

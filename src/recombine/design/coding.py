@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray
-from recombine.cells.conjunctions import canonical
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.conjunctions import canonical, distinct
 from recombine.design import naming
 from recombine.design.factors import code_levels, place_of
-from recombine.design.merged import merged
 from recombine.design.notes import reading_notes
 from recombine.design.parts import TakenApart
 from recombine.errors import InputError, listing
@@ -96,3 +97,33 @@ def with_held_out(groups: Groups, source: Source, other: Source, columns: Column
     more = group(other, columns, counts, groups.labels)
     train = np.arange(len(groups.rows) + len(more.rows)) < len(groups.rows)
     return joined(groups, more), train
+
+
+def merged(design: Design) -> Design:
+    """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors)."""
+    keyed = np.column_stack([design.cells, design.train.astype(np.int64)])
+    rows, where = distinct(keyed)
+    if len(rows) == len(keyed) and np.array_equal(where, np.arange(len(rows))):
+        return design
+
+    def total(values: npt.NDArray[Any]) -> FloatArray:
+        return np.bincount(where, weights=values, minlength=len(rows)).astype(np.float64)
+
+    weight = total(design.weight)
+    mean = spread = freedom = None
+    if design.outcome is not None:
+        mean = total(design.weight * design.outcome) / weight
+        within = design.spread if design.spread is not None else np.zeros(len(keyed))
+        degrees = design.freedom if design.freedom is not None else np.zeros(len(keyed))
+        spread = total(within) + total(design.weight * (design.outcome - mean[where]) ** 2)
+        freedom = total(degrees) + np.bincount(where, minlength=len(rows)) - 1.0
+    return replace(
+        design,
+        cells=rows[:, :-1],
+        train=rows[:, -1].astype(bool),
+        rows=total(design.rows).astype(np.int64),
+        weight=weight,
+        outcome=mean,
+        spread=spread,
+        freedom=freedom,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,22 +15,19 @@ from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.cells.possible import Possible
 from recombine.cells.scaled import additive_model
 from recombine.cells.scales import Scale
-from recombine.design import naming
-from recombine.design.coding import coded_design, with_held_out
+from recombine.design.coding import merged
 from recombine.design.factors import Factor, numbered_factors
-from recombine.design.merged import merged
 from recombine.design.nesting import Nested
-from recombine.design.notes import level_doubts
-from recombine.design.parts import Parts, joined_texts, one_cell, read_columns, take_apart
+from recombine.design.parts import Parts, joined_texts, one_cell, read_columns
+from recombine.design.reading import codes_of_rows, design_of_table
 from recombine.design.restriction import possible_cells, restrict
 from recombine.design.scaling import put_on_scales, scales_asked, scales_of
 from recombine.design.targets import encode_targets
 from recombine.errors import InputError, written_count
-from recombine.progress import tell
-from recombine.tables.columns import check_factor, factor_profile
+from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import open_table
-from recombine.tables.grouping import Columns, RowsAre, group, training_rows, two_values
-from recombine.tables.guesses import Proposal, propose_factors
+from recombine.tables.grouping import RowsAre, two_values
+from recombine.tables.guesses import Proposal
 from recombine.verdicts import Finding
 
 
@@ -73,6 +70,8 @@ class Design:
         Which factors lie inside others, so that most of the product cannot exist.
     parts : tuple of Parts
         Columns that were taken apart into several factors: sequences and sets.
+    spec : TableSpec
+        How the table was read, as it was said; what was guessed is not in it, see `recombine.design.used_spec`.
     """
 
     factors: tuple[Factor, ...]
@@ -96,6 +95,7 @@ class Design:
     listed_in: str = ""
     asked: IntArray | None = None
     parts: tuple[Parts, ...] = ()
+    spec: TableSpec = field(default_factory=TableSpec)
 
     def __post_init__(self) -> None:
         # In whichever order they were named: the first of a group owns the columns of all.
@@ -105,25 +105,10 @@ class Design:
     def from_frame(
         cls,
         data: object,
-        factors: Sequence[str] | None = None,
-        outcome: str | None = None,
+        spec: TableSpec | None = None,
         *,
-        weight: str | None = None,
-        sd: str | None = None,
-        counts: bool | None = None,
-        split: str | None = None,
-        symmetric: Sequence[str] = (),
-        as_levels: Sequence[str] = (),
-        nested: Sequence[str] = (),
-        crossed: bool = False,
-        possible: object = None,
-        sequence: str | None = None,
-        sets: str | None = None,
-        separator: str | None = None,
-        control: Sequence[str] | None = None,
-        ordered: Sequence[str] = (),
-        numeric: Sequence[str] = (),
         held_out: object = None,
+        **fields: Unpack[TableFields],
     ) -> Design:
         """Build a design from a CSV/Parquet path or any dataframe narwhals knows.
 
@@ -131,41 +116,12 @@ class Design:
         ----------
         data : path or dataframe
             Rows are grouped to distinct cells in the frame's own engine; only cells come back.
-        factors : sequence of str, optional
-            Factor columns. Without them columns with few distinct values are proposed and the guess is marked.
-        outcome : str, optional
-            Numeric column (or text with two values, coded 0/1); ``"column=class"`` is the chance of one class.
-        weight : str, optional
-            Column of counts or weights, for tables that are already aggregated.
-        sd : str, optional
-            Column of standard deviations within a row, for tables that are already aggregated.
-        counts : bool, optional
-            A row with weight n is n equal measurements (True) or their mean (False). By default rows are counts where
-            weights are whole and the outcome has two values, or few that come again and again; else means.
-        split : str, optional
-            ``"column"`` or ``"column=value"``: rows with that value are training, the others held out.
-        symmetric : sequence of str
-            Factors that are one factor used twice, such as gene A and gene B.
-        as_levels : sequence of str
-            Numeric columns with very many values that are labels all the same.
-        nested : sequence of str
-            Factors that lie inside others: ``["plant/treatment"]`` says that each plant has one treatment.
-        crossed : bool
-            Infer no nesting: every combination can exist but for what ``nested`` and ``possible`` say.
-        possible : path or dataframe, optional
-            The cells that can exist; a blank, or a factor that has no column, stands for every level.
-        sequence : str, optional
-            Column of texts of one length: each position that varies is a factor, named ``x1``, ``x2``, ...
-        sets : str, optional
-            Column such as ``"A+B+ctrl"``, any number of members in any order: each member is a factor.
-        separator : str, optional
-            What stands between members; ``+ ; , |`` are recognised.
-        control : sequence of str, optional
-            Words that stand for no member; by default ``ctrl``, ``control``, ``none``, ``wt``, ...
-        ordered, numeric : sequence of str
-            Factors whose levels lie on a line; see `Design.on_scales`.
+        spec : TableSpec, optional
+            How the table is read.
         held_out : path or dataframe, optional
             Another table with the same columns, whose rows are held out; all rows of ``data`` are training then.
+        **fields
+            Those of `recombine.TableSpec`: ``factors``, ``outcome``, ``split``, ...; they replace those of ``spec``.
 
         Examples
         --------
@@ -175,43 +131,7 @@ class Design:
         >>> design.sizes, design.seen.tolist()
         ((2, 2), [[0, 1], [1, 0], [1, 1]])
         """
-        source = open_table(data)
-        split_column, split_value = naming.split_parts(split, source)
-        outcome, chosen = naming.outcome_parts(outcome, source)
-        roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column}
-        if counts is not None and weight is None:
-            raise InputError("counts or means of how many measurements? Name the column of counts with --weight")
-        taken = naming.taken_columns(source, roles)
-        proposals: list[Proposal] = []
-        apart = naming.apart_columns(source, {"sequence": sequence, "set": sets}, taken, separator, control)
-        curved = scales_asked(ordered, numeric, tuple(source.columns))
-        factors = () if factors is None and apart else factors
-        if factors is None:
-            tell("which columns are factors", 0.0)
-            proposals = propose_factors(source, taken | dict.fromkeys(curved, "factor"))
-            factors = naming.guessed_names(proposals, source.name, len(curved))
-        names = naming.factor_names(source, naming.with_curved(factors, curved), taken | apart)
-        naming.check_insisted(source, as_levels, names)
-        columns = Columns((*names, *apart), outcome, weight, sd, split_column, chosen)
-        tell("rows to cells", 0.3)
-        groups = group(source, columns, counts)
-        train = np.ones(len(groups.rows), dtype=bool)
-        if groups.split is not None:
-            train = training_rows(groups.split, str(split_column), split_value)
-        title = source.name
-        if held_out is not None:
-            other = open_table(held_out)
-            groups, train = with_held_out(groups, source, other, columns)
-            title = f"{other.name} (training rows: {source.name})" if other.name != source.name else title
-        tell("levels of the factors", 0.7)
-        found = take_apart(source, apart, groups.levels[len(names) :], len(names), separator, control)
-        design = coded_design(cls, groups, replace(columns, factors=names), train, symmetric, title, proposals, found)
-        design = put_on_scales(design, curved, source)
-        for factor in design.factors[: len(names)]:
-            insisted = factor.name in as_levels or factor.scale != "labels"
-            check_factor(factor_profile(source, factor.name, factor.levels), source.name, insisted)
-        design = replace(design, notes=(*design.notes, *level_doubts(source, design)))
-        return restrict(design, nested, crossed, possible)
+        return design_of_table(cls, data, make_spec(spec, fields), held_out)
 
     @classmethod
     def from_cells(
@@ -244,10 +164,27 @@ class Design:
             raise InputError(f"outcome must be {len(codes)} finite numbers, one per row of cells")
         rows = np.ones(len(codes), dtype=np.int64)
         design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
-        found = [] if values is None else np.unique(values).tolist()
-        two = two_values((found[0], found[-1]), len(found), len(codes)) if found else None
-        design = merged(replace(design, outcome_name=None if values is None else "outcome", two_values=two))
+        distinct_values = [] if values is None else np.unique(values).tolist()
+        ends = (distinct_values[0], distinct_values[-1]) if distinct_values else None
+        two = None if ends is None else two_values(ends, len(distinct_values), len(codes))
+        spec = TableSpec(factors=design.names, nested=tuple(nested), crossed=True, possible=possible)
+        design = replace(design, outcome_name=None if values is None else "outcome", two_values=two, spec=spec)
+        design = merged(design)
         return restrict(design, nested, True, possible)
+
+    def codes_of_rows(self, data: object) -> IntArray:
+        """Return the cell of every row of a table, shape (R, C), as codes; -1 throughout where a row has none.
+
+        A row has none if it lacks a factor, or has a level that the design does not know.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"a": ["x", "y", None], "b": ["u", "v", "v"]})
+        >>> Design.from_frame(frame, factors=["a", "b"]).codes_of_rows(frame).tolist()
+        [[0, 0], [1, 1], [-1, -1]]
+        """
+        return codes_of_rows(self.factors, self.parts, self.columns, open_table(data))
 
     def __repr__(self) -> str:
         outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
@@ -291,7 +228,10 @@ class Design:
         ``"grade=low<mid<high"``. A numeric one is a natural cubic spline with at most five knots.
         """
         asked = scales_asked(ordered, numeric, self.names)
-        return put_on_scales(self, asked) if asked else self
+        if not asked:
+            return self
+        scales = {"ordered": (*self.spec.ordered, *ordered), "numeric": (*self.spec.numeric, *numeric)}
+        return replace(put_on_scales(self, asked), spec=make_spec(self.spec, scales))
 
     @cached_property
     def labelled(self) -> Design:

@@ -32,7 +32,7 @@ def scene_of(design: Design, order: int = 1) -> str:
     >>> import pandas as pd
     >>> import recombine as rc
     >>> table = pd.DataFrame({"colour": ["red", "red", "blue"], "shape": ["cube", "ball", "cube"], "y": [1, 2.5, 4]})
-    >>> scene_of(rc.Design.from_frame(table, ["colour", "shape"], "y"))
+    >>> scene_of(rc.Design.from_frame(table, factors=["colour", "shape"], outcome="y"))
     'f=colour%2Cblue%2Cred%3Bshape%2Cball%2Ccube&m=1.3&t=table&v=~4.0~2.5~1.0&u=y&k=ntk3'
     """
     check_scene(design, order)

@@ -14,7 +14,7 @@ from recombine.jobs.advice.plan import plan
 @pytest.fixture
 def design() -> Design:
     frame = pd.DataFrame({"colour": ["red", "red", "blue"], "size": [1.5, 2.0, 1.5]})
-    return Design.from_frame(frame, ["colour", "size"])
+    return Design.from_frame(frame, factors=["colour", "size"])
 
 
 def test_costs_from_a_file_reach_the_plan(design, written):
@@ -82,5 +82,7 @@ def test_a_factor_named_cost_cannot_be_priced():
 
 
 def test_long_numbers_are_the_levels_that_they_are_in_the_design(written):
-    design = Design.from_frame(pd.DataFrame({"dose": [1234567.5, 2.0, 2.0], "site": list("aab")}), ["dose", "site"])
+    design = Design.from_frame(
+        pd.DataFrame({"dose": [1234567.5, 2.0, 2.0], "site": list("aab")}), factors=["dose", "site"]
+    )
     assert read_costs(written("dose,site,cost\n1234567.5,b,3\n"), design) == {("1234567.5", "b"): 3.0}

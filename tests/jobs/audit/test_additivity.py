@@ -40,7 +40,7 @@ def arbitrary(sizes, seed=0):
 
 
 def design_of(frame, names, **options) -> Design:
-    return Design.from_frame(frame, names, "y", **options)
+    return Design.from_frame(frame, factors=names, outcome="y", **options)
 
 
 @pytest.mark.parametrize("sizes", [(8, 7), (5, 4, 4)])

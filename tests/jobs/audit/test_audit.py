@@ -23,7 +23,7 @@ def flights() -> pd.DataFrame:
 
 @pytest.fixture
 def audited(flights) -> rc.Audit:
-    return rc.audit(rc.Design.from_frame(flights, ["carrier", "origin", "dest"], "minutes"))
+    return rc.audit(rc.Design.from_frame(flights, factors=["carrier", "origin", "dest"], outcome="minutes"))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -47,7 +47,7 @@ def test_predicted_values_are_given_where_they_follow_and_nowhere_else(audited):
 
 
 def test_both_orders_are_shown_when_another_is_asked(flights):
-    table = rc.audit(rc.Design.from_frame(flights, ["carrier", "origin", "dest"]), order=2).verdicts
+    table = rc.audit(rc.Design.from_frame(flights, factors=["carrier", "origin", "dest"]), order=2).verdicts
     assert {"verdict", "verdict at order 1"} <= set(table.columns)
     assert (table["verdict"] == "disconnected").all()
 
@@ -146,7 +146,7 @@ def test_explanations_name_levels_and_add_up(audited):
 
 
 def test_explanations_of_open_cells_say_what_to_do(flights):
-    audit = rc.audit(rc.Design.from_frame(flights.iloc[:4], ["carrier", "origin", "dest"]))
+    audit = rc.audit(rc.Design.from_frame(flights.iloc[:4], factors=["carrier", "origin", "dest"]))
     assert "disconnected" in audit.explain(["AA", "EWR", "LAX"])
     assert Verdict.DISCONNECTED.text.action in audit.explain(["AA", "EWR", "LAX"])
     with pytest.raises(rc.InputError, match="one level of each factor"):

@@ -30,7 +30,7 @@ def disconnected() -> rc.Audit:
         for k in (0, 1)
     ]
     frame = pd.DataFrame(rows, columns=["plate", "batch", "diameter"])
-    return rc.audit(rc.Design.from_frame(frame, ["plate", "batch"], "diameter"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["plate", "batch"], outcome="diameter"))
 
 
 def unseen_levels() -> rc.Audit:
@@ -40,7 +40,7 @@ def unseen_levels() -> rc.Audit:
         for j in range(6)
     ]
     frame = pd.DataFrame(rows, columns=["drug", "line", "response", "fold"])
-    return rc.audit(rc.Design.from_frame(frame, ["drug", "line"], "response", split="fold=train"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["drug", "line"], outcome="response", split="fold=train"))
 
 
 def test_certificates_give_the_value_they_promise() -> None:

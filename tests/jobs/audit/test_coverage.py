@@ -66,7 +66,7 @@ def test_only_training_rows_count_and_weights_are_measurements():
     frame = pd.DataFrame(
         {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [3, 5, 2, 9], "y": [1.0, 2, 3, 4], "part": ["train"] * 3 + ["test"]}
     )
-    coverage = cover(Design.from_frame(frame, ["a", "b"], "y", weight="n", split="part"))
+    coverage = cover(Design.from_frame(frame, factors=["a", "b"], outcome="y", weight="n", split="part"))
     assert (coverage.seen, coverage.rows, coverage.measurements) == (3, 3, 10.0)
     assert coverage.per_cell == (2.0, 3.0, 5.0)
 

@@ -100,7 +100,7 @@ def assert_same(left: Any, right: Any, where: str = "") -> None:
 
 def everything_said(frame: pd.DataFrame, names: list[str], **options: Any) -> dict[str, Any]:
     """All that the audit says, but how the rows were read."""
-    audit = rc.audit(rc.Design.from_frame(frame, names, "y", **options))
+    audit = rc.audit(rc.Design.from_frame(frame, factors=names, outcome="y", **options))
     record = audit_record(audit, audit.suggest(3))
     assert record.pop("rows_are") == ("counts" if "weight" in options else "measurements")
     return record
@@ -138,7 +138,7 @@ def test_any_counts_say_what_their_rows_say(table):
 def warpbreaks() -> rc.Design:
     rows = [(*cell, count) for cell, counts in BREAKS.items() for count in counts]
     return rc.Design.from_frame(
-        pd.DataFrame(rows, columns=["wool", "tension", "breaks"]), ["wool", "tension"], "breaks"
+        pd.DataFrame(rows, columns=["wool", "tension", "breaks"]), factors=["wool", "tension"], outcome="breaks"
     )
 
 

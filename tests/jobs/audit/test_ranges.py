@@ -177,7 +177,9 @@ def test_a_two_valued_outcome_has_ranges_of_chances_only_where_rows_repeat():
 def flights():
     from recombine.data import flights_path
 
-    design = rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
+    design = rc.Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
     return rc.audit(design)
 
 

@@ -35,7 +35,7 @@ def test_numeric_values_are_those_of_patsys_natural_splines() -> None:
     patsy = pytest.importorskip("patsy")
     linear = pytest.importorskip("statsmodels.api")
     table = trial()
-    design = rc.Design.from_frame(table, ["plant"], "y", ordered=["dose"], numeric=["year"])
+    design = rc.Design.from_frame(table, factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     found = rc.audit(design, targets=ASKED)
     assert found.verdicts["verdict"].tolist() == ["determined"] * 4
     scale = found.design.scales[2]
@@ -59,8 +59,8 @@ def test_numeric_values_are_those_of_patsys_natural_splines() -> None:
 @pytest.mark.parametrize("order", [1, 2])
 def test_an_ordered_factor_with_all_levels_seen_is_that_of_labels(seed: int, order: int) -> None:
     table = trial(seed, share=0.4, years=4)
-    plain = rc.audit(rc.Design.from_frame(table, ["plant", "dose", "year"], "y"), order)
-    with_order = rc.audit(rc.Design.from_frame(table, ["plant", "year"], "y", ordered=["dose"]), order)
+    plain = rc.audit(rc.Design.from_frame(table, factors=["plant", "dose", "year"], outcome="y"), order)
+    with_order = rc.audit(rc.Design.from_frame(table, factors=["plant", "year"], outcome="y", ordered=["dose"]), order)
     words = {tuple(row[name] for name in ("plant", "dose", "year")): row for row in plain.verdicts.rows()}
     assert len(words) == len(with_order.verdicts)
     for row in with_order.verdicts.rows():
@@ -75,7 +75,7 @@ def test_an_ordered_factor_with_all_levels_seen_is_that_of_labels(seed: int, ord
 def test_a_new_dose_changes_nothing_about_seen_ones(order: int) -> None:
     """Asking about 25 makes the model one with weights; cells of seen doses keep verdicts, values and leverages."""
     table = trial(3, share=0.5, years=3)
-    design = rc.Design.from_frame(table, ["plant", "year"], "y", ordered=["dose"])
+    design = rc.Design.from_frame(table, factors=["plant", "year"], outcome="y", ordered=["dose"])
     plain = rc.audit(design, order)
     cells = plain.verdicts
     asked = pd.DataFrame({name: cells[name].astype(str) for name in ("plant", "year", "dose")})
@@ -89,7 +89,7 @@ def test_a_new_dose_changes_nothing_about_seen_ones(order: int) -> None:
 
 
 def test_between_two_doses_the_value_is_that_of_the_straight_line() -> None:
-    design = rc.Design.from_frame(trial(1), ["plant", "year"], "y", ordered=["dose"])
+    design = rc.Design.from_frame(trial(1), factors=["plant", "year"], outcome="y", ordered=["dose"])
     doses = [10, 40, 25, 17.5]
     found = rc.audit(design, targets=pd.DataFrame({"plant": "a", "year": 2001, "dose": doses}))
     assert set(found.codes.tolist()) <= {Verdict.SEEN, Verdict.DETERMINED}
@@ -99,9 +99,13 @@ def test_between_two_doses_the_value_is_that_of_the_straight_line() -> None:
 
 def test_held_out_doses_between_seen_ones_are_predicted() -> None:
     table = trial(2).assign(part=lambda rows: np.where(rows.dose == 5, "test", "train"))
-    labels = rc.audit(rc.Design.from_frame(table, ["plant", "dose"], "y", numeric=["year"], split="part"))
+    labels = rc.audit(
+        rc.Design.from_frame(table, factors=["plant", "dose"], outcome="y", numeric=["year"], split="part")
+    )
     assert set(labels.held_out_errors["verdict"]) == {"unseen level"}  # type: ignore[index]
-    found = rc.audit(rc.Design.from_frame(table, ["plant"], "y", ordered=["dose"], numeric=["year"], split="part"))
+    found = rc.audit(
+        rc.Design.from_frame(table, factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"], split="part")
+    )
     errors = found.held_out_errors
     assert errors is not None
     assert errors["verdict"].tolist() == ["determined"]
@@ -111,7 +115,7 @@ def test_held_out_doses_between_seen_ones_are_predicted() -> None:
 
 def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
     asked = pd.DataFrame({"plant": ["a", "b", "c"], "dose": [80, -1, 10], "year": [2001, 2001, 2031]})
-    design = rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"])
+    design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     found = rc.audit(design, targets=asked)
     assert found.verdicts["verdict"].tolist() == ["beyond the seen range"] * 3
     assert np.isnan(found.predictions).all()  # type: ignore[arg-type]
@@ -128,7 +132,7 @@ def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
 
 
 def test_any_value_can_be_explained() -> None:
-    found = rc.audit(rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"]))
+    found = rc.audit(rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"]))
     text = found.explain(["a", 25, 2003.5])
     assert text.startswith("a · 25 · 2003.5: determined.")
     assert "certificate: y(a,25,2003.5) = " in text
@@ -138,14 +142,14 @@ def test_any_value_can_be_explained() -> None:
 
 
 def test_python_names_scales_in_the_audit_too() -> None:
-    design = rc.Design.from_frame(trial(), ["plant", "dose", "year"], "y")
+    design = rc.Design.from_frame(trial(), factors=["plant", "dose", "year"], outcome="y")
     found = rc.audit(design, ordered=["dose"], numeric=["year"], targets=ASKED)
     assert found.verdicts["verdict"].tolist() == ["determined"] * 4
     assert found.design.scales[1] is not None
 
 
 def test_every_face_has_the_verdict() -> None:
-    design = rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"])
+    design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     asked = pd.DataFrame({"plant": ["a", "a"], "dose": [80, 25], "year": [2001, 2001]})
     found = rc.audit(design, targets=asked)
     record = json.loads(audit_json(found, found.suggest(2)))
@@ -168,7 +172,7 @@ def test_every_face_has_the_verdict() -> None:
 def test_the_map_keeps_levels_in_order() -> None:
     from recombine.jobs.audit.pairs import level_order
 
-    design = rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"])
+    design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"])
     found = rc.audit(design, targets=pd.DataFrame({"plant": ["a"], "dose": [7]}))
     labels = [found.design.factors[1].labels[code] for code in level_order(found)[1]]
     assert labels == ["0", "5", "7", "10", "40"]
@@ -179,7 +183,7 @@ def sparse_trial(seed: int) -> rc.Design:
     cells = [(p, d) for p in range(6) for d in (0, 10, 20, 30, 40)]
     seen = [cells[place] for place in generator.permutation(len(cells))[:7]]
     table = pd.DataFrame(seen, columns=["plant", "dose"]).assign(y=generator.normal(size=7))
-    return rc.Design.from_frame(table, ["plant"], "y", ordered=["dose"])
+    return rc.Design.from_frame(table, factors=["plant"], outcome="y", ordered=["dose"])
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -199,13 +203,14 @@ def test_what_is_proposed_determines_what_lies_between(seed: int) -> None:
     picked = [[int(found.design.factors[p].labels[code]) for p, code in enumerate(pick.cell)] for pick in plan.picks]
     have = [[int(found.design.factors[p].labels[code]) for p, code in enumerate(cell)] for cell in design.seen]
     table = pd.DataFrame([*have, *picked], columns=["plant", "dose"])
-    again = rc.audit(rc.Design.from_frame(table, ["plant"], ordered=["dose"]), targets=asked)
+    again = rc.audit(rc.Design.from_frame(table, factors=["plant"], ordered=["dose"]), targets=asked)
     assert set(again.codes.tolist()) <= {Verdict.DETERMINED, Verdict.SEEN}
 
 
 def test_variance_with_weights_is_that_of_the_normal_matrix() -> None:
     design = rc.audit(
-        rc.Design.from_frame(trial(4, share=0.3), ["plant"], "y", ordered=["dose"], numeric=["year"]), targets=ASKED
+        rc.Design.from_frame(trial(4, share=0.3), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"]),
+        targets=ASKED,
     ).design
     model, generator = design.features(1), np.random.default_rng(0)
     weights = generator.uniform(1, 3, size=len(design.seen))
@@ -221,7 +226,7 @@ def test_variance_with_weights_is_that_of_the_normal_matrix() -> None:
 
 
 def test_networks_are_forecast_on_labels() -> None:
-    design = rc.Design.from_frame(trial(), ["plant", "year"], "y", ordered=["dose"])
+    design = rc.Design.from_frame(trial(), factors=["plant", "year"], outcome="y", ordered=["dose"])
     found, plain = rc.audit(design), rc.audit(design.labelled)
     assert found.forecast.error is not None
     assert plain.forecast.error is not None
@@ -230,7 +235,7 @@ def test_networks_are_forecast_on_labels() -> None:
 
 
 def test_no_network_is_forecast_where_a_factor_is_a_number() -> None:
-    found = rc.audit(rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"]))
+    found = rc.audit(rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"]))
     assert found.forecast.error is None
     assert "not forecast: it is known of networks whose inputs are labels, and year is a number." in " ".join(
         found.summary.split()
@@ -238,7 +243,7 @@ def test_no_network_is_forecast_where_a_factor_is_a_number() -> None:
 
 
 def test_other_models_are_compared_on_the_columns_of_the_curve() -> None:
-    design = rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"])
+    design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     rows = {row["model"]: row for row in rc.audit(design).compare_models(shares=(0.5,), draws=2).rows()}
     assert rows["additive least squares"]["determined"] < 0.2
     assert rows["random forest"]["determined"] < 2
@@ -256,7 +261,7 @@ def test_nine_in_ten_values_between_seen_ones_lie_in_their_range(named: dict[str
         table = pd.DataFrame({"plant": plants.ravel(), "x": x.ravel(), "y": y.ravel()})
         held = generator.choice(np.arange(1, 20), 4, replace=False)
         table["part"] = np.where(table.x.isin(held), "test", "train")
-        design = rc.Design.from_frame(table, ["plant"], "y", split="part", **named)  # type: ignore[arg-type]
+        design = rc.Design.from_frame(table, factors=["plant"], outcome="y", split="part", **named)  # type: ignore[arg-type]
         found, truth = rc.audit(design).ranges_of(design.held_out), design.outcome[~design.train]  # type: ignore[index]
         inside += ((found.low <= truth) & (truth <= found.high)).tolist()
     assert 0.86 < np.mean(inside) < 0.95
@@ -266,7 +271,7 @@ def test_large_numeric_columns_are_fitted_and_ranged() -> None:
     generator = np.random.default_rng(0)
     table = pd.DataFrame({"plant": generator.integers(20, size=3000), "x": generator.uniform(0, 10, 3000).round(6)})
     table["y"] = np.sin(table.x / 3) + table.plant / 5 + generator.normal(size=3000) / 20
-    found = rc.audit(rc.Design.from_frame(table, ["plant"], "y", numeric=["x"]))
+    found = rc.audit(rc.Design.from_frame(table, factors=["plant"], outcome="y", numeric=["x"]))
     asked = rc.audit(found.design, targets=pd.DataFrame({"plant": [3, 7], "x": [2.0, 8.0]}))
     np.testing.assert_allclose(asked.predictions, np.sin(np.array([2, 8]) / 3) + np.array([3, 7]) / 5, atol=0.05)
     assert asked.ranges is not None
@@ -278,7 +283,7 @@ def test_two_numeric_factors_may_interact() -> None:
     generator = np.random.default_rng(0)
     table = pd.DataFrame({"x": generator.integers(30, size=200), "z": generator.integers(8, size=200)})
     table["y"] = table.x * table.z / 3 + generator.normal(size=200) / 10
-    found = rc.audit(rc.Design.from_frame(table, [], "y", numeric=["x", "z"]), order=2)
+    found = rc.audit(rc.Design.from_frame(table, factors=[], outcome="y", numeric=["x", "z"]), order=2)
     assert found.additivity is not None
     assert found.additivity.word_at(2) == "holds"
     assert found.additivity.orders[1].error < 0.2 < found.additivity.orders[0].error
@@ -292,5 +297,7 @@ def test_two_numeric_factors_may_interact() -> None:
 def test_a_page_of_numbers_only_has_no_levels_to_list() -> None:
     generator = np.random.default_rng(1)
     table = pd.DataFrame({"x": generator.uniform(size=60).round(3), "z": generator.uniform(size=60).round(3)})
-    found = rc.audit(rc.Design.from_frame(table.assign(y=table.x + table.z), [], "y", numeric=["x", "z"]))
+    found = rc.audit(
+        rc.Design.from_frame(table.assign(y=table.x + table.z), factors=[], outcome="y", numeric=["x", "z"])
+    )
     assert "Levels seen in the fewest cells" not in page(found)

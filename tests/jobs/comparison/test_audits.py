@@ -27,7 +27,7 @@ rows = st.lists(pairs, min_size=2, max_size=10, unique=True).filter(
 
 def audit(cells, names=("colour", "shape"), **options) -> rc.Audit:
     frame = pd.DataFrame(cells, columns=list(names))
-    return rc.audit(rc.Design.from_frame(frame, list(names), crossed=True, **options))
+    return rc.audit(rc.Design.from_frame(frame, factors=list(names), crossed=True, **options))
 
 
 def verdicts(found: rc.Audit) -> dict[tuple[str, ...], str]:
@@ -166,8 +166,8 @@ def test_factors_in_another_order_are_the_same_factors():
 def test_impossible_cells_are_not_lost():
     """A cell that cannot exist after is not listed there; it counts as left, not as lost."""
     frame = pd.DataFrame({"plant": ["a", "b", "c", "d"], "treatment": ["x", "x", "y", "y"]})
-    before = rc.audit(rc.Design.from_frame(frame, ["plant", "treatment"], crossed=True))
-    after = rc.audit(rc.Design.from_frame(frame, ["plant", "treatment"], nested=["plant/treatment"]))
+    before = rc.audit(rc.Design.from_frame(frame, factors=["plant", "treatment"], crossed=True))
+    after = rc.audit(rc.Design.from_frame(frame, factors=["plant", "treatment"], nested=["plant/treatment"]))
     found = rc.compare(before, after)
     assert moved(found) == {("disconnected", "not listed"): 4}
     assert found.lost == 0
@@ -201,7 +201,9 @@ def test_targets_are_compared_where_both_list_them():
     targets = pd.DataFrame({"colour": ["green", "blue"], "shape": ["ball", "ball"]})
     one, two = (
         rc.audit(
-            rc.Design.from_frame(pd.DataFrame(some, columns=["colour", "shape"]), ["colour", "shape"], crossed=True),
+            rc.Design.from_frame(
+                pd.DataFrame(some, columns=["colour", "shape"]), factors=["colour", "shape"], crossed=True
+            ),
             targets=targets,
         )
         for some in (cells, [*cells, ("green", "cube")])
@@ -217,8 +219,8 @@ def test_findings_are_known_again_by_their_subject():
     """RC102 names levels: one that is new is a new finding although the code was there before."""
     frame = pd.DataFrame({"a": list("xxyyzw"), "b": list("pqpqpp"), "part": ["train"] * 4 + ["test"] * 2})
     options = {"split": "part", "crossed": True}
-    before = rc.audit(rc.Design.from_frame(frame[:5], ["a", "b"], **options))
-    after = rc.audit(rc.Design.from_frame(frame, ["a", "b"], **options))
+    before = rc.audit(rc.Design.from_frame(frame[:5], factors=["a", "b"], **options))
+    after = rc.audit(rc.Design.from_frame(frame, factors=["a", "b"], **options))
     found = rc.compare(before, after).findings
     assert [(item.code, item.subjects) for item in found.new] == [("RC102", ("a 'w'",))]
     assert ("RC102", ("a 'z'",)) in [(new.code, new.subjects) for _, new in found.stay]

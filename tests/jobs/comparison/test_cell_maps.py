@@ -63,9 +63,9 @@ def test_digests_tell_sets_of_cells_apart_and_nothing_else():
     frame = {"a": ["x", "y", "x"], "b": ["1", "2", "2"]}
     import pandas as pd
 
-    one = rc.Design.from_frame(pd.DataFrame(frame), ["a", "b"])
-    turned = rc.Design.from_frame(pd.DataFrame(frame)[::-1], ["b", "a"])
-    wider = rc.Design.from_frame(pd.DataFrame({"a": [*frame["a"], "0"], "b": [*frame["b"], "9"]}), ["a", "b"])
+    one = rc.Design.from_frame(pd.DataFrame(frame), factors=["a", "b"])
+    turned = rc.Design.from_frame(pd.DataFrame(frame)[::-1], factors=["b", "a"])
+    wider = rc.Design.from_frame(pd.DataFrame({"a": [*frame["a"], "0"], "b": [*frame["b"], "9"]}), factors=["a", "b"])
     assert cells_digest(one, one.seen) == cells_digest(turned, turned.seen)
     inside = np.array([cell for cell in wider.seen if wider.factors[0].labels[cell[0]] != "0"])
     assert cells_digest(one, one.seen) == cells_digest(wider, inside)

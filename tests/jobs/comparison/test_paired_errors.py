@@ -31,7 +31,7 @@ def frame(seed: int = 0, **predictions) -> pd.DataFrame:
 
 
 def scored(table: pd.DataFrame, factors: str = "abc", model: str = "net") -> rc.Score:
-    design = rc.Design.from_frame(table, list(factors), "y", split="part=train", crossed=True)
+    design = rc.Design.from_frame(table, factors=list(factors), outcome="y", split="part=train", crossed=True)
     return rc.score(design, table.rename(columns={model: "model"}), ["model"], "part=train", structure="add")
 
 

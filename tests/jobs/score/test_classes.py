@@ -41,7 +41,9 @@ def frame(rows: int = 20, share: float = 1.0, seed: int = 0) -> pd.DataFrame:
 
 
 def scored(table: pd.DataFrame, *models: str) -> Score:
-    return rc.score(class_designs(table, FACTORS, "kind", split="part=train"), table, list(models), "part=train")
+    return rc.score(
+        class_designs(table, factors=FACTORS, outcome="kind", split="part=train"), table, list(models), "part=train"
+    )
 
 
 def test_the_error_is_the_sum_over_classes() -> None:
@@ -70,7 +72,7 @@ def test_two_classes_are_twice_the_chance_of_one() -> None:
     told = table.assign(**{"net:dog": 1 - table["net:cat"]})
     both = scored(told, "net").models[0]
     one = rc.score(
-        rc.Design.from_frame(told, FACTORS, "kind=cat", split="part=train"),
+        rc.Design.from_frame(told, factors=FACTORS, outcome="kind=cat", split="part=train"),
         told.rename(columns={"net:cat": "one"}),
         ["one"],
         "part=train",
@@ -101,10 +103,10 @@ def test_a_class_that_only_one_table_has(tmp_path: Path) -> None:
     test = test[test.kind != "owl"]
     train.to_csv(tmp_path / "train.csv", index=False)
     test.to_csv(tmp_path / "test.csv", index=False)
-    designs = class_designs(tmp_path / "train.csv", FACTORS, "kind", held_out=tmp_path / "test.csv")
+    designs = class_designs(tmp_path / "train.csv", factors=FACTORS, outcome="kind", held_out=tmp_path / "test.csv")
     found = rc.score(designs, tmp_path / "test.csv", ["net"])
     assert found.observed[:, 2].max() == 0.0
-    again = rc.score(class_designs(train, FACTORS, "kind", held_out=test), test, ["net"])
+    again = rc.score(class_designs(train, factors=FACTORS, outcome="kind", held_out=test), test, ["net"])
     assert again.models[0].unseen_error.value == pytest.approx(found.models[0].unseen_error.value)
 
 
@@ -163,7 +165,7 @@ def test_single_measurements_are_mostly_noise() -> None:
 
 def test_a_structure_can_be_named_for_classes() -> None:
     table = frame(60)
-    designs = class_designs(table, FACTORS, "kind", split="part=train")
+    designs = class_designs(table, factors=FACTORS, outcome="kind", split="part=train")
     found = rc.score(designs, table, ["net"], "part=train", structure="logit")
     assert found.audit.choice.name == "logit"
     assert sum(amount.value for amount in found.models[0].causes.values()) == pytest.approx(

@@ -27,7 +27,7 @@ def frame(labels: bool = False) -> pd.DataFrame:
 
 
 def design_of(rows: pd.DataFrame) -> rc.Design:
-    return rc.Design.from_frame(rows, FACTORS, "y", split="part=train")
+    return rc.Design.from_frame(rows, factors=FACTORS, outcome="y", split="part=train")
 
 
 def test_a_table_is_averaged_by_cell_in_any_order() -> None:
@@ -47,14 +47,14 @@ def test_a_table_is_averaged_by_cell_in_any_order() -> None:
 def test_files_read_as_frames_do(tmp_path: Path) -> None:
     rows = frame()
     rows.to_csv(tmp_path / "rows.csv", index=False)
-    design = rc.Design.from_frame(tmp_path / "rows.csv", FACTORS, "y", split="part=train")
+    design = rc.Design.from_frame(tmp_path / "rows.csv", factors=FACTORS, outcome="y", split="part=train")
     found = read_predictions([design], tmp_path / "rows.csv", ["net"], "part=train")["net"]
     assert found == pytest.approx(read_predictions([design_of(rows)], rows, ["net"], "part=train")["net"])
 
 
 def test_interchangeable_factors_are_matched_either_way() -> None:
     rows = pd.DataFrame({"a": list("xyzx"), "b": list("yzxx"), "y": [1.0, 2.0, 3.0, 4.0], "part": list("rrsr")})
-    design = rc.Design.from_frame(rows, ["a", "b"], "y", split="part=r", symmetric=["a", "b"])
+    design = rc.Design.from_frame(rows, factors=["a", "b"], outcome="y", split="part=r", symmetric=["a", "b"])
     told = pd.DataFrame({"a": ["x"], "b": ["z"], "net": [2.5]})  # the design writes z, x
     assert read_predictions([design], told, ["net"])["net"].tolist() == [[2.5]]
 

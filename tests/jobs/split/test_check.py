@@ -35,7 +35,7 @@ def frame() -> pd.DataFrame:
 def test_verdicts_are_those_of_the_audit(frame: pd.DataFrame, options: dict[str, object]) -> None:
     found = check_split(frame, ["a", "b", "dose"], "part=train", **options)  # type: ignore[arg-type]
     build = {key: value for key, value in options.items() if key in ("symmetric", "ordered", "numeric")}
-    design = rc.Design.from_frame(frame, ["a", "b", "dose"], split="part=train", crossed=True, **build)  # type: ignore[arg-type]
+    design = rc.Design.from_frame(frame, factors=["a", "b", "dose"], split="part=train", crossed=True, **build)  # type: ignore[arg-type]
     order = {"pairs": 2}.get(str(options.get("structure")), options.get("order", 1))
     audit = rc.audit(design, order)  # type: ignore[arg-type]
     codes, rows = audit.verdicts_of(design.held_out), design.rows[~design.train]

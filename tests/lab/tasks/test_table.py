@@ -18,7 +18,7 @@ def _frame(**changes: object) -> pd.DataFrame:
 
 def test_a_table_of_a_task_is_that_task() -> None:
     task = tasks.symbolic_addition(n=4, anchors=[1])
-    found = tasks.from_design(Design.from_frame(_frame(), ["left", "right"], "sum", split="seen=True"))
+    found = tasks.from_design(Design.from_frame(_frame(), factors=["left", "right"], outcome="sum", split="seen=True"))
     assert found.cells.tolist() == task.cells.tolist()
     assert found.train.tolist() == task.train.tolist()
     assert found.target.tolist() == task.target.tolist()
@@ -44,7 +44,7 @@ def test_two_answers_are_signs_and_training_wins() -> None:
 )
 def test_what_is_missing_is_named(options: dict[str, str], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        tasks.from_design(Design.from_frame(_frame(), ["left", "right"], **options))
+        tasks.from_design(Design.from_frame(_frame(), factors=["left", "right"], **options))
 
 
 def test_cells_with_both_answers_have_no_right_one() -> None:

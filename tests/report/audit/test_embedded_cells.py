@@ -48,7 +48,7 @@ def interchangeable() -> rc.Audit:
 def nested() -> rc.Audit:
     rows = [(f"s{i // 3}", f"c{i}", f"t{j}", i + 2.0 * j) for i in range(9) for j in range(4) if (i + j) % 3]
     frame = pd.DataFrame(rows, columns=["school", "class", "test", "mark"])
-    return rc.audit(rc.Design.from_frame(frame, ["school", "class", "test"], "mark"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["school", "class", "test"], outcome="mark"))
 
 
 def no_outcome() -> rc.Audit:
@@ -190,7 +190,9 @@ def test_asking_gives_the_certificates_that_the_report_writes_out() -> None:
 
 def test_names_cannot_end_the_script() -> None:
     rows = [(a, b, float(i + j)) for i, a in enumerate(HOSTILE) for j, b in enumerate("xyz") if (i + j) % 4]
-    audit = rc.audit(rc.Design.from_frame(pd.DataFrame(rows, columns=["<b>", "two", "y"]), ["<b>", "two"], "y"))
+    audit = rc.audit(
+        rc.Design.from_frame(pd.DataFrame(rows, columns=["<b>", "two", "y"]), factors=["<b>", "two"], outcome="y")
+    )
     text = page(audit).partition('<script type="application/json" id="asked">')[2].partition("</script>")[0]
     assert "<" not in text
     data = json.loads(text)

@@ -337,7 +337,9 @@ def wrong(found: Faces) -> Iterator[str]:
 
 @cache
 def flights() -> rc.Audit:
-    design = rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
+    design = rc.Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
     return rc.audit(design)
 
 
@@ -353,7 +355,7 @@ def held_out() -> rc.Audit:
         if i // 6 == j // 7
     ]
     frame = pd.DataFrame(rows, columns=["plate", "batch", "diameter", "fold"])
-    return rc.audit(rc.Design.from_frame(frame, ["plate", "batch"], "diameter", split="fold=train"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["plate", "batch"], outcome="diameter", split="fold=train"))
 
 
 @cache
@@ -375,7 +377,7 @@ def chances() -> rc.Audit:
         if (i + 2 * j + k) % 5
     ]
     frame = pd.DataFrame(rows, columns=["class", "sex", "age", "won", "n"])
-    return rc.audit(rc.Design.from_frame(frame, ["class", "sex", "age"], "won", weight="n"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["class", "sex", "age"], outcome="won", weight="n"))
 
 
 @cache

@@ -85,7 +85,7 @@ def long_names() -> rc.Audit:
         "the second factor with a long name",
         "an outcome with a name to match",
     ]
-    return rc.audit(rc.Design.from_frame(pd.DataFrame(rows, columns=names), names[:2], names[2]))
+    return rc.audit(rc.Design.from_frame(pd.DataFrame(rows, columns=names), factors=names[:2], outcome=names[2]))
 
 
 @cache

@@ -24,7 +24,7 @@ def audit() -> rc.Audit:
         for dose in range(5)
         if plant != dose
     ]
-    return rc.audit(rc.Design.from_frame(pd.DataFrame(rows), FACTORS, "y"))
+    return rc.audit(rc.Design.from_frame(pd.DataFrame(rows), factors=FACTORS, outcome="y"))
 
 
 SAID = "40 of the 80 combinations of levels cannot exist: plant lies inside treatment (inferred from the rows;"

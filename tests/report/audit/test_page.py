@@ -79,14 +79,14 @@ def disconnected() -> rc.Audit:
         for k in (0, 1)
     ]
     frame = pd.DataFrame(rows, columns=["plate", "batch", "diameter"])
-    return rc.audit(rc.Design.from_frame(frame, ["plate", "batch"], "diameter"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["plate", "batch"], outcome="diameter"))
 
 
 def symmetric(named: tuple[str, ...] = ("gene A", "gene B")) -> rc.Audit:
     generator = np.random.default_rng(0)
     rows = [(f"g{i}", f"g{j}", float(i + j)) for i in range(8) for j in range(i, 8) if generator.random() < 0.4]
     frame = pd.DataFrame(rows, columns=["gene A", "gene B", "fitness"])
-    return rc.audit(rc.Design.from_frame(frame, ["gene A", "gene B"], "fitness", symmetric=named))
+    return rc.audit(rc.Design.from_frame(frame, factors=["gene A", "gene B"], outcome="fitness", symmetric=named))
 
 
 @cache
@@ -110,7 +110,7 @@ def unseen_levels() -> rc.Audit:
         for j in range(6)
     ]
     frame = pd.DataFrame(rows, columns=["drug", "line", "response", "fold"])
-    return rc.audit(rc.Design.from_frame(frame, ["drug", "line"], "response", split="fold=train"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["drug", "line"], outcome="response", split="fold=train"))
 
 
 @cache
@@ -120,7 +120,7 @@ def awkward_names() -> rc.Audit:
         (a, b, float(i + j)) for i, a in enumerate(names) for j, b in enumerate(["</svg>", "x", "y"]) if (i + j) % 4
     ]
     frame = pd.DataFrame(rows, columns=["<i>one</i>", "two & a half", "<u>y</u>"])
-    return rc.audit(rc.Design.from_frame(frame, ["<i>one</i>", "two & a half"], "<u>y</u>"))
+    return rc.audit(rc.Design.from_frame(frame, factors=["<i>one</i>", "two & a half"], outcome="<u>y</u>"))
 
 
 @cache

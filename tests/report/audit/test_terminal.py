@@ -16,7 +16,9 @@ from recombine.report.audit.terminal import audit_text, show_audit
 
 @pytest.fixture(scope="module")
 def flights() -> rc.Audit:
-    design = rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
+    design = rc.Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
     return rc.audit(design)
 
 
@@ -82,7 +84,7 @@ def test_level_names_that_look_like_markup_stay_text():
     import pandas as pd
 
     frame = pd.DataFrame(frame_cells, columns=["tag", "[bold]kind"])
-    audit = rc.audit(rc.Design.from_frame(frame, ["tag", "[bold]kind"]))
+    audit = rc.audit(rc.Design.from_frame(frame, factors=["tag", "[bold]kind"]))
     text = shown(audit, plan=audit.suggest(1))
     assert "[bold]kind" in text
     assert "[/]y · b" in text

@@ -14,7 +14,7 @@ from recombine.report.comparison.record import MOST_CELLS
 
 def audit(cells) -> rc.Audit:
     frame = pd.DataFrame(cells, columns=["colour", "shape"])
-    return rc.audit(rc.Design.from_frame(frame, ["colour", "shape"], crossed=True))
+    return rc.audit(rc.Design.from_frame(frame, factors=["colour", "shape"], crossed=True))
 
 
 CELLS = [("red", "cube"), ("red", "ball"), ("blue", "cube"), ("[bold]x[/]\x1b[31m", "cone")]

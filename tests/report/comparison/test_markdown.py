@@ -86,7 +86,7 @@ def test_nobody_is_called_and_no_issue_is_named(name):
 
 def audit(cells) -> rc.Audit:
     frame = pd.DataFrame(cells, columns=["col|our", "<b>shape"])
-    return rc.audit(rc.Design.from_frame(frame, ["col|our", "<b>shape"], crossed=True))
+    return rc.audit(rc.Design.from_frame(frame, factors=["col|our", "<b>shape"], crossed=True))
 
 
 def test_a_whole_summary_with_hostile_names_keeps_its_form():
@@ -141,7 +141,9 @@ def test_a_summary_fits_into_a_comment():
     more = np.vstack([cells, *(np.where(np.arange(5) == place, cells, 0) for place in range(5))])
     label = np.array([f"{i}{'|' * 100}" for i in range(8)])
     one, two = (
-        rc.audit(rc.Design.from_frame(pd.DataFrame(label[some], columns=list("abcde")), list("abcde"), crossed=True))
+        rc.audit(
+            rc.Design.from_frame(pd.DataFrame(label[some], columns=list("abcde")), factors=list("abcde"), crossed=True)
+        )
         for some in (cells, more)
     )
     found = rc.compare(one, two)

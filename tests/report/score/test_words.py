@@ -50,7 +50,7 @@ def test_names_are_text_whatever_they_look_like() -> None:
     frame["site"] = [f"[bold]x[/foo]{site}" for site in frame["site"]]
     frame["y"], frame["[/]net"] = cells @ [1.0, 2.0], cells @ [1.0, 1.0]
     frame["part"] = np.where(cells.sum(axis=1) % 3 > 0, "train", "test")
-    design = rc.Design.from_frame(frame, ["site", "dose"], "y", split="part=train")
+    design = rc.Design.from_frame(frame, factors=["site", "dose"], outcome="y", split="part=train")
     text = str(rc.score(design, frame, ["[/]net"], "part=train"))
     assert "[bold]x[/foo]5 · 4" in text
     assert "Missed by most: [/]net" in text

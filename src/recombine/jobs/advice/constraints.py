@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from recombine.design.design import Design
 from recombine.errors import InputError, listing
+from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
 
@@ -65,6 +67,17 @@ def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
             raise InputError(f"{source.name} has a blank row, which would forbid every cell; remove it")
         rules.append(rule)
     return rules
+
+
+def spec_constraints(
+    design: Design, cost: Costs | None, forbidden: Sequence[Cell]
+) -> tuple[Costs | None, Sequence[Cell]]:
+    """Return costs and forbidden cells as they are given, or as the design's spec names them."""
+    if cost is None and design.spec.cost is not None:
+        cost = read_costs(design.spec.cost, design)
+    if not forbidden and design.spec.forbidden is not None:
+        forbidden = read_forbidden(design.spec.forbidden, design)
+    return cost, forbidden
 
 
 def _columns(source: Source, names: list[str]) -> dict[str, list[Any]]:

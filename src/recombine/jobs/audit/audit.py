@@ -45,6 +45,7 @@ from recombine.jobs.structure.beyond import beyond_words, counts_under, verdicts
 from recombine.jobs.structure.choice import Choice, choose_structure
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
 from recombine.output_files import check_file, write_whole
+from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.certificate import Certificate
@@ -301,8 +302,12 @@ class Audit:
     ) -> Plan:
         """Return the next ``k`` cells to collect (None: as many as it takes to determine everything).
 
-        See `recombine.jobs.advice.plan.plan`.
+        Costs and forbidden cells are those of the design's spec if none are given; see `recombine.jobs.advice.plan`.
         """
+        if self.design.spec.cost is not None or self.design.spec.forbidden is not None:
+            from recombine.jobs.advice.constraints import spec_constraints
+
+            cost, forbidden = spec_constraints(self.design, cost, forbidden)
         found = plan(
             self.design,
             self.order,
@@ -348,7 +353,7 @@ def audit(
     design: Design,
     order: int | None = None,
     *,
-    structure: str = "auto",
+    structure: str | None = None,
     targets: object = None,
     new_levels: bool = False,
     ordered: Sequence[str] = (),
@@ -364,9 +369,10 @@ def audit(
     order : int, optional
         Largest number of factors that interact in the assumed model; 1 means effects add. By default that of the
         chosen structure.
-    structure : str
-        What effects do: ``auto`` scores the structures that the data can carry on held-out seen cells and chooses the
-        simplest good one; or a name of `recombine.theory.structures.ladder`, such as ``link`` or ``pairs``.
+    structure : str, optional
+        What effects do; by default as the design's spec says, else ``auto``. That scores the structures which the data
+        can carry on held-out seen cells and chooses the simplest good one; or a name of
+        `recombine.theory.structures.ladder`, such as ``link`` or ``pairs``.
     targets : path or dataframe, optional
         Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
@@ -374,7 +380,7 @@ def audit(
     ordered, numeric : sequence of str
         Factors whose levels lie on a line, so that values between seen ones follow; see `Design.on_scales`.
     importance : path, dataframe, (table, column) or Importance, optional
-        How much each cell matters; see `recombine.jobs.read_importance`.
+        How much each cell matters; see `recombine.jobs.read_importance`. By default as the design's spec says.
     seed : int
         Fixes every random choice.
 
@@ -388,6 +394,8 @@ def audit(
     if not isinstance(design, Design):
         raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
     design = design.on_scales(ordered, numeric)
+    structure, order = asked_structure(design.spec, structure, order)
+    importance = design.spec.importance if importance is None else importance
     noise = None if design.outcome is None else cell_noise(design)
     variance = None if noise is None or noise.at_most else noise.variances
     choice = choose_structure(design, structure, order, variance=variance, seed=seed)

@@ -160,6 +160,9 @@ def _from_table(
             f"which columns of {source.name} hold predictions? Name them with --prediction (columns in Python)"
         )
     column, value = split_parts(split, source)
+    if split is None and design.spec.split is not None:
+        column, value = split_parts(design.spec.split, source)
+        column, value = (column, value) if column in source.columns else (None, None)
     for name in design.columns:
         source.require(name, "factor")
     named = [_named_columns(design, source, name, classes) for name in columns]

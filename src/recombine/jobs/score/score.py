@@ -28,6 +28,7 @@ from recombine.jobs.score.errors_beside import Misses, beside, by_verdict, mean_
 from recombine.jobs.score.predictions import observed_outcomes, read_predictions
 from recombine.jobs.score.regressors import Regressors
 from recombine.output_files import check_file, write_whole
+from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -264,7 +265,7 @@ def score(
     columns: Sequence[str] = (),
     split: str | None = None,
     *,
-    structure: str = "auto",
+    structure: str | None = None,
     order: int | None = None,
     known: Audit | None = None,
     importance: object = None,
@@ -283,7 +284,8 @@ def score(
         The columns of a table that hold predictions, one per model; of several classes ``model`` holds the predicted
         class, or ``model:class`` its chance.
     split : str, optional
-        ``"column"`` or ``"column=value"``, for a table that holds the training rows too.
+        ``"column"`` or ``"column=value"``, for a table that holds the training rows too; by default that of the
+        design's spec if the table has such a column.
     structure, order
         What verdicts and determined values assume, as `recombine.audit` takes them; several classes add by default.
     known : Audit, optional
@@ -312,8 +314,10 @@ def score(
     designs = list(design.values()) if isinstance(design, Mapping) else [design]
     _check(designs)
     read = read_predictions(designs, predictions, columns, split, classes)
+    structure, order = asked_structure(designs[0].spec, structure, order)
     if classes and structure == "auto":
         structure = "add"
+    importance = designs[0].spec.importance if importance is None else importance
     audits = (known,) if known else tuple(audit(one, order, structure=structure, seed=seed) for one in designs)
     codes = audits[0].verdicts_of(designs[0].held_out)
     places = _places(designs[0], codes == Verdict.DETERMINED)

@@ -202,8 +202,8 @@ def _judged(
     plain = structure in SUMS.values()
     design = Design.from_frame(
         data,
-        [factor.name for factor in rows.factors],
-        None if plain else outcome,
+        factors=[factor.name for factor in rows.factors],
+        outcome=None if plain else outcome,
         split=split,
         symmetric=[rows.factors[place].name for group in rows.symmetric for place in group],
         as_levels=[factor.name for factor in rows.factors],

@@ -39,7 +39,7 @@ def from_design(design: Design, name: str | None = None) -> Task:
     ...     "good": ["yes", "no", "yes", "no"],
     ...     "part": ["train", "train", "train", "test"],
     ... })
-    >>> design = Design.from_frame(words, ["prefix", "stem"], "good", split="part=train")
+    >>> design = Design.from_frame(words, factors=["prefix", "stem"], outcome="good", split="part=train")
     >>> task = from_design(design, "prefixes")
     >>> task
     Task('prefixes': prefix x stem of sizes 2 x 2, 3 seen, 1 unseen)

@@ -18,17 +18,17 @@ def table(held_out_shape: str) -> pd.DataFrame:
 
 
 def test_a_level_that_is_only_held_out_is_named(found):
-    design = rc.Design.from_frame(table("cone"), ["colour", "shape"], split="part")
+    design = rc.Design.from_frame(table("cone"), factors=["colour", "shape"], split="part")
     assert found(design, "RC102").message == "shape 'cone' never occurs in training"
 
 
 def test_a_held_out_cell_of_known_levels_is_no_such_thing(found):
-    assert found(rc.Design.from_frame(table("ball"), ["colour", "shape"], split="part"), "RC102") is None
+    assert found(rc.Design.from_frame(table("ball"), factors=["colour", "shape"], split="part"), "RC102") is None
 
 
 def test_new_levels_of_a_target_file_are_named(found):
     targets = pd.DataFrame({"colour": ["green", "pink"], "shape": ["cube", "ball"]})
-    design = rc.Design.from_frame(table("ball"), ["colour", "shape"])
+    design = rc.Design.from_frame(table("ball"), factors=["colour", "shape"])
     finding = found(design, "RC102", targets=targets, new_levels=True)
     assert finding.message == "colour 'green', colour 'pink' never occur in training"
     assert finding.subjects == ("colour 'green'", "colour 'pink'")

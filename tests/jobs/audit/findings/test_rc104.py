@@ -20,4 +20,4 @@ def test_a_guess_is_marked_with_its_columns(found):
 
 
 def test_named_factors_are_no_guess(found):
-    assert found(rc.Design.from_frame(FRAME, ["colour", "shape"], "mass"), "RC104") is None
+    assert found(rc.Design.from_frame(FRAME, factors=["colour", "shape"], outcome="mass"), "RC104") is None

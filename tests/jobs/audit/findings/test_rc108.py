@@ -18,7 +18,7 @@ PLANTS = pd.DataFrame(
 
 
 def plants(**options: object) -> rc.Design:
-    return rc.Design.from_frame(PLANTS, ["plant", "treatment", "dose"], "uptake", **options)
+    return rc.Design.from_frame(PLANTS, factors=["plant", "treatment", "dose"], outcome="uptake", **options)
 
 
 def test_plants_lie_inside_treatments(found):

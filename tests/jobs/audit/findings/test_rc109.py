@@ -15,4 +15,4 @@ def test_a_sequence_and_a_set_are_named_and_plain_factors_are_not(found):
     )
     assert "g is a set of 2 members separated by '+'" in found(rc.Design.from_frame(frame, sets="g"), "RC109").message
     assert found(rc.Design.from_frame(frame, sets="g"), "RC109").subjects == ("g",)
-    assert found(rc.Design.from_frame(frame, ["x", "g"], "y"), "RC109") is None
+    assert found(rc.Design.from_frame(frame, factors=["x", "g"], outcome="y"), "RC109") is None

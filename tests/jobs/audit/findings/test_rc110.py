@@ -17,14 +17,14 @@ def table(held_out_dose: float) -> pd.DataFrame:
 
 
 def test_a_held_out_value_above_the_seen_ones_is_named_with_the_range(found):
-    design = rc.Design.from_frame(table(40), ["plant"], ordered=["dose"], split="part")
+    design = rc.Design.from_frame(table(40), factors=["plant"], ordered=["dose"], split="part")
     assert found(design, "RC110").message == (
         "2 cells listed cannot be told: dose 40 lies above the seen range 0 to 10: collect a row with dose 40 or above"
     )
 
 
 def test_the_furthest_value_on_each_side_is_named(found):
-    design = rc.Design.from_frame(table(10), ["plant"], numeric=["dose"], split="part")
+    design = rc.Design.from_frame(table(10), factors=["plant"], numeric=["dose"], split="part")
     targets = pd.DataFrame({"plant": "a", "dose": [-5, -20, 5, 11, 80]})
     finding = found(design, "RC110", targets=targets)
     message = finding.message
@@ -36,11 +36,11 @@ def test_the_furthest_value_on_each_side_is_named(found):
 
 
 def test_a_value_between_seen_ones_is_no_such_thing(found):
-    assert found(rc.Design.from_frame(table(7), ["plant"], ordered=["dose"], split="part"), "RC110") is None
+    assert found(rc.Design.from_frame(table(7), factors=["plant"], ordered=["dose"], split="part"), "RC110") is None
 
 
 def test_labels_have_no_range(found):
-    assert found(rc.Design.from_frame(table(40), ["plant", "dose"], split="part"), "RC110") is None
+    assert found(rc.Design.from_frame(table(40), factors=["plant", "dose"], split="part"), "RC110") is None
 
 
 def curved(kept: np.ndarray) -> rc.Design:

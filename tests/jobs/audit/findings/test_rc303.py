@@ -23,8 +23,8 @@ def test_bad_predictions_without_rows_that_repeat(found):
 def test_means_without_their_spread_are_no_replicates(found):
     values = np.random.default_rng(0).standard_normal(len(CELLS))
     table = pd.DataFrame({"a": CELLS[:, 0], "b": CELLS[:, 1], "y": values, "n": 30})
-    assert found(rc.Design.from_frame(table, ["a", "b"], "y", weight="n"), "RC303") is not None
-    known = rc.Design.from_frame(table.assign(s=0.1), ["a", "b"], "y", weight="n", sd="s")
+    assert found(rc.Design.from_frame(table, factors=["a", "b"], outcome="y", weight="n"), "RC303") is not None
+    known = rc.Design.from_frame(table.assign(s=0.1), factors=["a", "b"], outcome="y", weight="n", sd="s")
     assert found(known, "RC303") is None
     assert found(known, "RC301") is not None
 

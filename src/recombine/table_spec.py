@@ -1,0 +1,305 @@
+"""How a table is read: one frozen object that every job, command, file and document takes, keeps and shows.
+
+It holds what is true of the table whoever asks. What is asked now (targets, predictions, outputs) stays with the asker.
+A field is written here once: the options of the commands, the files that keep a spec and the keywords of Python follow.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
+
+import msgspec
+
+from recombine.errors import InputError
+
+Names = tuple[str, ...]
+#: What a field holds, as options and files write it.
+Kind = Literal["text", "names", "flag", "number", "file"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a field of a spec is offered: its text of help, its flag if not ``--name``, and an example for documents.
+
+    ``help`` may hold ``{structures}``, which the command line fills with the names it knows. The option may be given
+    several times if ``repeatable``; ``file`` says that the value names another table.
+    """
+
+    help: str
+    flag: str = ""
+    repeatable: bool = False
+    example: str = ""
+    file: bool = False
+
+
+class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a table is read: which columns are factors, what the others are, and which cells can exist.
+
+    Attributes
+    ----------
+    factors : tuple of str, optional
+        Factor columns. Without them columns with few distinct values are proposed and the guess is marked.
+    outcome : str, optional
+        Numeric column (or text with two values, coded 0/1); ``"column=class"`` is the chance of one class.
+    classes : bool
+        The outcome's numbers are classes.
+    split : str, optional
+        ``"column"`` or ``"column=value"``: rows with that value are training, the others held out.
+    weight, sd : str, optional
+        Columns of counts or weights, and of standard deviations within a row, for tables that are already aggregated.
+    counts : bool, optional
+        A row with weight n is n equal measurements (True) or their mean (False). By default rows are counts where
+        weights are whole and the outcome has two values, or few that come again and again; else means.
+    symmetric : tuple of str
+        Factors that are one factor used twice, such as gene A and gene B.
+    as_levels : tuple of str
+        Numeric columns with very many values that are labels all the same.
+    sequence : str, optional
+        Column of texts of one length: each position that varies is a factor, named ``x1``, ``x2``, ...
+    sets : str, optional
+        Column such as ``"A+B+ctrl"``, any number of members in any order: each member is a factor.
+    separator : str, optional
+        What stands between members; ``+ ; , |`` are recognised.
+    control : tuple of str, optional
+        Words that stand for no member; by default ``ctrl``, ``control``, ``none``, ``wt``, ...
+    ordered, numeric : tuple of str
+        Factors whose levels lie on a line; see `Design.on_scales`.
+    nested : tuple of str
+        Factors that lie inside others: ``("plant/treatment",)`` says that each plant has one treatment.
+    crossed : bool
+        Infer no nesting: every combination can exist but for what ``nested`` and ``possible`` say.
+    possible : path or dataframe, optional
+        The cells that can exist; a blank, or a factor that has no column, stands for every level.
+    forbidden, cost : path or dataframe, optional
+        Cells that cannot be collected, and what cells cost (a column ``cost``), for the plan of what to collect.
+    importance : str, path, dataframe or (table, column), optional
+        How much cells matter: a column of the table, or a table; see `recombine.jobs.read_importance`.
+    order : int, optional
+        How many factors may interact; by default as the data show.
+    structure : str, optional
+        What effects do; None leaves it to the job (an audit chooses, a split is made for effects that add).
+
+    Examples
+    --------
+    >>> spec = TableSpec(factors=["colour", "shape"], outcome="mass")
+    >>> spec.factors, plain_spec(spec)
+    (('colour', 'shape'), {'factors': ['colour', 'shape'], 'outcome': 'mass'})
+    """
+
+    factors: Annotated[
+        Names | None, Option("Factor columns, separated by commas. Guessed if left out.", example="colour,shape")
+    ] = None
+    outcome: Annotated[
+        str | None,
+        Option("Outcome column: numbers, or two values; column=class for the chance of one class.", example="mass"),
+    ] = None
+    classes: Annotated[bool, Option("The outcome's numbers are classes (text with three values or more is).")] = False
+    split: Annotated[
+        str | None, Option("Split column, or column=value naming the training value.", example="part=train")
+    ] = None
+    weight: Annotated[str | None, Option("Column of counts, for a table already aggregated.", example="n")] = None
+    sd: Annotated[str | None, Option("Column of standard deviations, likewise.", example="sd")] = None
+    counts: Annotated[
+        bool | None,
+        Option("Is a row with weight n that many equal measurements, or their mean?", flag="--counts/--means"),
+    ] = None
+    symmetric: Annotated[
+        Names, Option("Factors that are one factor used twice: gene_a,gene_b.", example="gene_a,gene_b")
+    ] = ()
+    as_levels: Annotated[
+        Names, Option("Numeric columns with very many values that are labels.", example="barcode")
+    ] = ()
+    sequence: Annotated[
+        str | None, Option("Column of texts of one length: each position is a factor.", example="variant")
+    ] = None
+    sets: Annotated[
+        str | None,
+        Option("Column of sets such as A+B+ctrl: each member is a factor.", flag="--set", example="genes"),
+    ] = None
+    separator: Annotated[str | None, Option("What separates members; + ; , | are recognised.", example="+")] = None
+    control: Annotated[
+        Names | None, Option("Words for no member of a set, by commas: ctrl,control by default.", example="ctrl")
+    ] = None
+    ordered: Annotated[
+        Names,
+        Option(
+            "Factors whose levels are ordered, by commas: dose, or grade=low<mid<high. May be repeated.",
+            repeatable=True,
+            example="dose",
+        ),
+    ] = ()
+    numeric: Annotated[
+        Names,
+        Option("Factors whose effect is a smooth curve, by commas. May be repeated.", repeatable=True, example="age"),
+    ] = ()
+    nested: Annotated[
+        Names,
+        Option(
+            "A factor inside another: plant/treatment. May be repeated.", repeatable=True, example="plant/treatment"
+        ),
+    ] = ()
+    crossed: Annotated[bool, Option("Infer no nesting: every combination can exist.")] = False
+    possible: Annotated[
+        Any, Option("Table of cells that can exist; blanks match all.", file=True, example="cells.csv")
+    ] = None
+    forbidden: Annotated[
+        Any, Option("Table of cells that cannot be collected; blanks match all.", file=True, example="never.csv")
+    ] = None
+    cost: Annotated[Any, Option("Table with factor columns and a 'cost' column.", file=True, example="costs.csv")] = (
+        None
+    )
+    importance: Annotated[
+        Any,
+        Option(
+            "How much cells matter: table with factor columns (blanks match all) and 'importance'; or a column.",
+            file=True,
+            example="use.csv",
+        ),
+    ] = None
+    order: Annotated[
+        int | None,
+        Option("How many factors may interact (1: effects add); by default as the data show.", example="2"),
+    ] = None
+    structure: Annotated[str | None, Option("What effects do: {structures}; auto chooses.", example="pairs")] = None
+
+    def __post_init__(self) -> None:
+        for entry in fields(type(self)):
+            value = getattr(self, entry.name)
+            if entry.kind != "names" or value is None or isinstance(value, tuple):
+                continue
+            if isinstance(value, str) or not isinstance(value, Iterable):
+                what = f"the text {value!r}" if isinstance(value, str) else f"a {type(value).__name__}"
+                raise InputError(f"{entry.name} is {what}; give a list of column names")
+            msgspec.structs.force_setattr(self, entry.name, tuple(value))
+
+
+class TableFields(TypedDict, total=False):
+    """The fields of `TableSpec` as keywords."""
+
+    factors: Sequence[str] | None
+    outcome: str | None
+    classes: bool
+    split: str | None
+    weight: str | None
+    sd: str | None
+    counts: bool | None
+    symmetric: Sequence[str]
+    as_levels: Sequence[str]
+    sequence: str | None
+    sets: str | None
+    separator: str | None
+    control: Sequence[str] | None
+    ordered: Sequence[str]
+    numeric: Sequence[str]
+    nested: Sequence[str]
+    crossed: bool
+    possible: Any
+    forbidden: Any
+    cost: Any
+    importance: Any
+    order: int | None
+    structure: str | None
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a spec: its name, what it holds, its value if nothing is said, and how it is offered."""
+
+    name: str
+    kind: Kind
+    default: Any
+    option: Option
+
+    @property
+    def flag(self) -> str:
+        """The option of the command line that sets it: ``--as-levels``, ``--counts/--means``."""
+        return self.option.flag or f"--{self.name.replace('_', '-')}"
+
+
+def fields(kind: type[TableSpec] | None = None) -> tuple[Field, ...]:
+    """Return the fields of a spec in the order in which they are offered.
+
+    Examples
+    --------
+    >>> [(field.name, field.kind, field.flag) for field in fields()[:2]]
+    [('factors', 'names', '--factors'), ('outcome', 'text', '--outcome')]
+    """
+    listed = _FIELDS.get(kind := kind or TableSpec)
+    if listed is None:
+        listed = _FIELDS[kind] = tuple(
+            Field(entry.name, _kind(entry.type), entry.default, entry.type.__metadata__[0])
+            for entry in msgspec.structs.fields(kind)
+        )
+    return listed
+
+
+#: Fields by class of spec: looking them up takes longer than making a spec.
+_FIELDS: dict[type[TableSpec], tuple[Field, ...]] = {}
+
+
+def _kind(annotation: Any) -> Kind:
+    declared, option = get_args(annotation)[:2]
+    if option.file:
+        return "file"
+    variants = get_args(declared) if get_origin(declared) in (Union, types.UnionType) else (declared,)
+    plain = next(variant for variant in variants if variant is not types.NoneType)
+    kinds: dict[Any, Kind] = {bool: "flag", int: "number", str: "text", Names: "names"}
+    return kinds[plain]
+
+
+def make_spec(spec: TableSpec | None, given: TableFields | dict[str, Any]) -> TableSpec:
+    """Return the spec with the fields that are ``given`` beside it, which win.
+
+    Examples
+    --------
+    >>> make_spec(TableSpec(outcome="mass"), {"outcome": "price"}).outcome
+    'price'
+    """
+    if spec is None:
+        return TableSpec(**given)
+    if not isinstance(spec, msgspec.Struct):
+        raise InputError(
+            f"a {type(spec).__name__} is no TableSpec; name what the columns are: factors=[...], outcome='y'"
+        )
+    return msgspec.structs.replace(spec, **given) if given else spec
+
+
+def asked_structure(
+    spec: TableSpec, structure: str | None, order: int | None, default: str = "auto"
+) -> tuple[str, int | None]:
+    """Return structure and order as they are asked for, or as the spec has them where neither is.
+
+    Examples
+    --------
+    >>> asked_structure(TableSpec(order=2), None, None), asked_structure(TableSpec(order=2), "log", None)
+    (('auto', 2), ('log', None))
+    """
+    if structure is None and order is None:
+        structure, order = spec.structure, spec.order
+    return structure or default, order
+
+
+def plain_spec(spec: TableSpec) -> dict[str, Any]:
+    """Return the fields that say something as a document holds them: texts, lists, numbers and flags.
+
+    Tables that are no files are named as such, and a column of importances by its name.
+    """
+    record = {}
+    for field in fields(type(spec)):
+        value = getattr(spec, field.name)
+        if value == field.default if field.kind != "file" else value is None:
+            continue
+        if field.kind == "file":
+            value = _file_text(value)
+        record[field.name] = list(value) if field.kind == "names" else value
+    return record
+
+
+def _file_text(value: Any) -> str:
+    if isinstance(value, tuple):  # a column of the table itself
+        return str(value[1])
+    return str(value) if isinstance(value, str | Path) else f"a {type(value).__name__}"

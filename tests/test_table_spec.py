@@ -1,0 +1,102 @@
+"""How a table is read: one object, whichever way it is written."""
+
+from __future__ import annotations
+
+import typing
+
+import pandas as pd
+import pytest
+
+import recombine as rc
+from recombine.design import used_spec
+from recombine.table_spec import TableFields, TableSpec, fields, make_spec, plain_spec
+
+FRAME = pd.DataFrame({"colour": list("rrbb"), "shape": list("xyxy"), "n": [1, 2, 3, 4], "mass": [1.5, 2.5, 3.5, 4.5]})
+
+
+def test_the_keywords_are_the_fields() -> None:
+    assert list(typing.get_type_hints(TableFields)) == [field.name for field in fields()]
+
+
+def test_every_field_is_told_in_the_docstring() -> None:
+    told = {
+        name.strip()
+        for line in TableSpec.__doc__.split("\n")
+        if " : " in line
+        for name in line.split(" : ")[0].split(",")
+    }
+    assert {field.name for field in fields()} <= told
+
+
+def test_spec_and_keywords_read_the_same_and_keywords_win() -> None:
+    spec = rc.TableSpec(factors=["colour", "shape"], outcome="n")
+    design = rc.Design.from_frame(FRAME, spec, outcome="mass")
+    plain = rc.Design.from_frame(FRAME, factors=["colour", "shape"], outcome="mass")
+    assert design.spec == plain.spec == rc.TableSpec(factors=("colour", "shape"), outcome="mass")
+    assert design.outcome is not None
+    assert design.outcome.tolist() == [3.5, 4.5, 1.5, 2.5]
+
+
+@pytest.mark.parametrize("wrong", [["colour", "shape"], {"factors": ["colour"]}, "colour"])
+def test_what_is_no_spec_is_refused(wrong: object) -> None:
+    with pytest.raises(rc.InputError, match="is no TableSpec; name what the columns are"):
+        rc.Design.from_frame(FRAME, wrong)  # type: ignore[arg-type]
+
+
+def test_a_text_in_place_of_names_is_refused() -> None:
+    for name in [field.name for field in fields() if field.kind == "names"]:
+        with pytest.raises(rc.InputError, match=f"{name} is the text 'colour'; give a list of column names"):
+            make_spec(None, {name: "colour"})
+    with pytest.raises(rc.InputError, match="factors is a int"):
+        rc.TableSpec(factors=3)  # type: ignore[arg-type]
+
+
+def test_guesses_are_told_from_what_was_said() -> None:
+    frame = pd.DataFrame(
+        {"plant": [f"p{n}" for n in range(40)] * 2, "arm": ["a", "b"] * 40, "dose": ["1"] * 40 + ["2"] * 40}
+    )
+    spec, guessed = used_spec(
+        rc.Design.from_frame(frame.assign(n=3, y=0.5 * (frame.arm == "a") + frame.index), weight="n", outcome="y")
+    )
+    assert spec.factors == ("plant", "arm", "dose")
+    assert (spec.counts, spec.nested) == (False, ("plant/arm",))
+    assert guessed == {"factors": "guessed", "counts": "guessed", "nested": "inferred from the rows"}
+    again, none = used_spec(rc.Design.from_frame(frame.assign(n=3, y=1.0 * frame.index), spec))
+    assert (again, none) == (spec, {})
+
+
+def test_order_structure_and_importance_of_the_spec_are_those_of_the_audit() -> None:
+    spec = rc.TableSpec(factors=["colour", "shape"], outcome="mass", order=2, importance="n")
+    audit = rc.audit(rc.Design.from_frame(FRAME, spec))
+    assert audit.order == 2
+    assert audit.importance is not None
+    assert audit.importance.values.tolist() == [3.0, 4.0, 1.0, 2.0]
+    assert rc.audit(rc.Design.from_frame(FRAME, spec), 1).order == 1
+    assert plain_spec(audit.design.spec)["importance"] == "n"
+
+
+def test_costs_and_forbidden_cells_of_the_spec_are_those_of_the_plan() -> None:
+    frame = pd.DataFrame({"a": list("xyz"), "b": list("pqr")})
+    never = pd.DataFrame({"a": ["x"]})
+    open_to_all = rc.audit(rc.Design.from_frame(frame, factors=["a", "b"])).suggest(None)
+    spec = rc.TableSpec(factors=["a", "b"], forbidden=never)
+    audit = rc.audit(rc.Design.from_frame(frame, spec))
+    assert (
+        audit.suggest(None).picks
+        == rc.audit(rc.Design.from_frame(frame, factors=["a", "b"])).suggest(None, forbidden=[{"a": "x"}]).picks
+    )
+    assert any(pick.cell[0] == 0 for pick in open_to_all.picks)
+    assert not any(pick.cell[0] == 0 for pick in audit.suggest(None).picks)
+
+
+def test_rows_are_coded_as_the_design_codes_them() -> None:
+    frame = pd.DataFrame(
+        {"x": ["AA", "AB", "BA", None, "BB", "AB"], "g": ["u+v", "u", "v", "u", "ctrl", "u"], "d": [1, 2, 3, 1, 1, 2]}
+    )
+    design = rc.Design.from_frame(frame, sequence="x", sets="g", ordered=["d"])
+    codes = design.codes_of_rows(frame)
+    assert codes[3].tolist() == [-1] * len(design.factors)
+    for row in (0, 1, 2, 4, 5):
+        assert codes[row].tolist() == design.cell([frame.d[row], frame.x[row], frame.g[row]]).tolist()
+    fewer = rc.Design.from_frame(frame[frame.d < 3], sequence="x", ordered=["d"])
+    assert fewer.codes_of_rows(frame)[2].tolist() == [-1] * len(fewer.factors)
