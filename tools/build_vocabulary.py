@@ -1,7 +1,7 @@
 """Write the pages of the documentation that registries give: python tools/build_vocabulary.py [--check].
 
 Each page is a function below and a line in `PAGES`; ``--check`` writes nothing and ends with 1 where a page is not what
-the package says. ``tests/house/test_vocabulary.py`` does the same.
+the package says. ``tests/architecture/test_vocabulary.py`` does the same.
 """
 
 from __future__ import annotations

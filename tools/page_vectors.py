@@ -2,7 +2,7 @@
 
 Run ``python tools/page_vectors.py``. The file ``page/test/vectors/designs.json.gz`` holds 500 designs of every kind
 with what this package says of each: verdicts, ranks, leverages, values that follow, what networks say, slopes and cells
-to collect. ``tests/house/test_page_vectors.py`` replays it here and ``page/test/vectors.test.ts`` in the page.
+to collect. ``tests/architecture/test_page_vectors.py`` replays it here and ``page/test/vectors.test.ts`` in the page.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 from recombine._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.overlap import OverlapKernel as OverlapKernel
     from recombine.verdicts import Verdict as Verdict
 
-open_room(__name__)
+lazy_package(__name__)
 
-from recombine import report as _report  # noqa: E402, F401 - plugs the faces into what jobs return
+from recombine import report as _report  # noqa: E402, F401 - registers the outputs of what jobs return

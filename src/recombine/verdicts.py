@@ -40,7 +40,7 @@ class Verdict(IntEnum):
 
     @property
     def word(self) -> str:
-        """The verdict as every face writes it."""
+        """The verdict as every output writes it."""
         return self.text.word
 
     @property

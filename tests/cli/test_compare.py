@@ -1,4 +1,4 @@
-"""``recombine compare`` and ``--baseline``: faces, exit codes, files, and bad input in one line."""
+"""``recombine compare`` and ``--baseline``: outputs, exit codes, files, and bad input in one line."""
 
 from __future__ import annotations
 

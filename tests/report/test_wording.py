@@ -1,4 +1,4 @@
-"""Words and numbers as every face writes them."""
+"""Words and numbers as every output writes them."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.cells.array_files import load_arrays as load_arrays
@@ -31,4 +31,4 @@ if TYPE_CHECKING:
     from recombine.cells.scales import place_levels as place_levels
     from recombine.cells.seen import SeenCells as SeenCells
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.design.design import Design as Design
@@ -12,4 +12,4 @@ if TYPE_CHECKING:
     from recombine.design.nesting import Nested as Nested
     from recombine.design.reading import used_spec as used_spec
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.explore.notebook import Explorer as Explorer
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
     from recombine.explore.scene import scene_of as scene_of
     from recombine.explore.scene import scene_parts as scene_parts
 
-open_room(__name__)
+lazy_package(__name__)

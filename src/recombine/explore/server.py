@@ -94,8 +94,8 @@ def serve(app: Asgi, listener: socket.socket) -> None:
 def served_page(record: dict[str, Any], nonce: str) -> str:
     """Return the page with the table's record and the script that asks this program, all under one nonce."""
     page = page_path().read_text(encoding="utf-8")
-    room = files("recombine.explore")
-    style, script = ((room / name).read_text(encoding="utf-8") for name in ("served.css", "served.js"))
+    package = files("recombine.explore")
+    style, script = ((package / name).read_text(encoding="utf-8") for name in ("served.css", "served.js"))
     # The header sets the policy: the page's own forbids every request.
     page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n', "", page, count=1)
     head, own, rest = re.split(r"<script>|</script>\n(?=</body>)", page, maxsplit=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs import advice as advice
@@ -18,4 +18,4 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance as Importance
     from recombine.jobs.importance import read_importance as read_importance
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab import nets as nets
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
     from recombine.lab import tasks as tasks
     from recombine.lab import worlds as worlds
 
-open_room(__name__)
+lazy_package(__name__)

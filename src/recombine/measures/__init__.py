@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.measures import activations as activations
     from recombine.measures import dependence as dependence
     from recombine.measures import outputs as outputs
 
-open_room(__name__)
+lazy_package(__name__)

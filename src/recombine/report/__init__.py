@@ -1,11 +1,11 @@
-"""Faces: a result as text for a terminal, HTML for a notebook, one self-contained page, JSON, and figures."""
+"""Outputs: a result as text for a terminal, HTML for a notebook, one self-contained page, JSON, and figures."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
-from recombine.jobs.faces import FACES
+from recombine._lazy import lazy_package
+from recombine.jobs.outputs import OUTPUTS
 
 if TYPE_CHECKING:
     from recombine.report import audit as audit
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from recombine.report.split import split_text as split_text
     from recombine.report.theme import theme as theme
 
-open_room(__name__)
+lazy_package(__name__)
 
-FACES |= {
+OUTPUTS |= {
     "Audit": {
         "json": "recombine.report.audit.record:audit_json",
         "text": "recombine.report.audit.terminal:audit_text",

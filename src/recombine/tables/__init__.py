@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.tables.frames import Source as Source
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
     from recombine.tables.guesses import propose_factors as propose_factors
     from recombine.tables.table import Table as Table
 
-open_room(__name__)
+lazy_package(__name__)

@@ -1,4 +1,4 @@
-"""Theories of what fitting the seen cells says about the unseen ones: one room per theory.
+"""Theories of what fitting the seen cells says about the unseen ones: one package per theory.
 
 Four arrows join them, `sufficiency` to `compositions`, to `supports` and to `identification`, and `structures` to
 `identification`; no other theory imports another.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory import compositions as compositions
@@ -20,4 +20,4 @@ if TYPE_CHECKING:
     from recombine.theory import sufficiency as sufficiency
     from recombine.theory import supports as supports
 
-open_room(__name__)
+lazy_package(__name__)

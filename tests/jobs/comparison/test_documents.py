@@ -114,7 +114,7 @@ READ = ["recombine", "source", "order", "structure", "factors", "outcome", "rows
 
 @given(st.sampled_from([*READ, "forecast", "levels", "symmetric", "seed"]), JSON)
 def test_any_field_may_hold_anything(field, value):
-    """A document with one field replaced is compared or refused, on every face, and never breaks."""
+    """A document with one field replaced is compared or refused, on every output, and never breaks."""
     document = changed(**{field: value})
     for other in (DOCUMENT, document):
         try:

@@ -1,4 +1,4 @@
-"""Nesting in every face: terminal, JSON, page, notebook and map say the same."""
+"""Nesting in every output: terminal, JSON, page, notebook and map say the same."""
 
 from __future__ import annotations
 

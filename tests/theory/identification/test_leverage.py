@@ -44,15 +44,15 @@ def test_equals_the_pseudo_inverse_on_every_route(sizes, order, symmetric, densi
     expected = by_pseudo_inverse(answer.features, known, usable, weights)
     for rank in (answer.rank, None):
         assert np.allclose(Leverage(answer.features, known, weights, rank).of(usable), expected, rtol=1e-8, atol=0)
-    room = "recombine.theory.identification.leverage"
-    monkeypatch.setattr(f"{room}.FEW_COLUMNS", 0)
+    module = "recombine.theory.identification.leverage"
+    monkeypatch.setattr(f"{module}.FEW_COLUMNS", 0)
     for entries in (20_000_000, 2 * len(known)):  # the eliminated block at once, and a few rows at a time
-        monkeypatch.setattr(f"{room}.BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(f"{module}.BLOCK_ENTRIES", entries)
         for rank in (answer.rank, None):
             by_block = Leverage(answer.features, known, weights, rank)
             assert np.allclose(by_block.of(usable), expected, rtol=1e-8, atol=0)
             assert not by_block.solved_singly
-    monkeypatch.setattr(f"{room}.DENSE_COLUMNS", 0)
+    monkeypatch.setattr(f"{module}.DENSE_COLUMNS", 0)
     some = usable[:: max(len(usable) // 10, 1)]
     single = Leverage(answer.features, known, weights).of(some)
     assert np.allclose(single, by_pseudo_inverse(answer.features, known, some, weights), rtol=1e-8, atol=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.constraints import read_costs as read_costs
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
     from recombine.jobs.advice.picks import Plan as Plan
     from recombine.jobs.advice.plan import plan as plan
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.additivity import AdditivityCheck as AdditivityCheck
@@ -26,4 +26,4 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.ranges import measure_ranges as measure_ranges
     from recombine.jobs.audit.rivals import compare_models as compare_models
 
-open_room(__name__)
+lazy_package(__name__)

@@ -36,11 +36,11 @@ from recombine.jobs.audit.ranges import (
     unsolved_sentence,
 )
 from recombine.jobs.audit.rivals import compare_models
-from recombine.jobs.faces import face, widget
 from recombine.jobs.importance import Importance, read_importance
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.matters import WhatMatters, weigh_verdicts
 from recombine.jobs.near import departures_statement
+from recombine.jobs.outputs import render, widget
 from recombine.jobs.structure.beyond import beyond_words, counts_under, verdicts_under
 from recombine.jobs.structure.choice import Choice, choose_structure
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
@@ -271,7 +271,7 @@ class Audit:
     @property
     def summary(self) -> str:
         """The audit in a screenful of plain text."""
-        return face(self, "text")
+        return render(self, "text")
 
     def certificate(self, cell: Cell | int) -> Certificate:
         """Return the signed seen cells that add up to ``cell``: levels, or a row of the verdicts; see `explain`."""
@@ -330,7 +330,7 @@ class Audit:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""
         target = Path(path)
         check_file(target, force)
-        write_whole(target, face(self, "page"))
+        write_whole(target, render(self, "page"))
         return target
 
     def explore(self) -> Any:
@@ -338,7 +338,7 @@ class Audit:
         return widget(self)
 
     def _repr_html_(self) -> str:
-        return face(self, "notebook")
+        return render(self, "notebook")
 
     def __str__(self) -> str:
         return self.summary

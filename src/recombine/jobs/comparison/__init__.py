@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.comparison.audits import AuditComparison as AuditComparison
@@ -18,4 +18,4 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.transitions import Transition as Transition
     from recombine.jobs.comparison.transitions import Transitions as Transitions
 
-open_room(__name__)
+lazy_package(__name__)

@@ -9,7 +9,7 @@ from recombine.jobs.comparison.cell_maps import CellMap
 from recombine.jobs.comparison.differences import Difference, respelled
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
 from recombine.jobs.comparison.transitions import Transitions
-from recombine.jobs.faces import face
+from recombine.jobs.outputs import render
 from recombine.verdicts import Verdict
 
 #: What models are forecast to be off by, in words, by field of the document.
@@ -153,13 +153,13 @@ class AuditComparison:
     @property
     def markdown(self) -> str:
         """The comparison for a pull request."""
-        return face(self, "markdown")
+        return render(self, "markdown")
 
     def _repr_markdown_(self) -> str:
         return self.markdown
 
     def __str__(self) -> str:
-        return face(self, "text")
+        return render(self, "text")
 
     def __repr__(self) -> str:
         new, gone = len(self.findings.new), len(self.findings.gone)

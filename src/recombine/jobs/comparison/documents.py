@@ -11,7 +11,7 @@ import msgspec
 
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.faces import face
+from recombine.jobs.outputs import render
 from recombine.jobs.score.score import Score
 
 #: Number of the form of each kind of document; it grows when a field is renamed, removed or means something else.
@@ -190,7 +190,7 @@ score --json prints
     if isinstance(source, AuditDocument | ScoreDocument):
         return source
     if isinstance(source, Audit | Score):
-        return _checked(msgspec.json.decode(face(source, "json")), name)
+        return _checked(msgspec.json.decode(render(source, "json")), name)
     if isinstance(source, str | Path):
         path = Path(source)
         return _checked(_parsed(path), path.name)

@@ -9,7 +9,7 @@ from recombine.errors import plural
 from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
 from recombine.jobs.comparison.paired_errors import paired_differences
-from recombine.jobs.faces import face
+from recombine.jobs.outputs import render
 
 #: The errors of a model; a rise of one of them outside the ranges is for the worse.
 ERRORS = ("error on unseen cells", "error on determined cells")
@@ -147,13 +147,13 @@ class ScoreComparison:
     @property
     def markdown(self) -> str:
         """The comparison for a pull request."""
-        return face(self, "markdown")
+        return render(self, "markdown")
 
     def _repr_markdown_(self) -> str:
         return self.markdown
 
     def __str__(self) -> str:
-        return face(self, "text")
+        return render(self, "text")
 
     def __repr__(self) -> str:
         stay = plural(len(self.models.stay), "model")

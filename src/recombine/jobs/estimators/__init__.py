@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
     from recombine.jobs.estimators.fold_ranges import FoldRanges as FoldRanges
     from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.inspection.inspection import Inspection as Inspection
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
     from recombine.jobs.inspection.reading import Stillness as Stillness
     from recombine.jobs.inspection.truth import Truth as Truth
 
-open_room(__name__)
+lazy_package(__name__)

@@ -13,10 +13,10 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError, listing, plural
-from recombine.jobs.faces import face
 from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
 from recombine.jobs.inspection.reading import LayerReading, Stillness, judge_layer, judge_model
 from recombine.jobs.inspection.truth import Truth, compare_outputs
+from recombine.jobs.outputs import render
 from recombine.measures.activations.anova import effect_shares
 from recombine.measures.activations.factorization import factorization, kernel_factorization
 from recombine.measures.activations.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio
@@ -76,7 +76,7 @@ class Inspection:
         return Table(columns)
 
     def __str__(self) -> str:
-        return face(self, "text")
+        return render(self, "text")
 
     def __repr__(self) -> str:
         return f"Inspection({plural(len(self.layers), 'layer')} over {' × '.join(self.factors)}; {self.verdict})"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.probe.probe import FactorTest as FactorTest
     from recombine.jobs.probe.probe import Probe as Probe
     from recombine.jobs.probe.probe import probe as probe
 
-open_room(__name__)
+lazy_package(__name__)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from recombine.errors import InputError, plural
-from recombine.jobs.faces import face
+from recombine.jobs.outputs import render
 from recombine.jobs.probe.counts import ProbeColumns, read_counts
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
@@ -110,7 +110,7 @@ class Probe:
         )
 
     def __str__(self) -> str:
-        return face(self, "text")
+        return render(self, "text")
 
     def __repr__(self) -> str:
         found = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"

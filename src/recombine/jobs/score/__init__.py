@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.score import causes as causes
@@ -21,4 +21,4 @@ if TYPE_CHECKING:
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score
 
-open_room(__name__)
+lazy_package(__name__)

@@ -16,9 +16,9 @@ from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.errors import InputError, listing, plural
 from recombine.jobs.audit.audit import Audit, audit
-from recombine.jobs.faces import face
 from recombine.jobs.importance import read_importance
 from recombine.jobs.listing import level_columns
+from recombine.jobs.outputs import render
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.attribution import Attribution, attribute
 from recombine.jobs.score.causes import CAUSES
@@ -245,14 +245,14 @@ class Score:
         """Write the score as one HTML file and return its path; an existing file is kept unless ``force``."""
         target = Path(path)
         check_file(target, force)
-        write_whole(target, face(self, "page"))
+        write_whole(target, render(self, "page"))
         return target
 
     def _repr_html_(self) -> str:
-        return face(self, "notebook")
+        return render(self, "notebook")
 
     def __str__(self) -> str:
-        return face(self, "text")
+        return render(self, "text")
 
     def __repr__(self) -> str:
         names = listing((model.name for model in self.models), 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.split.check import SplitCheck as SplitCheck
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
     from recombine.jobs.split.table_files import TableSplit as TableSplit
     from recombine.jobs.split.table_files import split_table as split_table
 
-open_room(__name__)
+lazy_package(__name__)

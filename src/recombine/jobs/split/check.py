@@ -17,7 +17,7 @@ from recombine.design.naming import split_parts, with_curved
 from recombine.design.scaling import scales_asked
 from recombine.errors import InputError
 from recombine.jobs.audit.noise import cell_noise
-from recombine.jobs.faces import face
+from recombine.jobs.outputs import render
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
 from recombine.jobs.split.table_files import FactorRows, outcome_values, read_rows
 from recombine.jobs.structure.beyond import verdicts_under
@@ -97,7 +97,7 @@ class SplitCheck:
         return int(self.train.sum())
 
     def __str__(self) -> str:
-        return face(self, "text")
+        return render(self, "text")
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{row['verdict']} {row['share of rows']:.3g}" for row in self.verdicts.rows())

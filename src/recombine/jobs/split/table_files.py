@@ -17,7 +17,7 @@ from recombine.checks import whole
 from recombine.design.factors import Factor, code_levels, place_of
 from recombine.design.naming import check_insisted, factor_names, taken_columns
 from recombine.errors import InputError, listing
-from recombine.jobs.faces import face
+from recombine.jobs.outputs import render
 from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.output_files import check_file, path_beside
@@ -203,7 +203,7 @@ class TableSplit:
         return target
 
     def __str__(self) -> str:
-        return face(self, "text")
+        return render(self, "text")
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{row['part']} {row['got']:.3g}" for row in self.split.shares.rows())

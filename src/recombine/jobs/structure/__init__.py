@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.structure.beyond import counts_under as counts_under
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges as HeldOutRanges
     from recombine.jobs.structure.held_out_ranges import held_out_ranges as held_out_ranges
 
-open_room(__name__)
+lazy_package(__name__)

@@ -105,7 +105,7 @@ class Choice:
 
     @property
     def _existence(self) -> Existence | None:
-        # Asked by name: the room of likelihoods loads slowly, and few tables need it.
+        # Asked by name: the package of likelihoods loads slowly, and few tables need it.
         fit = self.fit.chances if isinstance(self.fit, TwoValuedFit) else self.fit
         return getattr(fit, "existence", None)
 

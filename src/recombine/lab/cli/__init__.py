@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
-open_room(__name__)
+lazy_package(__name__)

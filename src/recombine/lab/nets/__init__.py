@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets import architectures as architectures
@@ -22,4 +22,4 @@ if TYPE_CHECKING:
     from recombine.lab.nets.losses import Loss as Loss
     from recombine.lab.nets.losses import loss_named as loss_named
 
-open_room(__name__)
+lazy_package(__name__)

@@ -1,6 +1,6 @@
 """Trainings that can be stopped: their state is kept in a folder, and the same call goes on from there.
 
-Inside `keep_checkpoints` every trainer of the house saves now and then, and takes up what an earlier attempt left. What
+Inside `keep_checkpoints` every trainer saves now and then, and takes up what an earlier attempt left. What
 runs inside must be the same each time, because trainings are told apart by the order in which they begin.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.papers.claims import Claim as Claim
@@ -18,4 +18,4 @@ if TYPE_CHECKING:
     from recombine.lab.papers.standing import Outcome as Outcome
     from recombine.lab.papers.standing import Standing as Standing
 
-open_room(__name__)
+lazy_package(__name__)

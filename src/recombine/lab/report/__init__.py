@@ -1,10 +1,10 @@
-"""The faces of a paper's reproduction: a page, a table for the terminal, and figures."""
+"""A paper's reproduction as a page, a table for the terminal, and figures."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.report.figure import PaperFigure as PaperFigure
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
     from recombine.lab.report.terminal import tally as tally
     from recombine.lab.report.terminal import tally_by_whose as tally_by_whose
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.runs.collect import Merged as Merged
@@ -26,4 +26,4 @@ if TYPE_CHECKING:
     from recombine.lab.runs.sweep import ExecutorError as ExecutorError
     from recombine.lab.runs.sweep import run as run
 
-open_room(__name__)
+lazy_package(__name__)

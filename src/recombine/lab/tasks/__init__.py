@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.tasks.addition import dispersed_addition as dispersed_addition
@@ -29,4 +29,4 @@ if TYPE_CHECKING:
     from recombine.lab.tasks.table import from_design as from_design
     from recombine.lab.tasks.task import Task as Task
 
-open_room(__name__)
+lazy_package(__name__)

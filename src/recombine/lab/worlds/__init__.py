@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.worlds import images as images
@@ -32,4 +32,4 @@ if TYPE_CHECKING:
     from recombine.lab.worlds.teachers import relu_teachers as relu_teachers
     from recombine.lab.worlds.teachers import sphere_inputs as sphere_inputs
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.measures.activations.anova import additive_share as additive_share
@@ -36,4 +36,4 @@ if TYPE_CHECKING:
     from recombine.measures.activations.surrogate import additive_prediction as additive_prediction
     from recombine.measures.activations.surrogate import surrogate as surrogate
 
-open_room(__name__)
+lazy_package(__name__)

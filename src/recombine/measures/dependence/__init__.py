@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.measures.dependence.contingency import Contingency as Contingency
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
     from recombine.measures.dependence.information import invariance_entropy as invariance_entropy
     from recombine.measures.dependence.information import mutual_information as mutual_information
 
-open_room(__name__)
+lazy_package(__name__)

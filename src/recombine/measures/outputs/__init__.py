@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.measures.outputs.additivity import ConjunctionFit as ConjunctionFit
@@ -32,4 +32,4 @@ if TYPE_CHECKING:
     from recombine.measures.outputs.sensitivity import sensitivity as sensitivity
     from recombine.measures.outputs.sensitivity import torch_sensitivity as torch_sensitivity
 
-open_room(__name__)
+lazy_package(__name__)

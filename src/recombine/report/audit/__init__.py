@@ -1,10 +1,10 @@
-"""The faces of an audit: a page, a screenful, a summary for notebooks, JSON, and figures."""
+"""An audit as a page, a screenful, a summary for notebooks, JSON, and figures."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.report.audit import figures as figures
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
     from recombine.report.audit.terminal import show_audit as show_audit
     from recombine.report.audit.verdict_map import VerdictMap as VerdictMap
 
-open_room(__name__)
+lazy_package(__name__)

@@ -1,4 +1,4 @@
-"""The answer in three sentences: what is settled, whether adding is right, what a network will do. Faces open so."""
+"""The answer in three sentences: what is settled, whether adding is right, what a network will do. Outputs open so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What matters in words: sentences and columns that faces add where cells are weighted by importance."""
+"""What matters in words: sentences and columns that outputs add where cells are weighted by importance."""
 
 from __future__ import annotations
 

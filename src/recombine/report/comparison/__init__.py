@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.report.comparison.markdown import comparison_markdown as comparison_markdown
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
     from recombine.report.comparison.terminal import comparison_text as comparison_text
     from recombine.report.comparison.terminal import show_comparison as show_comparison
 
-open_room(__name__)
+lazy_package(__name__)

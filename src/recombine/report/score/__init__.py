@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.report.score.causes_figure import CausesFigure as CausesFigure
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
     from recombine.report.score.terminal import score_text as score_text
     from recombine.report.score.terminal import show_score as show_score
 
-open_room(__name__)
+lazy_package(__name__)

@@ -1,4 +1,4 @@
-"""The score in words: what its ranges leave no doubt about, for every face."""
+"""The score in words: what its ranges leave no doubt about, for every output."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.compositions.composition import Composition as Composition
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
     from recombine.theory.compositions.known import rgba as rgba
     from recombine.theory.compositions.known import stack as stack
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.diagonal.flow import Weights as Weights
@@ -34,4 +34,4 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.stiff_flow import FlowEnd as FlowEnd
     from recombine.theory.diagonal.stiff_flow import stiff_flow as stiff_flow
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.gated.conic import largest_margin_by_cones as largest_margin_by_cones
@@ -40,4 +40,4 @@ if TYPE_CHECKING:
     from recombine.theory.gated.polynomial import own_margin as own_margin
     from recombine.theory.gated.polynomial import representation_cost as representation_cost
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.identification import scaled as scaled
@@ -20,4 +20,4 @@ if TYPE_CHECKING:
     from recombine.theory.identification.judgement import Separation as Separation
     from recombine.theory.identification.leverage import Leverage as Leverage
 
-open_room(__name__)
+lazy_package(__name__)

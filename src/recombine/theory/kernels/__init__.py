@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.kernels import solvers as solvers
@@ -24,4 +24,4 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.slopes import expected_slopes as expected_slopes
     from recombine.theory.kernels.solvers.spectrum import is_positive as is_positive
 
-open_room(__name__)
+lazy_package(__name__)

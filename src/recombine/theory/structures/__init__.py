@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.structures import separation as separation
@@ -34,4 +34,4 @@ if TYPE_CHECKING:
     from recombine.theory.structures.terms import Terms as Terms
     from recombine.theory.structures.terms import terms_of as terms_of
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.sufficiency.conditions import CompositionalSupport as CompositionalSupport
@@ -22,4 +22,4 @@ if TYPE_CHECKING:
     from recombine.theory.sufficiency.refit import Refit as Refit
     from recombine.theory.sufficiency.refit import refit as refit
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.supports.known import band as band
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
     from recombine.theory.supports.sets import Support as Support
     from recombine.theory.supports.sets import box as box
 
-open_room(__name__)
+lazy_package(__name__)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 from recombine.jobs.score.causes.interaction import InteractionCause
 from recombine.jobs.score.causes.leak import LeakCause
 from recombine.jobs.score.causes.memorization import MemorizationCause
@@ -39,4 +39,4 @@ CAUSES: Registry[Cause] = Registry(
     ],
 )
 
-open_room(__name__)
+lazy_package(__name__)

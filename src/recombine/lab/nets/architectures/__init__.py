@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets.architectures.convnet import ConvNet as ConvNet
@@ -18,4 +18,4 @@ if TYPE_CHECKING:
     from recombine.lab.nets.architectures.students import ReluStudent as ReluStudent
     from recombine.lab.nets.architectures.vit import ViT as ViT
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets.by_hand.diagonal import MultiTask as MultiTask
@@ -20,4 +20,4 @@ if TYPE_CHECKING:
     from recombine.lab.nets.by_hand.playground import Playground as Playground
     from recombine.lab.nets.by_hand.playground import train_playground as train_playground
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets.decoders.bumps import CNNDecoder as CNNDecoder
@@ -24,4 +24,4 @@ if TYPE_CHECKING:
     from recombine.lab.nets.decoders.pixels import TransformerDecoder as TransformerDecoder
     from recombine.lab.nets.decoders.rotation import RotationDecoder as RotationDecoder
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets.ensemble.ensemble import Ensemble as Ensemble
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
     from recombine.lab.nets.ensemble.samples import Gather as Gather
     from recombine.lab.nets.ensemble.schedules import Cosine as Cosine
 
-open_room(__name__)
+lazy_package(__name__)

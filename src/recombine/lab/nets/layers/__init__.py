@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets.layers.dense import apply_layer as apply_layer
@@ -27,4 +27,4 @@ if TYPE_CHECKING:
     from recombine.lab.nets.layers.side_by_side import normalise as normalise
     from recombine.lab.nets.layers.side_by_side import side_by_side as side_by_side
 
-open_room(__name__)
+lazy_package(__name__)

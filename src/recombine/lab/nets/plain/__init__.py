@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets.plain.activations import batch_statistics as batch_statistics
@@ -21,4 +21,4 @@ if TYPE_CHECKING:
     from recombine.lab.nets.plain.training import train as train
     from recombine.lab.nets.plain.training import train_in_turns as train_in_turns
 
-open_room(__name__)
+lazy_package(__name__)

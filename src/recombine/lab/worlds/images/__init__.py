@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.worlds.images.draws import ImageDraws as ImageDraws
@@ -25,4 +25,4 @@ if TYPE_CHECKING:
     from recombine.lab.worlds.images.sources import data_folder as data_folder
     from recombine.lab.worlds.images.sources import load_images as load_images
 
-open_room(__name__)
+lazy_package(__name__)

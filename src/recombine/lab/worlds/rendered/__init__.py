@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.worlds.rendered.blobs import blob_latents as blob_latents
@@ -26,4 +26,4 @@ if TYPE_CHECKING:
     from recombine.lab.worlds.rendered.sprites import sprite_masks as sprite_masks
     from recombine.lab.worlds.rendered.sprites import sprite_regions as sprite_regions
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.report.audit.figures.additivity_figure import AdditivityFigure as AdditivityFigure
     from recombine.report.audit.figures.models_figure import ModelsFigure as ModelsFigure
     from recombine.report.audit.figures.structure_figure import StructureFigure as StructureFigure
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.identification.scaled.leverage import ScaledLeverage as ScaledLeverage
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
     from recombine.theory.identification.scaled.nullspace import null_vectors_for as null_vectors_for
     from recombine.theory.identification.scaled.nullspace import scaled_null_vectors as scaled_null_vectors
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.kernels.solvers.gram import BlockGram as BlockGram
@@ -22,4 +22,4 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.solvers.spectrum import FullGrid as FullGrid
     from recombine.theory.kernels.solvers.spectrum import Spectrum as Spectrum
 
-open_room(__name__)
+lazy_package(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine._rooms import open_room
+from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.structures.separation.constraints import constraints as constraints
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
     from recombine.theory.structures.separation.recession import forced as forced
     from recombine.theory.structures.separation.recession import recession as recession
 
-open_room(__name__)
+lazy_package(__name__)

@@ -1,21 +1,21 @@
-"""The faces of results: `recombine.report` says here what shows them, because jobs may not look up to it."""
+"""How results are shown: `recombine.report` registers its functions here, because jobs may not import it."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-#: Class of a result -> kind of face -> the function that makes it, as ``module:name``, so that none is loaded in vain.
-FACES: dict[str, dict[str, str]] = {}
+#: Class of a result -> kind of output -> the function that writes it, as ``module:name``, imported when it is called.
+OUTPUTS: dict[str, dict[str, str]] = {}
 
 
-def face(result: object, kind: str) -> str:
+def render(result: object, kind: str) -> str:
     """Return a result as ``text``, as HTML for a ``notebook`` or as a whole ``page``.
 
     Examples
     --------
     >>> import recombine as rc
-    >>> face(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), "notebook").startswith("<div")
+    >>> render(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), "notebook").startswith("<div")
     True
     """
     text: str = widget(result, kind)
@@ -23,7 +23,7 @@ def face(result: object, kind: str) -> str:
 
 
 def widget(result: object, kind: str = "explorer") -> Any:
-    """Return a face that is no text: the page about a result, for a notebook.
+    """Return an output that is no text: the page about a result, for a notebook.
 
     Examples
     --------
@@ -31,5 +31,5 @@ def widget(result: object, kind: str = "explorer") -> Any:
     >>> len(widget(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))).seen)
     3
     """
-    module, _, name = FACES[type(result).__name__][kind].partition(":")
+    module, _, name = OUTPUTS[type(result).__name__][kind].partition(":")
     return getattr(import_module(module), name)(result)

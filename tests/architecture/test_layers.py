@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "recombine"
 #: From the ground up. A module may import from its own layer and from any layer before it.
 LAYERS = {
     "ground": [
-        "_rooms",
+        "_lazy",
         "_version",
         "cells",
         "checks",
@@ -34,12 +34,12 @@ LAYERS = {
     "outputs": ["report", "explore", "cli", "__main__"],
     "lab": ["lab"],
 }
-HEIGHT = {room: height for height, rooms in enumerate(LAYERS.values()) for room in rooms}
-NAME = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
+HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for package in packages}
+NAME = {package: layer for layer, packages in LAYERS.items() for package in packages}
 
-#: The door of the house hands out names of every layer, so only an output or the lab may come in through it.
-DOOR = "__init__"
-HEIGHT[DOOR], NAME[DOOR] = HEIGHT["cli"], "outputs"
+#: The root package hands out names of every layer, so only outputs and the lab may import from it.
+ROOT = "__init__"
+HEIGHT[ROOT], NAME[ROOT] = HEIGHT["cli"], "outputs"
 
 #: The only theories that build on others, and those they may build on.
 BUILDS_ON = {"sufficiency": {"compositions", "supports", "identification"}, "structures": {"identification"}}
@@ -55,7 +55,7 @@ def dotted(path: Path) -> str:
 FILES = {dotted(path): path for path in MODULES}
 
 
-def room_of(path: Path) -> str:
+def top_level(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
@@ -87,28 +87,28 @@ def package_of(path: Path) -> tuple[str, ...]:
     return ("recombine", *path.relative_to(SOURCE).parts[:-1])
 
 
-def imported_rooms(text: str, package: tuple[str, ...]) -> set[str]:
-    """Rooms of recombine that a module's text imports; names that are no rooms come in through the door."""
+def imported_packages(text: str, package: tuple[str, ...]) -> set[str]:
+    """Top-level packages and modules that a module's text imports; other names come from the root."""
     parts = [name.split(".") for name in imports_of(text, package)]
     inside = [name for name in parts if name[0] == "recombine"]
-    return {name[1] if len(name) > 1 and (name[1] in HEIGHT or len(name) > 2) else DOOR for name in inside}
+    return {name[1] if len(name) > 1 and (name[1] in HEIGHT or len(name) > 2) else ROOT for name in inside}
 
 
 def arrows_up(path: Path, text: str) -> list[str]:
-    room = room_of(path)
+    package = top_level(path)
     wrong = []
-    for target in sorted(imported_rooms(text, package_of(path))):
+    for target in sorted(imported_packages(text, package_of(path))):
         if target not in HEIGHT:
             wrong.append(f"{path.name} imports recombine.{target}, which is in no layer")
-        elif HEIGHT[target] > HEIGHT[room]:
-            wrong.append(f"{path.name} ({NAME[room]}) imports {target} ({NAME[target]})")
+        elif HEIGHT[target] > HEIGHT[package]:
+            wrong.append(f"{path.name} ({NAME[package]}) imports {target} ({NAME[target]})")
     return wrong
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=lambda path: path.name)
 def test_imports_point_down(folder: Path) -> None:
     for path in folder.glob("*.py"):
-        assert room_of(path) in HEIGHT, f"{room_of(path)} is in no layer; add it to LAYERS and to CONTRIBUTING.md"
+        assert top_level(path) in HEIGHT, f"{top_level(path)} is in no layer; add it to LAYERS and to CONTRIBUTING.md"
         assert arrows_up(path, path.read_text(encoding="utf-8")) == []
 
 
@@ -142,7 +142,7 @@ def test_the_check_finds_arrows_up(place: str, text: str, wrong: bool) -> None:
 
 @cache
 def arrows(*, at_once: bool = False) -> dict[str, set[str]]:
-    """Module -> modules of the house that it imports."""
+    """Module -> modules of this package that it imports."""
     found = {}
     for name, path in FILES.items():
         taken = imports_of(path.read_text(encoding="utf-8"), package_of(path), at_once=at_once)
@@ -176,15 +176,15 @@ def test_the_check_finds_circles() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c"]
 
 
-def rooms_below(parent: str, name: str, targets: set[str]) -> tuple[str, set[str]]:
-    """The room below ``parent`` in which a module stands, and the other ones that it imports from."""
+def packages_below(parent: str, name: str, targets: set[str]) -> tuple[str, set[str]]:
+    """The package below ``parent`` in which a module stands, and the others that it imports from."""
     start = f"recombine.{parent}."
     own = name.removeprefix(start).partition(".")[0]
     others = {one.removeprefix(start).partition(".")[0] for one in targets if one.startswith(start)}
-    return own, {one for one in others if one != own and f"{start}{one}" in FILES and is_room(f"{start}{one}")}
+    return own, {one for one in others if one != own and f"{start}{one}" in FILES and is_package(f"{start}{one}")}
 
 
-def is_room(name: str) -> bool:
+def is_package(name: str) -> bool:
     return FILES[name].name == "__init__.py"
 
 
@@ -192,7 +192,7 @@ def is_room(name: str) -> bool:
 def test_theories_and_papers_keep_to_themselves(parent: str) -> None:
     for name, targets in arrows().items():
         if name.startswith(f"recombine.{parent}."):
-            own, others = rooms_below(parent, name, targets)
+            own, others = packages_below(parent, name, targets)
             assert others <= BUILDS_ON.get(own, set()), f"{name} imports from {sorted(others)}"
 
 
@@ -215,10 +215,10 @@ def test_readings_know_no_verdicts() -> None:
             assert "recombine.lab.papers.standing" not in targets, name
 
 
-def test_contributing_draws_the_same_house() -> None:
+def test_contributing_draws_the_same_layers() -> None:
     text = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     diagram = {line.split()[0]: line for line in text.split("```")[1].splitlines() if line.strip()}
     assert list(diagram) == list(LAYERS)[::-1]
-    for room in HEIGHT:
-        if not room.startswith("_"):
-            assert room in diagram[NAME[room]].replace(",", " ").split(), f"{room} is missing from the diagram"
+    for package in HEIGHT:
+        if not package.startswith("_"):
+            assert package in diagram[NAME[package]].replace(",", " ").split(), f"{package} is missing from the diagram"

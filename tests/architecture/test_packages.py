@@ -1,4 +1,4 @@
-"""Rooms: small, each with a table of contents; names mean one thing; nothing private is taken from another file."""
+"""Packages: small, each with a table of contents; names mean one thing; nothing private is taken from another file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 import recombine
-from recombine._rooms import Room
+from recombine._lazy import LazyPackage
 
 SOURCE = Path(recombine.__file__).parent
 TESTS = Path(__file__).parents[1]
 MODULES = sorted(SOURCE.rglob("*.py"))
-ROOMS = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
+PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
 
 MOST_MODULES = 12
 BANNED_NAMES = ("util", "helper", "misc", "common", "manager")
@@ -36,28 +36,28 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=place)
-def test_a_room_holds_at_most_twelve_modules(room: Path) -> None:
-    modules = [path.stem for path in room.glob("*.py") if path.stem != "__init__"]
-    assert len(modules) <= MOST_MODULES, f"{place(room)} holds {len(modules)} modules; which wall is missing?"
+@pytest.mark.parametrize("package", PACKAGES, ids=place)
+def test_a_package_holds_at_most_twelve_modules(package: Path) -> None:
+    modules = [path.stem for path in package.glob("*.py") if path.stem != "__init__"]
+    assert len(modules) <= MOST_MODULES, f"{place(package)} holds {len(modules)} modules; split it by subject"
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=place)
-def test_a_prefix_shared_by_files_is_a_room_that_was_not_built(room: Path) -> None:
+@pytest.mark.parametrize("package", PACKAGES, ids=place)
+def test_a_prefix_shared_by_files_is_a_package_that_was_not_built(package: Path) -> None:
     prefixes = defaultdict(list)
-    for path in room.glob("*_*.py"):
+    for path in package.glob("*_*.py"):
         if not path.stem.startswith("_"):
             prefixes[path.stem.partition("_")[0]].append(path.stem)
     assert [names for names in prefixes.values() if len(names) > 1] == []
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=place)
-def test_files_say_what_they_hold(room: Path) -> None:
-    for path in room.glob("*.py"):
+@pytest.mark.parametrize("package", PACKAGES, ids=place)
+def test_files_say_what_they_hold(package: Path) -> None:
+    for path in package.glob("*.py"):
         assert not any(word in path.stem for word in BANNED_NAMES), f"{place(path)}: name the file after its subject"
 
 
-def test_a_name_means_one_thing_in_the_whole_house() -> None:
+def test_a_name_means_one_thing_everywhere() -> None:
     places = defaultdict(list)
     for path in MODULES:
         for node in tree(path).body:
@@ -67,11 +67,11 @@ def test_a_name_means_one_thing_in_the_whole_house() -> None:
     assert twice == {}
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=place)
-def test_nothing_private_is_taken_from_another_file(room: Path) -> None:
+@pytest.mark.parametrize("package", PACKAGES, ids=place)
+def test_nothing_private_is_taken_from_another_file(package: Path) -> None:
     taken = [
         f"{place(path)}: {node.module}.{alias.name}"
-        for path in room.glob("*.py")
+        for path in package.glob("*.py")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recombine")
         for alias in node.names
@@ -80,22 +80,22 @@ def test_nothing_private_is_taken_from_another_file(room: Path) -> None:
     assert taken == []
 
 
-def public_rooms() -> list[str]:
+def public_packages() -> list[str]:
     """Packages that users import: all but the papers' own parts, found by their paper."""
-    dotted = [".".join(("recombine", *room.relative_to(SOURCE).parts)) for room in ROOMS]
+    dotted = [".".join(("recombine", *package.relative_to(SOURCE).parts)) for package in PACKAGES]
     return [name for name in dotted if not name.startswith("recombine.lab.papers.")]
 
 
-@pytest.mark.parametrize("name", public_rooms())
-def test_a_room_lists_what_it_offers_and_hands_it_out(name: str) -> None:
-    room = import_module(name)
-    assert isinstance(room, Room)
-    assert room.__doc__
-    assert dir(room) == sorted(room.__all__)
-    assert dir(room) or name in ("recombine.report", "recombine.lab.cli")
-    for entry in dir(room):
+@pytest.mark.parametrize("name", public_packages())
+def test_a_package_lists_what_it_offers_and_hands_it_out(name: str) -> None:
+    package = import_module(name)
+    assert isinstance(package, LazyPackage)
+    assert package.__doc__
+    assert dir(package) == sorted(package.__all__)
+    assert dir(package) or name in ("recombine.report", "recombine.lab.cli")
+    for entry in dir(package):
         try:
-            assert getattr(room, entry).__doc__, f"{name}.{entry} has no docstring"
+            assert getattr(package, entry).__doc__, f"{name}.{entry} has no docstring"
         except ModuleNotFoundError as error:
             if error.name not in ("torch", "triton", "clarabel"):
                 raise
@@ -107,7 +107,8 @@ def test_looking_computes_nothing_and_loads_nothing_heavy() -> None:
 import sys
 import recombine, recombine.theory.kernels, recombine.measures.outputs
 import recombine.lab.nets.ensemble, recombine.lab.papers
-[dir(room) for room in (recombine, recombine.theory, recombine.theory.kernels, recombine.measures, recombine.lab.nets)]
+[dir(package) for package in (recombine, recombine.theory, recombine.theory.kernels)]
+[dir(package) for package in (recombine.measures, recombine.lab.nets)]
 papers = recombine.lab.papers.available()
 [(paper.title, paper.citation, repr(paper)) for paper in papers.values()]
 from recombine.lab.papers.record import load_record
@@ -128,16 +129,16 @@ def test_a_public_name_wins_over_a_file_of_the_same_name() -> None:
         _ = recombine.theory.kernel  # type: ignore[attr-defined]
 
 
-def test_tests_mirror_the_rooms() -> None:
-    """Every folder of tests is a room, `house` or `fuzz`, which are about all of them, or belongs to a single file."""
+def test_tests_mirror_the_packages() -> None:
+    """Every folder of tests is a package or belongs to a file; `architecture` and `fuzz` are about all of them."""
     folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")} - {Path()}
-    rooms = {room.relative_to(SOURCE) for room in ROOMS}
-    strange = {folder for folder in folders if folder not in rooms and str(folder) not in ("house", "fuzz")}
+    packages = {package.relative_to(SOURCE) for package in PACKAGES}
+    strange = {folder for folder in folders if folder not in packages and str(folder) not in ("architecture", "fuzz")}
     assert {folder for folder in strange if not (SOURCE / folder).with_suffix(".py").exists()} == set()
 
 
-def test_docs_and_examples_import_rooms() -> None:
-    """Users import rooms, never files, so that a file may be renamed on any day."""
+def test_docs_and_examples_import_packages() -> None:
+    """Users import packages, never files, so that a file may be renamed on any day."""
     files = {".".join(("recombine", *path.relative_to(SOURCE).with_suffix("").parts)) for path in MODULES}
     pages = [TESTS.parent / "README.md", *(TESTS.parent / "docs").rglob("*.md")]
     taken = {

@@ -1,4 +1,4 @@
-"""Terminal and JSON faces of comparisons: the same numbers, and nothing of the data that a terminal would obey."""
+"""Terminal and JSON outputs of comparisons: the same numbers, and nothing of the data that a terminal would obey."""
 
 from __future__ import annotations
 

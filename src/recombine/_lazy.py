@@ -1,11 +1,11 @@
-"""Rooms: packages whose ``__init__`` is a table of contents, each entry imported when it is first asked for.
+"""Lazy packages: their ``__init__`` is a table of contents, each entry imported when it is first asked for.
 
 The table stands under ``if TYPE_CHECKING``, so that every name is written once and type checkers read the same lines::
 
     if TYPE_CHECKING:
         from recombine.theory.kernels.overlap import OverlapKernel as OverlapKernel
 
-    open_room(__name__)
+    lazy_package(__name__)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 
-class Room(ModuleType):
+class LazyPackage(ModuleType):
     """A package that hands out what its table of contents lists; a file named like one of its entries stays hidden."""
 
     _entries: dict[str, tuple[str, str]]
@@ -27,12 +27,14 @@ class Room(ModuleType):
             module, entry = vars(self)["_entries"][name]
         except KeyError:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}") from None
-        own = module == self.__name__
-        vars(self)[name] = import_module(f"{module}.{entry}") if own else getattr(import_module(module), entry)
+        is_subpackage = module == self.__name__
+        vars(self)[name] = (
+            import_module(f"{module}.{entry}") if is_subpackage else getattr(import_module(module), entry)
+        )
         return vars(self)[name]
 
     def __setattr__(self, name: str, value: object) -> None:
-        # Importing `room.solve` binds the file in its package, where `room.solve` has to stay the function it holds.
+        # Importing `solvers.solve` binds the file in its package, where that name has to stay the function.
         listed = vars(self).get("_entries", {}).get(name, (self.__name__, name))
         if not isinstance(value, ModuleType) or listed == (self.__name__, name):
             super().__setattr__(name, value)
@@ -41,7 +43,7 @@ class Room(ModuleType):
         return sorted(vars(self)["_entries"])
 
 
-def open_room(name: str) -> None:
+def lazy_package(name: str) -> None:
     """Make the package ``name`` hand out what it lists under ``if TYPE_CHECKING``.
 
     Examples
@@ -50,10 +52,10 @@ def open_room(name: str) -> None:
     >>> "every_cell" in dir(cells), cells.every_cell.__name__
     (True, 'every_cell')
     """
-    room = sys.modules[name]
-    vars(room)["_entries"] = _table_of_contents(room.__loader__.get_source(name))  # type: ignore[union-attr]
-    vars(room)["__all__"] = sorted(vars(room)["_entries"])
-    room.__class__ = Room
+    package = sys.modules[name]
+    vars(package)["_entries"] = _table_of_contents(package.__loader__.get_source(name))  # type: ignore[union-attr]
+    vars(package)["__all__"] = sorted(vars(package)["_entries"])
+    package.__class__ = LazyPackage
 
 
 def _table_of_contents(source: str) -> dict[str, tuple[str, str]]:

@@ -81,7 +81,7 @@ def _is_head(rows: list[list[str]], place: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Faces:
+class Outputs:
     record: dict[str, Any]
     rows: list[dict[str, str]]
     terminal: str
@@ -89,14 +89,14 @@ class Faces:
     notebook: str
 
 
-def faces(audit: rc.Audit, folder: Any, models: rc.Table | None = None) -> Faces:
+def outputs(audit: rc.Audit, folder: Any, models: rc.Table | None = None) -> Outputs:
     plan = audit.suggest(3)
     audit.verdicts.to_csv(folder / "verdicts.csv")
     with (folder / "verdicts.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     terminal = plain_text(lambda console: show_audit(audit, console, plan, models), width=4_000)
     reader = Reader(page(audit, plan=plan, models=models))
-    return Faces(json.loads(audit_json(audit, plan, models)), rows, terminal, reader, Reader(notebook(audit)).text)
+    return Outputs(json.loads(audit_json(audit, plan, models)), rows, terminal, reader, Reader(notebook(audit)).text)
 
 
 def agrees(text: str, value: float | None) -> bool:
@@ -122,8 +122,8 @@ def agrees(text: str, value: float | None) -> bool:
 Check = tuple[str, str | None, float | None]
 
 
-def compared(found: Faces) -> Iterator[Check]:
-    """Every number of the record that another face shows: where, as it is written there, and its value."""
+def compared(found: Outputs) -> Iterator[Check]:
+    """Every number of the record that another output shows: where, as it is written there, and its value."""
     yield from _answers(found)
     yield from _counts(found)
     yield from _coverage(found)
@@ -135,7 +135,7 @@ def compared(found: Faces) -> Iterator[Check]:
 
 
 def _same(where: str, text: str, among: str) -> Check:
-    """A sentence that is the same in two faces."""
+    """A sentence that is the same in two outputs."""
     return f"{where}: {text!r}", "0" if text in among else "1", 0.0
 
 
@@ -144,7 +144,7 @@ def _find(pattern: str, text: str) -> str | None:
     return None if found is None else found[1]
 
 
-def _answers(found: Faces) -> Iterator[Check]:
+def _answers(found: Outputs) -> Iterator[Check]:
     record = found.record
     for sentence in [*record["answer"], *(item["message"] for item in record["findings"])]:
         for where, text in (("terminal", found.terminal), ("notebook", found.notebook), ("page", found.reader.text)):
@@ -178,7 +178,7 @@ def _finding(item: dict[str, Any], record: dict[str, Any]) -> Iterator[Check]:
         yield "RC202 share", _find(r"determine, (\S+) of its", message), row["share"]
 
 
-def _counts(found: Faces) -> Iterator[Check]:
+def _counts(found: Outputs) -> Iterator[Check]:
     counts, targets = found.record["counts"], found.record["listing"]["note"].endswith("target cells are listed.")
     asked = {word: sum(row["verdict"] == word for row in found.rows) for word in WORDS} if targets else counts
     if targets:
@@ -198,7 +198,7 @@ def _counts(found: Faces) -> Iterator[Check]:
     yield "page, total", _find(r"seen combinations? out of ([\d,]+)", found.reader.text), counts["total"]
 
 
-def _coverage(found: Faces) -> Iterator[Check]:
+def _coverage(found: Outputs) -> Iterator[Check]:
     rows = {(row["t"], row["factors"]): row for row in found.record["coverage"]}
     names = {"all levels": "all", "all pairs": "all", "all triples": "all"}
     for row in found.reader.tables["t-ways"]:
@@ -209,7 +209,7 @@ def _coverage(found: Faces) -> Iterator[Check]:
         yield f"terminal, {t}-way", _find(rf"{t}-way ([<>]? ?{NUMBER} %)", found.terminal), rows[t, "all"]["share"]
 
 
-def _additivity(found: Faces) -> Iterator[Check]:
+def _additivity(found: Outputs) -> Iterator[Check]:
     check = found.record["additivity"]
     if check is None:
         return
@@ -245,7 +245,7 @@ VALUES = {"leverage": "leverage", "predicted": "predicted", "standard error": "s
 VALUES |= {"low": "90 % range from", "high": "to"}
 
 
-def _values(found: Faces) -> Iterator[Check]:
+def _values(found: Outputs) -> Iterator[Check]:
     """The verdicts of the record are those of the file, in full; the file's are those of page and terminal."""
     factors = [item["name"] for item in found.record["factors"]]
     for row, truth in zip(found.rows, found.record["verdicts"], strict=False):
@@ -274,7 +274,7 @@ def _values(found: Faces) -> Iterator[Check]:
                 yield f"terminal, shakiest {name}", _find(texts[name], after), value
 
 
-def _forecast(found: Faces) -> Iterator[Check]:
+def _forecast(found: Outputs) -> Iterator[Check]:
     told, tables = found.record["forecast"], found.reader.tables
     if told["error"] is not None:
         shown = {row["model"]: row["off by"] for row in tables["t-errors"]}
@@ -307,7 +307,7 @@ def _forecast(found: Faces) -> Iterator[Check]:
             yield f"page, shortcut {head}", row[head], truth[name]
 
 
-def _advice(found: Faces) -> Iterator[Check]:
+def _advice(found: Outputs) -> Iterator[Check]:
     told = found.record["suggestions"]
     yield _same("terminal, plan", told["text"] if told["needed"] else "", found.terminal)
     for row, truth in zip(found.reader.tables.get("t-plan", []), told["cells"], strict=True):
@@ -320,7 +320,7 @@ def _advice(found: Faces) -> Iterator[Check]:
             yield "gain", written.lstrip("-"), truth["gain"]
 
 
-def _models(found: Faces) -> Iterator[Check]:
+def _models(found: Outputs) -> Iterator[Check]:
     for row, truth in zip(found.reader.tables.get("t-models", []), found.record["models"] or [], strict=True):
         line = re.search(rf"{truth['share']:.0%} of cells +{re.escape(truth['model'])} +(.*)", found.terminal)
         texts = re.findall(rf"{NUMBER}|–", re.sub(r"\(n=\d+\)", "", line[1])) if line else [None] * 3
@@ -329,7 +329,7 @@ def _models(found: Faces) -> Iterator[Check]:
             yield f"terminal, {truth['model']}", texts[place], truth[word]
 
 
-def wrong(found: Faces) -> Iterator[str]:
+def wrong(found: Outputs) -> Iterator[str]:
     for where, text, value in compared(found):
         if text is None or not agrees(text, value):
             yield f"{where}: {text!r} is not {value!r}"
@@ -412,18 +412,18 @@ def without_figures() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", params=CASES)
-def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Faces:
+def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     audit = CASES[request.param]()
     models = audit.compare_models(draws=1) if request.param == "held out" else None
-    return faces(audit, tmp_path_factory.mktemp("faces"), models)
+    return outputs(audit, tmp_path_factory.mktemp("outputs"), models)
 
 
-def test_every_face_says_the_same_numbers(found: Faces) -> None:
+def test_every_output_says_the_same_numbers(found: Outputs) -> None:
     assert list(wrong(found)) == []
 
 
-def shown_numbers(found: Faces) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every number of the record that other faces show, but of the verdicts only some."""
+def shown_numbers(found: Outputs) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every number of the record that other outputs show, but of the verdicts only some."""
     record, told = found.record, found.record["forecast"]
     yield from (("counts", word) for word in [*WORDS, "total"] if record["counts"][word])
     for place, row in enumerate(record["coverage"]):
@@ -457,9 +457,9 @@ def shown_numbers(found: Faces) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("start", [0, *(pytest.param(start, marks=pytest.mark.slow) for start in (1, 2))])
-def test_a_number_that_differs_is_caught(found: Faces, start: int) -> None:
+def test_a_number_that_differs_is_caught(found: Outputs, start: int) -> None:
     record = copy.deepcopy(found.record)
-    changed = Faces(record, found.rows, found.terminal, found.reader, found.notebook)
+    changed = Outputs(record, found.rows, found.terminal, found.reader, found.notebook)
     for path in list(shown_numbers(found))[start::3]:
         *way, last = path
         holder: Any = record
@@ -472,18 +472,18 @@ def test_a_number_that_differs_is_caught(found: Faces, start: int) -> None:
             holder[last] = value
 
 
-def test_the_file_is_what_page_and_terminal_show(found: Faces) -> None:
+def test_the_file_is_what_page_and_terminal_show(found: Outputs) -> None:
     if "t-values" not in found.reader.tables:
         return
     for name in VALUES:
         if not all(row[name] for row in found.rows if row["verdict"] == "determined"):
             continue
         rows = [row | {name: str(float(row[name]) * 1.1 + 1) if row[name] else ""} for row in found.rows]
-        changed = Faces(found.record, rows, found.terminal, found.reader, found.notebook)
+        changed = Outputs(found.record, rows, found.terminal, found.reader, found.notebook)
         assert any(text.startswith("page, ") for text in wrong(changed)), name
 
 
-def test_three_sentences_open_every_face(found: Faces) -> None:
+def test_three_sentences_open_every_output(found: Outputs) -> None:
     sentences = found.record["answer"]
     assert len(sentences) == 3
     assert all(text.endswith(".") and text[0].isupper() for text in sentences)
