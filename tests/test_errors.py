@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recombine.errors import InputError, RecombineError, SolverError, listing, near_file, near_miss
+from recombine.errors import InputError, RecombineError, SolverError, near_file, near_miss
 
 
 def test_input_errors_are_value_errors_of_the_one_tree() -> None:
@@ -26,15 +26,6 @@ def test_input_errors_are_value_errors_of_the_one_tree() -> None:
 )
 def test_near_miss(word: object, candidates: list[object], expected: str) -> None:
     assert near_miss(word, candidates) == expected
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 20])
-def test_listing_accounts_for_every_item(count: int) -> None:
-    text = listing([f"item{index}" for index in range(count)], limit=3)
-    shown = text.count("item")
-    left = int(text.rsplit("(", 1)[1].split()[0]) if "more)" in text else 0
-    assert shown == min(count, 3)
-    assert shown + left == count
 
 
 @pytest.mark.parametrize(

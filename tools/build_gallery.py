@@ -18,8 +18,8 @@ import numpy as np
 from gallery_figures import CAUSES, GearsFigure, LiberoFigure, summed, title
 from jinja2 import Environment, StrictUndefined
 
-from recombine.jobs.audit.noise import few_digits
 from recombine.report.figure import Figure
+from recombine.writing import few_digits
 
 ROOT = Path(__file__).parents[1]
 RESULTS, WRITTEN, PAGES = ROOT / "results" / "gallery", ROOT / "tools" / "gallery", ROOT / "docs" / "gallery"

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: Part of the targets, relative to the largest, that no coefficients fit: below it, rounding may be to blame.
 OUT_OF_REACH = 1e-9

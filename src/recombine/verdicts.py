@@ -270,16 +270,3 @@ _KINDS = [
 
 #: All finding kinds by code.
 FINDINGS = {kind.code: kind for kind in _KINDS}
-
-
-def round_estimate(number: float) -> int:
-    """Return an estimated count with two digits: more would look like a count.
-
-    Examples
-    --------
-    >>> round_estimate(959_999_971), round_estimate(47)
-    (960000000, 47)
-    """
-    whole = round(number)
-    step: int = 10 ** max(len(str(abs(whole))) - 2, 0)
-    return (whole + step // 2) // step * step

@@ -27,6 +27,7 @@ LAYERS = {
         "table_spec",
         "tables",
         "verdicts",
+        "writing",
     ],
     "science": ["theory", "measures"],
     "jobs": ["jobs"],

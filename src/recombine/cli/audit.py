@@ -34,10 +34,11 @@ from recombine.cli.table_options import (
     WeightOption,
     read_design,
 )
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.output_files import check_outputs, check_table_name, write_whole
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan

@@ -15,10 +15,11 @@ from recombine.design import naming
 from recombine.design.factors import code_levels, place_of
 from recombine.design.notes import reading_notes
 from recombine.design.parts import TakenApart
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.tables.frames import Source
 from recombine.tables.grouping import Columns, Groups, group, joined
 from recombine.tables.guesses import Proposal
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.design.design import Design

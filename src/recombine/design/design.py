@@ -23,12 +23,13 @@ from recombine.design.reading import codes_of_rows, design_of_table
 from recombine.design.restriction import possible_cells, restrict
 from recombine.design.scaling import put_on_scales, scales_asked, scales_of
 from recombine.design.targets import encode_targets
-from recombine.errors import InputError, written_count
+from recombine.errors import InputError
 from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import open_table
 from recombine.tables.grouping import RowsAre, two_values
 from recombine.tables.guesses import Proposal
 from recombine.verdicts import Finding
+from recombine.writing import written_count
 
 
 class Shape(TypedDict):

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, sizes_of
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.tables.numbers import is_number, level_text
+from recombine.writing import listing
 
 #: From here on floating point skips integers, so two levels could be read as one.
 LARGEST_EXACT = 2**53

@@ -11,9 +11,10 @@ import numpy as np
 from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
 from recombine.design.factors import Factor
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.tables.frames import open_table
 from recombine.tables.numbers import level_text
+from recombine.writing import listing
 
 #: Cells that a list may stand for once its blanks are filled in.
 MOST_LISTED = 2_000_000

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.tables.frames import Source
 from recombine.tables.guesses import Proposal
+from recombine.writing import listing
 
 
 def guessed_names(proposals: list[Proposal], name: str, more: int = 0) -> list[str]:

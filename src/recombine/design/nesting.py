@@ -18,7 +18,8 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Subset, distinct
 from recombine.cells.possible import Combinations, Possible
 from recombine.design.factors import Factor
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: Nesting is inferred if scattered rows, and scattered cells, would have broken it but for a chance of at most these.
 ROWS_CHANCE, CELLS_CHANCE = 1e-4, 1e-3

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recombine.design.parts import Parts
-from recombine.errors import listing, plural
 from recombine.tables.frames import Source
 from recombine.tables.guesses import MOST_GUESSED_FACTORS, Proposal
 from recombine.tables.spellings import doubts
 from recombine.verdicts import FINDINGS, Finding
+from recombine.writing import listing, plural
 
 if TYPE_CHECKING:
     from recombine.design.design import Design

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, affordable
 from recombine.design.factors import Factor
-from recombine.errors import InputError, listing, near_miss, plural
+from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source
+from recombine.writing import listing, plural
 
 #: What may stand between the members of a set, if nothing else is said.
 SEPARATORS = ("+", ";", ",", "|")

@@ -14,9 +14,10 @@ from recombine.cells.scales import Scale, ScaleKind, place_levels
 from recombine.design.factors import Factor
 from recombine.design.parts import one_cell
 from recombine.design.restriction import allow, refuse_curved
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.design.design import Design

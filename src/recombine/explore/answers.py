@@ -13,7 +13,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
 from recombine.design.restriction import why_impossible
-from recombine.errors import InputError, SolverError, written_count
+from recombine.errors import InputError, SolverError
 from recombine.explore.map_view import MapView
 from recombine.explore.scene import scene_of, unshown
 from recombine.jobs.audit.certificates import (
@@ -27,8 +27,8 @@ from recombine.report.audit.answer import answer
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.report.screen import printable
 from recombine.report.wording import rows_phrase
-from recombine.report.written import amount
-from recombine.verdicts import Verdict, round_estimate
+from recombine.verdicts import Verdict
+from recombine.writing import amount, round_estimate, written_count
 
 if TYPE_CHECKING:
     from recombine.design.factors import Factor

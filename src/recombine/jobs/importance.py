@@ -16,9 +16,10 @@ from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
 from recombine.cells.possible import Possible
 from recombine.design.design import Design
 from recombine.design.parts import with_levels
-from recombine.errors import InputError, listing, near_miss, plural
+from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
+from recombine.writing import listing, plural
 
 #: The column of a table of importances.
 COLUMN = "importance"

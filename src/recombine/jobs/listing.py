@@ -12,9 +12,9 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
 from recombine.design.design import Design
-from recombine.errors import written_count
 from recombine.jobs.importance import Importance
 from recombine.jobs.near import near_cells, unseen_near
+from recombine.writing import written_count
 
 #: Products up to this many cells are listed whole.
 MOST_LISTED = 1_000_000

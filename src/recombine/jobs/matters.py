@@ -11,10 +11,10 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
-from recombine.errors import plural
 from recombine.jobs.importance import ANY, Importance, importance_share, part_of_what_matters
 from recombine.jobs.listing import MOST_LISTED, Listing
 from recombine.verdicts import Verdict
+from recombine.writing import plural
 
 
 @dataclass(frozen=True, eq=False)

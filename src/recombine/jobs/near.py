@@ -19,9 +19,9 @@ from recombine.cells.conjunctions import contains, distinct
 from recombine.cells.departures import FEWEST_BLOCKS, SPARSE_SHARE
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.design.design import Design
-from recombine.errors import plural
 from recombine.theory.identification.identify import Identification
 from recombine.theory.identification.residues import PRIME
+from recombine.writing import plural
 
 #: More departures than this are not near.
 MOST_DEPARTURES = 6

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from recombine._version import __version__
-from recombine.errors import plural
 from recombine.jobs.inspection.inspection import Inspection
 from recombine.jobs.inspection.reading import VERDICTS, LayerReading
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line
+from recombine.writing import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

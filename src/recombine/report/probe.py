@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine._version import __version__
-from recombine.errors import plural
 from recombine.jobs.probe.probe import Probe
 from recombine.measures.dependence.independence import bits_text, share_text
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.report.wording import GUESS
+from recombine.writing import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
-from recombine.errors import listing, plural
 from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.leaks import Leak
 from recombine.jobs.split.table_files import TableSplit
 from recombine.jobs.structure.choice import ASSUMED, SUMS
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
-from recombine.report.written import join_words, percent, share
 from recombine.verdicts import Verdict
+from recombine.writing import join_words, listing, percent, plural, share
 
 if TYPE_CHECKING:
     from rich.console import Console

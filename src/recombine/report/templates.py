@@ -6,11 +6,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from recombine.errors import plural
 from recombine.jobs.audit.certificates import beside_error
-from recombine.report import wording, written
+from recombine.report import wording
 from recombine.report.theme import NARROW
 from recombine.verdicts import Verdict
+from recombine.writing import amount, number, plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -37,7 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": written.number, "amount": written.amount, "beside": beside_error}
+    environment.filters |= {"number": number, "amount": amount, "beside": beside_error}
     environment.globals |= {
         "Verdict": Verdict,
         "wording": wording,

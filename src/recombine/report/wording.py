@@ -11,11 +11,10 @@ from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
 from recombine.data.hit_rates import hit_rate
 from recombine.design.nesting import nesting_phrase
-from recombine.errors import plural, written_count
 from recombine.jobs.audit.additivity import FEWEST_CELLS
 from recombine.jobs.structure.choice import Choice
-from recombine.report.written import amount, join_words, number, percent, share
-from recombine.verdicts import Verdict, round_estimate
+from recombine.verdicts import Verdict
+from recombine.writing import amount, join_words, number, percent, plural, round_estimate, share, written_count
 
 if TYPE_CHECKING:
     from recombine.design.design import Design

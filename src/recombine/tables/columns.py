@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.errors import InputError, listing, near_miss, plural
+from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import is_number, kind_of_texts, level_text
+from recombine.writing import listing, plural
 
 #: A numeric column with more distinct values than this is a measurement, not a label, unless the user insists.
 MOST_NUMERIC_LEVELS = 1_000

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.tables.engine import Relation, open_file
 from recombine.tables.readers import Reader, first_lines, kind_of_dtype
 from recombine.tables.text_files import refuse_duplicates
+from recombine.writing import listing
 
 Found = TypeVar("Found")
 

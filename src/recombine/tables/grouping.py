@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.tables.columns import no_number, one_class, two_classes
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import level_text
+from recombine.writing import listing
 
 #: Squares of larger outcomes overflow.
 LARGEST_OUTCOME = 1e150

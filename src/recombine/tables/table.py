@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.output_files import path_beside
+from recombine.writing import listing
 
 Column = npt.NDArray[Any]
 

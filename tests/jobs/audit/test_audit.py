@@ -9,10 +9,10 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.errors import written_count
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
+from recombine.writing import written_count
 
 
 @pytest.fixture

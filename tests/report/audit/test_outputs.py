@@ -27,7 +27,8 @@ from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.report.audit.terminal import show_audit
 from recombine.report.screen import plain_text
-from recombine.verdicts import Verdict, round_estimate
+from recombine.verdicts import Verdict
+from recombine.writing import round_estimate
 
 WORDS = [verdict.word for verdict in Verdict]
 NUMBER = r"[-−+]?[\d,]*\.?\d+(?:e[-−+]?\d+)?"

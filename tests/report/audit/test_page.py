@@ -18,8 +18,8 @@ from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.report.wording import Tally, additivity_sentence, count_sentence, decision_sentence, verdict_sentence
-from recombine.report.written import number
 from recombine.verdicts import Verdict
+from recombine.writing import number
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "path", "use", "rect", "image"}
 SCRIPT = "<script>alert(1)</script>"

@@ -14,11 +14,12 @@ from recombine.cells.conjunctions import canonical, contains, distinct, every_ce
 from recombine.cells.possible import Combinations
 from recombine.design.design import Design
 from recombine.design.scaling import between_knots
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.jobs.importance import Importance
 from recombine.jobs.listing import keep_unseen
 from recombine.jobs.near import NearCells, near_cells
 from recombine.tables.table import Table
+from recombine.writing import listing
 
 #: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
 WHOLE_PRODUCT = 300_000

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from recombine.design.design import Design
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
+from recombine.writing import listing
 
 
 def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:

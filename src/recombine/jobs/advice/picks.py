@@ -9,11 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.design.design import Design
-from recombine.errors import plural
 from recombine.jobs.importance import part_of_what_matters
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
-from recombine.verdicts import round_estimate
+from recombine.writing import plural, round_estimate
 
 #: Cells that would lower the mean variance by less than this share are not worth proposing.
 SMALLEST_GAIN = 5e-4

@@ -16,10 +16,11 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.design.design import Design
 from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable_inverse, fit_order, leave_out
-from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, few_digits, lack_of_fit_test
+from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
+from recombine.writing import few_digits
 
 #: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
 HOLDS, HOLDS_ROUGHLY = 0.9, 0.6

@@ -15,7 +15,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
 from recombine.design.scaling import place_cell
-from recombine.errors import InputError, SolverError, written_count
+from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
@@ -54,6 +54,7 @@ from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.scaled.leverage import leverage_for
 from recombine.verdicts import Finding, Verdict
+from recombine.writing import written_count
 
 
 @dataclass(frozen=True, eq=False)

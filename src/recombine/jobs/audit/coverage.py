@@ -14,9 +14,9 @@ from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, Subset
 from recombine.cells.departures import departures
 from recombine.design.design import Design
-from recombine.errors import plural, written_count
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
+from recombine.writing import plural, written_count
 
 #: Levels looked up at most, one for each seen cell and subset of factors: a second or two.
 MOST_LOOKED_UP = 100_000_000

@@ -12,17 +12,17 @@ from recombine.data.hit_rates import hit_rate
 from recombine.design.design import Design
 from recombine.design.nesting import nesting_phrase
 from recombine.design.scaling import outside_words
-from recombine.errors import listing, plural, written_count
 from recombine.jobs.audit.additivity import FEWEST_CELLS, HOLDS_ROUGHLY, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
-from recombine.jobs.audit.noise import SHOWN, few_digits
+from recombine.jobs.audit.noise import SHOWN
 from recombine.jobs.listing import Listing
 from recombine.jobs.matters import WhatMatters
 from recombine.jobs.structure.choice import Choice
 from recombine.progress import tell
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
-from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
+from recombine.verdicts import FINDINGS, Finding, Verdict
+from recombine.writing import few_digits, listing, plural, round_estimate, written_count
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit

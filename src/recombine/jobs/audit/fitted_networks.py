@@ -14,7 +14,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
-from recombine.errors import SolverError, listing
+from recombine.errors import SolverError
 from recombine.jobs.audit.additivity import OrderCheck
 from recombine.jobs.audit.noise import cell_noise
 from recombine.progress import each
@@ -25,6 +25,7 @@ from recombine.theory.kernels.overlap import MAX_FACTORS_OF_SUBSETS, OverlapKern
 from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.verdicts import Verdict
+from recombine.writing import listing
 
 DEPTHS = (1, 2, 3, 4)
 KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {"ntk": OverlapKernel.ntk, "nngp": OverlapKernel.relu}

@@ -16,7 +16,6 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
-from recombine.errors import plural
 from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
@@ -40,6 +39,7 @@ from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import MAX_CELLS_FOR_EXACT_SLOPES
 from recombine.verdicts import Verdict
+from recombine.writing import plural
 
 #: Unseen cells that slopes are read from; more would not change the second digit.
 MOST_TARGETS = 1_000

@@ -14,6 +14,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
+from recombine.writing import few_digits
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
 NEAREST_END = 0.1
@@ -100,17 +101,6 @@ def pooled_variance(design: Design) -> tuple[float, float] | None:
         return None
     freedom = float(design.freedom[design.train].sum())
     return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
-
-
-def few_digits(value: float) -> str:
-    """Write a number in three digits, or in full where it has more before the point.
-
-    Examples
-    --------
-    >>> few_digits(0.12345), few_digits(11175.3), few_digits(1e15)
-    ('0.123', '11,175', '1e+15')
-    """
-    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e12 else f"{value:.3g}"
 
 
 @dataclass(frozen=True)

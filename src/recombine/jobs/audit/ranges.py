@@ -28,12 +28,12 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
-from recombine.errors import SolverError, plural
-from recombine.jobs.audit.noise import few_digits
+from recombine.errors import SolverError
 from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
+from recombine.writing import few_digits, plural
 
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_SHARE, NEAREST = 0.2, 50

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from recombine.errors import InputError, plural
+from recombine.errors import InputError
 from recombine.jobs.comparison.cell_maps import CellMap
 from recombine.jobs.comparison.differences import Difference, respelled
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.jobs.outputs import render
 from recombine.verdicts import Verdict
+from recombine.writing import plural
 
 #: What models are forecast to be off by, in words, by field of the document.
 FORECASTS = {

@@ -13,10 +13,11 @@ from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import LARGEST_ID, distinct, mixed_radix
 from recombine.design.design import Design
-from recombine.errors import InputError, written_count
+from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.listing import MOST_LISTED
 from recombine.verdicts import Verdict
+from recombine.writing import written_count
 
 #: One letter per verdict, in the order of their codes; cells that are not listed are a gap.
 LETTERS, GAP = "sdxuqb", "-"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recombine.errors import InputError, listing, near_miss, plural
+from recombine.errors import InputError, near_miss
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.scores import ScoreComparison
 from recombine.verdicts import FINDINGS, Severity
+from recombine.writing import listing, plural
 
 #: Words about audits, besides the numbers of findings, and about scores.
 AUDIT_WORDS = ("lost", "gone-levels", "new-findings")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from recombine.errors import plural
 from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
 from recombine.jobs.comparison.paired_errors import paired_differences
 from recombine.jobs.outputs import render
+from recombine.writing import plural
 
 #: The errors of a model; a rise of one of them outside the ranges is for the worse.
 ERRORS = ("error on unseen cells", "error on determined cells")

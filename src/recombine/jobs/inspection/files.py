@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from recombine.cells.array_files import load_arrays
 from recombine.cells.arrays import IntArray
-from recombine.errors import InputError, listing, near_file
+from recombine.errors import InputError, near_file
 from recombine.tables.frames import open_table
+from recombine.writing import listing
 
 Array = npt.NDArray[Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
-from recombine.errors import InputError, listing, plural
+from recombine.errors import InputError
 from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
 from recombine.jobs.inspection.reading import LayerReading, Stillness, judge_layer, judge_model
 from recombine.jobs.inspection.truth import Truth, compare_outputs
@@ -26,6 +26,7 @@ from recombine.measures.activations.superposition import superposition
 from recombine.measures.activations.surrogate import surrogate
 from recombine.tables.table import Table
 from recombine.tables.text_files import split_names
+from recombine.writing import listing, plural
 
 #: A cell is still where a unit square of levels becomes less than this share of what it usually becomes.
 STILL_SHARE = 0.5

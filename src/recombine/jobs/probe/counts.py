@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, Contingency, bin_edges, binned_words
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text
+from recombine.writing import listing
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
 MOST_WHOLE_VALUES = 100

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recombine.errors import InputError, plural
+from recombine.errors import InputError
 from recombine.jobs.outputs import render
 from recombine.jobs.probe.counts import ProbeColumns, read_counts
 from recombine.measures.dependence.contingency import Contingency
@@ -18,6 +18,7 @@ from recombine.measures.dependence.information import entropy_of
 from recombine.tables.frames import Source, open_table
 from recombine.tables.guesses import Proposal, propose_factors
 from recombine.tables.table import Table
+from recombine.writing import plural
 
 #: Shuffles of each factor, unless more are needed for an adjusted p-value to reach the level with room to spare.
 FEWEST_PERMUTATIONS = 200

@@ -13,10 +13,11 @@ from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
 from recombine.design.naming import split_parts
 from recombine.design.parts import with_levels
-from recombine.errors import InputError, listing, near_miss, plural
+from recombine.errors import InputError, near_miss
 from recombine.tables.columns import classes_of
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import training_rows
+from recombine.writing import listing, plural
 
 #: What a model is called whose predictions come without a name.
 UNNAMED = "prediction"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
-from recombine.errors import InputError, listing, plural
+from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.importance import read_importance
 from recombine.jobs.listing import level_columns
@@ -31,6 +31,7 @@ from recombine.output_files import check_file, write_whole
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.writing import listing, plural
 
 #: Fewer determined cells than this do not tell causes apart.
 FEWEST_CELLS = 12

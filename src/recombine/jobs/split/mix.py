@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.tables.text_files import split_names
 from recombine.verdicts import Verdict
+from recombine.writing import listing
 
 #: Part of a row that is trained on, and of one that is in neither part.
 TRAIN, UNUSED = -1, -2

@@ -9,13 +9,14 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, Subset
-from recombine.errors import InputError, plural
+from recombine.errors import InputError
 from recombine.jobs.split.balance import draw_cells
 from recombine.jobs.split.cuts import find_cut
 from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
 from recombine.jobs.split.spanning import spanning_cells
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
+from recombine.writing import plural
 
 #: Plans that are made where something may be wasted, of which the one that misses fewest rows is kept.
 ATTEMPTS = 6

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import Subset, canonical, distinct
-from recombine.errors import InputError, plural
+from recombine.errors import InputError
 from recombine.jobs.split.balance import bin_outcomes, outcome_counts, unlike
 from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
 from recombine.jobs.split.parts import split_cells
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.writing import plural
 
 
 @dataclass(frozen=True, eq=False)

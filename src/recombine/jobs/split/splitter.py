@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 
 from recombine.cells.arrays import IntArray
 from recombine.checks import whole
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.jobs.estimators.factor_columns import given_column
 from recombine.jobs.split.mix import hidden_place, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.tables.frames import open_table
+from recombine.writing import listing
 
 
 class CellSplit(BaseEstimator):  # type: ignore[misc]

@@ -16,7 +16,7 @@ from recombine.cells.arrays import BoolArray, IntArray
 from recombine.checks import whole
 from recombine.design.factors import Factor, code_levels, place_of
 from recombine.design.naming import check_insisted, factor_names, taken_columns
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.jobs.outputs import render
 from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
@@ -25,6 +25,7 @@ from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
 from recombine.verdicts import Verdict
+from recombine.writing import listing
 
 #: What the split column says of a row: its side and, for a test row, what it is to training. Unused rows say nothing.
 WORDS = {TRAIN: "train", UNUSED: ""} | {int(verdict): f"test {verdict.word}" for verdict in Verdict}

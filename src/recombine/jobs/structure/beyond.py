@@ -6,12 +6,12 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.design.design import Design
-from recombine.errors import written_count
 from recombine.jobs.structure.choice import Choice
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification
 from recombine.theory.structures.link import LinkFit
-from recombine.verdicts import Verdict, round_estimate
+from recombine.verdicts import Verdict
+from recombine.writing import round_estimate, written_count
 
 #: Cells of a product too large to list that are drawn to estimate how many lie beyond the seen range.
 DRAWN = 20_000

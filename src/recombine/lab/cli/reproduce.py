@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from recombine.errors import InputError, StoppedError, listing, near_miss, plural
+from recombine.errors import InputError, StoppedError, near_miss
 from recombine.lab.cli.papers import claims_on_screen, no_results
 from recombine.output_files import check_folder, check_outputs, write_whole
 from recombine.report.screen import say
+from recombine.writing import listing, plural
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -279,9 +280,9 @@ def _run(order: Order, executor: Executor, results: Path | None) -> Reproduction
 
 def _say_what_is_left(order: Order, results: Path | None) -> None:
     """Say that the time was up, if it was, and that nothing is lost."""
-    from recombine.errors import plural
     from recombine.lab.papers.reproduce import owed_experiments
     from recombine.lab.runs.store import Store
+    from recombine.writing import plural
 
     store, results = Store(order.store), results if order.owed else None
     left = owed_experiments(order.paper, order.scale, store, only=order.only, results=results)

@@ -22,8 +22,9 @@ import numpy as np
 
 from recombine.cells.array_files import load_arrays
 from recombine.checks import real
-from recombine.errors import InputError, RecombineError, listing
+from recombine.errors import InputError, RecombineError
 from recombine.output_files import open_beside
+from recombine.writing import listing
 
 #: Arrays, tensors and lists of them, and plain values (numbers, words, lists and dictionaries), by name.
 #: Tensors come back as arrays.

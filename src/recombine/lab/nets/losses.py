@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: Weight of the absolute error in "squared-absolute", which keeps edges sharp (Liang et al. 2025, rotated digits).
 ABSOLUTE_SHARE = 0.1

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal, get_args
 
-from recombine.errors import InputError, RecombineError, listing
+from recombine.errors import InputError, RecombineError
 from recombine.lab.papers.bounds import Bound, ByScale
 from recombine.lab.papers.measured import Measured, MissingRowsError, Size
 from recombine.lab.papers.standing import Outcome, Part, Standing
 from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.lab.papers.results import Evidence

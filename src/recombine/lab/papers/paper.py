@@ -10,7 +10,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

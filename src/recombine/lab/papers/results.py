@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from recombine.errors import InputError, RecombineError, plural
+from recombine.errors import InputError, RecombineError
 from recombine.lab.runs.collect import load_table, save_table
 from recombine.output_files import open_beside
 from recombine.tables.table import Table
+from recombine.writing import plural
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.results import Evidence
 from recombine.report.figure import Figure
 from recombine.report.theme import DASHES, INK, MARKERS, WIDTH, inches
 from recombine.tables.table import Table
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

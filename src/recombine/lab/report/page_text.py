@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import zip_longest
 
-from recombine.errors import RecombineError, listing
+from recombine.errors import RecombineError
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.reproduce import Reproduction
 from recombine.lab.papers.standing import Standing
 from recombine.lab.report.figure import PaperFigure
 from recombine.lab.report.terminal import AFTER, tally_by_whose
+from recombine.writing import listing
 
 #: Verdicts that come before all others, in this order.
 FIRST = (Standing.CONTRADICTS, Standing.FAILS, Standing.NOT_COMPARABLE, Standing.UNDECIDED)

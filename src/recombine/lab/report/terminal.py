@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from recombine.errors import plural
 from recombine.lab.papers.paper import Paper
 from recombine.lab.papers.standing import Outcome, Standing
+from recombine.writing import plural
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid

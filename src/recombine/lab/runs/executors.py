@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab.runs.pool import LocalExecutor
+from recombine.writing import listing
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.errors import InputError, listing, missing_package, near_miss
+from recombine.errors import InputError, missing_package, near_miss
 from recombine.tables.table import Table
+from recombine.writing import listing
 
 #: The scales an experiment can run at: minutes on a laptop, or the size of the paper.
 SCALES = ("quick", "full")

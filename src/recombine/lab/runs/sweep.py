@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.checks import real
-from recombine.errors import InputError, RecombineError, listing, plural
+from recombine.errors import InputError, RecombineError
 from recombine.interrupts import interrupts_wait
 from recombine.lab.nets.checkpoints import SAVE_EVERY
 from recombine.lab.runs.executors import InlineExecutor, make_executor
@@ -23,6 +23,7 @@ from recombine.lab.runs.progress import Progress
 from recombine.lab.runs.provenance import driver_record
 from recombine.lab.runs.store import Store
 from recombine.lab.runs.worker import Answer, Errand, execute
+from recombine.writing import listing, plural
 
 #: Times in a row that an executor may break before any unit has begun.
 BARREN_BREAKS = 10

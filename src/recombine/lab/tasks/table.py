@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.errors import InputError, plural
+from recombine.errors import InputError
 from recombine.lab.tasks.task import Task
+from recombine.writing import plural
 
 if TYPE_CHECKING:
     from recombine.design.design import Design

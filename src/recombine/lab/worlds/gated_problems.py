@@ -8,7 +8,8 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 _X1 = (0.2, 0.4, 0.8, 0.6, -0.3, -0.5, -0.8, -0.6, 0.3, 0.3, 0.9, 0.8, -0.2, -0.1, -0.6, -0.95)
 _X2 = (0.3, 0.1, 0.9, 0.9, 0.1, 0.25, 0.75, 0.8, -0.3, -0.25, -0.85, -0.6, -0.2, -0.35, -0.9, -0.65)

@@ -16,7 +16,8 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
 from recombine.checks import whole
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: The cells (Y_1, Y_2) of training; (1, 1) is held out.
 SEEN = ((0, 0), (0, 1), (1, 0))

@@ -17,7 +17,8 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 VERBS = ("walk", "look", "run", "jump")
 MANNERS = ("opposite", "around")

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, as_numbers
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: Rows of a product that are formed at once.
 PRODUCT_BLOCK_ROWS = 1024

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, product_size
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import every_cell
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: Inner products of all pairs of cells are not formed beyond this many (a second for each product).
 MAX_GRAM_CELLS = 2500

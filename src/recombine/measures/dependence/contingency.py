@@ -12,7 +12,8 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size, refuse_masked
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct, mixed_radix
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
+from recombine.writing import listing
 
 #: Floating-point columns with more distinct values than this are measurements and are cut into bins.
 MAX_DISTINCT_VALUES = 20

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: Step of the central difference, as a share of the input's spread: rounding and curvature weigh about the same.
 DIFFERENCE_STEP_SHARE = 1e-5

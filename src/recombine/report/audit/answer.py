@@ -8,7 +8,7 @@ from recombine.data.hit_rates import hit_rate
 from recombine.report.audit.importance_text import importance_sentence
 from recombine.report.audit.network_text import sentence_of
 from recombine.report.wording import Tally, additivity_sentence, verdict_sentence
-from recombine.report.written import number
+from recombine.writing import number
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.report.wording import NO_FINDINGS, UNSEEN
-from recombine.report.written import join_words, share
 from recombine.verdicts import Verdict
+from recombine.writing import join_words, share
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit

@@ -11,8 +11,8 @@ import numpy as np
 
 from recombine.jobs.audit.pairs import Panel
 from recombine.report.theme import HAIR, INK, PAPER, ink_on, symbol_marker
-from recombine.report.written import number
 from recombine.verdicts import Verdict
+from recombine.writing import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

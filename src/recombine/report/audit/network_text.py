@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.data.hit_rates import hit_rate
-from recombine.errors import plural
 from recombine.jobs.audit.fitted_networks import HELD_OUT
-from recombine.report.written import join_words, number, slope_text
+from recombine.writing import join_words, number, plural, slope_text
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit

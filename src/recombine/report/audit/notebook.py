@@ -9,8 +9,8 @@ from recombine.report.audit.answer import answer
 from recombine.report.audit.importance_text import importance_column, no_findings
 from recombine.report.theme import ink_on
 from recombine.report.wording import Tally, impossible_sentence, rows_phrase
-from recombine.report.written import percent
 from recombine.verdicts import Finding, Severity, Verdict
+from recombine.writing import percent
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit

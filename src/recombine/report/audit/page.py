@@ -22,9 +22,9 @@ from recombine.report.audit.figures.structure_figure import StructureFigure
 from recombine.report.audit.importance_text import importance_column, importance_shares, no_findings
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both
-from recombine.report.written import number
 from recombine.tables.table import Table
 from recombine.verdicts import Severity, Verdict
+from recombine.writing import number
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan

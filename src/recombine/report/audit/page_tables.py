@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.errors import written_count
 from recombine.jobs.advice.plan import Plan
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
@@ -18,9 +17,9 @@ from recombine.jobs.structure.choice import ASSUMED
 from recombine.report.audit import network_text
 from recombine.report.audit.figures.models_figure import VERDICTS
 from recombine.report.wording import MODELS
-from recombine.report.written import aligned, number, percent, share, slope_text
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.writing import aligned, number, percent, share, slope_text, written_count
 
 if TYPE_CHECKING:
     from recombine.design.design import Design

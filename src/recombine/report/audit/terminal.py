@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.errors import written_count
 from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
 from recombine.report.audit import network_text
@@ -14,9 +13,9 @@ from recombine.report.audit.answer import answer
 from recombine.report.audit.importance_text import importance_column, no_findings
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.report.wording import Tally
-from recombine.report.written import number, percent
 from recombine.tables.table import Table
 from recombine.verdicts import Severity, Verdict
+from recombine.writing import number, percent, written_count
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from recombine.errors import plural
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import FindingRecord
@@ -22,7 +21,7 @@ from recombine.report.comparison.sentences import (
     shown_counts,
 )
 from recombine.report.screen import printable
-from recombine.report.written import number
+from recombine.writing import number, plural
 
 #: Rows of a folded table; subjects of a finding; letters of a name.
 MOST_ROWS, MOST_SUBJECTS, MOST_LETTERS = 30, 12, 80

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from recombine.errors import listing, plural, written_count
-from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.jobs.score.causes import CAUSES
 from recombine.verdicts import Verdict
+from recombine.writing import few_digits, listing, plural, written_count
 
 #: Decimals of a number beside its range.
 MOST_PLACES = 6

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recombine.errors import listing, plural
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import RULE, ScoreComparison
@@ -21,7 +20,7 @@ from recombine.report.comparison.sentences import (
     shown_counts,
 )
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
-from recombine.report.written import number
+from recombine.writing import listing, number, plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,8 @@ from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, SOFT, inches, ink_on, shorten, text_width
-from recombine.report.written import compact
 from recombine.tables.table import Table
+from recombine.writing import compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from recombine.errors import plural
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.score.words import answers, meaning, sentences
+from recombine.writing import plural
 
 #: A mid grey that shows on white and on black.
 _LINE = "1px solid rgba(128,128,128,.55)"

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Any
 
 from recombine._version import __version__
-from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.audit.page import LIBRARIES
@@ -17,6 +16,7 @@ from recombine.report.score.predictions_figure import PredictionsFigure
 from recombine.report.score.words import answers, meaning, sentences, written_range
 from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
+from recombine.writing import few_digits
 
 #: Cells that a model misses by most, as many as are listed.
 WORST = 8

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.errors import listing, plural
-from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.score.words import (
@@ -17,6 +15,7 @@ from recombine.report.score.words import (
     written_range,
 )
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.writing import few_digits, listing, plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from recombine.errors import plural
-from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES, Cause
 from recombine.jobs.score.error_split import HeldOutNoise
 from recombine.jobs.score.score import ModelScore, Score
-from recombine.report.written import join_words
 from recombine.verdicts import Verdict
+from recombine.writing import few_digits, join_words, plural
 
 #: What is said of a part that its range does not tell from none.
 NOT_BEYOND_CHANCE = "none beyond chance"

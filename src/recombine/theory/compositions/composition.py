@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.checks import call, callable_or_refuse, whole
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, call_with_tensors
+from recombine.writing import listing
 
 #: Relative error of Jacobians that are formulas or autodiff, and of those by finite differences.
 EXACT, DIFFERENCE_PRECISION = float(np.finfo(float).eps), 1e-11

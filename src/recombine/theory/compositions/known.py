@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.checks import real, reals
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.theory.compositions.composition import Composition
+from recombine.writing import listing
 
 
 def _diagonal(values: FloatArray) -> FloatArray:

@@ -14,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.theory.gated.contexts import HalfSpaces
 from recombine.theory.gated.margin import GatedMargin, largest_margin
+from recombine.writing import listing
 
 #: Norms that an estimator can be asked for, and thresholds that it can make.
 ESTIMATOR_NORMS = ("group", "effective", "zeta", "one-layer", "frozen")

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, affordable, as_numbers
 from recombine.cells.brief import brief_repr
 from recombine.checks import whole
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.theory.gated.contexts import as_points
+from recombine.writing import listing
 
 #: Norms by name: two that the paper compares, two controls, frozen ReLU gates, the first two as they were published,
 #: and the second of these with one of its two defects alone.

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.conjunctions import Subset, subsets
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.theory.kernels.layer_maps import (
     LayerMap,
     arc_cosine_0,
@@ -30,6 +30,7 @@ from recombine.theory.kernels.layer_maps import (
     input_cosines,
     tangent,
 )
+from recombine.writing import listing
 
 #: Sums over all subsets of factors are given up beyond this many factors.
 MAX_FACTORS_OF_SUBSETS = 20

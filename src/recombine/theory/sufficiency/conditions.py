@@ -17,7 +17,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import brief_repr
 from recombine.checks import callable_or_refuse, generator, reals, whole
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.anchor_stacks import Anchored, AnchorStacks, Component
@@ -25,6 +25,7 @@ from recombine.theory.sufficiency.rank_reports import RankTest, SlotRank
 from recombine.theory.supports.latents import as_text, as_value, slot_number
 from recombine.theory.supports.sets import Seed, Support, require_support
 from recombine.verdicts import Verdict
+from recombine.writing import listing
 
 #: Values of each slot at which ranks are tested when none are given.
 PROBES_PER_SLOT = 16

@@ -21,8 +21,9 @@ from recombine.cells.array_files import read_arrays, write_arrays
 from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.cells.brief import brief_repr
 from recombine.checks import whole, wholes
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.theory.gated.contexts import HalfSpaces, as_points
+from recombine.writing import listing
 
 #: How a unit's weights depend on the input.
 KINDS = ("one-layer", "contexts", "relu", "frozen")

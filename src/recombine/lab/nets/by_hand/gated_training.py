@@ -19,11 +19,12 @@ from torch import Tensor
 
 from recombine.cells.arrays import FloatArray, IntArray, as_numbers
 from recombine.checks import real, whole, wholes
-from recombine.errors import InputError, SolverError, listing
+from recombine.errors import InputError, SolverError
 from recombine.lab.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, look_up, row_numbers
 from recombine.lab.nets.checkpoints import State, next_checkpoint
 from recombine.theory.gated.contexts import as_points
 from recombine.theory.gated.features import as_signs
+from recombine.writing import listing
 
 #: Part of every seed, so that the order of samples does not depend on draws of weights.
 ORDER = 11

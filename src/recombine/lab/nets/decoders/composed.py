@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from recombine.cells.arrays import as_numbers
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab.nets.architecture import Architecture, Tensors, stack_networks
 from recombine.lab.nets.decoders.components import Component, Decoder, FourierNet
+from recombine.writing import listing
 
 #: How layers become an image: soft addition, "over" with opacity, or plain addition.
 RULES = ("soft", "rgba", "add")

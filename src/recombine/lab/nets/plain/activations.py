@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from recombine.checks import of_kind
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: Samples of one pass when nothing is learned.
 EVALUATED = 500

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from recombine.cells.brief import brief_repr
 from recombine.checks import call, of_kind
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab.nets.plain.activations import (
     batch_norms,
     evaluating,
@@ -30,6 +30,7 @@ from recombine.lab.nets.plain.activations import (
 from recombine.lab.nets.plain.samples import LabelledSamples
 from recombine.lab.nets.plain.training import Recipe, train
 from recombine.measures.activations.dimensionality import Reuse, feature_reuse
+from recombine.writing import listing
 
 #: Factors for which running statistics are set anew before finetuning.
 STATISTICS = ("all", "rescaled", "none")

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab.worlds.images.files import Bytes, Labelled, cifar_readers, files_below, in_content_order, read_idx
+from recombine.writing import listing
 
 Found = TypeVar("Found")
 

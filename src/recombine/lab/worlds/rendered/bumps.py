@@ -16,7 +16,8 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.cells.brief import brief_repr
 from recombine.checks import whole
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: How x and y become input units; each uses its own units for either factor.
 ENCODINGS = ("one-hot", "bump", "ramp", "scaled-ramp", "positional")

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 #: How layers become an image.
 RULES = ("hard", "soft", "rgba")

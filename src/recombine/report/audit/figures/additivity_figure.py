@@ -13,8 +13,8 @@ from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
 from recombine.jobs.listing import level_columns
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, PAPER, POINT, SOFT, WIDTH, inches, shorten
-from recombine.report.written import compact
 from recombine.tables.table import Table
+from recombine.writing import compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

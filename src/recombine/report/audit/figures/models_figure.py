@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, PAPER, PIXELS_PER_INCH, WIDTH, inches, shorten, symbol_marker
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, inches, shorten
-from recombine.report.written import compact
 from recombine.tables.table import Table
 from recombine.theory.structures.link import LinkFit
+from recombine.writing import compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

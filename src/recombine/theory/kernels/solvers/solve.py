@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
 from recombine.cells.brief import brief_repr
-from recombine.errors import InputError, SolverError, listing
+from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import MAX_GRAM_BLOCK_ENTRIES, BlockGram, group_ids
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
@@ -31,6 +31,7 @@ from recombine.theory.kernels.solvers.routes import (
     solve_iterative,
     solve_primal,
 )
+from recombine.writing import listing
 
 #: Dense below this many cells (measured: then faster than a hundred products).
 DENSE_FASTER_BELOW_CELLS = 1500

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.theory.supports import Support, band, box, gap, planes
+from recombine.writing import listing
 
 #: Latents of a sprite and of a blob; anchors of sprites have the smallest size.
 SPRITE, BLOB = ("x", "y", "shape", "scale", "hue"), ("x", "y", "hue")

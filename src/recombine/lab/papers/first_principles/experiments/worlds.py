@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab.papers.first_principles.experiments.supports import BLOB, SPRITE, anchor
 from recombine.lab.worlds.rendered import blobs, sprites
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from torch import Tensor

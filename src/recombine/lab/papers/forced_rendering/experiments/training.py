@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.worlds.rendered.bumps import BumpSamples, BumpWorld, Hole
+from recombine.writing import listing
 
 Rows = list[dict[str, Any]]
 Setting = Mapping[str, Any]

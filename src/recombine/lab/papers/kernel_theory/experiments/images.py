@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab import tasks
 from recombine.lab.papers.kernel_theory.experiments.image_scores import Answers, Columns, choices, kinds, sums
 from recombine.lab.papers.kernel_theory.experiments.kernels import Rows, Setting
@@ -23,6 +23,7 @@ from recombine.lab.worlds.images.sources import load_images
 from recombine.measures.activations.salience import measured_salience
 from recombine.measures.outputs.scores import fitted_line
 from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
@@ -17,7 +17,7 @@ def number(value: float | int | None, digits: int = 3) -> str:
     """
     if value is None or value != value:
         return "–"
-    whole = isinstance(value, int | np.integer) or 10 ** (digits - 1) <= abs(value) < 1e12
+    whole = isinstance(value, Integral) or 10 ** (digits - 1) <= abs(value) < 1e12
     return (f"{value:,.0f}" if whole else f"{value:.{digits}g}").replace("-", "−")
 
 
@@ -32,16 +32,16 @@ def aligned(values: Sequence[float]) -> list[str]:
     >>> aligned([22.09, 5.114, -83.47, float("nan")]), aligned([3.0, 12.0]), aligned([1e-3, 1e6])
     (['22.09', '5.11', '−83.47', '–'], ['3', '12'], ['0.001', '1,000,000'])
     """
-    largest = max((abs(value) for value in values if np.isfinite(value)), default=0.0)
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     values = [0.0 if abs(value) <= 1e-12 * largest else value for value in values]  # what is left by rounding
-    sizes = [abs(value) for value in values if np.isfinite(value) and value]
+    sizes = [abs(value) for value in values if math.isfinite(value) and value]
     if not sizes or max(sizes) > 1e5 * min(sizes) or max(sizes) < 1e-4:
         return [number(value, 4) for value in values]
-    first, last = (int(np.floor(np.log10(size))) for size in (max(sizes), min(sizes)))
+    first, last = (math.floor(math.log10(size)) for size in (max(sizes), min(sizes)))
     places = max(3 - first, min(1 - last, 5 - first), 0)
     if all(size == int(size) for size in sizes):
         places = 0
-    texts = [f"{value:,.{places}f}".replace("-", "−") if np.isfinite(value) else number(value) for value in values]
+    texts = [f"{value:,.{places}f}".replace("-", "−") if math.isfinite(value) else number(value) for value in values]
     return ["0" if set(text) <= set("−0.,") and places == 0 else text for text in texts]
 
 
@@ -102,7 +102,7 @@ def slope_text(value: float) -> str:
     >>> slope_text(0.8478), slope_text(float("nan"))
     ('85%', 'not varied')
     """
-    return "not varied" if np.isnan(value) else f"{value:.0%}".replace("-", "−")
+    return "not varied" if math.isnan(value) else f"{value:.0%}".replace("-", "−")
 
 
 def join_words(items: Sequence[str]) -> str:
@@ -114,3 +114,66 @@ def join_words(items: Sequence[str]) -> str:
     'carrier, origin and dest'
     """
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+def listing(items: Iterable[object], limit: int = 12) -> str:
+    """Join items for a message, cut to ``limit`` with the number left out.
+
+    Examples
+    --------
+    >>> listing(["a", "b", "c"], limit=2)
+    'a, b, ... (1 more)'
+    """
+    texts = [str(item) for item in items]
+    if len(texts) <= limit:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:limit])}, ... ({len(texts) - limit} more)"
+
+
+def written_count(count: int) -> str:
+    """Write a count, from 10¹⁵ on by its power of ten: nobody reads seventy digits.
+
+    Examples
+    --------
+    >>> written_count(12345), written_count(36 * 10**69 + 5)
+    ('12,345', '3.6 × 10⁷⁰')
+    """
+    if count < 10**15:
+        return f"{count:,}"
+    power = len(str(count)) - 1
+    return f"{count / 10**power:.2g} × 10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{written_count(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def round_estimate(number: float) -> int:
+    """Return an estimated count with two digits: more would look like a count.
+
+    Examples
+    --------
+    >>> round_estimate(959_999_971), round_estimate(47)
+    (960000000, 47)
+    """
+    whole = round(number)
+    step: int = 10 ** max(len(str(abs(whole))) - 2, 0)
+    return (whole + step // 2) // step * step
+
+
+def few_digits(value: float) -> str:
+    """Write a number in three digits, or in full where it has more before the point.
+
+    Examples
+    --------
+    >>> few_digits(0.12345), few_digits(11175.3), few_digits(1e15)
+    ('0.123', '11,175', '1e+15')
+    """
+    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e12 else f"{value:.3g}"
