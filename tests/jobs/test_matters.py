@@ -17,8 +17,8 @@ from recombine.design import Design
 from recombine.jobs import Importance
 from recombine.jobs.importance import ANY
 from recombine.report.audit.record import audit_json
-from recombine.report.wording import UNSEEN
 from recombine.verdicts import Verdict
+from recombine.words.verdicts import UNSEEN
 
 ABOUT_CELLS = {"RC101", "RC102", "RC105", "RC106", "RC110"}
 

@@ -23,11 +23,11 @@ from recombine.jobs.audit.certificates import (
     certificate_variance,
     explanation,
 )
-from recombine.report.audit.answer import answer
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.report.screen import printable
-from recombine.report.wording import rows_phrase
 from recombine.verdicts import Verdict
+from recombine.words.answer import answer
+from recombine.words.table import rows_phrase
 from recombine.writing import amount, round_estimate, written_count
 
 if TYPE_CHECKING:

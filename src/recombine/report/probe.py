@@ -9,7 +9,7 @@ from recombine.jobs.probe.probe import Probe
 from recombine.measures.dependence.independence import bits_text, share_text
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
-from recombine.report.wording import GUESS
+from recombine.words.table import GUESS
 from recombine.writing import plural
 
 if TYPE_CHECKING:

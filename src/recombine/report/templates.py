@@ -6,11 +6,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from recombine import words
 from recombine.jobs.audit.certificates import beside_error
-from recombine.report import wording
 from recombine.report.theme import NARROW
 from recombine.verdicts import Verdict
-from recombine.writing import amount, number, plural
+from recombine.writing import amount, number, percent, plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,7 +40,8 @@ def _environment() -> Environment:
     environment.filters |= {"number": number, "amount": amount, "beside": beside_error}
     environment.globals |= {
         "Verdict": Verdict,
-        "wording": wording,
+        "words": words,
+        "percent": percent,
         "plural": plural,
         "style": Markup((files("recombine.report") / "style.css").read_text(encoding="utf-8")),
         "ask": Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8")),

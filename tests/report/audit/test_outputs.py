@@ -20,14 +20,14 @@ import pytest
 import recombine as rc
 from recombine.data import flights_path
 from recombine.jobs.audit.certificates import certificates_to_show
-from recombine.report.audit.answer import answer
-from recombine.report.audit.network_text import ROWS
 from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.report.audit.terminal import show_audit
 from recombine.report.screen import plain_text
 from recombine.verdicts import Verdict
+from recombine.words.answer import answer
+from recombine.words.forecast import ROWS
 from recombine.writing import round_estimate
 
 WORDS = [verdict.word for verdict in Verdict]

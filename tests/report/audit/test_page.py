@@ -17,8 +17,9 @@ from recombine.data import flights_path
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
-from recombine.report.wording import Tally, additivity_sentence, count_sentence, decision_sentence, verdict_sentence
 from recombine.verdicts import Verdict
+from recombine.words.additivity import additivity_sentence
+from recombine.words.verdicts import Tally, count_sentence, decision_sentence, verdict_sentence
 from recombine.writing import number
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "path", "use", "rect", "image"}

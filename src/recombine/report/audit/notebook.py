@@ -5,11 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from recombine.report.audit.answer import answer
-from recombine.report.audit.importance_text import importance_column, no_findings
 from recombine.report.theme import ink_on
-from recombine.report.wording import Tally, impossible_sentence, rows_phrase
 from recombine.verdicts import Finding, Severity, Verdict
+from recombine.words.answer import answer
+from recombine.words.importance import importance_column, no_findings
+from recombine.words.table import impossible_sentence, rows_phrase
+from recombine.words.verdicts import Tally
 from recombine.writing import percent
 
 if TYPE_CHECKING:

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine import words
 from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.jobs.audit.certificates import certificates_to_show
-from recombine.report import wording
-from recombine.report.audit import network_text
 from recombine.report.audit import page_tables as tables
-from recombine.report.audit.answer import answer
 from recombine.report.audit.embedded_cells import embedded_cells, script_json
 from recombine.report.audit.figures.additivity_figure import AdditivityFigure
 from recombine.report.audit.figures.models_figure import ModelsFigure
 from recombine.report.audit.figures.structure_figure import StructureFigure
-from recombine.report.audit.importance_text import importance_column, importance_shares, no_findings
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both
 from recombine.tables.table import Table
 from recombine.verdicts import Severity, Verdict
+from recombine.words.answer import answer
+from recombine.words.importance import importance_column, importance_shares, no_findings
 from recombine.writing import number
 
 if TYPE_CHECKING:
@@ -79,13 +78,13 @@ def page(
         advice={"plan": advised, "table": tables.plan_table(advised)},
         values=tables.values_table(audit),
         certificates=shown,
-        words=_words(audit, command),
+        glossary=_glossary(audit, command),
         asked=script_json(embedded_cells(audit, chart, [one.certificate for one in shown])),
     )
 
 
 def _head(audit: Audit) -> dict[str, Any]:
-    found = wording.Tally.of(audit)
+    found = words.Tally.of(audit)
     marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
     return {
         "answer": answer(audit),
@@ -181,14 +180,14 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "shortcuts": tables.shortcuts_table(found),
         "accuracy": tables.accuracy_table(found),
         "sentences": [
-            network_text.trust_sentence(found),
-            network_text.depth_sentence(found) if len(found.depths) else "",
-            network_text.early_sentence(found),
+            words.trust_sentence(found),
+            words.depth_sentence(found) if len(found.depths) else "",
+            words.early_sentence(found),
         ],
-        "nothing": network_text.nothing_sentence(found),
-        "untold": network_text.untold_sentence(found),
-        "slopes_trust": network_text.slopes_trust(found),
-        "shortcut": network_text.shortcut_sentence(found),
+        "nothing": words.nothing_sentence(found),
+        "untold": words.untold_sentence(found),
+        "slopes_trust": words.slopes_trust(found),
+        "shortcut": words.shortcut_sentence(found),
         "left_out": found.left_out if found.error else "",
     }
 
@@ -200,7 +199,7 @@ def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
     return {"table": tables.models_table(models), "svg": inline_both(figure)}
 
 
-def _words(audit: Audit, command: str | None) -> dict[str, Any]:
+def _glossary(audit: Audit, command: str | None) -> dict[str, Any]:
     return {
         "verdicts": list(Verdict),
         "command": command,

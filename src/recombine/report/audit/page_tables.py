@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from recombine import words
 from recombine.jobs.advice.plan import Plan
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
 from recombine.jobs.structure.choice import ASSUMED
-from recombine.report.audit import network_text
 from recombine.report.audit.figures.models_figure import VERDICTS
-from recombine.report.wording import MODELS
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.words.values import MODELS
 from recombine.writing import aligned, number, percent, share, slope_text, written_count
 
 if TYPE_CHECKING:
@@ -302,11 +302,11 @@ def held_out_table(audit: Audit) -> PageTable | None:
 
 def errors_table(audit: Audit) -> PageTable | None:
     """What models will be off by."""
-    forecast, caption = audit.forecast, network_text.error_caption(audit)
+    forecast, caption = audit.forecast, words.error_caption(audit)
     if forecast.error is None:
         return None
     columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
-    return page_table("t-errors", caption, network_text.error_rows(forecast.error), columns)
+    return page_table("t-errors", caption, words.error_rows(forecast.error), columns)
 
 
 def depths_table(forecast: Forecast) -> PageTable | None:
@@ -331,7 +331,7 @@ def slopes_table(forecast: Forecast) -> PageTable | None:
     columns: dict[str, Value] = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("slope")}
     columns |= {"NTK": lambda row: Entry(slope_text(row["ntk"]), True)}
     columns |= {"NNGP": lambda row: Entry(slope_text(row["nngp"]), True)}
-    return page_table("t-slopes", network_text.SLOPES, network_text.told_slopes(forecast), columns)
+    return page_table("t-slopes", words.SLOPES, words.told_slopes(forecast), columns)
 
 
 def shortcuts_table(forecast: Forecast) -> PageTable | None:

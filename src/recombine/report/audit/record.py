@@ -15,12 +15,12 @@ from recombine.jobs.advice.plan import Pick, Plan
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.documents import SCHEMAS
 from recombine.jobs.structure.held_out_ranges import COVERED, HeldOutRanges
-from recombine.report.audit.answer import answer
 from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
 from recombine.theory.structures.link import LinkFit
 from recombine.verdicts import Verdict
+from recombine.words.answer import answer
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit

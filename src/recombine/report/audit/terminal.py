@@ -1,4 +1,4 @@
-"""The audit in a screenful: what `recombine.report.wording` says, laid out for a terminal."""
+"""The audit in a screenful: what `recombine.words` says, laid out for a terminal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine import words
 from recombine.jobs.advice.plan import Plan
-from recombine.report import wording
-from recombine.report.audit import network_text
-from recombine.report.audit.answer import answer
-from recombine.report.audit.importance_text import importance_column, no_findings
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
-from recombine.report.wording import Tally
 from recombine.tables.table import Table
 from recombine.verdicts import Severity, Verdict
+from recombine.words.answer import answer
+from recombine.words.importance import importance_column, no_findings
+from recombine.words.verdicts import Tally
 from recombine.writing import number, percent, written_count
 
 if TYPE_CHECKING:
@@ -64,14 +63,14 @@ def _heading(audit: Audit, console: Console) -> None:
     design = audit.design
     outcome = f", outcome {design.outcome_name}" if design.outcome_name else ""
     print_line(console, f"Recombine audit of {design.source}", "bold")
-    print_line(console, f"{design.title}{outcome}; {wording.rows_phrase(audit.coverage)}")
-    notes = [wording.weight_sentence(design), wording.impossible_sentence(design)]
+    print_line(console, f"{design.title}{outcome}; {words.rows_phrase(audit.coverage)}")
+    notes = [words.weight_sentence(design), words.impossible_sentence(design)]
     notes += [] if audit.matters is None else [audit.matters.statement]
-    for phrase in [*wording.twin_phrases(design), *wording.scale_sentences(design), *notes]:
+    for phrase in [*words.twin_phrases(design), *words.scale_sentences(design), *notes]:
         if phrase:
             print_line(console, phrase)
     if design.proposals:
-        print_line(console, wording.GUESS, "bold yellow")
+        print_line(console, words.GUESS, "bold yellow")
 
 
 def _answer(audit: Audit, console: Console) -> None:
@@ -83,7 +82,7 @@ def _answer(audit: Audit, console: Console) -> None:
 def _verdicts(audit: Audit, console: Console) -> None:
     counts, asked = audit.counts, Tally.of(audit)
     if asked.targets:
-        print_title(console, f"{asked.total:,} target cells, {wording.condition(audit, audit.order)}:")
+        print_title(console, f"{asked.total:,} target cells, {words.condition(audit, audit.order)}:")
         console.print(_bars(asked, asked.total, audit))
     product = "The full product" if asked.targets else "All combinations"
     if not audit.design.possible.whole:
@@ -95,10 +94,10 @@ def _verdicts(audit: Audit, console: Console) -> None:
     )
     engines = {1: (audit.first, audit.first_counts), audit.order: (audit.identification, counts)}
     for order, (engine, found) in engines.items():
-        print_line(console, f"  unseen cells, {wording.condition(audit, order)}:")
+        print_line(console, f"  unseen cells, {words.condition(audit, order)}:")
         weighted = audit if order == audit.order and not asked.targets else None
         console.print(_bars(Tally(dict(found.by_verdict), found.exact), unseen, weighted))
-        how = wording.decision(engine) if found.exact else wording.estimate_sentence(found)
+        how = words.decision(engine) if found.exact else words.estimate_sentence(found)
         print_line(console, f"  {how}", "dim")
     if audit.listing.kind == "sample":
         print_line(console, f"  {audit.listing.note}", "dim")
@@ -115,7 +114,7 @@ def _bars(found: Tally, total: int, weighted: Audit | None) -> RichTable:
     table = plain_grid(numbers=3 if shares else 2)
     for verdict in Verdict:
         count = found.counts[verdict]
-        if (verdict is Verdict.SEEN and not found.targets) or (verdict in wording.RARE and not count):
+        if (verdict is Verdict.SEEN and not found.targets) or (verdict in words.RARE and not count):
             continue
         bar = "█" * round(_BAR * count / total) if total else ""
         colour = verdict.colour if verdict is not Verdict.UNSEEN_LEVEL else "default"
@@ -128,17 +127,17 @@ def _bars(found: Tally, total: int, weighted: Audit | None) -> RichTable:
 
 def _coverage(audit: Audit, console: Console) -> None:
     print_title(console, "Coverage")
-    _paragraphs(console, wording.coverage_sentence(audit.coverage), wording.thin_levels(audit.coverage))
+    _paragraphs(console, words.coverage_sentence(audit.coverage), words.thin_levels(audit.coverage))
 
 
 def _additivity(audit: Audit, console: Console) -> None:
     print_title(console, "Does additivity hold here?")
     if audit.additivity is None:
-        _paragraphs(console, wording.caution_sentence(audit.order))
+        _paragraphs(console, words.caution_sentence(audit.order))
         return
     _paragraphs(console, *(audit.additivity.statement_at(order) for order in sorted({1, audit.order})))
-    held, breakers = wording.held_out_sentence(audit), wording.breakers_sentence(audit)
-    _paragraphs(console, wording.beyond_sentence(audit), held, breakers, audit.ranges_statement)
+    held, breakers = words.held_out_sentence(audit), words.breakers_sentence(audit)
+    _paragraphs(console, words.beyond_sentence(audit), held, breakers, audit.ranges_statement)
 
 
 def _structure(audit: Audit, console: Console) -> None:
@@ -152,23 +151,23 @@ def _structure(audit: Audit, console: Console) -> None:
 def _forecast(audit: Audit, console: Console) -> None:
     found = audit.forecast
     print_title(console, "What your model will do")
-    _paragraphs(console, network_text.nothing_sentence(found))
+    _paragraphs(console, words.nothing_sentence(found))
     if found.error is not None:
-        print_line(console, f"  {network_text.error_caption(audit)}:")
+        print_line(console, f"  {words.error_caption(audit)}:")
         console.print(_errors(found.error))
-        _paragraphs(console, network_text.trust_sentence(found), network_text.depth_sentence(found))
-        _paragraphs(console, network_text.early_sentence(found))
-    if network_text.told_slopes(found):
-        print_line(console, f"  {network_text.SLOPES}:")
+        _paragraphs(console, words.trust_sentence(found), words.depth_sentence(found))
+        _paragraphs(console, words.early_sentence(found))
+    if words.told_slopes(found):
+        print_line(console, f"  {words.SLOPES}:")
         console.print(_slopes(found))
-    _paragraphs(console, network_text.slopes_trust(found), network_text.untold_sentence(found))
-    _paragraphs(console, network_text.shortcut_sentence(found))
-    _paragraphs(console, *wording.accuracy_sentences(found))
+    _paragraphs(console, words.slopes_trust(found), words.untold_sentence(found))
+    _paragraphs(console, words.shortcut_sentence(found))
+    _paragraphs(console, *words.accuracy_sentences(found))
 
 
 def _errors(error: ErrorForecast) -> RichTable:
     table = plain_grid(numbers=1)
-    for name, value in network_text.error_rows(error):
+    for name, value in words.error_rows(error):
         table.add_row("", name, number(value))
     return table
 
@@ -177,21 +176,21 @@ def _slopes(found: Forecast) -> RichTable:
     from rich.text import Text
 
     table = plain_grid(numbers=1)
-    for row in network_text.told_slopes(found):
-        table.add_row("", Text(str(row["factor"])), network_text.slope_range(row))
+    for row in words.told_slopes(found):
+        table.add_row("", Text(str(row["factor"])), words.slope_range(row))
     return table
 
 
 def _models(models: Table, console: Console) -> None:
-    print_title(console, wording.MODELS)
+    print_title(console, words.MODELS)
     table = plain_grid()
     table.add_column()
     for _ in range(3):
         table.add_column(justify="right")
-    words = [Verdict.DETERMINED.word, Verdict.DISCONNECTED.word, Verdict.UNSEEN_LEVEL.word]
-    table.add_row("", "trained on", "model", *words)
+    judged = [Verdict.DETERMINED.word, Verdict.DISCONNECTED.word, Verdict.UNSEEN_LEVEL.word]
+    table.add_row("", "trained on", "model", *judged)
     for row in models.rows():
-        errors = [_error(row[word], row[f"{word} cells"]) for word in words]
+        errors = [_error(row[word], row[f"{word} cells"]) for word in judged]
         table.add_row("", f"{row['share']:.0%} of cells", row["model"], *errors)
     console.print(table)
 
@@ -211,7 +210,7 @@ def _plan(plan: Plan, console: Console) -> None:
         console,
         plan.statement if plan.needed or plan.beyond or plan.enough or plan.several else "",
         f"The first {shown} of them (all: --suggest {plan.needed}):" if part else "",
-        "" if plan.picks or plan.enough else wording.NOTHING_TO_COLLECT,
+        "" if plan.picks or plan.enough else words.NOTHING_TO_COLLECT,
     )
     table = plain_grid()
     costs = len({pick.cost for pick in plan.picks}) > 1
@@ -240,7 +239,7 @@ def _example(audit: Audit, console: Console) -> None:
 
 def _left_out(audit: Audit, console: Console) -> None:
     if audit.left_out:
-        print_title(console, wording.LEFT_OUT)
+        print_title(console, words.LEFT_OUT)
         _paragraphs(console, *audit.left_out)
 
 

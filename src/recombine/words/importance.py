@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.report.wording import NO_FINDINGS, UNSEEN
 from recombine.verdicts import Verdict
+from recombine.words.verdicts import NO_FINDINGS, UNSEEN
 from recombine.writing import join_words, share
 
 if TYPE_CHECKING:

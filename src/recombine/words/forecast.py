@@ -1,4 +1,4 @@
-"""The forecast in words: what terminal, page and notebook say of models is written here, once."""
+"""The forecast in words: what networks will do on unseen cells."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.audit.fitted_networks import HELD_OUT
+from recombine.words.verdicts import Tally
 from recombine.writing import join_words, number, plural, slope_text
 
 if TYPE_CHECKING:
@@ -127,3 +128,33 @@ def shortcut_sentence(found: Forecast) -> str:
 def nothing_sentence(found: Forecast) -> str:
     """Say why there is no forecast; empty if there is one."""
     return f"Not forecast: {found.obstacle}." if found.obstacle else ""
+
+
+def network_sentence(audit: Audit) -> str:
+    """Say in outcome units what a network will be off by, and how often that came true; or why it is not forecast."""
+    error = audit.forecast.error
+    if audit.design.outcome is None:
+        return "What a network will do is not known without an outcome."
+    if error is None:
+        reason = audit.forecast.obstacle or "too few seen combinations are determined by the others"
+        return f"What a network will be off by is not forecast: {reason}."
+    unseen = Tally.of(audit).unseen
+    where = "determined combinations" if unseen else "seen combinations, each predicted from the others"
+    network = "A network trained to convergence" + (" with every level a label" if audit.design.scales else "")
+    return (
+        f"{network} will be off by about {number(error.ntk)} on {where}, adding "
+        f"effects by {number(error.additive)} and the plain mean by {number(error.mean)}; such a forecast was within "
+        f"20 % in {hit_rate(sentence_of(error))}."
+    )
+
+
+def accuracy_sentences(forecast: Forecast) -> list[str]:
+    """Say with which accuracy networks classify held-out cells; empty where that is not known."""
+    if forecast.accuracy is None:
+        return []
+    lines = []
+    for loss in ("cross-entropy", "squared"):
+        found = forecast.accuracy["accuracy"][forecast.accuracy["loss"] == loss]
+        text = f"{found[0]:.0%}" if np.ptp(found) < 0.005 else f"{found.min():.0%} to {found.max():.0%}"
+        lines.append(f"Accuracy on held-out unseen cells with {loss} loss, depth 1 to 4: {text}")
+    return lines

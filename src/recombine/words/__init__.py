@@ -1,0 +1,62 @@
+"""Words: every sentence that a reader of an audit meets, from results to texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._lazy import lazy_package
+
+if TYPE_CHECKING:
+    from recombine.words.additivity import additivity_sentence as additivity_sentence
+    from recombine.words.additivity import beyond_sentence as beyond_sentence
+    from recombine.words.additivity import breakers_sentence as breakers_sentence
+    from recombine.words.additivity import caution_sentence as caution_sentence
+    from recombine.words.additivity import condition as condition
+    from recombine.words.answer import answer as answer
+    from recombine.words.forecast import ONE_LAYER as ONE_LAYER
+    from recombine.words.forecast import ROWS as ROWS
+    from recombine.words.forecast import SLOPES as SLOPES
+    from recombine.words.forecast import accuracy_sentences as accuracy_sentences
+    from recombine.words.forecast import depth_sentence as depth_sentence
+    from recombine.words.forecast import early_sentence as early_sentence
+    from recombine.words.forecast import error_caption as error_caption
+    from recombine.words.forecast import error_rows as error_rows
+    from recombine.words.forecast import network_sentence as network_sentence
+    from recombine.words.forecast import nothing_sentence as nothing_sentence
+    from recombine.words.forecast import sentence_of as sentence_of
+    from recombine.words.forecast import shortcut_sentence as shortcut_sentence
+    from recombine.words.forecast import slope_range as slope_range
+    from recombine.words.forecast import slopes_trust as slopes_trust
+    from recombine.words.forecast import told_slopes as told_slopes
+    from recombine.words.forecast import trust_sentence as trust_sentence
+    from recombine.words.forecast import untold_sentence as untold_sentence
+    from recombine.words.importance import importance_column as importance_column
+    from recombine.words.importance import importance_sentence as importance_sentence
+    from recombine.words.importance import importance_shares as importance_shares
+    from recombine.words.importance import no_findings as no_findings
+    from recombine.words.plan import NOTHING_TO_COLLECT as NOTHING_TO_COLLECT
+    from recombine.words.structure import structure_sentence as structure_sentence
+    from recombine.words.table import GUESS as GUESS
+    from recombine.words.table import coverage_sentence as coverage_sentence
+    from recombine.words.table import impossible_sentence as impossible_sentence
+    from recombine.words.table import per_cell_phrase as per_cell_phrase
+    from recombine.words.table import rows_phrase as rows_phrase
+    from recombine.words.table import scale_sentences as scale_sentences
+    from recombine.words.table import thin_levels as thin_levels
+    from recombine.words.table import twin_phrases as twin_phrases
+    from recombine.words.table import weight_sentence as weight_sentence
+    from recombine.words.values import MODELS as MODELS
+    from recombine.words.values import held_out_sentence as held_out_sentence
+    from recombine.words.verdicts import LEFT_OUT as LEFT_OUT
+    from recombine.words.verdicts import NO_FINDINGS as NO_FINDINGS
+    from recombine.words.verdicts import RARE as RARE
+    from recombine.words.verdicts import UNSEEN as UNSEEN
+    from recombine.words.verdicts import Tally as Tally
+    from recombine.words.verdicts import assumption as assumption
+    from recombine.words.verdicts import count_sentence as count_sentence
+    from recombine.words.verdicts import decision as decision
+    from recombine.words.verdicts import decision_sentence as decision_sentence
+    from recombine.words.verdicts import estimate_sentence as estimate_sentence
+    from recombine.words.verdicts import verdict_sentence as verdict_sentence
+
+lazy_package(__name__)

@@ -1,0 +1,128 @@
+"""How a table was read and what it holds, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine.cells.conjunctions import contains
+from recombine.cells.possible import Possible
+from recombine.design.nesting import nesting_phrase
+from recombine.writing import amount, join_words, plural, share, written_count
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
+    from recombine.jobs.audit.coverage import Coverage
+
+GUESS = "The factors are a guess; name them with --factors to be sure."
+
+
+def rows_phrase(coverage: Coverage) -> str:
+    """Write how much the training data hold."""
+    behind = "" if coverage.measurements == coverage.rows else f" ({amount(coverage.measurements)} measurements)"
+    return f"{plural(coverage.rows, 'training row')}{behind}"
+
+
+def weight_sentence(design: Design) -> str:
+    """Say how a column of weights was read; empty without one.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> weight_sentence(Design.from_cells([[0, 1], [1, 2]]))
+    ''
+    """
+    if design.rows_are == "measurements":
+        return ""
+    if design.rows_are == "counts":
+        return "A row with weight n is read as n equal measurements; if rows are means of n, say --means."
+    lead = "A row with weight n is read as the mean of n measurements"
+    if design.outcome is None or design.within_rows:
+        return f"{lead}."
+    return f"{lead}; how much those differ is not known: name their standard deviations with --sd to have it counted."
+
+
+def twin_phrases(design: Design) -> list[str]:
+    """Say which factors are interchangeable.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> twin_phrases(Design.from_cells([[0, 1], [1, 2]], names=["gene_a", "gene_b"], symmetric=[(0, 1)]))
+    ['one factor used twice: gene_a and gene_b']
+    """
+    groups = [[design.names[member] for member in group] for group in design.symmetric]
+    times = {2: "twice"}
+    return [f"one factor used {times.get(len(names), 'several times')}: {join_words(names)}" for names in groups]
+
+
+def scale_sentences(design: Design) -> list[str]:
+    """Say which factors are ordered or numeric, and what that assumes.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> design = Design.from_cells([[0, 0], [1, 5], [1, 8]], names=["plant", "dose"]).on_scales(["dose"])
+    >>> scale_sentences(design)
+    ['dose is ordered: its effect runs straight from one seen value to the next, 0 to 8.']
+    """
+    found = []
+    for factor, scale in zip(design.factors, design.scales, strict=False):
+        if scale is None:
+            continue
+        low, high = (factor.labels[end] for end in scale.ends)
+        if scale.kind == "ordered":
+            how = "its effect runs straight from one seen value to the next"
+        elif len(scale.knots) <= 2:
+            how = "its effect is a straight line"
+        else:
+            how = f"its effect is a smooth curve (natural cubic spline, {len(scale.knots)} knots)"
+        found.append(f"{factor.name} is {scale.kind}: {how}, {low} to {high}.")
+    return found
+
+
+def impossible_sentence(design: Design) -> str:
+    """Say which combinations cannot exist, why, and how to say otherwise; empty if all can.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> cells = [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> impossible_sentence(Design.from_cells(cells, names=["plant", "soil", "dose"], nested=["plant/soil"]))
+    '4 of the 8 combinations of levels cannot exist: plant lies inside soil (as was said).'
+    """
+    if design.possible.whole:
+        return ""
+    full = Possible.product(design.sizes, design.symmetric).count
+    lead = f"{written_count(full - design.product)} of the {written_count(full)} combinations of levels cannot exist"
+    if design.listed is not None:
+        fresh = int((~contains(design.listed, design.cells)).sum())
+        extra = f"; {plural(fresh, 'cell')} of the table that it lacks count as possible" if fresh else ""
+        return f"{lead}: they are not in {design.listed_in}{extra}."
+    inferred = [item for item in design.nesting if item.inferred]
+    said = [item for item in design.nesting if not item.inferred]
+    reasons = [f"{nesting_phrase(said)} (as was said)"] if said else []
+    if inferred:
+        reasons.append(f"{nesting_phrase(inferred)} (inferred from the rows; --crossed if they can)")
+    return f"{lead}: {'; '.join(reasons)}."
+
+
+def coverage_sentence(coverage: Coverage) -> str:
+    """Say how many of the t-way combinations of levels were seen, and how often a seen cell was."""
+    strengths = sorted({int(t) for t in coverage.ways["t"]})
+    ways = ", ".join(f"{t}-way {share(coverage.share(t))}" for t in strengths)
+    return f"{ways}; {per_cell_phrase(coverage)}"
+
+
+def per_cell_phrase(coverage: Coverage) -> str:
+    """Write how often a seen cell was seen."""
+    low, middle, high = (amount(value) for value in coverage.per_cell)
+    spread = low if low == high else f"{low} to {high} (median {middle})"
+    unit = "rows" if coverage.measurements == coverage.rows else "measurements"
+    return f"{unit} per seen cell: {spread}"
+
+
+def thin_levels(coverage: Coverage, most: int = 6) -> str:
+    """Name the levels that one cell at most holds; empty without any."""
+    thin = [f"{row['factor']}={row['level']}" for row in coverage.levels.rows() if row["cells"] <= 1]
+    more = f" and {len(thin) - most:,} more" if len(thin) > most else ""
+    return f"levels seen in one cell at most: {', '.join(thin[:most])}{more}" if thin else ""

@@ -1,0 +1,162 @@
+"""Verdicts in words: how many cells carry each, by which arithmetic that was decided, and what it assumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.jobs.structure.choice import Choice
+from recombine.verdicts import Verdict
+from recombine.writing import join_words, percent, plural, round_estimate, written_count
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+    from recombine.theory.identification.counts import Counts
+    from recombine.theory.identification.identify import Identification
+
+UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED, Verdict.BEYOND)
+
+#: Verdicts that are not mentioned where no cell has them.
+RARE = (Verdict.UNDECIDED, Verdict.BEYOND)
+
+NO_FINDINGS = "None: every unseen combination is determined, and no risk was found."
+
+LEFT_OUT = "Left out to save time"
+
+#: By which arithmetic verdicts are decided, and how sure that is.
+_ROUTES = {
+    "graph": ("decided exactly, by connectivity", " of levels, which cannot err"),
+    "exact": (
+        "decided exactly, by rank in modular arithmetic",
+        ": modulo the prime 2⁶¹ − 1 the chance that any one is wrong is about 4 in 10¹⁹",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Verdict counts that a sentence speaks of: over the full product, or over the reader's targets."""
+
+    counts: dict[Verdict, int]
+    exact: bool
+    targets: bool = False
+
+    @classmethod
+    def of(cls, audit: Audit) -> Tally:
+        """Return the counts that answer the reader's question: of the targets if there are any, else of the product."""
+        if audit.listing.kind == "targets":
+            counts = np.bincount(audit.codes, minlength=len(Verdict))
+            return cls({verdict: int(counts[verdict]) for verdict in Verdict}, True, True)
+        return cls(dict(audit.counts.by_verdict), audit.counts.exact)
+
+    @property
+    def total(self) -> int:
+        """All cells counted."""
+        return sum(self.counts.values())
+
+    @property
+    def unseen(self) -> int:
+        """Those that were not seen."""
+        return sum(self.counts.get(verdict, 0) for verdict in UNSEEN)
+
+    def number(self, verdict: Verdict) -> str:
+        """Write the count of a verdict; one that is known by sampling only is rounded.
+
+        Examples
+        --------
+        >>> sampled = Tally({Verdict.DETERMINED: 12_345, Verdict.UNSEEN_LEVEL: 678}, exact=False)
+        >>> sampled.number(Verdict.DETERMINED), sampled.number(Verdict.UNSEEN_LEVEL)
+        ('about 12,000', '678')
+        """
+        known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL, Verdict.BEYOND)
+        count = self.counts[verdict]
+        return written_count(count) if known else f"about {written_count(round_estimate(count))}"
+
+
+def assumption(order: int) -> str:
+    """Say what the verdicts assume.
+
+    Examples
+    --------
+    >>> assumption(1), assumption(2)
+    ('effects add', 'effects add up to interactions of 2 factors')
+    """
+    return Choice("", order).assumption
+
+
+def verdict_sentence(audit: Audit) -> str:
+    """Return how many unseen cells carry each verdict, in a sentence.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> verdict_sentence(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    'If effects add, the seen combinations determine the one unseen combination.'
+    """
+    found = Tally.of(audit)
+    noun = "target combination" if found.targets else "unseen combination"
+    if not found.unseen:
+        which = "" if audit.design.possible.whole else " that can exist"
+        every = f"Every combination{which} was seen; nothing is left to predict."
+        return "Every target was seen." if found.targets else every
+    lead = f"If {audit.choice.assumption}, the seen combinations determine"
+    known = found.counts[Verdict.DETERMINED]
+    if known == found.unseen:
+        which = f"the one {noun}" if known == 1 else f"all {plural(known, noun)}"
+        return f"{lead} {which}{_already_seen(found)}."
+    rest = [_rest(verdict, found) for verdict in UNSEEN[1:] if found.counts[verdict]]
+    these = found.number(Verdict.DETERMINED) if known else "none"
+    return f"{lead} {these} of the {plural(found.unseen, noun)}{_already_seen(found)}; {join_words(rest)}."
+
+
+def _already_seen(found: Tally) -> str:
+    seen = found.counts[Verdict.SEEN]
+    return f" ({seen:,} more {'was' if seen == 1 else 'were'} seen)" if found.targets and seen else ""
+
+
+def _rest(verdict: Verdict, found: Tally) -> str:
+    one = found.counts[verdict] == 1
+    if verdict is Verdict.UNSEEN_LEVEL:
+        return f"{found.number(verdict)} {'has' if one else 'have'} an unseen level"
+    if verdict is Verdict.BEYOND:
+        return f"{found.number(verdict)} {'lies' if one else 'lie'} beyond the seen range"
+    return f"{found.number(verdict)} {'is' if one else 'are'} {verdict.word}"
+
+
+def decision(engine: Identification) -> str:
+    """Say in a line by which arithmetic verdicts were decided."""
+    if engine.route in _ROUTES:
+        return _ROUTES[engine.route][0]
+    gap = engine.gap
+    width = "gap not measured" if gap is None else f"zeros below {gap.zero:.0e}, others above {gap.nonzero:.0e}"
+    return f"decided by floating-point projection ({width})"
+
+
+def decision_sentence(engine: Identification) -> str:
+    """Say by which arithmetic verdicts were decided, and how sure that is."""
+    sure = _ROUTES[engine.route][1] if engine.route in _ROUTES else ""
+    if not sure and engine.gap is not None:
+        sure = f"; its error is about {engine.gap.error:.1e}, and cells in between are undecided"
+    return f"Verdicts were {decision(engine)}{sure}."
+
+
+def estimate_sentence(counts: Counts) -> str:
+    """Say in a line how counts were estimated."""
+    low, high = (percent(side[Verdict.DETERMINED], counts.total) for side in (counts.low, counts.high))
+    return (
+        f"estimated from {counts.sampled:,} random cells (determined: {low} to {high} of all cells, with 95 % "
+        "confidence); total, seen and unseen level are exact"
+    )
+
+
+def count_sentence(counts: Counts, whole: bool = True) -> str:
+    """Say how the counts were found and how sure they are; ``whole`` if every combination can exist."""
+    what = (
+        f"the full product of {written_count(counts.total)} cells"
+        if whole
+        else f"the {written_count(counts.total)} cells that can exist"
+    )
+    how = f"over {what} and exact" if counts.exact else estimate_sentence(counts)
+    return f"Counts are {how}."
