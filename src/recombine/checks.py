@@ -15,13 +15,11 @@ from recombine.errors import InputError, near_miss
 from recombine.writing import listing
 
 #: Part of the targets, relative to the largest, that no coefficients fit: below it, rounding may be to blame.
-OUT_OF_REACH = 1e-9
-#: Times its size that a packed file may expand to, and bytes that it may expand to in any case.
-MOST_EXPANDED, ALWAYS_EXPANDED = 100, 2**30
+UNREACHABLE_SHARE = 1e-9
 
 
-def whole(number: Any, name: str, least: int = 1, most: int | None = None) -> int:
-    """Return an integer of at least ``least`` and at most ``most``, or say what is wrong with it.
+def whole(number: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
+    """Return an integer of at least ``at_least`` and at most ``at_most``, or say what is wrong with it.
 
     Examples
     --------
@@ -33,21 +31,21 @@ def whole(number: Any, name: str, least: int = 1, most: int | None = None) -> in
     recombine.errors.InputError: dimensions is 1.5; give a whole number of at least 1
     """
     try:
-        found = None if isinstance(number, bool | np.bool_) else operator.index(number)
+        value = None if isinstance(number, bool | np.bool_) else operator.index(number)
     except TypeError:
-        found = None
-    if found is None or found < least or (most is not None and found > most):
-        span = f"of at least {least}" if most is None else f"from {least} to {most}"
+        value = None
+    if value is None or value < at_least or (at_most is not None and value > at_most):
+        span = f"of at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
         raise InputError(f"{name} is {number!r}; give a whole number {span}")
-    return found
+    return value
 
 
-def wholes(numbers: Any, name: str, least: int = 1) -> list[int]:
-    """Return a sequence of integers, each of at least ``least``.
+def wholes(numbers: Any, name: str, at_least: int = 1) -> list[int]:
+    """Return a sequence of integers, each of at least ``at_least``.
 
     Examples
     --------
-    >>> wholes([0, -1], "seeds", least=0)
+    >>> wholes([0, -1], "seeds", at_least=0)
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: seeds[1] is -1; give a whole number of at least 0
@@ -56,7 +54,7 @@ def wholes(numbers: Any, name: str, least: int = 1) -> list[int]:
         listed = list(numbers)
     except TypeError:
         raise InputError(f"{name} is {numbers!r}; give a sequence of whole numbers") from None
-    return [whole(number, f"{name}[{place}]", least) for place, number in enumerate(listed)]
+    return [whole(number, f"{name}[{index}]", at_least) for index, number in enumerate(listed)]
 
 
 def real(
@@ -65,8 +63,8 @@ def real(
     *,
     above: float = -np.inf,
     below: float = np.inf,
-    least: float = -np.inf,
-    most: float = np.inf,
+    at_least: float = -np.inf,
+    at_most: float = np.inf,
     finite: bool = True,
 ) -> float:
     """Return a number strictly between two others, and not beyond two others, or say what is wrong with it.
@@ -79,21 +77,21 @@ def real(
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: width is 'wide'; give a finite number above 0
-    >>> real(-1, "width", least=0, below=2)
+    >>> real(-1, "width", at_least=0, below=2)
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: width is -1; give a finite number of at least 0 and below 2
     """
-    known = isinstance(number, Real) and not isinstance(number, bool) and not (finite and np.isinf(float(number)))
-    inside = known and above < float(number) and (float(number) < below or np.isinf(below))
-    if not inside or not least <= float(number) <= most:
-        limits = _limits(above=above, of_at_least=least, below=below, of_at_most=most)
+    is_number = isinstance(number, Real) and not isinstance(number, bool) and not (finite and np.isinf(float(number)))
+    inside = is_number and above < float(number) and (float(number) < below or np.isinf(below))
+    if not inside or not at_least <= float(number) <= at_most:
+        limits = _limits(above=above, of_at_least=at_least, below=below, of_at_most=at_most)
         raise InputError(f"{name} is {number!r}; give a {'finite ' if finite else ''}number {limits}".rstrip())
     return float(number)
 
 
 def check_bounds(
-    array: FloatArray, name: str, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
+    array: FloatArray, name: str, *, above: float = -np.inf, at_least: float = -np.inf, at_most: float = np.inf
 ) -> FloatArray:
     """Return numbers as they are if all of them are above one and not beyond two others, or name the first that is not.
 
@@ -104,11 +102,11 @@ def check_bounds(
         ...
     recombine.errors.InputError: prices[1] is -2; give numbers above 0
     """
-    wrong = ~((array > above) & (array >= least) & (array <= most))
+    wrong = ~((array > above) & (array >= at_least) & (array <= at_most))
     if wrong.any():
-        place = np.argwhere(wrong)[0].tolist()
-        limits = _limits(above=above, of_at_least=least, of_at_most=most)
-        raise InputError(f"{name}{place or ''} is {array[tuple(place)]:g}; give numbers {limits}")
+        index = np.argwhere(wrong)[0].tolist()
+        limits = _limits(above=above, of_at_least=at_least, of_at_most=at_most)
+        raise InputError(f"{name}{index or ''} is {array[tuple(index)]:g}; give numbers {limits}")
     return array
 
 
@@ -159,14 +157,14 @@ def reals(values: Any, name: str) -> FloatArray:
     """
     array: FloatArray = np.asarray(as_numbers(values, name), dtype=float)
     if not np.isfinite(array).all():
-        place = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
-        where = f": {list(place)} is {array[place]}" if place else ""
-        raise InputError(f"{name} are not all finite{where}; replace or leave out what is missing")
+        index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+        location = f": {list(index)} is {array[index]}" if index else ""
+        raise InputError(f"{name} are not all finite{location}; replace or leave out what is missing")
     return array
 
 
-def moderate(values: Any, name: str, most: float = 1e30) -> FloatArray:
-    """Return finite numbers whose largest is zero or from 1 / ``most`` to ``most``, so that it has powers.
+def moderate(values: Any, name: str, limit: float = 1e30) -> FloatArray:
+    """Return finite numbers whose largest is zero or from 1 / ``limit`` to ``limit``, so that it has powers.
 
     Examples
     --------
@@ -178,10 +176,10 @@ def moderate(values: Any, name: str, most: float = 1e30) -> FloatArray:
     """
     array = reals(values, name)
     largest = float(np.abs(array).max(initial=0.0))
-    if largest and not 1 / most <= largest <= most:
+    if largest and not 1 / limit <= largest <= limit:
         raise InputError(
             f"{name} reach {largest:.3g}, so that powers of them overflow or vanish; rescale them: the largest may be "
-            f"from {1 / most:g} to {most:g}"
+            f"from {1 / limit:g} to {limit:g}"
         )
     return array
 
@@ -240,8 +238,8 @@ def task_samples(
     recombine.errors.InputError: inputs of task 1 have shape (1, 1) and targets (1,); give (n, 2) and (n,), n at least 1
     """
     pairs: list[tuple[FloatArray, FloatArray]] = []
-    for place, (inputs, targets) in enumerate(tasks):
-        pairs.append(samples(inputs, targets, width, f" of task {place}"))
+    for task, (inputs, targets) in enumerate(tasks):
+        pairs.append(samples(inputs, targets, width, f" of task {task}"))
         width = pairs[0][0].shape[1]
     if not pairs:
         raise InputError("no task was given; give inputs (n, D) and targets (n,) of at least one")
@@ -274,28 +272,10 @@ def reachable(inputs: FloatArray, targets: FloatArray, moving: BoolArray | None 
     basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     basis = basis[:, sizes > sizes[0] * max(inputs.shape) * np.finfo(float).eps]
     missed = float(np.abs(targets - basis @ (basis.T @ targets)).max()) / float(np.abs(targets).max() or 1.0)
-    if missed > OUT_OF_REACH:
+    if missed > UNREACHABLE_SHARE:
         raise InputError(
             f"the targets{of} cannot be reached: no coefficients of the {columns.shape[1]} inputs{which} "
             f"come closer than about {missed:.1e} of the largest; drop samples that contradict each other or add inputs"
-        )
-
-
-def check_expansion(what: str, packed: int, expanded: int) -> None:
-    """Raise if packed bytes expand beyond all measure, as files do that were made to fill a memory or a disk.
-
-    Examples
-    --------
-    >>> check_expansion("table.csv.gz", packed=10**6, expanded=2 * 10**9)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: table.csv.gz expands to 2,000,000,000 bytes or more, over 100 times its size; unpack it
-        yourself if that is as it should be
-    """
-    if expanded > max(ALWAYS_EXPANDED, MOST_EXPANDED * packed):
-        raise InputError(
-            f"{what} expands to {expanded:,} bytes or more, over {MOST_EXPANDED} times its size; unpack it yourself if "
-            "that is as it should be"
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 #: How alike the names of two files are, without their endings, if the one may be a slip of the other.
-CLOSE = 0.75
+MIN_NAME_LIKENESS = 0.75
 
 
 class RecombineError(Exception):
@@ -77,7 +77,7 @@ def near_miss(word: object, candidates: Iterable[object]) -> str:
     return f" did you mean {close[0]!r}?" if close else ""
 
 
-def near_file(name: str, others: Iterable[str]) -> str:
+def near_file(name: str, candidates: Iterable[str]) -> str:
     """Return " did you mean 'x'?" for the file with the closest name, endings aside, or an empty string.
 
     Examples
@@ -88,14 +88,14 @@ def near_file(name: str, others: Iterable[str]) -> str:
     ''
     """
 
-    def likeness(other: str) -> tuple[float, float]:
-        pairs = (_stem(name), _stem(other)), (name.casefold(), other.casefold())
-        one, two = (difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
-        return one, two
+    def likeness(candidate: str) -> tuple[float, float]:
+        pairs = (_stem(name), _stem(candidate)), (name.casefold(), candidate.casefold())
+        by_stem, by_name = (difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
+        return by_stem, by_name
 
-    found = [(likeness(other), other) for other in others]
-    best, other = max(found, default=((0.0, 0.0), ""))
-    return f" did you mean {other!r}?" if best[0] >= CLOSE else ""
+    ranked = [(likeness(candidate), candidate) for candidate in candidates]
+    best, candidate = max(ranked, default=((0.0, 0.0), ""))
+    return f" did you mean {candidate!r}?" if best[0] >= MIN_NAME_LIKENESS else ""
 
 
 def _stem(name: str) -> str:

@@ -62,13 +62,13 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None],
     """
     named = [path for path in outputs if path is not None]
     for path in named:
-        for place, one in enumerate(inputs):
-            if one is not None and _same(path, one):
-                what = "the table itself" if place == 0 else f"{one}, which this command reads"
+        for index, source in enumerate(inputs):
+            if source is not None and _same(path, source):
+                what = "the table itself" if index == 0 else f"{source}, which this command reads"
                 raise InputError(f"{path} is {what}; choose another name for the output")
         check_file(path, force)
-    for place, path in enumerate(named):
-        if any(_same(path, other) for other in named[:place]):
+    for index, path in enumerate(named):
+        if any(_same(path, earlier) for earlier in named[:index]):
             raise InputError(f"{path} is named for two outputs; give each its own file")
 
 
@@ -205,11 +205,11 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _same(one: Path, two: Path) -> bool:
+def _same(a: Path, b: Path) -> bool:
     try:
-        return one.samefile(two)
+        return a.samefile(b)
     except OSError:
-        return _real(one) == _real(two)
+        return _real(a) == _real(b)
 
 
 def _takes_files(folder: Path) -> bool:

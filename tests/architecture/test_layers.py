@@ -22,6 +22,7 @@ LAYERS = {
         "errors",
         "interrupts",
         "output_files",
+        "packed_files",
         "progress",
         "registry",
         "table_spec",

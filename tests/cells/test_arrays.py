@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.cells.arrays import LARGEST_LEVEL, as_cells, as_numbers, product_size, sizes_of
+from recombine.cells.arrays import MAX_LEVEL, as_cells, as_numbers, product_size, sizes_of
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.measures.dependence.information import mutual_information
@@ -79,7 +79,7 @@ def test_no_rows_are_fine_as_cells_but_have_no_sizes() -> None:
 
 
 def test_sizes_do_not_wrap_at_the_largest_level() -> None:
-    assert sizes_of(as_cells([[LARGEST_LEVEL - 1]])) == (LARGEST_LEVEL,)
+    assert sizes_of(as_cells([[MAX_LEVEL - 1]])) == (MAX_LEVEL,)
 
 
 @given(st.lists(st.integers(1, 10**12), max_size=12))

@@ -9,7 +9,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from recombine.cells.scaled import ScaledConjunctions, additive_model
-from recombine.cells.scales import MOST_KNOTS, place_levels
+from recombine.cells.scales import MAX_KNOTS, place_levels
 from recombine.errors import InputError
 
 
@@ -37,7 +37,7 @@ def test_numeric_weights_are_those_of_the_natural_cubic_spline(count: int) -> No
     scale = place_levels("numeric", places, [True] * len(places))
     at = np.array(places)[scale.knots]
     assert (at[0], at[-1]) == (places[0], places[-1])
-    assert 3 <= len(at) <= MOST_KNOTS
+    assert 3 <= len(at) <= MAX_KNOTS
     effects = generator.normal(size=len(at))
     wanted = CubicSpline(at, effects, bc_type="natural")(places)
     np.testing.assert_allclose(scale.weights @ effects, wanted, atol=1e-9)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.arrays import product_size
-from recombine.cells.conjunctions import LARGEST_ID, Conjunctions
-from recombine.cells.seen import MASKED_CELLS, SeenCells
+from recombine.cells.conjunctions import MAX_ID, Conjunctions
+from recombine.cells.seen import MAX_MASKED_CELLS, SeenCells
 
 SIZES = [(3, 4, 5), (3, 4, 10**7), (3, 10**10, 10**10)]
 CELLS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=20)
@@ -17,7 +17,7 @@ CELLS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 
 
 def test_the_three_ways_are_all_tried() -> None:
     small, middle, large = map(product_size, SIZES)
-    assert small <= MASKED_CELLS < middle <= LARGEST_ID < large
+    assert small <= MAX_MASKED_CELLS < middle <= MAX_ID < large
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.tables.engine import DEEPEST_JSON
+from recombine.tables.engine import MAX_JSON_DEPTH
 from recombine.tables.frames import open_table
 from recombine.tables.text_files import MISSING_WORDS
 
@@ -117,7 +117,7 @@ def test_only_named_columns_are_read(written: Writer) -> None:
     assert len(design.cells) == 2
 
 
-@pytest.mark.parametrize("depth", [DEEPEST_JSON + 1, 50_000])
+@pytest.mark.parametrize("depth", [MAX_JSON_DEPTH + 1, 50_000])
 def test_json_nested_beyond_reason_is_refused(written: Writer, depth: int) -> None:
     line = '{"a": "[[[[", "b": ' + "[" * depth + "]" * depth + "}\n"
     with pytest.raises(InputError, match=f"line 1 opens {depth + 1:,} brackets inside one another"):

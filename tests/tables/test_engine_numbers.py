@@ -33,7 +33,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("roles", [{"outcome": "y"}, {"outcome": "y", "weight": "n", "split": "part"}])
 def test_numbers_for_texts_change_nothing(path, factors, roles, monkeypatch):
     plain = rc.Design.from_frame(path, factors=factors, **roles)
-    monkeypatch.setattr(engine, "MANY_ROWS", 0)
+    monkeypatch.setattr(engine, "MIN_ROWS_FOR_ENUMS", 0)
     numbered = rc.Design.from_frame(path, factors=factors, **roles)
     assert [(item.name, item.levels) for item in numbered.factors] == [
         (item.name, item.levels) for item in plain.factors
@@ -46,7 +46,7 @@ def test_numbers_for_texts_change_nothing(path, factors, roles, monkeypatch):
 
 
 def test_columns_that_are_kept_already_are_not_parsed_again(path, monkeypatch):
-    monkeypatch.setattr(engine, "MANY_ROWS", 0)
+    monkeypatch.setattr(engine, "MIN_ROWS_FOR_ENUMS", 0)
     reader = engine.open_file(path)
     first = reader.keep({"a": "c0", "b": "c1", "y": "c2"})
     assert reader.keep({"b": "c0", "y": "c1"}) is first

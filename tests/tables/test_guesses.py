@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from recombine.tables.frames import open_table
-from recombine.tables.guesses import MOST_GUESSED_FACTORS, propose_factors
+from recombine.tables.guesses import MAX_GUESSED_FACTORS, propose_factors
 
 ROWS = 400
 
@@ -39,5 +39,5 @@ def test_text_comes_before_numbers_when_there_are_too_many() -> None:
     texts = {f"t{i}": generator.choice(list("xyz"), 300) for i in range(4)}
     found = reasons(pd.DataFrame({**numbers, **texts}))
     taken = [column for column, (flag, _) in found.items() if flag]
-    assert len(taken) == MOST_GUESSED_FACTORS
+    assert len(taken) == MAX_GUESSED_FACTORS
     assert set(texts) <= set(taken)

@@ -12,14 +12,14 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.checks import check_expansion
 from recombine.errors import InputError
 from recombine.output_files import open_beside
+from recombine.packed_files import check_expansion
 
 #: Ways of packing that NumPy uses; others are slow, or read beyond what they declare.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 #: Bytes of a header, beyond which it is none.
-_LONGEST_HEADER = 2**16
+_MAX_HEADER_BYTES = 2**16
 
 
 def write_arrays(path: str | Path, **arrays: npt.NDArray[Any]) -> None:
@@ -102,29 +102,29 @@ def _members(file: IO[bytes], size: int) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an archive, unless it says that it expands beyond all measure."""
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
-        if any(one.compress_type not in _PACKED or one.flag_bits & 1 for one in members):
+        if any(info.compress_type not in _PACKED or info.flag_bits & 1 for info in members):
             raise InputError("it is packed in a way that NumPy does not use")
-        check_expansion("it", size, sum(one.file_size for one in members))
-        found = {}
-        for one in members:
-            with archive.open(one) as member:
-                found[one.filename.removesuffix(".npy")] = _array(member, one.file_size)
+        check_expansion("it", size, sum(info.file_size for info in members))
+        arrays = {}
+        for info in members:
+            with archive.open(info) as member:
+                arrays[info.filename.removesuffix(".npy")] = _array(member, info.file_size)
                 if member.read(1):
-                    raise InputError(f"{one.filename!r} in it is longer than its array")
-        return found
+                    raise InputError(f"{info.filename!r} in it is longer than its array")
+        return arrays
 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and type of the array that begins here; anything but a sound header ends in some error."""
     major, _ = np.lib.format.read_magic(file)
     length = int.from_bytes(file.read(2 if major == 1 else 4), "little")
-    if length > _LONGEST_HEADER:
+    if length > _MAX_HEADER_BYTES:
         raise ValueError
-    told = ast.literal_eval(file.read(length).decode("utf-8" if major == 3 else "latin-1"))
-    shape, fortran = told["shape"], told["fortran_order"]
-    if type(fortran) is not bool or not all(type(one) is int and one >= 0 for one in shape):
+    header = ast.literal_eval(file.read(length).decode("utf-8" if major == 3 else "latin-1"))
+    shape, fortran = header["shape"], header["fortran_order"]
+    if type(fortran) is not bool or not all(type(size) is int and size >= 0 for size in shape):
         raise ValueError
-    return tuple(shape), fortran, np.lib.format.descr_to_dtype(told["descr"])
+    return tuple(shape), fortran, np.lib.format.descr_to_dtype(header["descr"])
 
 
 def _array(file: IO[bytes], size: int) -> npt.NDArray[Any]:
@@ -136,10 +136,10 @@ def _array(file: IO[bytes], size: int) -> npt.NDArray[Any]:
     if count * kind.itemsize > size - file.tell():
         raise InputError(f"an array in it of shape {shape} would take {count * kind.itemsize:,} bytes, which it lacks")
     data = bytearray(count * kind.itemsize)
-    rest = memoryview(data)
-    while len(rest):
-        read = file.readinto(rest)  # type: ignore[attr-defined]
+    unfilled = memoryview(data)
+    while len(unfilled):
+        read = file.readinto(unfilled)  # type: ignore[attr-defined]
         if not read:
             raise EOFError
-        rest = rest[read:]
+        unfilled = unfilled[read:]
     return np.ndarray(shape, kind, data, order="F" if fortran else "C")

@@ -16,9 +16,9 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 #: Codes count levels, so one past this is an identifier that was never coded.
-LARGEST_LEVEL = 2**40
+MAX_LEVEL = 2**40
 #: Numbers in the largest array that is worth trying: 4 GiB.
-MOST_NUMBERS = 2**29
+MAX_ARRAY_NUMBERS = 2**29
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -32,8 +32,8 @@ def refuse_masked(values: Any, name: str) -> None:
     recombine.errors.InputError: inputs are masked at [0, 1]; replace or leave out what is missing
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
-        raise InputError(f"{name} are masked{f' at {place}' if place else ''}; replace or leave out what is missing")
+        index = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        raise InputError(f"{name} are masked{f' at {index}' if index else ''}; replace or leave out what is missing")
 
 
 def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = None) -> IntArray:
@@ -62,8 +62,8 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
         raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; levels are integers from 0 up")
     if array.dtype.kind not in "iufb":
         raise InputError(f"{name} has dtype {array.dtype}; code each factor's levels as integers from 0 up first")
-    if array.size and array.max() >= LARGEST_LEVEL:
-        row, column = np.argwhere(array >= LARGEST_LEVEL)[0]
+    if array.size and array.max() >= MAX_LEVEL:
+        row, column = np.argwhere(array >= MAX_LEVEL)[0]
         raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; code each factor's levels as 0, 1, 2, ...")
     codes: IntArray = array.astype(np.int64)
     if codes.size and codes.min() < 0:
@@ -121,10 +121,10 @@ def affordable(what: str, *shape: int) -> None:
     recombine.errors.InputError: the kernel of the samples would take 18.6 GiB (50000 x 50000 numbers); the most is 4
         GiB, so take fewer samples, units or bits
     """
-    if math.prod(shape) > MOST_NUMBERS:
+    if math.prod(shape) > MAX_ARRAY_NUMBERS:
         size = f"{math.prod(shape) / 2**27:.3g} GiB ({' x '.join(map(str, shape))} numbers)"
-        most = MOST_NUMBERS // 2**27
-        raise InputError(f"{what} would take {size}; the most is {most} GiB, so take fewer samples, units or bits")
+        limit = MAX_ARRAY_NUMBERS // 2**27
+        raise InputError(f"{what} would take {size}; the most is {limit} GiB, so take fewer samples, units or bits")
 
 
 def sizes_of(*blocks: IntArray) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 #: Items of a sequence that are shown one by one, and characters of anything else.
-ITEMS, LETTERS = 4, 60
+MAX_ITEMS_SHOWN, MAX_LETTERS_SHOWN = 4, 60
 
 
 def brief_repr(thing: Any) -> str:
@@ -26,17 +26,17 @@ def brief_repr(thing: Any) -> str:
     >>> Draws(3, np.zeros((5, 2)), ["a"] * 100)
     Draws(seed=3, index=float64[5, 2], names=100 items)
     """
-    parts = [f"{field.name}={_brief(getattr(thing, field.name))}" for field in fields(thing) if field.repr]
-    return f"{type(thing).__name__}({', '.join(parts)})"
+    texts = [f"{field.name}={_brief(getattr(thing, field.name))}" for field in fields(thing) if field.repr]
+    return f"{type(thing).__name__}({', '.join(texts)})"
 
 
 def _brief(value: Any) -> str:
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
-    if isinstance(value, Mapping) or (isinstance(value, list | tuple) and len(value) > ITEMS):
+    if isinstance(value, Mapping) or (isinstance(value, list | tuple) and len(value) > MAX_ITEMS_SHOWN):
         return f"{len(value):,} items"
     if isinstance(value, list | tuple):
         inner = ", ".join(map(_brief, value))
         return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
     text = repr(value)
-    return text if len(text) <= LETTERS and "\n" not in text else type(value).__name__
+    return text if len(text) <= MAX_LETTERS_SHOWN and "\n" not in text else type(value).__name__

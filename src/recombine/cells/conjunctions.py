@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Ids are int64; past this product they would wrap around.
-LARGEST_ID = 2**62
+MAX_ID = 2**62
 
 #: Up to this many columns there are tables with an entry for each.
-TABLED_COLUMNS = 2**25
+MAX_TABLED_COLUMNS = 2**25
 #: Cells of the product for each row, up to which rows are told apart by marking them instead of sorting them.
-CELLS_PER_ROW = 32
+MAX_CELLS_PER_ROW = 32
 
 Subset = tuple[int, ...]
 
@@ -54,7 +54,7 @@ def mixed_radix(levels: IntArray, sizes: Sequence[int]) -> IntArray:
     >>> mixed_radix(np.array([[1, 2], [0, 0]]), (2, 3))
     array([5, 0])
     """
-    if product_size(sizes) > LARGEST_ID:
+    if product_size(sizes) > MAX_ID:
         raise InputError(
             f"the product of {list(sizes)} levels has more than 2**62 conjunctions, too many to number; "
             "lower the order or merge levels"
@@ -77,27 +77,27 @@ def distinct(cells: IntArray) -> tuple[IntArray, IntArray]:
     ([[0, 1], [1, 0]], [1, 0, 1])
     """
     sizes = tuple(cells.max(axis=0) + 1) if len(cells) else (1,) * cells.shape[1]
-    if product_size(sizes) <= min(TABLED_COLUMNS, CELLS_PER_ROW * len(cells)):
+    if product_size(sizes) <= min(MAX_TABLED_COLUMNS, MAX_CELLS_PER_ROW * len(cells)):
         ids = mixed_radix(cells, sizes)
         occurs = np.zeros(product_size(sizes), dtype=bool)
         occurs[ids] = True
         rows = np.stack(np.unravel_index(np.flatnonzero(occurs), sizes), axis=1).astype(cells.dtype)
         return rows, (np.cumsum(occurs) - 1)[ids]
-    if product_size(sizes) <= LARGEST_ID:
-        _, first, where = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
-        return cells[first], where.reshape(-1)
+    if product_size(sizes) <= MAX_ID:
+        _, first, inverse = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
+        return cells[first], inverse.reshape(-1)
     words = _words(cells, sizes)
     if _ascending(words):
         return cells, np.arange(len(cells))
     order, number = _ranked(words)
-    where = np.empty(len(cells), dtype=np.int64)
-    where[order] = number
+    inverse = np.empty(len(cells), dtype=np.int64)
+    inverse[order] = number
     first = order[np.flatnonzero(np.diff(number, prepend=-1))]
     # Wide cells are gone through factor by factor, which is several times faster if those lie together.
     rows = np.empty((len(first), cells.shape[1]), dtype=cells.dtype, order="F")
-    for place in range(cells.shape[1]):
-        rows[:, place] = cells[first, place]
-    return rows, where
+    for column in range(cells.shape[1]):
+        rows[:, column] = cells[first, column]
+    return rows, inverse
 
 
 def _words(cells: IntArray, sizes: Sequence[int]) -> list[IntArray]:
@@ -105,7 +105,7 @@ def _words(cells: IntArray, sizes: Sequence[int]) -> list[IntArray]:
     words, start = [], 0
     while start < len(sizes):
         stop = start + 1
-        while stop < len(sizes) and product_size(sizes[start : stop + 1]) <= LARGEST_ID:
+        while stop < len(sizes) and product_size(sizes[start : stop + 1]) <= MAX_ID:
             stop += 1
         words.append(mixed_radix(cells[:, start:stop], sizes[start:stop]))
         start = stop
@@ -138,24 +138,24 @@ def contains(pool: IntArray, cells: IntArray) -> npt.NDArray[np.bool_]:
     >>> contains(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [1, 0]])).tolist()
     [True, False]
     """
-    sizes = tuple(np.vstack([part.max(axis=0) for part in (pool, cells) if len(part)] or [[0]]).max(axis=0) + 1)
+    sizes = tuple(np.vstack([table.max(axis=0) for table in (pool, cells) if len(table)] or [[0]]).max(axis=0) + 1)
     if not len(pool) or not len(cells):
         return np.zeros(len(cells), dtype=bool)
-    if product_size(sizes) > LARGEST_ID:
+    if product_size(sizes) > MAX_ID:
         words = zip(_words(pool, sizes), _words(cells, sizes), strict=True)
         order, number = _ranked([np.concatenate(pair) for pair in words])
-        where = np.empty(len(order), dtype=np.int64)
-        where[order] = number
-        present = np.zeros(where.max(initial=0) + 1, dtype=bool)
-        present[where[: len(pool)]] = True
-        return present[where[len(pool) :]]
+        inverse = np.empty(len(order), dtype=np.int64)
+        inverse[order] = number
+        present = np.zeros(inverse.max(initial=0) + 1, dtype=bool)
+        present[inverse[: len(pool)]] = True
+        return present[inverse[len(pool) :]]
     # Only the cells asked for are sorted; each of the pool is looked up among them.
-    asked, where = np.unique(mixed_radix(cells, sizes), return_inverse=True)
+    distinct_ids, inverse = np.unique(mixed_radix(cells, sizes), return_inverse=True)
     ids = mixed_radix(pool, sizes)
-    place = np.minimum(np.searchsorted(asked, ids), len(asked) - 1)
-    found = np.zeros(len(asked), dtype=bool)
-    found[place[asked[place] == ids]] = True
-    return found[where.reshape(-1)]
+    index = np.minimum(np.searchsorted(distinct_ids, ids), len(distinct_ids) - 1)
+    present = np.zeros(len(distinct_ids), dtype=bool)
+    present[index[distinct_ids[index] == ids]] = True
+    return present[inverse.reshape(-1)]
 
 
 def every_cell(sizes: Sequence[int]) -> IntArray:
@@ -303,20 +303,20 @@ class Conjunctions:
         """The same model on the free factors alone, whose cells are the free columns of these."""
         return self.part(self.free, min(self.order, len(self.free)))
 
-    def part(self, places: Sequence[int], order: int) -> Conjunctions:
-        """Return the model of one order on the factors ``places`` alone; symmetric ones are all among them or none."""
-        place = {factor: position for position, factor in enumerate(places)}
-        twins = [group for group in self.symmetric if group[0] in place]
-        groups = tuple(tuple(place[factor] for factor in group) for group in twins)
-        return Conjunctions(tuple(self.sizes[factor] for factor in places), order, groups)
+    def part(self, factors: Sequence[int], order: int) -> Conjunctions:
+        """Return the model of one order on the factors ``factors`` alone; symmetric ones are all among them or none."""
+        position = {factor: index for index, factor in enumerate(factors)}
+        twins = [group for group in self.symmetric if group[0] in position]
+        groups = tuple(tuple(position[factor] for factor in group) for group in twins)
+        return Conjunctions(tuple(self.sizes[factor] for factor in factors), order, groups)
 
     def _block(self, subset: Subset, levels: IntArray) -> IntArray:
         """Ids of one block for ``levels`` (N, |subset|)."""
         for group in self.symmetric:
-            places = [place for place, factor in enumerate(subset) if factor in group]
-            if len(places) > 1:
+            positions = [position for position, factor in enumerate(subset) if factor in group]
+            if len(positions) > 1:
                 levels = levels.copy()
-                levels[:, places] = np.sort(levels[:, places], axis=1)
+                levels[:, positions] = np.sort(levels[:, positions], axis=1)
         representative = self._representative(subset)
         if representative != subset:
             # Levels travel with their place in the representative: group members keep their order inside the group.
@@ -328,7 +328,7 @@ class Conjunctions:
         for group in self.symmetric:
             members = [factor for factor in subset if factor in group]
             stand_in.update(zip(members, group[: len(members)], strict=True))
-        by_stand_in = {stand_in[factor]: place for place, factor in enumerate(subset)}
+        by_stand_in = {stand_in[factor]: position for position, factor in enumerate(subset)}
         return [by_stand_in[factor] for factor in representative]
 
     def ids(self, cells: IntArray) -> IntArray:
@@ -348,7 +348,7 @@ class Conjunctions:
         >>> Conjunctions((3, 2)).occurring(np.array([[0, 1], [2, 1]])).tolist()
         [0, 2, 4]
         """
-        if self.columns > TABLED_COLUMNS:
+        if self.columns > MAX_TABLED_COLUMNS:
             return np.unique(self.ids(cells))
         occurs = np.zeros(self.columns, dtype=bool)
         for block in self.ids_by_block(cells):

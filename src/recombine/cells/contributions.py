@@ -41,8 +41,8 @@ class Contributions(Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]]):
     1      dose 0       0.5
     """
 
-    def __init__(self, parts: Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]], axis: int = -1) -> None:
-        self._parts, self._axis = dict(parts), axis
+    def __init__(self, values: Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]], axis: int = -1) -> None:
+        self._parts, self._axis = dict(values), axis
 
     def __getitem__(self, subset: Subset) -> tuple[npt.NDArray[Any], FloatArray]:
         return self._parts[subset]
@@ -71,7 +71,7 @@ class Contributions(Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]]):
         from recombine.tables.table import Table
 
         count = max((factor for subset in self for factor in subset), default=-1) + 1
-        words = list(names) if names is not None else [f"factor {place + 1}" for place in range(count)]
+        words = list(names) if names is not None else [f"factor {index + 1}" for index in range(count)]
         if len(words) < count:
             raise InputError(f"{len(words)} names for {count} factors; give one for each")
         rows = [

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Rows are sparse if there are at least so many blocks, and if they depart in at most this share of them on average.
-FEWEST_BLOCKS, SPARSE_SHARE = 12, 0.25
+MIN_SPARSE_BLOCKS, MAX_DEPARTING_SHARE = 12, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Departures:
     def sparse(self) -> bool:
         """Whether rows depart so rarely that it pays to go by departures."""
         share = len(self.columns) / max(len(self) * len(self.home), 1)
-        return len(self.home) >= FEWEST_BLOCKS and share <= SPARSE_SHARE
+        return len(self.home) >= MIN_SPARSE_BLOCKS and share <= MAX_DEPARTING_SHARE
 
     @cached_property
     def incidence(self) -> csr_array:
@@ -73,9 +73,9 @@ class Departures:
 
     def gathered(self, values: FloatArray) -> FloatArray:
         """Return the sum of ``values`` (N,) over the rows that hold each column, shape (K,)."""
-        found = np.asarray(self.incidence.T @ values)
-        found[self.home] = values.sum() - np.bincount(self.home_of, found, len(found))[self.home]
-        return found
+        sums = np.asarray(self.incidence.T @ values)
+        sums[self.home] = values.sum() - np.bincount(self.home_of, sums, len(sums))[self.home]
+        return sums
 
     def pair_counts(self, weights: FloatArray | None = None) -> FloatArray:
         """Return how many rows (or what weight of them) hold each pair of columns, shape (K, K).
@@ -89,17 +89,17 @@ class Departures:
         """
         from scipy.sparse import csr_array, diags_array
 
-        found = self.incidence
+        incidence = self.incidence
         amounts = np.ones(len(self)) if weights is None else weights
-        both = csr_array(found.T @ csr_array(diags_array(amounts) @ found)).toarray()
+        counts = csr_array(incidence.T @ csr_array(diags_array(amounts) @ incidence)).toarray()
         single = self.gathered(amounts)
         inside = self._blocks  # (K, S)
-        both[:, self.home] = single[:, None] - both @ inside
-        both[self.home] = 0.0
-        both[self.home] = single - inside.T @ both
-        both[self.home_of[:, None] == self.home_of] = 0.0  # no row holds two columns of a block
-        np.fill_diagonal(both, single)
-        return np.asarray(both)
+        counts[:, self.home] = single[:, None] - counts @ inside
+        counts[self.home] = 0.0
+        counts[self.home] = single - inside.T @ counts
+        counts[self.home_of[:, None] == self.home_of] = 0.0  # no row holds two columns of a block
+        np.fill_diagonal(counts, single)
+        return np.asarray(counts)
 
     @cached_property
     def _blocks(self) -> FloatArray:
@@ -128,10 +128,10 @@ class Departures:
             rows = np.flatnonzero(count == number)
             mine = self.columns[self.pointers[rows][:, None] + np.arange(number)]
             total[rows] += step[mine].sum(axis=1)
-            for left in range(number):
-                total[rows] += moved[mine[:, left], mine[:, left]]
-                for right in range(left):
-                    total[rows] += 2 * moved[mine[:, left], mine[:, right]]
+            for i in range(number):
+                total[rows] += moved[mine[:, i], mine[:, i]]
+                for j in range(i):
+                    total[rows] += 2 * moved[mine[:, i], mine[:, j]]
         return total
 
 
@@ -152,20 +152,22 @@ def departures(blocks: Iterable[IntArray], columns: int, home: IntArray | None =
     >>> found.home.tolist(), found.columns.tolist(), found.pointers.tolist(), found.home_of.tolist()
     ([0, 4], [3, 1], [0, 0, 1, 2], [0, 0, 2, 4, 4])
     """
-    homes, rows, held, length = [], [], [], 0
+    homes, rows, departed, length = [], [], [], 0
     home_of = np.arange(columns)
-    for place, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         counts = np.bincount(block, minlength=1)
-        homes.append(int(counts.argmax()) if home is None else int(home[place]))
+        homes.append(int(counts.argmax()) if home is None else int(home[index]))
         home_of[np.flatnonzero(counts)] = homes[-1]
         away = np.flatnonzero(block != homes[-1])
         rows.append(away)
-        held.append(block[away])
+        departed.append(block[away])
         length = len(block)
-    where = np.concatenate(rows)
-    order = np.argsort(where, kind="stable")
-    pointers = np.concatenate([[0], np.cumsum(np.bincount(where, minlength=length))])
-    return Departures(np.array(homes), home_of, pointers.astype(np.int64), np.concatenate(held)[order].astype(np.int64))
+    row_ids = np.concatenate(rows)
+    order = np.argsort(row_ids, kind="stable")
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(row_ids, minlength=length))])
+    return Departures(
+        np.array(homes), home_of, pointers.astype(np.int64), np.concatenate(departed)[order].astype(np.int64)
+    )
 
 
 def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
@@ -184,7 +186,7 @@ def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArra
         weighted = csr_array((np.repeat(weights, ids.shape[1]), rows.indices, rows.indptr), shape=rows.shape)
         return np.asarray((rows.T @ weighted).toarray())
     total = np.zeros(columns**2)
-    for left in range(ids.shape[1]):
-        for right in range(ids.shape[1]):
-            total += np.bincount(ids[:, left] * columns + ids[:, right], weights, columns**2)
+    for i in range(ids.shape[1]):
+        for j in range(ids.shape[1]):
+            total += np.bincount(ids[:, i] * columns + ids[:, j], weights, columns**2)
     return total.reshape(columns, columns)

@@ -59,14 +59,14 @@ class Combinations:
         ordered = self.table[:, 0][every_cell([len(self.table)] * len(self.places))]
         return ordered[(np.diff(ordered, axis=1) >= 0).all(axis=1)]
 
-    def column(self, place: int) -> IntArray:
-        """Return the levels of the factor at ``place`` over the table, shape (n,)."""
-        return self.table[:, 0] if self.twins else self.table[:, self.places.index(place)]
+    def column(self, factor: int) -> IntArray:
+        """Return the levels of the factor at ``factor`` over the table, shape (n,)."""
+        return self.table[:, 0] if self.twins else self.table[:, self.places.index(factor)]
 
     def known(self, present: Sequence[BoolArray]) -> Combinations:
         """Return the combinations of levels that are ``present``, one mask per factor of the design."""
-        places = self.places[:1] if self.twins else self.places
-        masks = [present[place][self.table[:, column]] for column, place in enumerate(places)]
+        factors = self.places[:1] if self.twins else self.places
+        masks = [present[factor][self.table[:, column]] for column, factor in enumerate(factors)]
         return Combinations(self.places, self.table[np.logical_and.reduce(masks)], self.twins)
 
     def draw(self, number: int, generator: np.random.Generator) -> IntArray:
@@ -115,30 +115,32 @@ class Possible:
     @classmethod
     def product(cls, sizes: Sequence[int], symmetric: Sequence[Subset] = ()) -> Possible:
         """Return the full product of ``sizes`` levels."""
-        grouped = {place for group in symmetric for place in group}
-        groups = sorted([*map(tuple, symmetric), *((place,) for place in range(len(sizes)) if place not in grouped)])
-        parts = (Combinations(group, np.arange(sizes[group[0]])[:, None], len(group) > 1) for group in groups)
-        return cls(tuple(sizes), tuple(symmetric), tuple(parts))
+        grouped = {factor for group in symmetric for factor in group}
+        groups = sorted([*map(tuple, symmetric), *((factor,) for factor in range(len(sizes)) if factor not in grouped)])
+        combinations = (Combinations(group, np.arange(sizes[group[0]])[:, None], len(group) > 1) for group in groups)
+        return cls(tuple(sizes), tuple(symmetric), tuple(combinations))
 
     @property
     def whole(self) -> bool:
         """Whether every cell of the full product can exist."""
-        full = all(part.twins or len(part.places) == 1 for part in self.parts)
-        return full and all(len(part.table) == self.sizes[part.places[0]] for part in self.parts)
+        full = all(combinations.twins or len(combinations.places) == 1 for combinations in self.parts)
+        return full and all(
+            len(combinations.table) == self.sizes[combinations.places[0]] for combinations in self.parts
+        )
 
     @property
     def count(self) -> int:
         """Number of cells that can exist (unordered inside symmetric groups)."""
-        return math.prod(part.count for part in self.parts)
+        return math.prod(combinations.count for combinations in self.parts)
 
     @property
     def span(self) -> int:
         """Number of cells to write out in order to list them: symmetric ones in every order."""
-        return math.prod(part.span for part in self.parts)
+        return math.prod(combinations.span for combinations in self.parts)
 
     def known(self, present: Sequence[BoolArray]) -> Possible:
         """Return the cells made of levels that are ``present``, one mask per factor."""
-        return Possible(self.sizes, self.symmetric, tuple(part.known(present) for part in self.parts))
+        return Possible(self.sizes, self.symmetric, tuple(combinations.known(present) for combinations in self.parts))
 
     def holds(self, cells: IntArray) -> BoolArray:
         """Say for each of ``cells`` (N, C) whether it can exist."""
@@ -146,29 +148,29 @@ class Possible:
         if self.whole:
             return answer
         ordered = canonical(cells, self.symmetric)
-        for part in self.parts:
-            if part.twins:
-                answer &= np.isin(ordered[:, list(part.places)], part.table[:, 0]).all(axis=1)
+        for combinations in self.parts:
+            if combinations.twins:
+                answer &= np.isin(ordered[:, list(combinations.places)], combinations.table[:, 0]).all(axis=1)
             else:
-                answer &= contains(part.table, ordered[:, list(part.places)])
+                answer &= contains(combinations.table, ordered[:, list(combinations.places)])
         return answer
 
     def cells(self) -> IntArray:
         """Return all cells that can exist, sorted, shape (N, C); ask for `span` first."""
         if self.whole and not self.symmetric:
             return every_cell(self.sizes)
-        grid = np.indices([part.count for part in self.parts]).reshape(len(self.parts), -1)
-        found = np.empty((grid.shape[1], len(self.sizes)), dtype=np.int64)
-        for part, rows in zip(self.parts, grid, strict=True):
-            found[:, list(part.places)] = part.rows[rows]
-        return distinct(canonical(found, self.symmetric))[0]
+        grid = np.indices([combinations.count for combinations in self.parts]).reshape(len(self.parts), -1)
+        cells = np.empty((grid.shape[1], len(self.sizes)), dtype=np.int64)
+        for combinations, rows in zip(self.parts, grid, strict=True):
+            cells[:, list(combinations.places)] = combinations.rows[rows]
+        return distinct(canonical(cells, self.symmetric))[0]
 
     def draw(self, number: int, generator: np.random.Generator) -> IntArray:
         """Draw cells uniformly, shape (number, C)."""
-        found = np.empty((number, len(self.sizes)), dtype=np.int64)
-        for part in self.parts:
-            found[:, list(part.places)] = part.draw(number, generator)
-        return found
+        cells = np.empty((number, len(self.sizes)), dtype=np.int64)
+        for combinations in self.parts:
+            cells[:, list(combinations.places)] = combinations.draw(number, generator)
+        return cells
 
     def ways(self, subset: Subset) -> int:
         """Return how many combinations of levels of the factors in ``subset`` can exist.
@@ -180,13 +182,13 @@ class Possible:
         (3, 2)
         """
         total = 1
-        for part in self.parts:
-            chosen = [place for place in subset if place in part.places]
-            if part.twins:
-                total *= math.comb(len(part.table) + len(chosen) - 1, len(chosen)) if chosen else 1
+        for combinations in self.parts:
+            chosen = [factor for factor in subset if factor in combinations.places]
+            if combinations.twins:
+                total *= math.comb(len(combinations.table) + len(chosen) - 1, len(chosen)) if chosen else 1
             elif chosen:
-                columns = [part.places.index(place) for place in chosen]
-                total *= len(distinct(part.table[:, columns])[0])
+                columns = [combinations.places.index(factor) for factor in chosen]
+                total *= len(distinct(combinations.table[:, columns])[0])
         return total
 
     def behind(self, first: int, second: int) -> FloatArray:
@@ -195,20 +197,20 @@ class Possible:
         Symmetric cells are counted in every order.
         """
         total = np.ones((self.sizes[first], self.sizes[second]))
-        for part in self.parts:
-            inside = [place for place in (first, second) if place in part.places]
-            if len(inside) == 2 and not part.twins:
+        for combinations in self.parts:
+            inside = [factor for factor in (first, second) if factor in combinations.places]
+            if len(inside) == 2 and not combinations.twins:
                 pairs = np.zeros_like(total)
-                np.add.at(pairs, (part.column(first), part.column(second)), 1.0)
+                np.add.at(pairs, (combinations.column(first), combinations.column(second)), 1.0)
                 total *= pairs
                 continue
-            for place in inside:
-                levels = np.bincount(part.column(place), minlength=self.sizes[place]).astype(float)
-                total *= levels[:, None] if place == first else levels
-            if part.twins:
-                total *= float(len(part.table)) ** (len(part.places) - len(inside))
+            for factor in inside:
+                levels = np.bincount(combinations.column(factor), minlength=self.sizes[factor]).astype(float)
+                total *= levels[:, None] if factor == first else levels
+            if combinations.twins:
+                total *= float(len(combinations.table)) ** (len(combinations.places) - len(inside))
             elif not inside:
-                total *= float(len(part.table))
+                total *= float(len(combinations.table))
         return total
 
     @cached_property
@@ -222,13 +224,13 @@ class Possible:
         >>> Possible((3, 2), (), (Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),)).following
         (1,)
         """
-        found: set[int] = set()
-        for part in self.parts:
-            for place in () if part.twins else reversed(part.places):
-                others = [other for other in part.places if other != place and other not in found]
-                if any(_follows(part.column(other), part.column(place)) for other in others):
-                    found.add(place)
-        return tuple(sorted(found))
+        redundant: set[int] = set()
+        for combinations in self.parts:
+            for factor in () if combinations.twins else reversed(combinations.places):
+                rivals = [rival for rival in combinations.places if rival != factor and rival not in redundant]
+                if any(_follows(combinations.column(rival), combinations.column(factor)) for rival in rivals):
+                    redundant.add(factor)
+        return tuple(sorted(redundant))
 
 
 def _follows(first: IntArray, second: IntArray) -> bool:

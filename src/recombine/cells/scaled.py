@@ -69,39 +69,39 @@ class ScaledConjunctions(Conjunctions):
         sizes = tuple(int(mask.sum()) for mask in masks)
         return Conjunctions(sizes, self.order, self.symmetric, self.following).rank
 
-    def part(self, places: Sequence[int], order: int) -> ScaledConjunctions:
-        """Return the model of one order on the factors ``places`` alone."""
-        plain = super().part(places, order)
-        scales = tuple(self.scales[factor] for factor in places)
+    def part(self, factors: Sequence[int], order: int) -> ScaledConjunctions:
+        """Return the model of one order on the factors ``factors`` alone."""
+        plain = super().part(factors, order)
+        scales = tuple(self.scales[factor] for factor in factors)
         return ScaledConjunctions(plain.sizes, plain.order, plain.symmetric, scales=scales)
 
     def plain(self, cells: IntArray) -> bool:
         """Say whether every level of ``cells`` (N, C) is a label or a knot, so that all weights are 1."""
         return not any(
-            scale is not None and scale.between[cells[:, place]].any() for place, scale in enumerate(self.scales)
+            scale is not None and scale.between[cells[:, factor]].any() for factor, scale in enumerate(self.scales)
         )
 
     def beyond(self, cells: IntArray) -> BoolArray:
         """Say which ``cells`` (N, C) hold a level outside the seen range, (N,)."""
         outside = np.zeros(len(cells), dtype=bool)
-        for place, scale in enumerate(self.scales):
+        for factor, scale in enumerate(self.scales):
             if scale is not None:
-                outside |= scale.beyond[cells[:, place]]
+                outside |= scale.beyond[cells[:, factor]]
         return outside
 
     def present(self, seen: IntArray) -> list[BoolArray]:
         """Say for each factor which levels ``seen`` (N, C) tells of: labels that occur, and levels whose knots do."""
-        found = []
-        for place, (size, scale) in enumerate(zip(self.sizes, self.scales, strict=True)):
-            group = next((group for group in self.symmetric if place in group), (place,))
+        masks = []
+        for factor, (size, scale) in enumerate(zip(self.sizes, self.scales, strict=True)):
+            group = next((group for group in self.symmetric if factor in group), (factor,))
             occurs = np.bincount(seen[:, list(group)].reshape(-1), minlength=size) > 0
             if scale is not None:
                 used = scale.weights != 0
                 knots = np.zeros(size, dtype=bool)
                 knots[scale.slots[occurs][used[occurs]]] = True
                 occurs = (knots[scale.slots] | ~used).all(axis=1) & ~scale.beyond
-            found.append(occurs)
-        return found
+            masks.append(occurs)
+        return masks
 
     def entries(self, cells: IntArray) -> Iterator[tuple[IntArray, Picks]]:
         """Yield the entries of the rows of ``cells`` (N, C): column numbers (N,), and which knots they belong to."""
@@ -151,8 +151,8 @@ class ScaledConjunctions(Conjunctions):
         """Return the sparse matrix of weights, shape (N, F)."""
         from scipy.sparse import csr_array
 
-        found = [(ids, self.weights(cells, picks)) for ids, picks in self.entries(cells)]
-        ids, weights = (np.stack(parts, axis=1) for parts in zip(*found, strict=True))
+        entries = [(ids, self.weights(cells, picks)) for ids, picks in self.entries(cells)]
+        ids, weights = (np.stack(blocks, axis=1) for blocks in zip(*entries, strict=True))
         pointers = np.arange(0, ids.size + 1, ids.shape[1])
         matrix = csr_array((weights.reshape(-1), ids.reshape(-1), pointers), shape=(len(cells), self.columns))
         matrix.sum_duplicates()
@@ -185,9 +185,9 @@ def additive_model(
     shape = tuple(sizes), order, tuple(symmetric), tuple(following)
     if not any(scale is not None and scale.between.any() for scale in scales):
         return Conjunctions(*shape)
-    for place, scale in enumerate(scales):
-        if scale is not None and len(scale.places) != sizes[place]:
-            raise InputError(f"the scale of factor {place} has {len(scale.places)} levels, not {sizes[place]}")
+    for factor, scale in enumerate(scales):
+        if scale is not None and len(scale.places) != sizes[factor]:
+            raise InputError(f"the scale of factor {factor} has {len(scale.places)} levels, not {sizes[factor]}")
     if len(scales) != len(shape[0]):
         raise InputError(f"there are {len(scales)} scales for {len(shape[0])} factors; give one each, None for labels")
     return ScaledConjunctions(*shape, tuple(scales))

@@ -26,10 +26,10 @@ ScaleKind = Literal["ordered", "numeric"]
 Polynomials = tuple[tuple[tuple[Fraction, ...], ...], ...]
 
 #: Fewer seen values than this carry no curve, only a straight line.
-FEWEST_CURVED = 4
+MIN_VALUES_CURVED = 4
 #: Values seen, up to which a numeric factor has so many knots; with more it has the last number.
 KNOTS_BY_VALUES = ((6, 3), (12, 4))
-MOST_KNOTS = 5
+MAX_KNOTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Scale:
         """How far each level lies from the beginning of its piece, (L,)."""
         starts = [self.places[knot] for knot in self.knots.tolist()]
         inside = zip(self.places, self.pieces.tolist(), self.beyond.tolist(), strict=True)
-        return tuple(Fraction(0) if outside else place - starts[piece] for place, piece, outside in inside)
+        return tuple(Fraction(0) if outside else position - starts[piece] for position, piece, outside in inside)
 
     def shares(self, level: int) -> tuple[Fraction, ...]:
         """Return the weights of one level exactly, (J,): of the knots in its row of `slots`."""
@@ -107,7 +107,7 @@ class Scale:
     def beyond(self) -> BoolArray:
         """Which levels lie outside the seen range, (L,)."""
         low, high = (self.places[end] for end in self.ends)
-        return np.array([not low <= place <= high for place in self.places])
+        return np.array([not low <= position <= high for position in self.places])
 
     @cached_property
     def between(self) -> BoolArray:
@@ -125,8 +125,8 @@ class Scale:
         return np.array(sorted(range(len(self.places)), key=self.places.__getitem__), dtype=np.int64)
 
 
-def place_levels(kind: ScaleKind, places: Sequence[Fraction | int], seen: Sequence[bool] | BoolArray) -> Scale:
-    """Put levels at ``places`` (L,) on a scale whose knots are among those ``seen`` (L,).
+def place_levels(kind: ScaleKind, positions: Sequence[Fraction | int], seen: Sequence[bool] | BoolArray) -> Scale:
+    """Put levels at ``positions`` (L,) on a scale whose knots are among those ``seen`` (L,).
 
     Examples
     --------
@@ -135,33 +135,33 @@ def place_levels(kind: ScaleKind, places: Sequence[Fraction | int], seen: Sequen
     >>> place_levels("numeric", [0, 1, 4], [True] * 3).shares(1)
     (Fraction(3, 4), Fraction(1, 4))
     """
-    exact = tuple(map(Fraction, places))
-    known = sorted((level for level, yes in enumerate(seen) if yes), key=exact.__getitem__)
-    if not known:
+    exact = tuple(map(Fraction, positions))
+    levels = sorted((level for level, yes in enumerate(seen) if yes), key=exact.__getitem__)
+    if not levels:
         raise InputError("a scale needs at least one seen level; give some")
-    if any(exact[left] == exact[right] for left, right in pairwise(known)):
+    if any(exact[low] == exact[high] for low, high in pairwise(levels)):
         raise InputError("two seen levels lie at the same place; give each a place of its own")
-    knots = known if kind == "ordered" else _spread(known)
+    knots = levels if kind == "ordered" else _spread(levels)
     at = [exact[knot] for knot in knots]
     piece_knots, polynomials = _curved(at) if kind == "numeric" and len(knots) > 2 else _straight(at)
-    pieces = np.array([max(bisect_right(at, place) - 1, 0) for place in exact])
+    pieces = np.array([max(bisect_right(at, position) - 1, 0) for position in exact])
     return Scale(kind, exact, np.array(knots), pieces, np.array(knots)[piece_knots], polynomials)
 
 
-def _spread(known: list[int]) -> list[int]:
+def _spread(levels: list[int]) -> list[int]:
     """Choose knots among the seen levels, evenly by rank, the ends among them."""
-    if len(known) < FEWEST_CURVED:
-        return known if len(known) < 2 else [known[0], known[-1]]
-    count = next((knots for most, knots in KNOTS_BY_VALUES if len(known) <= most), MOST_KNOTS)
-    return [known[rank] for rank in np.round(np.linspace(0, len(known) - 1, count)).astype(int)]
+    if len(levels) < MIN_VALUES_CURVED:
+        return levels if len(levels) < 2 else [levels[0], levels[-1]]
+    count = next((knots for limit, knots in KNOTS_BY_VALUES if len(levels) <= limit), MAX_KNOTS)
+    return [levels[rank] for rank in np.round(np.linspace(0, len(levels) - 1, count)).astype(int)]
 
 
 def _straight(at: list[Fraction]) -> tuple[IntArray, Polynomials]:
     """Return the pieces of a line through values at knots ``at`` (K,): which knots, (K, 2), and their weights."""
-    zero, one = Fraction(0), Fraction(1)
-    slopes = [1 / (right - left) for left, right in pairwise(at)]
-    piece_knots = [[place, place + 1] for place in range(len(slopes))] + [[len(slopes)] * 2]
-    return np.array(piece_knots), (*(((one, zero), (-slope, slope)) for slope in slopes), ((one, zero), (zero, zero)))
+    zero, unit = Fraction(0), Fraction(1)
+    slopes = [1 / (high - low) for low, high in pairwise(at)]
+    piece_knots = [[index, index + 1] for index in range(len(slopes))] + [[len(slopes)] * 2]
+    return np.array(piece_knots), (*(((unit, zero), (-slope, slope)) for slope in slopes), ((unit, zero), (zero, zero)))
 
 
 def _curved(at: list[Fraction]) -> tuple[IntArray, Polynomials]:
@@ -169,8 +169,8 @@ def _curved(at: list[Fraction]) -> tuple[IntArray, Polynomials]:
     count, bends = len(at), _bends(at)
     unit = [tuple(Fraction(int(row == column)) for column in range(count)) for row in range(count)]
     pieces = []
-    for i, (left, right) in enumerate(pairwise(at)):
-        step = right - left
+    for i, (low, high) in enumerate(pairwise(at)):
+        step = high - low
         slope = tuple(
             (b - a) / step - step * (2 * m + n) / 6
             for a, b, m, n in zip(unit[i], unit[i + 1], bends[i], bends[i + 1], strict=True)
@@ -189,22 +189,22 @@ def _bends(at: list[Fraction]) -> list[list[Fraction]]:
     ends.
     """
     count = len(at)
-    steps = [right - left for left, right in pairwise(at)]
+    steps = [high - low for low, high in pairwise(at)]
     rows: list[list[Fraction]] = []
     for i in range(1, count - 1):
-        left = [Fraction(0)] * (count - 2)
-        right = [Fraction(0)] * count
+        coefficients = [Fraction(0)] * (count - 2)
+        constants = [Fraction(0)] * count
         for column, value in ((i - 1, steps[i - 1]), (i, 2 * (steps[i - 1] + steps[i])), (i + 1, steps[i])):
             if 1 <= column <= count - 2:
-                left[column - 1] = value
-        right[i - 1], right[i + 1] = 6 / steps[i - 1], 6 / steps[i]
-        right[i] = -right[i - 1] - right[i + 1]
-        rows.append(left + right)
+                coefficients[column - 1] = value
+        constants[i - 1], constants[i + 1] = 6 / steps[i - 1], 6 / steps[i]
+        constants[i] = -constants[i - 1] - constants[i + 1]
+        rows.append(coefficients + constants)
     # The matrix is diagonally dominant: pivots in order are never zero.
     for i, row in enumerate(rows):
         rows[i] = [value / row[i] for value in row]
-        for j, other in enumerate(rows):
-            if j != i and other[i]:
-                rows[j] = [value - other[i] * mine for value, mine in zip(other, rows[i], strict=True)]
+        for j, rival in enumerate(rows):
+            if j != i and rival[i]:
+                rows[j] = [value - rival[i] * mine for value, mine in zip(rival, rows[i], strict=True)]
     flat = [Fraction(0)] * count
     return [flat, *(row[count - 2 :] for row in rows), flat]

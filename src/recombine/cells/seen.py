@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray, product_size
-from recombine.cells.conjunctions import LARGEST_ID, Conjunctions, canonical, contains, distinct, mixed_radix
+from recombine.cells.conjunctions import MAX_ID, Conjunctions, canonical, contains, distinct, mixed_radix
 
 #: Products up to this many cells get one byte per cell.
-MASKED_CELLS = 2**26
+MAX_MASKED_CELLS = 2**26
 
 
 class SeenCells:
@@ -46,7 +46,7 @@ class SeenCells:
 
     @cached_property
     def _mask(self) -> BoolArray | None:
-        if self._size > MASKED_CELLS:
+        if self._size > MAX_MASKED_CELLS:
             return None
         mask = np.zeros(self._size, dtype=bool)
         mask[mixed_radix(self._given, self.features.sizes)] = True
@@ -62,13 +62,13 @@ class SeenCells:
     def holds(self, cells: IntArray) -> BoolArray:
         """Say for each of ``cells`` (N, C) whether it was seen."""
         cells = canonical(cells, self.features.symmetric)
-        if self._size > LARGEST_ID:
+        if self._size > MAX_ID:
             return contains(self.cells, cells)
         ids = mixed_radix(cells, self.features.sizes)
         if self._mask is not None:
             return self._mask[ids]
-        place = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        return np.asarray(self._ids[place] == ids)
+        index = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+        return np.asarray(self._ids[index] == ids)
 
     def arrangements(self) -> Iterator[IntArray]:
         """Yield the distinct cells once for every order of interchangeable levels."""

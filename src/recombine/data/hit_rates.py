@@ -20,8 +20,8 @@ def hit_rates() -> dict[str, Any]:
     >>> sorted(rate)
     ['constant', 'measure', 'of', 'right', 'says']
     """
-    found: dict[str, Any] = json.loads((files("recombine.data") / "hit_rates.json").read_text(encoding="utf-8"))
-    return found
+    record: dict[str, Any] = json.loads((files("recombine.data") / "hit_rates.json").read_text(encoding="utf-8"))
+    return record
 
 
 def hit_rate(sentence: str) -> str:
@@ -32,5 +32,5 @@ def hit_rate(sentence: str) -> str:
     >>> hit_rate("error")
     '81 of 86 trials'
     """
-    found: dict[str, int] = hit_rates()["sentences"][sentence]
-    return f"{found['right']} of {found['of']} trials"
+    record: dict[str, int] = hit_rates()["sentences"][sentence]
+    return f"{record['right']} of {record['of']} trials"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recombine.design.parts import Parts
 from recombine.tables.frames import Source
-from recombine.tables.guesses import MOST_GUESSED_FACTORS, Proposal
+from recombine.tables.guesses import MAX_GUESSED_FACTORS, Proposal
 from recombine.tables.spellings import doubts
 from recombine.verdicts import FINDINGS, Finding
 from recombine.writing import listing, plural
@@ -32,7 +32,7 @@ def reading_notes(
         )
         passed = [item.column for item in proposals if "but it comes after" in item.reason]
         more = (
-            f"; passed over, because at most {MOST_GUESSED_FACTORS} are guessed: {listing(passed, 6)}" if passed else ""
+            f"; passed over, because at most {MAX_GUESSED_FACTORS} are guessed: {listing(passed, 6)}" if passed else ""
         )
         yield Finding(
             FINDINGS["RC104"],

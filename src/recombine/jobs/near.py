@@ -16,7 +16,7 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import contains, distinct
-from recombine.cells.departures import FEWEST_BLOCKS, SPARSE_SHARE
+from recombine.cells.departures import MAX_DEPARTING_SHARE, MIN_SPARSE_BLOCKS
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.design.design import Design
 from recombine.theory.identification.identify import Identification
@@ -139,13 +139,13 @@ def near_cells(design: Design) -> NearCells | None:
     >>> near.most, near.counts
     (3, [1, 12, 66, 220])
     """
-    if len(design.sizes) < FEWEST_BLOCKS or design.symmetric or not design.possible.whole:
+    if len(design.sizes) < MIN_SPARSE_BLOCKS or design.symmetric or not design.possible.whole:
         return None
     common = np.array([np.bincount(column).argmax() for column in design.seen.T])
     departures = np.zeros(len(design.seen), dtype=np.int64)
     for place, level in enumerate(common.tolist()):
         departures += design.seen[:, place] != level
-    few = departures.mean() <= SPARSE_SHARE * len(design.sizes) and departures.max() < MOST_DEPARTURES
+    few = departures.mean() <= MAX_DEPARTING_SHARE * len(design.sizes) and departures.max() < MOST_DEPARTURES
     return NearCells(design.sizes, common, departures) if few else None
 
 

@@ -12,9 +12,9 @@ from recombine.tables.numbers import is_number, kind_of_texts, level_text
 from recombine.writing import listing, plural
 
 #: A numeric column with more distinct values than this is a measurement, not a label, unless the user insists.
-MOST_NUMERIC_LEVELS = 1_000
+MAX_NUMERIC_LEVELS = 1_000
 #: Values of an outcome of classes that are looked at before giving up.
-MOST_LISTED = 50
+MAX_CLASSES = 50
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ def profile(source: Source, columns: Iterable[str]) -> tuple[int, list[Profile]]
     import narwhals as nw
 
     names = tuple(columns)
-    part = source.kept(names or source.columns[:1])
+    subset = source.kept(names or source.columns[:1])
     queries: list[Any] = [nw.len().alias("rows")]
-    for name, key in part.keys.items():
-        queries.append(part.col(name).n_unique().alias(f"distinct_{key}"))
-        queries.append(part.col(name).is_null().cast(nw.Int64).sum().alias(f"missing_{key}"))
-    result = part.fetch(part.frame.select(*queries))
+    for name, key in subset.keys.items():
+        queries.append(subset.col(name).n_unique().alias(f"distinct_{key}"))
+        queries.append(subset.col(name).is_null().cast(nw.Int64).sum().alias(f"missing_{key}"))
+    result = subset.fetch(subset.frame.select(*queries))
     rows = count_of(result["rows"][0])
     if rows == 0:
         raise InputError(f"{source.name} has a header but no rows; add data")
-    kinds = part.look(names)
+    kinds = subset.look(names)
     profiles = []
     for name in names:
-        key = part.keys[name]
+        key = subset.keys[name]
         missing = count_of(result[f"missing_{key}"][0])
         distinct = count_of(result[f"distinct_{key}"][0]) - (missing > 0)
         profiles.append(Profile(name, kinds[name], distinct, missing))
@@ -55,7 +55,7 @@ def check_factor(item: Profile, name: str, insisted: bool) -> None:
     """Raise if a column the user named cannot serve as a factor."""
     if item.distinct == 0:
         raise InputError(f"factor {item.column!r} of {name} has no values in any row; leave it out")
-    if item.kind in ("integer", "number") and item.distinct > MOST_NUMERIC_LEVELS and not insisted:
+    if item.kind in ("integer", "number") and item.distinct > MAX_NUMERIC_LEVELS and not insisted:
         raise InputError(
             f"factor {item.column!r} of {name} is numeric with {item.distinct:,} distinct values: it looks like "
             f"a measurement; say --numeric {item.column} for a trend, or --as-levels {item.column} if it is a label "
@@ -79,13 +79,13 @@ def classes_of(source: Source, column: str, role: str = "outcome") -> dict[str, 
     >>> classes_of(open_table(pd.DataFrame({"kind": ["cat", "dog", "cat"]})), "kind")
     {'cat': 'cat', 'dog': 'dog'}
     """
-    part = source.only([source.require(column, role)])
-    found = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED + 1))["c0"].tolist()
-    values = {level_text(value): value for value in found if value == value}
-    if len(values) > MOST_LISTED:
+    subset = source.only([source.require(column, role)])
+    values_read = subset.fetch(subset.frame.drop_nulls().unique().head(MAX_CLASSES + 1))["c0"].tolist()
+    values = {level_text(value): value for value in values_read if value == value}
+    if len(values) > MAX_CLASSES:
         rather = "or chances in columns such as net:cat, net:dog" if role == "prediction" else "or a numeric one"
         raise InputError(
-            f"{role} {column!r} of {source.name} has more than {MOST_LISTED} values; name a column of classes, {rather}"
+            f"{role} {column!r} of {source.name} has more than {MAX_CLASSES} values; name a column of classes, {rather}"
         )
     numeric = source.kind(column) in ("integer", "number")
     return {text: values[text] for text in sorted(values, key=(lambda text: float(text)) if numeric else str)}
@@ -118,21 +118,21 @@ def two_classes(source: Source, outcome: str | None, labels: tuple[str, str] | N
     """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
     if outcome is None or source.kind(outcome) in ("integer", "number", "flag"):
         return None
-    where = f"outcome {outcome!r} of {source.name}"
+    name = f"outcome {outcome!r} of {source.name}"
     if source.kind(outcome) not in ("text", "date") or (source.reader.typed and source.kind(outcome) == "date"):
-        raise InputError(f"{where} is of kind {source.kind(outcome)}, which cannot be averaged; give a numeric column")
-    part = source.only([outcome])
-    values = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED))["c0"].tolist()
+        raise InputError(f"{name} is of kind {source.kind(outcome)}, which cannot be averaged; give a numeric column")
+    subset = source.only([outcome])
+    values = subset.fetch(subset.frame.drop_nulls().unique().head(MAX_CLASSES))["c0"].tolist()
     if not all(isinstance(value, str | bool) for value in values):
-        raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
+        raise InputError(f"{name} holds {type(values[0]).__name__} objects; convert it to a numeric column")
     if not values:
         return None  # there are no rows, or none has a value: said where rows are counted
     if labels is not None and set(map(str, values)) <= set(labels):
         return labels
     if len(values) != 2:
-        count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
+        count = f"{len(values)}{' or more' if len(values) == MAX_CLASSES else ''}"
         raise InputError(
-            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
+            f"{name} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
             f"{no_number(source, outcome)}; "
             f"give a numeric column, name one class ({outcome}={sorted(map(str, values))[0]}), or fit "
             "rc.CompositionalClassifier"

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recombine.checks import check_expansion
 from recombine.errors import InputError
+from recombine.packed_files import check_expansion
 
 #: Bytes of a text file that are looked at; of a larger one the rest is looked at when reading fails.
-SURVEYED = 200_000_000
+SURVEYED_BYTES = 200_000_000
 #: A text in one byte per letter has no larger share of bytes beyond ASCII.
-MOST_HIGH = 0.3
+MAX_HIGH_BYTE_SHARE = 0.3
 
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")  # controls, and what Windows-1252 lacks
@@ -42,8 +42,8 @@ def survey(path: Path) -> Survey:
     r"""Look at the bytes of a text file, and refuse in one line what cannot be read as text.
 
     UTF-8 is read, and UTF-16 with its mark. What is neither is read as Windows-1252, of which Latin-1 is a part, where
-    every byte is a letter there; the note says so. Another table of letters would keep the same labels apart and only
-    write them otherwise.
+    every byte is a letter there; the note says so. A different single-byte encoding would change how labels look, not
+    which are distinct.
 
     Examples
     --------
@@ -72,16 +72,16 @@ def survey(path: Path) -> Survey:
 def _chunks(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a file, those of a gzip file to its end: engines take one cut short for a shorter table."""
     zipped = path.suffix.lower() == ".gz"
-    left = SURVEYED
+    bytes_left = SURVEYED_BYTES
     with gzip.open(path, "rb") if zipped else path.open("rb") as file:
         try:
-            while (left > 0 or zipped) and (chunk := file.read(2**20)):
-                left -= len(chunk)
+            while (bytes_left > 0 or zipped) and (chunk := file.read(2**20)):
+                bytes_left -= len(chunk)
                 if zipped:
-                    check_expansion(path.name, path.stat().st_size, SURVEYED - left)
+                    check_expansion(path.name, path.stat().st_size, SURVEYED_BYTES - bytes_left)
                 yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            if left == SURVEYED and isinstance(error, gzip.BadGzipFile):
+            if bytes_left == SURVEYED_BYTES and isinstance(error, gzip.BadGzipFile):
                 raise InputError(f"{path.name} is not a text table that gzip packed; save it as CSV") from None
             raise InputError(f"{path.name} is cut short or damaged; copy it again") from None
 
@@ -133,8 +133,8 @@ class _LineEnds:
         self.crlf += crlf
         self.lf += chunk.count(b"\n") - crlf
         self.cr += chunk.count(b"\r") - crlf
-        if not self.first and (found := re.search(rb"\r\n|\n|\r", chunk)):
-            self.first = {b"\r\n": r"\r\n", b"\n": r"\n", b"\r": r"\r"}[found.group()]
+        if not self.first and (line_end := re.search(rb"\r\n|\n|\r", chunk)):
+            self.first = {b"\r\n": r"\r\n", b"\n": r"\n", b"\r": r"\r"}[line_end.group()]
 
     @property
     def even(self) -> bool:
@@ -143,7 +143,7 @@ class _LineEnds:
 
 def _one_byte_letters(path: Path) -> str:
     """Check that a file that is not UTF-8 can be text in one byte per letter, and say what was assumed."""
-    number = where = 0
+    number = first_line = 0
     high = total = 0
     text = r"\x00"
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
@@ -157,8 +157,8 @@ def _one_byte_letters(path: Path) -> str:
                     f"{path.name} is not a text table, or not in one encoding throughout (line {number:,}); save it as "
                     "UTF-8 CSV or Parquet"
                 )
-            if not where:
-                where, text = number, line.strip()[:40].decode("cp1252")
-    if high > MOST_HIGH * total:
+            if not first_line:
+                first_line, text = number, line.strip()[:40].decode("cp1252")
+    if high > MAX_HIGH_BYTE_SHARE * total:
         raise InputError(f"{path.name} is not a text table (or not UTF-8); save it as UTF-8 CSV or Parquet")
-    return f"the file is not UTF-8 and was read as Windows-1252 (Latin-1), e.g. {text!r} in line {where:,}"
+    return f"the file is not UTF-8 and was read as Windows-1252 (Latin-1), e.g. {text!r} in line {first_line:,}"

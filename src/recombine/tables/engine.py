@@ -18,15 +18,15 @@ from recombine.tables.readers import Reader, first_lines, kind_of_dtype
 from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
-SMALL_TABLE = 250_000_000
+MAX_CACHED_BYTES = 250_000_000
 #: From so many rows on, columns with few values are kept as numbers of these values.
-MANY_ROWS = 200_000
+MIN_ROWS_FOR_ENUMS = 200_000
 #: Few are at most this number, and each stands in so many rows on average.
-FEW_VALUES, ROWS_PER_VALUE = 20_000, 20
+MAX_ENUM_VALUES, MIN_ROWS_PER_VALUE = 20_000, 20
 #: Bytes under which every row of a JSON-lines file is looked at before types are chosen.
-SMALL_FILE = 200_000_000
+MAX_FULLY_SAMPLED_BYTES = 200_000_000
 #: Brackets that may be open at once in a line of JSON: engines recurse, and a table needs none.
-DEEPEST_JSON = 200
+MAX_JSON_DEPTH = 200
 
 _CSV = {".csv", ".tsv", ".txt", ".gz"}
 _PARQUET = {".parquet", ".pq"}
@@ -89,14 +89,14 @@ def _check_path(path: Path) -> None:
 def _open_json(connection: Any, path: Path, name: str) -> Relation:
     _refuse_depth(path)
     options = {"hive_partitioning": False, "maximum_depth": 2}
-    if path.stat().st_size < SMALL_FILE:
+    if path.stat().st_size < MAX_FULLY_SAMPLED_BYTES:
         options["sample_size"] = -1  # look at every row before choosing types
-    found = connection.read_json(name, **options)
-    types = {column: str(dtype) for column, dtype in zip(found.columns, found.types, strict=True)}
+    relation = connection.read_json(name, **options)
+    types = {column: str(dtype) for column, dtype in zip(relation.columns, relation.types, strict=True)}
     if set(types.values()) & _GUESSED_TYPES:
-        kept = {column: "VARCHAR" if dtype in _GUESSED_TYPES else dtype for column, dtype in types.items()}
-        found = connection.read_json(name, columns=kept, hive_partitioning=False)
-    return Relation(_flat(found), connection)
+        columns = {column: "VARCHAR" if dtype in _GUESSED_TYPES else dtype for column, dtype in types.items()}
+        relation = connection.read_json(name, columns=columns, hive_partitioning=False)
+    return Relation(_flat(relation), connection)
 
 
 def _flat(relation: Any) -> Any:
@@ -104,24 +104,24 @@ def _flat(relation: Any) -> Any:
     types = dict(zip(relation.columns, relation.types, strict=True))
     if not any(dtype.id in _NESTED for dtype in types.values()):
         return relation
-    parts = [
+    expressions = [
         f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if dtype.id in _NESTED else quoted(name)
         for name, dtype in types.items()
     ]
-    return relation.project(", ".join(parts))
+    return relation.project(", ".join(expressions))
 
 
 def _refuse_depth(path: Path) -> None:
     """Raise if a line nests more deeply than engines can follow: beyond some depth they crash."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if line.count(b"[") + line.count(b"{") <= DEEPEST_JSON:
+            if line.count(b"[") + line.count(b"{") <= MAX_JSON_DEPTH:
                 continue
             depth = deepest = 0
             for byte in re.sub(rb'"(\\.|[^"\\])*"', b"", line):
                 depth += (byte in b"[{") - (byte in b"]}")
                 deepest = max(deepest, depth)
-            if deepest > DEEPEST_JSON:
+            if deepest > MAX_JSON_DEPTH:
                 raise InputError(
                     f"{path.name} cannot be read as a table: line {number:,} opens {deepest:,} brackets inside one "
                     "another; give one flat record per line"
@@ -161,7 +161,7 @@ class Relation:
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
         """Return the kind of each named column."""
-        schema = self.pick({name: f"c{place}" for place, name in enumerate(names)}).collect_schema()
+        schema = self.pick({name: f"c{index}" for index, name in enumerate(names)}).collect_schema()
         return dict(zip(names, map(kind_of_dtype, schema.values()), strict=True))
 
     def pick(self, keys: dict[str, str]) -> Any:
@@ -223,15 +223,15 @@ class _Texts:
 
     @cached_property
     def _places(self) -> dict[str, str]:
-        return self.places or {name: f"c{place}" for place, name in enumerate(self.columns)}
+        return self.places or {name: f"c{index}" for index, name in enumerate(self.columns)}
 
     def keep(self, keys: dict[str, str]) -> _Texts:
         """Parse the columns in use once and keep them, where that takes little memory."""
-        for known in self.tables:
-            if keys.keys() <= known.places.keys():
-                return known
+        for table in self.tables:
+            if keys.keys() <= table.places.keys():
+                return table
         share = len(keys) / len(self.columns)
-        if self.kept or share * self.file.readable.stat().st_size > SMALL_TABLE:
+        if self.kept or share * self.file.readable.stat().st_size > MAX_CACHED_BYTES:
             return self
         name = f"kept_{next(_NUMBERS)}"
         self.connection.execute(f"CREATE TEMP TABLE {name} AS {self._select(keys)}")
@@ -246,15 +246,15 @@ class _Texts:
         """
         looks = ", ".join(f"approx_count_distinct({key})" for key in keys)
         rows, *values = self.connection.execute(f"SELECT count(*), {looks} FROM {table}").fetchone()
-        most = min(FEW_VALUES, rows / ROWS_PER_VALUE)
-        few = frozenset(key for key, count in zip(keys, values, strict=True) if count <= most)
-        if rows < MANY_ROWS or not few:
+        max_values = min(MAX_ENUM_VALUES, rows / MIN_ROWS_PER_VALUE)
+        few = frozenset(key for key, count in zip(keys, values, strict=True) if count <= max_values)
+        if rows < MIN_ROWS_FOR_ENUMS or not few:
             return table, frozenset()
         for key in few:
             distinct = f"SELECT DISTINCT {key} FROM {table} WHERE {key} IS NOT NULL"
             self.connection.execute(f"CREATE TYPE {table}_{key} AS ENUM ({distinct})")
-        parts = ", ".join(f"{key}::{table}_{key} AS {key}" if key in few else key for key in keys)
-        self.connection.execute(f"CREATE TEMP TABLE {table}_numbered AS SELECT {parts} FROM {table}")
+        expressions = ", ".join(f"{key}::{table}_{key} AS {key}" if key in few else key for key in keys)
+        self.connection.execute(f"CREATE TEMP TABLE {table}_numbered AS SELECT {expressions} FROM {table}")
         self.connection.execute(f"DROP TABLE {table}")
         return f"{table}_numbered", few
 
@@ -262,13 +262,13 @@ class _Texts:
         # A text that is no number costs an engine many times one that is, so few texts are looked at once each.
         once = [name for name in names if self._places[name] in self.few]
         looks = [f"(SELECT DISTINCT {self._places[name]}::VARCHAR AS v FROM {self.kept})" for name in once]
-        found = [self.connection.execute(f"SELECT {_looks('v')} FROM {look}").fetchone() for look in looks]
-        others = [name for name in names if name not in once]
-        if others:
-            parts = ", ".join(_looks(self._places[name]) for name in others)
-            values = self.connection.execute(f"SELECT {parts} FROM {self._from}").fetchone()
-            found += [values[6 * place : 6 * place + 6] for place in range(len(others))]
-        return {name: _kind(*values) for name, values in zip([*once, *others], found, strict=True)}
+        counts = [self.connection.execute(f"SELECT {_looks('v')} FROM {look}").fetchone() for look in looks]
+        rest_names = [name for name in names if name not in once]
+        if rest_names:
+            expressions = ", ".join(_looks(self._places[name]) for name in rest_names)
+            values = self.connection.execute(f"SELECT {expressions} FROM {self._from}").fetchone()
+            counts += [values[6 * index : 6 * index + 6] for index in range(len(rest_names))]
+        return {name: _kind(*values) for name, values in zip([*once, *rest_names], counts, strict=True)}
 
     def pick(self, keys: dict[str, str]) -> Any:
         import narwhals as nw
@@ -294,8 +294,8 @@ def _looks(value: str) -> str:
     )
 
 
-def _kind(values: int, numbers: int, whole: bool | None, padded: bool | None, least: str, most: str) -> str:
+def _kind(values: int, numbers: int, integral: bool | None, padded: bool | None, lowest: str, highest: str) -> str:
     """Numbers are told by every row, dates by the first and the last text in order."""
     if values and numbers == values and not padded:
-        return "integer" if whole else "number"
-    return "date" if values and kind_of_texts([least, most]) == "date" else "text"
+        return "integer" if integral else "number"
+    return "date" if values and kind_of_texts([lowest, highest]) == "date" else "text"

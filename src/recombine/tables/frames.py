@@ -70,14 +70,14 @@ class Source:
 
     def only(self, columns: Iterable[str]) -> Source:
         """Return the same table with these columns alone: no others are read."""
-        keys = {name: f"c{place}" for place, name in enumerate(dict.fromkeys(columns))}
+        keys = {name: f"c{index}" for index, name in enumerate(dict.fromkeys(columns))}
         return Source(self.reader, self.name, keys, self._known)
 
     def kept(self, columns: Iterable[str]) -> Source:
         """Return the same with these columns alone, parsed once where that would happen anew with each query."""
-        part = self.only(columns)
-        reader = self._guarded(lambda: part.reader.keep(part.keys))
-        return Source(reader, self.name, part.keys, self._known)
+        subset = self.only(columns)
+        reader = self._guarded(lambda: subset.reader.keep(subset.keys))
+        return Source(reader, self.name, subset.keys, self._known)
 
     def col(self, column: str) -> Any:
         """Return the narwhals expression of a column."""
@@ -91,9 +91,9 @@ class Source:
 
     def read(self, columns: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
         """Return whole columns as NumPy arrays, by name."""
-        part = self.only(columns)
-        found = part.fetch(part.frame)
-        return {name: found[key] for name, key in part.keys.items()}
+        subset = self.only(columns)
+        columns_read = subset.fetch(subset.frame)
+        return {name: columns_read[key] for name, key in subset.keys.items()}
 
     def require(self, column: str, role: str) -> str:
         """Return ``column`` if the table has it, else raise with the nearest name."""
@@ -158,7 +158,7 @@ def _source(reader: Reader, name: str) -> Source:
         raise InputError(f"{name} has a column named {unnamed[0]!r}, which is not text; rename the columns")
     if not columns:
         raise InputError(f"{name} has no columns; it needs one column per factor")
-    return Source(reader, name, {column: f"c{place}" for place, column in enumerate(columns)})
+    return Source(reader, name, {column: f"c{index}" for index, column in enumerate(columns)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,16 +216,16 @@ def _fetched(relation: Any) -> dict[str, npt.NDArray[Any]]:
     types = dict(zip(relation.columns, relation.types, strict=True))
     texts = {name: dtype.children[0][1] for name, dtype in types.items() if dtype.id == "enum"}
     if texts:
-        parts = [f'enum_code("{name}") AS "{name}"' if name in texts else f'"{name}"' for name in types]
-        relation = relation.project(", ".join(parts))
-    found = relation.fetchnumpy()
-    return {name: _named(values, texts[name]) if name in texts else _plain(values) for name, values in found.items()}
+        expressions = [f'enum_code("{name}") AS "{name}"' if name in texts else f'"{name}"' for name in types]
+        relation = relation.project(", ".join(expressions))
+    arrays = relation.fetchnumpy()
+    return {name: _named(values, texts[name]) if name in texts else _plain(values) for name, values in arrays.items()}
 
 
 def _named(codes: Any, texts: list[str]) -> npt.NDArray[Any]:
     """Return the texts of ``codes`` (N,), None where those are masked."""
-    known = np.array([*texts, None], dtype=object)
-    return np.asarray(known[np.ma.filled(np.ma.asarray(codes).astype(np.int64), len(texts))])
+    names = np.array([*texts, None], dtype=object)
+    return np.asarray(names[np.ma.filled(np.ma.asarray(codes).astype(np.int64), len(texts))])
 
 
 def _plain(values: Any) -> npt.NDArray[Any]:

@@ -9,19 +9,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, near_miss
 from recombine.tables.columns import no_number, one_class, two_classes
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import level_text
 from recombine.writing import listing
 
+FloatArray = npt.NDArray[np.float64]
+
 #: Squares of larger outcomes overflow.
-LARGEST_OUTCOME = 1e150
+MAX_OUTCOME = 1e150
 #: Counts of an outcome with more values than this would be long tables; means are the likelier reading.
-MOST_COUNTED = 20
+MAX_COUNTED_VALUES = 20
 #: Fewer measurements than this take two values other than 0 and 1 by chance.
-FEWEST_TWO_VALUED = 8
+MIN_TWO_VALUED_ROWS = 8
 
 #: What a row of a table is: one measurement, several equal ones written as one, or the mean of several.
 RowsAre = Literal["measurements", "counts", "means"]
@@ -58,7 +59,7 @@ class Groups:
 
     levels: list[npt.NDArray[Any]]
     split: npt.NDArray[Any] | None
-    rows: IntArray
+    rows: npt.NDArray[np.int64]
     weight: FloatArray
     mean: FloatArray | None
     spread: FloatArray
@@ -108,7 +109,7 @@ def group(
     if len(result["__rows"]) == 0:
         reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
         empty = f"every weight {columns.weight!r} is 0" if columns.weight else "it has a header but no rows"
-        limit = f"; an outcome is a number below {LARGEST_OUTCOME:g}" if "no usable outcome" in reasons else ""
+        limit = f"; an outcome is a number below {MAX_OUTCOME:g}" if "no usable outcome" in reasons else ""
         raise InputError(f"{source.name} has no usable row ({reasons or empty}); nothing to audit{limit}")
     rows_are = _rows_are(source.name, columns, values, len(result["__rows"]), counts)
     return _groups(result, source, columns, values, left_out, labels, rows_are)
@@ -153,9 +154,9 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
         name = getattr(columns, role)
         condition = ~source.col(name).is_null() & expression.is_finite()
         if role == "outcome":
-            condition = condition & (expression.abs() < LARGEST_OUTCOME)
+            condition = condition & (expression.abs() < MAX_OUTCOME)
         if role == "weight":
-            condition = condition & (expression >= 0) & (expression < LARGEST_OUTCOME)
+            condition = condition & (expression >= 0) & (expression < MAX_OUTCOME)
         if role == "sd":
             condition = condition & (expression >= 0)
         present[f"no usable {role} {name!r}"] = condition
@@ -183,17 +184,17 @@ def _values(source: Source, frame: Any, measures: dict[str, Any]) -> _Values:
         looks |= {"mean": outcome.mean(), "low": outcome.min(), "high": outcome.max(), "distinct": outcome.n_unique()}
     if weight is not None:
         looks["broken"] = (weight.round(0) != weight).cast(nw.Int64).sum()
-    asked = [expression.alias(name) for name, expression in looks.items()]
-    found = {name: part[0] for name, part in source.fetch(frame.select(*asked)).items()}
-    if not count_of(found["rows"]):
+    expressions = [expression.alias(name) for name, expression in looks.items()]
+    summary = {name: value[0] for name, value in source.fetch(frame.select(*expressions)).items()}
+    if not count_of(summary["rows"]):
         return _Values()
-    ends = (float(found["low"]), float(found["high"])) if outcome is not None else (0.0, 0.0)
+    ends = (float(summary["low"]), float(summary["high"])) if outcome is not None else (0.0, 0.0)
     return _Values(
-        float(found.get("mean", 0.0)),
+        float(summary.get("mean", 0.0)),
         ends,
-        count_of(found.get("distinct", 0)),
-        count_of(found["rows"]),
-        count_of(found.get("broken", 0)),
+        count_of(summary.get("distinct", 0)),
+        count_of(summary["rows"]),
+        count_of(summary.get("broken", 0)),
     )
 
 
@@ -201,14 +202,14 @@ def _rows_are(source: str, columns: Columns, values: _Values, cells: int, counts
     """Say whether a row with weight n is n equal measurements or the mean of n."""
     if columns.weight is None:
         return "measurements"
-    where = f"weight {columns.weight!r} of {source}"
+    name = f"weight {columns.weight!r} of {source}"
     if counts and columns.sd:
-        raise InputError(f"{where}: rows with an sd ({columns.sd!r}) are means, not counts; leave out --sd or --counts")
+        raise InputError(f"{name}: rows with an sd ({columns.sd!r}) are means, not counts; leave out --sd or --counts")
     if counts and values.broken:
-        raise InputError(f"{where} has values that are not whole ({values.broken:,} rows), so rows are not counts")
+        raise InputError(f"{name} has values that are not whole ({values.broken:,} rows), so rows are not counts")
     if counts is None:
         # Counts list each cell once per outcome; a cell's mean stands in one row and hardly ever twice in a table.
-        repeated = values.rows >= 2 * max(cells, values.distinct) and values.distinct <= MOST_COUNTED
+        repeated = values.rows >= 2 * max(cells, values.distinct) and values.distinct <= MAX_COUNTED_VALUES
         counts = not columns.sd and not values.broken and (values.distinct <= 2 or repeated)
     return "counts" if counts else "means"
 
@@ -273,7 +274,7 @@ def joined(first: Groups, second: Groups) -> Groups:
     >>> joined(*found).levels[1].tolist()
     ['p', 'q']
     """
-    levels = [np.concatenate([left, right]) for left, right in zip(first.levels, second.levels, strict=True)]
+    levels = [np.concatenate([codes1, codes2]) for codes1, codes2 in zip(first.levels, second.levels, strict=True)]
     mean = None
     if first.mean is not None and second.mean is not None:
         mean = np.concatenate([first.mean, second.mean])
@@ -310,7 +311,7 @@ def two_values(ends: tuple[float, float], distinct: int, measurements: int) -> t
     >>> two_values((0.0, 1.0), 2, 3), two_values((2.5, 3.0), 2, 3), two_values((2.5, 3.0), 2, 30)
     ((0.0, 1.0), None, (2.5, 3.0))
     """
-    return ends if distinct == 2 and (ends == (0.0, 1.0) or measurements >= FEWEST_TWO_VALUED) else None
+    return ends if distinct == 2 and (ends == (0.0, 1.0) or measurements >= MIN_TWO_VALUED_ROWS) else None
 
 
 _TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen"}

@@ -13,13 +13,13 @@ from recombine.tables.numbers import kind_of_texts
 from recombine.tables.role_words import likely_roles
 
 #: A number with more values than this is left out of a proposal.
-MOST_GUESSED_NUMBERS = 20
-MOST_GUESSED_LEVELS = 5_000
-MOST_GUESSED_FACTORS = 6
+MAX_GUESSED_NUMBERS = 20
+MAX_GUESSED_LEVELS = 5_000
+MAX_GUESSED_FACTORS = 6
 #: Rows of the first look, and values in all: a wide table is looked at by fewer rows.
 SAMPLED_ROWS, SAMPLED_VALUES = 10_000, 2_000_000
 #: Columns whose every row is looked at together, the first time; then twice as many.
-FIRST_BATCH = 2 * MOST_GUESSED_FACTORS
+FIRST_BATCH = 2 * MAX_GUESSED_FACTORS
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     """
     free = [column for column in source.columns if column not in roles]
     sample = _sample(source, free)
-    first = {name: sample.profile(name, _kind(source, name, sample.values[name])) for name in free}
-    likely = likely_roles(first.values(), sample.values, sample.rows)
-    found = {name: role for role, name in likely.items() if role not in roles.values()}
-    judged = {name: _judge(item, sample.rows, sample.whole) for name, item in first.items()}
-    for column, role in found.items():
+    profiles = {name: sample.profile(name, _kind(source, name, sample.values[name])) for name in free}
+    likely = likely_roles(profiles.values(), sample.values, sample.rows)
+    roles_found = {name: role for role, name in likely.items() if role not in roles.values()}
+    judged = {name: _judge(item, sample.rows, sample.whole) for name, item in profiles.items()}
+    for column, role in roles_found.items():
         reason = f"looks like the {role}: name it with --{role} {column}"
         judged[column] = Proposal(column, False, reason, role)
-    ranked = [first[name] for name, proposal in judged.items() if proposal.taken]
+    ranked = [profiles[name] for name, proposal in judged.items() if proposal.taken]
     # Labels are likelier factors than numbers; among equals the table's own order decides.
     ranked.sort(key=lambda item: item.kind not in ("text", "flag"))
     judged |= _chosen(source, sample, ranked, tuple(roles))
@@ -89,18 +89,18 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
 def _sample(source: Source, columns: Sequence[str]) -> _Sample:
     import narwhals as nw
 
-    part = source.only(columns or source.columns[:1])
-    most = max(100, min(SAMPLED_ROWS, SAMPLED_VALUES // max(len(columns), 1)))
-    found = part.fetch(part.frame.head(most))
-    values = {name: found[part.keys[name]].tolist() for name in columns}
-    count = len(next(iter(found.values())))
+    subset = source.only(columns or source.columns[:1])
+    max_rows = max(100, min(SAMPLED_ROWS, SAMPLED_VALUES // max(len(columns), 1)))
+    columns_read = subset.fetch(subset.frame.head(max_rows))
+    values = {name: columns_read[subset.keys[name]].tolist() for name in columns}
+    count = len(next(iter(columns_read.values())))
     if count == 0:
         raise InputError(f"{source.name} has a header but no rows; add data")
-    if count < most:
+    if count < max_rows:
         return _Sample(count, values, whole=True)
-    one = part.only(part.columns[:1])
-    rows = count_of(one.fetch(one.frame.select(nw.len().alias("rows")))["rows"][0])
-    return _Sample(rows, values, whole=rows <= most)
+    column = subset.only(subset.columns[:1])
+    rows = count_of(column.fetch(column.frame.select(nw.len().alias("rows")))["rows"][0])
+    return _Sample(rows, values, whole=rows <= max_rows)
 
 
 def _kind(source: Source, column: str, values: list[Any]) -> str:
@@ -110,40 +110,42 @@ def _kind(source: Source, column: str, values: list[Any]) -> str:
     return kind_of_texts({value for value in values if value is not None})
 
 
-def _judge(item: Profile, rows: int, whole: bool) -> Proposal:
+def _judge(item: Profile, rows: int, complete: bool) -> Proposal:
     """Judge a column by its profile; where that is of the first rows only, the rest may still decide."""
-    more = "" if whole else " or more"
+    more = "" if complete else " or more"
     values = f"{item.kind} with {item.distinct:,}{more} distinct value{'s' if item.distinct != 1 or more else ''}"
-    if item.distinct < 2 and whole:
+    if item.distinct < 2 and complete:
         return Proposal(item.column, False, f"{values}: nothing to recombine")
-    if item.kind in ("integer", "number") and item.distinct > MOST_GUESSED_NUMBERS:
+    if item.kind in ("integer", "number") and item.distinct > MAX_GUESSED_NUMBERS:
         return Proposal(item.column, False, f"{values}: looks like a measurement")
     if item.kind in ("date", "other"):
         return Proposal(item.column, False, f"{values}: not a label")
-    if item.distinct > min(max(2, rows / 2), max(1_000, rows / 10), MOST_GUESSED_LEVELS):
+    if item.distinct > min(max(2, rows / 2), max(1_000, rows / 10), MAX_GUESSED_LEVELS):
         return Proposal(item.column, False, f"{values} in {rows:,} rows: looks like an identifier or a measurement")
     return Proposal(item.column, True, values)
 
 
 def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: Sequence[str]) -> dict[str, Proposal]:
     """Judge the likeliest columns by all their rows until there are enough; the others come after them."""
-    kept: list[Profile] = []
+    accepted: list[Profile] = []
     result: dict[str, Proposal] = {}
     for item in _profiled(source, sample, ranked, taken):
-        proposal = _judge(item, sample.rows, whole=True)
-        if proposal.taken and len(kept) == MOST_GUESSED_FACTORS:
-            proposal = Proposal(item.column, False, f"{proposal.reason}, but it comes after {len(kept)} others")
-        twin = next((other for other in kept if proposal.taken and _renames(source, sample, other, item)), None)
+        proposal = _judge(item, sample.rows, complete=True)
+        if proposal.taken and len(accepted) == MAX_GUESSED_FACTORS:
+            proposal = Proposal(item.column, False, f"{proposal.reason}, but it comes after {len(accepted)} others")
+        twin = next(
+            (earlier for earlier in accepted if proposal.taken and _renames(source, sample, earlier, item)), None
+        )
         if twin is not None:
             proposal = Proposal(item.column, False, f"{proposal.reason}, but it renames {twin.column}")
         if proposal.taken:
-            kept.append(item)
+            accepted.append(item)
         result[item.column] = proposal
-        if len(kept) == MOST_GUESSED_FACTORS and not sample.whole:
+        if len(accepted) == MAX_GUESSED_FACTORS and not sample.whole:
             break
     for item in ranked:
         if item.column not in result:
-            reason = f"{_judge(item, sample.rows, sample.whole).reason}, but it comes after {len(kept)} others"
+            reason = f"{_judge(item, sample.rows, sample.whole).reason}, but it comes after {len(accepted)} others"
             result[item.column] = Proposal(item.column, False, reason)
     return result
 
@@ -160,18 +162,18 @@ def _profiled(source: Source, sample: _Sample, ranked: Sequence[Profile], taken:
         start, size = start + size, 2 * size
 
 
-def _renames(source: Source, sample: _Sample, other: Profile, item: Profile) -> bool:
+def _renames(source: Source, sample: _Sample, earlier: Profile, item: Profile) -> bool:
     """Say whether a column is a one-to-one renaming of an earlier one (carrier code and carrier name)."""
-    if other.distinct != item.distinct:
+    if earlier.distinct != item.distinct:
         return False
-    known = {profile.column: sample.profile(profile.column, profile.kind).distinct for profile in (other, item)}
-    if sample.pairs(other.column, item.column) > min(known.values()):
+    distinct = {profile.column: sample.profile(profile.column, profile.kind).distinct for profile in (earlier, item)}
+    if sample.pairs(earlier.column, item.column) > min(distinct.values()):
         return False
-    return sample.whole or _distinct_pairs(source, other.column, item.column) == item.distinct
+    return sample.whole or _distinct_pairs(source, earlier.column, item.column) == item.distinct
 
 
 def _distinct_pairs(source: Source, first: str, second: str) -> int:
     import narwhals as nw
 
-    part = source.only([first, second])
-    return count_of(part.fetch(part.frame.drop_nulls().unique().select(nw.len().alias("pairs")))["pairs"][0])
+    subset = source.only([first, second])
+    return count_of(subset.fetch(subset.frame.drop_nulls().unique().select(nw.len().alias("pairs")))["pairs"][0])

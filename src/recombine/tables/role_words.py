@@ -109,17 +109,17 @@ def likely_roles(profiles: Iterable[Profile], values: Mapping[str, list[Any]], r
     {'weight': 'Freq', 'outcome': 'Admit'}
     """
     items = list(profiles)
-    found = {
+    columns = {
         "split": _first(item.column for item in items if _is_split(item, values[item.column])),
         "weight": _first(item.column for item in items if _is_count(item, values[item.column])),
         "sd": _first(item.column for item in items if item.kind == "number" and _word(item.column) in SPREAD_WORDS),
     }
-    rest = [item for item in items if item.column not in found.values()]
+    unassigned = [item for item in items if item.column not in columns.values()]
     # Beside x a y is a place, not an outcome.
     words = OUTCOME_WORDS - {"y"} if any(item.column.casefold() == "x" for item in items) else OUTCOME_WORDS
-    named = _first(item.column for item in rest if _word(item.column) in words and item.distinct > 1)
-    found["outcome"] = named or _measured(rest, rows)
-    return {role: column for role, column in found.items() if column}
+    named = _first(item.column for item in unassigned if _word(item.column) in words and item.distinct > 1)
+    columns["outcome"] = named or _measured(unassigned, rows)
+    return {role: column for role, column in columns.items() if column}
 
 
 def _first(columns: Iterable[str]) -> str:
@@ -159,5 +159,5 @@ def _measured(items: list[Profile], rows: int) -> str:
     numbers = [item for item in items if item.kind in ("integer", "number") and item.distinct > 2]
     numbers = [item for item in numbers if not _names(item.column)]
     there = [item for item in numbers if not (item.kind == "integer" and item.distinct + item.missing >= rows > 3)]
-    most = max((item.distinct for item in there), default=0)
-    return _first(item.column for item in reversed(there) if item.distinct == most)
+    largest = max((item.distinct for item in there), default=0)
+    return _first(item.column for item in reversed(there) if item.distinct == largest)

@@ -13,9 +13,9 @@ _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _GAPS = re.compile(r"\s+|(?<=\w)\s*[_\-\u2010-\u2015]+\s*(?=\w)|(?<=\s)[_\-\u2010-\u2015]+\s*(?=\w)|[\u200b\ufeff]+")
 _FLAGS = frozenset({"t", "f", "y", "n", "no", "yes", "true", "false"})
 #: Groups of levels that look alike which a finding names.
-MOST_SHOWN = 3
+MAX_GROUPS_SHOWN = 3
 #: Shorter labels may mean something by their case: the alleles A and a, the units S and s.
-SHORTEST_FOLDED = 3
+MIN_LETTERS_FOLDED = 3
 
 
 def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
@@ -29,10 +29,10 @@ def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
     >>> look_alikes(["yes", "YES", "no", "1", "1.0", "1E5", "100000", "low dose", "low-dose ", "A", "A-", "a"])
     [('yes', 'YES'), ('1', '1.0'), ('1E5', '100000'), ('low dose', 'low-dose ')]
     """
-    found: dict[object, list[str]] = {}
+    groups: dict[object, list[str]] = {}
     for label in labels:
-        found.setdefault(_reading(label), []).append(label)
-    return [tuple(group) for group in found.values() if len(group) > 1]
+        groups.setdefault(_reading(label), []).append(label)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def _reading(label: str) -> object:
@@ -43,7 +43,7 @@ def _reading(label: str) -> object:
         return float(int(label, 16))
     letters = _GAPS.sub(" ", unicodedata.normalize("NFKC", label)).strip()
     folded = letters.casefold()
-    return (folded if len(letters) >= SHORTEST_FOLDED or folded in _FLAGS else letters) or label
+    return (folded if len(letters) >= MIN_LETTERS_FOLDED or folded in _FLAGS else letters) or label
 
 
 def measured_words(labels: Sequence[str]) -> str:
@@ -76,14 +76,14 @@ def doubts(labels: Mapping[str, Sequence[str]]) -> list[str]:
     >>> doubts({"site": ["Lyon", "lyon", "Paris"]})
     ["'site': 'Lyon' and 'lyon' look like one level"]
     """
-    found = []
+    sentences = []
     for name, texts in labels.items():
         groups = look_alikes(texts)
         if groups:
-            shown = "; ".join(" and ".join(map(repr, group[:3])) for group in groups[:MOST_SHOWN])
-            more = f" (and {len(groups) - MOST_SHOWN:,} more)" if len(groups) > MOST_SHOWN else ""
+            shown = "; ".join(" and ".join(map(repr, group[:3])) for group in groups[:MAX_GROUPS_SHOWN])
+            more = f" (and {len(groups) - MAX_GROUPS_SHOWN:,} more)" if len(groups) > MAX_GROUPS_SHOWN else ""
             verb = "look like one level" if len(groups) == 1 else "look like one level each"
-            found.append(f"{name!r}: {shown}{more} {verb}")
+            sentences.append(f"{name!r}: {shown}{more} {verb}")
         if words := measured_words(texts):
-            found.append(f"{name!r}: {words}")
-    return found
+            sentences.append(f"{name!r}: {words}")
+    return sentences

@@ -123,10 +123,10 @@ class Table:
         >>> {depth: part["slope"].tolist() for depth, part in rows.by("depth").items()}
         {1: [0.6, 0.8], 2: [0.5]}
         """
-        places: dict[Any, list[int]] = {}
-        for place, key in enumerate(zip(*(self[name].tolist() for name in names), strict=True)):
-            places.setdefault(key[0] if len(names) == 1 else key, []).append(place)
-        return {key: self.where(np.array(found)) for key, found in places.items()}
+        rows: dict[Any, list[int]] = {}
+        for row, key in enumerate(zip(*(self[name].tolist() for name in names), strict=True)):
+            rows.setdefault(key[0] if len(names) == 1 else key, []).append(row)
+        return {key: self.where(np.array(indices)) for key, indices in rows.items()}
 
     def paired(self, other: Table, column: str, on: str | Sequence[str] = "seed") -> tuple[Column, Column]:
         """Return a column of both tables, matched by the values of ``on``; rows without a partner are left out.
@@ -138,12 +138,12 @@ class Table:
         (array([0.2]), array([0.5]))
         """
         names = [on] if isinstance(on, str) else list(on)
-        found = [
+        lookups = [
             dict(zip(zip(*(t[name].tolist() for name in names), strict=True), t[column], strict=True))
             for t in (self, other)
         ]
-        shared = [key for key in found[0] if key in found[1]]
-        first, second = (np.array([values[key] for key in shared]) for values in found)
+        shared = [key for key in lookups[0] if key in lookups[1]]
+        first, second = (np.array([values[key] for key in shared]) for values in lookups)
         return first, second
 
     def head(self, count: int = 10) -> Table:

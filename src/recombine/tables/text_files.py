@@ -21,9 +21,9 @@ from recombine.tables.encodings import Survey, survey
 #: What counts as missing in a text file besides an empty field.
 MISSING_WORDS = ["", "NA", "NaN", "nan"]
 #: Longest header line that is looked at, in characters.
-LONGEST_HEADER = 2**26
+MAX_HEADER_CHARACTERS = 2**26
 #: Lines that are searched for the one that broke the reading.
-LINES_SEARCHED = 2_000_000
+MAX_LINES_SEARCHED = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +91,9 @@ def look_at(path: Path) -> TextFile:
     (';', ('colour', 'shape'))
     """
     try:
-        found = survey(path)
-        with _opened(path, found.encoding) as file:
-            head = file.readline(LONGEST_HEADER)
+        survey_result = survey(path)
+        with _opened(path, survey_result.encoding) as file:
+            head = file.readline(MAX_HEADER_CHARACTERS)
             delimiter = _delimiter(path, head)
             file.seek(0)
             names = _names(path, file, delimiter)
@@ -101,9 +101,9 @@ def look_at(path: Path) -> TextFile:
         raise InputError(f"{path.name} is not a text table (or not UTF-8); save it as UTF-8 CSV or Parquet") from None
     except OSError as error:
         raise InputError(f"{path.name} cannot be opened: {error.strerror}; check its permissions") from None
-    if found.plain:
-        return TextFile(path, path, names, delimiter, found.newline, len(head))
-    return _copied(path, found, names, delimiter, len(head))
+    if survey_result.plain:
+        return TextFile(path, path, names, delimiter, survey_result.newline, len(head))
+    return _copied(path, survey_result, names, delimiter, len(head))
 
 
 def _delimiter(path: Path, head: str) -> str:
@@ -128,20 +128,20 @@ def _names(path: Path, file: IO[str], delimiter: str) -> tuple[str, ...]:
     refuse_duplicates([name for name in names if name], path.name)
     # Row numbers that dataframes write have no name; they get one that no other column has.
     taken = set(names)
-    return tuple(name or _free(f"column{place}", taken) for place, name in enumerate(names))
+    return tuple(name or _free(f"column{index}", taken) for index, name in enumerate(names))
 
 
 def _free(name: str, taken: set[str]) -> str:
     return name if name not in taken else _free(f"{name}_", taken)
 
 
-def _copied(path: Path, found: Survey, names: tuple[str, ...], delimiter: str, longest: int) -> TextFile:
+def _copied(path: Path, survey: Survey, names: tuple[str, ...], delimiter: str, longest: int) -> TextFile:
     """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
     folder = Path(tempfile.mkdtemp(prefix="recombine-"))
     copy = folder / "table.csv"
     try:
-        _copy(path, found.encoding, delimiter, copy)
-        text = TextFile(path, copy, names, delimiter, r"\n", longest, found.note)
+        _copy(path, survey.encoding, delimiter, copy)
+        text = TextFile(path, copy, names, delimiter, r"\n", longest, survey.note)
         weakref.finalize(text, _remove, folder)
     except BaseException:
         _remove(folder)
@@ -159,11 +159,11 @@ def _remove(folder: Path) -> None:
 
 
 def _copy(path: Path, encoding: str, delimiter: str, copy: Path) -> None:
-    with _opened(path, encoding) as file, copy.open("w", newline="", encoding="utf-8") as out:
+    with _opened(path, encoding) as file, copy.open("w", newline="", encoding="utf-8") as target:
         reader = csv.reader(file, delimiter=delimiter)
         try:
             # All is quoted, since a value may hold a carriage return.
-            writer = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+            writer = csv.writer(target, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerows(row for row in reader if row)
         except csv.Error as error:
             raise InputError(f"{path.name}, line {reader.line_num:,}: {error}; save it as UTF-8 CSV") from None
@@ -171,7 +171,7 @@ def _copy(path: Path, encoding: str, delimiter: str, copy: Path) -> None:
             raise InputError(f"{path.name}, line {reader.line_num + 1:,}, is cut or damaged; copy it again") from None
 
 
-def refuse_duplicates(names: list[str], where: str, *, fold_case: bool = False) -> None:
+def refuse_duplicates(names: list[str], source: str, *, fold_case: bool = False) -> None:
     """Raise if two columns share a name; with ``fold_case`` also if two names differ by case only.
 
     Examples
@@ -187,9 +187,9 @@ def refuse_duplicates(names: list[str], where: str, *, fold_case: bool = False) 
         return
     twins = [name for name, key in zip(names, keys, strict=True) if key == repeated[0]]
     if len(set(twins)) == 1:
-        raise InputError(f"{where} has more than one column named {twins[0]!r}; rename them so each name is unique")
+        raise InputError(f"{source} has more than one column named {twins[0]!r}; rename them so each name is unique")
     raise InputError(
-        f"{where} has columns {twins[0]!r} and {twins[1]!r}, which differ in capital letters only; rename one"
+        f"{source} has columns {twins[0]!r} and {twins[1]!r}, which differ in capital letters only; rename one"
     )
 
 
@@ -199,7 +199,7 @@ def broken_line(file: TextFile) -> str | None:
         with _opened(file.readable, "utf-8-sig") as lines:
             reader = csv.reader(lines, delimiter=file.delimiter, strict=True)
             width = len(next(reader))
-            for row in itertools.islice(reader, LINES_SEARCHED):
+            for row in itertools.islice(reader, MAX_LINES_SEARCHED):
                 if row and len(row) != width:
                     fields = f"{len(row)} field{'s' if len(row) > 1 else ''}"
                     return f"line {reader.line_num:,} has {fields} but the header names {width} columns; mend that line"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, Subset
+from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions, Subset
 from recombine.cells.departures import departures
 from recombine.design.design import Design
 from recombine.jobs.listing import holds_first
@@ -103,7 +103,7 @@ def _left_out(design: Design, strengths: list[int]) -> str:
 def _affordable(design: Design, t: int) -> bool:
     if t == 2 and _by_pairs(design):
         return True
-    tabled = Conjunctions(design.sizes, t, design.symmetric).columns <= TABLED_COLUMNS  # others must be sorted
+    tabled = Conjunctions(design.sizes, t, design.symmetric).columns <= MAX_TABLED_COLUMNS  # others must be sorted
     most = MOST_LOOKED_UP if tabled else MOST_LOOKED_UP // 20
     return math.comb(len(design.sizes), t) * len(design.seen) <= most
 

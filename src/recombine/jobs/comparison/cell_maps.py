@@ -11,7 +11,7 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import LARGEST_ID, distinct, mixed_radix
+from recombine.cells.conjunctions import MAX_ID, distinct, mixed_radix
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
@@ -66,7 +66,7 @@ class CellMap:
         found = re.findall(r"([0-9]+)(.)", text)
         lengths = [int(number) for number, _ in found]
         listed = sum(length for length, (_, letter) in zip(lengths, found, strict=True) if letter != GAP)
-        if sum(lengths) > min(product_size(sizes), LARGEST_ID) or listed > MOST_LISTED:
+        if sum(lengths) > min(product_size(sizes), MAX_ID) or listed > MOST_LISTED:
             raise InputError(f"the runs of its cells name more than the {written_count(product_size(sizes))} there are")
         spans = np.array(lengths, dtype=np.int64)
         codes = np.array([LETTERS.find(letter) for _, letter in found], dtype=np.int64)
@@ -117,7 +117,7 @@ def _obstacle(audit: Audit) -> str:
         return f"two levels of factor {doubled[0]!r} are written alike"
     if sum(design.sizes) > MOST_LABELS:
         return f"there are more than {MOST_LABELS:,} levels"
-    if listed.kind == "sample" or len(listed.cells) > MOST_LISTED or product_size(design.sizes) > LARGEST_ID:
+    if listed.kind == "sample" or len(listed.cells) > MOST_LISTED or product_size(design.sizes) > MAX_ID:
         return f"{written_count(design.product)} cells are too many to list"
     return ""
 

@@ -197,7 +197,7 @@ def keep_checkpoints(
     True
     """
     until = real(until, "until", finite=False)
-    checkpoints = Checkpoints(Path(folder), real(seconds, "seconds", least=0), until, dict(about))
+    checkpoints = Checkpoints(Path(folder), real(seconds, "seconds", at_least=0), until, dict(about))
     token = _current.set(checkpoints)
     try:
         yield checkpoints

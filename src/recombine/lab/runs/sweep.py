@@ -124,7 +124,7 @@ def run(
         bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
     )
     end = float("inf") if seconds is None else time.time() + seconds
-    errand = replace(errand, until=end, save_every=real(save_every, "save_every", least=0))
+    errand = replace(errand, until=end, save_every=real(save_every, "save_every", at_least=0))
     driver = _Driver(errand, unfinished, _Source(executor), retries, line, seconds)
     driver.work()
     took = time.monotonic() - start

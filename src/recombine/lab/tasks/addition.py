@@ -84,9 +84,9 @@ def dispersed_addition(n: int = 9, per_row: int = 2, seed: int = 1) -> Task:
     >>> task.cells[task.train][:4].tolist()
     [[0, 7], [0, 8], [1, 0], [1, 1]]
     """
-    size = whole(n, "n", least=2)
-    band = _band(size, whole(per_row, "per_row", least=1, most=size))
-    np.random.default_rng(whole(seed, "seed", least=0)).shuffle(band)
+    size = whole(n, "n", at_least=2)
+    band = _band(size, whole(per_row, "per_row", at_least=1, at_most=size))
+    np.random.default_rng(whole(seed, "seed", at_least=0)).shuffle(band)
     values = _values(None, size, "values")
     cells = every_cell((size, size))
     return Task("dispersed addition", cells, band.reshape(-1), values[cells].sum(axis=1), FACTORS)
@@ -100,7 +100,7 @@ def _band(n: int, width: int) -> BoolArray:
 def _values(values: npt.ArrayLike | None, n: int | None, name: str) -> FloatArray:
     """Return item values, shape (n,): the given ones, or n whole-number steps centred on zero."""
     if values is None:
-        size = whole(9 if n is None else n, "n", least=2)
+        size = whole(9 if n is None else n, "n", at_least=2)
         return np.arange(size, dtype=np.float64) - (size - 1) / 2
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) < 2 or not np.all(np.isfinite(array)):

@@ -39,8 +39,8 @@ def context_dependence(left_out: int = 3, *, items: int = 3, rules: Sequence[int
     >>> int(context_dependence(left_out=1).test.sum())
     2
     """
-    size = whole(items, "items", least=1)
-    k = whole(left_out, "left_out", least=1, most=size)
+    size = whole(items, "items", at_least=1)
+    k = whole(left_out, "left_out", at_least=1, at_most=size)
     cells = _grid(rules, size)
     unseen = (cells[:, 1] < k) & (cells[:, 2] >= size) & (cells[:, 2] < size + k)
     return _task(f"CD-{k}", cells, ~unseen, rules, size)

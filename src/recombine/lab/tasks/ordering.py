@@ -27,8 +27,8 @@ def transitive_ordering(n: int = 7, distances: Sequence[int] = (1,)) -> Task:
     >>> transitive_ordering(7)
     Task('transitive ordering': first x second of sizes 7 x 7, 12 seen, 30 unseen)
     """
-    size = whole(n, "n", least=2)
-    seen = [whole(gap, f"distances[{place}]", least=1, most=size - 1) for place, gap in enumerate(distances)]
+    size = whole(n, "n", at_least=2)
+    seen = [whole(gap, f"distances[{place}]", at_least=1, at_most=size - 1) for place, gap in enumerate(distances)]
     if not seen:
         raise InputError("distances is empty; name at least one difference in rank that is seen")
     pairs = every_cell((size, size))

@@ -100,7 +100,7 @@ def draw_training(reading: str, seed: int, count: int | None = None) -> PlaneSam
     True
     """
     kind = plane_reading(reading)
-    total = whole(kind.count if count is None else count, "count", least=1)
+    total = whole(kind.count if count is None else count, "count", at_least=1)
     generator = _generator("train", seed)
     if kind.halved:
         points = _pushed(generator.uniform(-kind.reach, kind.reach, size=(total, 2)), kind)
@@ -179,7 +179,7 @@ def draw_held_out(reading: str, count: int = 1000, seed: int = 0) -> FloatArray:
     """
     kind = plane_reading(reading)
     # 1 - U[0, 1) leaves out zero, which belongs to another quadrant.
-    drawn = 1 - _generator("held out", seed).random((whole(count, "count", least=1), 2))
+    drawn = 1 - _generator("held out", seed).random((whole(count, "count", at_least=1), 2))
     return drawn * kind.reach + kind.gap
 
 
@@ -192,7 +192,7 @@ def square_centres(reading: str, side: int = 41) -> FloatArray:
     [[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]]
     """
     kind = plane_reading(reading)
-    centres = (np.arange(whole(side, "side", least=1)) + 0.5) * (2 * kind.edge / side) - kind.edge
+    centres = (np.arange(whole(side, "side", at_least=1)) + 0.5) * (2 * kind.edge / side) - kind.edge
     second, first = np.meshgrid(centres, centres, indexing="ij")
     return np.stack([first.reshape(-1), second.reshape(-1)], axis=1)
 
@@ -215,4 +215,4 @@ def _pushed(values: FloatArray, kind: PlaneReading) -> FloatArray:
 
 
 def _generator(purpose: str, seed: int) -> np.random.Generator:
-    return np.random.default_rng([PURPOSES.index(purpose), whole(seed, "seed", least=0)])
+    return np.random.default_rng([PURPOSES.index(purpose), whole(seed, "seed", at_least=0)])

@@ -32,7 +32,7 @@ def _generator(seed: int, purpose: str) -> np.random.Generator:
     """
     if purpose not in PURPOSES:
         raise InputError(f"purpose {purpose!r} is unknown; give one of {', '.join(PURPOSES)}")
-    return np.random.default_rng([whole(seed, "seed", least=0), PURPOSES.index(purpose)])
+    return np.random.default_rng([whole(seed, "seed", at_least=0), PURPOSES.index(purpose)])
 
 
 def sphere_inputs(seed: int, purpose: str, samples: int, dimension: int) -> FloatArray:
@@ -44,7 +44,7 @@ def sphere_inputs(seed: int, purpose: str, samples: int, dimension: int) -> Floa
     >>> bool((few == many[:2]).all()), bool(np.allclose((many**2).mean(axis=1), 1))
     (True, True)
     """
-    shape = whole(samples, "samples", least=0), whole(dimension, "dimension", least=1)
+    shape = whole(samples, "samples", at_least=0), whole(dimension, "dimension", at_least=1)
     drawn = _generator(seed, purpose).standard_normal(shape)
     return np.asarray(drawn / np.sqrt((drawn**2).mean(axis=1, keepdims=True)))
 
@@ -100,9 +100,9 @@ def linear_teachers(
     0.2
     """
     for name, count in (("dimension", dimension), ("active", active), ("main", main)):
-        whole(count, name, least=1)
+        whole(count, name, at_least=1)
     size = main**-0.5 if magnitude is None else real(magnitude, "magnitude")
-    if whole(shared, "shared", least=0) > min(active, main):
+    if whole(shared, "shared", at_least=0) > min(active, main):
         raise InputError(
             f"shared is {shared}, but the auxiliary task uses {active} coordinates (active) and the main one {main} "
             f"(main); share at most {min(active, main)}"
@@ -175,7 +175,7 @@ def relu_teachers(
     if cosines.ndim != 1 or np.any(np.abs(cosines) > 1):
         raise InputError(f"correlations are {correlations!r}; give a list, one per unit, each from -1 to 1")
     count = len(cosines)
-    if not 1 <= count <= whole(units, "units", least=1) or units + count > whole(dimension, "dimension", least=1):
+    if not 1 <= count <= whole(units, "units", at_least=1) or units + count > whole(dimension, "dimension", at_least=1):
         raise InputError(
             f"{count} correlations do not fit {units} units in {dimension} dimensions; give one to as many as there "
             "are units, and a dimension to each unit of both teachers"

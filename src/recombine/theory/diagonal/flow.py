@@ -125,7 +125,7 @@ def gradient_descent(tasks: Tasks, start: Weights, rate: float, steps: int) -> W
     pairs = _checked(tasks, start)
     state, size = start.flat, real(rate, "rate", above=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(whole(steps, "steps", least=0)):
+        for _ in range(whole(steps, "steps", at_least=0)):
             state = state - size * _gradient(start.like(state), pairs).flat
     if not np.isfinite(state).all():
         raise SolverError(f"gradient descent diverged at a rate of {rate}; lower it")
@@ -152,7 +152,7 @@ def decayed_limit(tasks: Tasks, seed: int | np.random.Generator = 0, smallest: f
 
     pairs = task_samples(tasks)
     shape = Weights.alike(pairs[0][0].shape[1], 1.0, outputs=len(pairs))
-    last_power = round(-np.log10(real(smallest, "smallest", above=0, most=10.0**-FIRST_DECAY_POWER)))
+    last_power = round(-np.log10(real(smallest, "smallest", above=0, at_most=10.0**-FIRST_DECAY_POWER)))
 
     def errors(flat: FloatArray, root: float) -> FloatArray:
         return np.concatenate([_errors(shape.like(flat), pairs), root * flat])

@@ -147,7 +147,7 @@ def predict(
     """
     _check_method(method)
     check_start(alpha, scaling, gamma, form)
-    inputs, y, truth = _samples(X, teacher, targets, real(noise, "noise", least=0), seed)
+    inputs, y, truth = _samples(X, teacher, targets, real(noise, "noise", at_least=0), seed)
     start = (method, alpha, scaling, gamma, form)
     coefficients = _auxiliary(auxiliary, inputs.shape[1], method, alpha)
     interpolator = _trained(inputs, y, coefficients, start)
@@ -204,14 +204,14 @@ def predict_curve(
     if max(counts, default=0) > len(inputs):
         raise InputError(f"samples go up to {max(counts)}, but there are {len(inputs)}; give numbers up to that")
     labels = None if targets is None else moderate(targets, "targets")
-    factors = [real(m, f"scalings[{index}]", least=0) for index, m in enumerate(scalings)]
+    factors = [real(m, f"scalings[{index}]", at_least=0) for index, m in enumerate(scalings)]
     return [
         predict(
             inputs[:n],
             teacher,
             targets=None if labels is None else labels[:n],
             scaling=m,
-            gamma=real(gamma, "gamma", least=0) * m,
+            gamma=real(gamma, "gamma", at_least=0) * m,
             **about,
         )
         for n in counts

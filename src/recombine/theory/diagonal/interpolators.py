@@ -164,7 +164,7 @@ def least_squares_from(
     >>> least_squares_from([[1.0, 1.0]], [3.0], start=[0.0, 0.0], weights=[2.0, 1.0]).value
     array([2., 1.])
     """
-    origin, spread = reals(start, "start"), check_bounds(reals(weights, "weights"), "weights", least=0)
+    origin, spread = reals(start, "start"), check_bounds(reals(weights, "weights"), "weights", at_least=0)
     if origin.ndim != 1 or spread.shape != origin.shape:
         raise InputError(f"start has shape {origin.shape} and weights {spread.shape}; give (D,) of both")
     inputs, targets = _checked(X, y, len(origin))

@@ -50,7 +50,7 @@ def check_start(alpha: float, scaling: float, gamma: float, form: str = "exact")
     recombine.errors.InputError: alpha is -0.1; give a finite number of at least 0
     """
     for name, value in (("alpha", alpha), ("scaling", scaling), ("gamma", gamma)):
-        real(value, name, least=0)
+        real(value, name, at_least=0)
     known_or_refuse(form, "form", FORMS)
 
 
@@ -176,7 +176,7 @@ def pretrained_weights(auxiliary: npt.ArrayLike, alpha: float) -> tuple[FloatArr
     >>> [round(float(part[0]), 4) for part in pretrained_weights([1.0], alpha=0.1)]
     [1.0, 0.01]
     """
-    real(alpha, "alpha", least=0)
+    real(alpha, "alpha", at_least=0)
     B = np.atleast_1d(reals(auxiliary, "auxiliary"))
     large = np.sqrt((np.sqrt(B**2 + 4 * alpha**4) + np.abs(B)) / 2)
     small = np.divide(alpha**2, large, out=np.zeros_like(large), where=large > 0)

@@ -209,7 +209,7 @@ def regime(
             "tasks use"
         )
     alphas, m, gammas = (
-        check_bounds(values, name, least=0) for values, name in zip(start, list(arguments)[2:], strict=True)
+        check_bounds(values, name, at_least=0) for values, name in zip(start, list(arguments)[2:], strict=True)
     )
     new_scale = m**2 * alphas**2 + gammas**2
     if not new_scale.all():

@@ -38,8 +38,8 @@ def rotation_cost(
     """
     arrays = broadcast(beta=beta, auxiliary=auxiliary, cosine=cosine, readout=readout)
     check_bounds(arrays[0], "beta", above=0)
-    check_bounds(arrays[1], "auxiliary", least=0)
-    check_bounds(arrays[2], "cosine", least=-1, most=1)
+    check_bounds(arrays[1], "auxiliary", at_least=0)
+    check_bounds(arrays[2], "cosine", at_least=-1, at_most=1)
     coefficients, B, cos, v0 = (values.ravel() for values in arrays)
     m0 = np.sqrt(B)
     roots = _quartic(-m0 * cos, v0 * coefficients, -(coefficients**2))

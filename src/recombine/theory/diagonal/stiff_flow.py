@@ -135,8 +135,8 @@ def stiff_flow(
 
     inputs, targets, weights = _checked(X, y, start)
     network = _Network(inputs, targets, inputs.T @ inputs * (2 / len(targets)))
-    aim = real(tolerance, "tolerance", least=1e-14, below=1)
-    error = real(precision, "precision", least=1e-12, most=1e-2)
+    aim = real(tolerance, "tolerance", at_least=1e-14, below=1)
+    error = real(precision, "precision", at_least=1e-12, at_most=1e-2)
     if network.residual(network.beta(weights)) > aim:
         reachable(inputs, targets, np.any(np.split(weights, 2), axis=0))
     times, path = [0.0], [network.beta(weights)]

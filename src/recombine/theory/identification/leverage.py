@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions
-from recombine.cells.departures import FEWEST_BLOCKS, Departures, departures, normal_matrix
+from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions
+from recombine.cells.departures import MIN_SPARSE_BLOCKS, Departures, departures, normal_matrix
 from recombine.errors import InputError, SolverError
 
 if TYPE_CHECKING:
@@ -85,7 +85,11 @@ class Leverage:
     @cached_property
     def _sparse(self) -> Departures | None:
         """The seen cells as departures from their commonest levels, where those are few; None elsewhere."""
-        if self.features.symmetric or len(self.features.subsets) < FEWEST_BLOCKS or len(self.columns) > DENSE_COLUMNS:
+        if (
+            self.features.symmetric
+            or len(self.features.subsets) < MIN_SPARSE_BLOCKS
+            or len(self.columns) > DENSE_COLUMNS
+        ):
             return None
         found = departures(map(self._places, self.features.ids_by_block(self._seen)), len(self.columns))
         return found if found.sparse else None
@@ -123,7 +127,7 @@ class Leverage:
     @cached_property
     def _numbers(self) -> IntArray | None:
         """Place of each of the model's columns among the seen ones, (F,), where that is no too large a table."""
-        if self.features.columns > TABLED_COLUMNS:
+        if self.features.columns > MAX_TABLED_COLUMNS:
             return None
         numbers = np.zeros(self.features.columns, dtype=np.int64)
         numbers[self.columns] = np.arange(len(self.columns))

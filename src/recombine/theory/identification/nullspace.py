@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, distinct
+from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions, distinct
 from recombine.cells.possible import Combinations, Possible
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.errors import InputError
@@ -202,7 +202,7 @@ class NullVectors:
     @cached_property
     def tables(self) -> npt.NDArray[Any]:
         """Values on all columns, shape (F, r); columns never seen hold independent random values."""
-        if self.features.columns * self.count > 4 * TABLED_COLUMNS:
+        if self.features.columns * self.count > 4 * MAX_TABLED_COLUMNS:
             raise InputError(
                 f"{self.features.columns} conjunctions are too many to table; ask for the values of cells instead"
             )
@@ -220,7 +220,7 @@ class NullVectors:
     def values(self, cells: IntArray) -> npt.NDArray[Any]:
         """Return the value of each vector at each cell, (N, C) -> (N, r): residues, or floats."""
         ids = self.features.ids(cells)
-        if self.features.columns <= TABLED_COLUMNS:
+        if self.features.columns <= MAX_TABLED_COLUMNS:
             return modular_sum(self.tables, ids) if self.modulus else np.asarray(self.tables[ids].sum(axis=1))
         looked_up = np.stack([self.look_up(block) for block in ids.T], axis=1)
         if not self.modulus:
@@ -247,7 +247,7 @@ class NullVectors:
     def distance(self, cells: IntArray) -> FloatArray:
         """Floats only: the largest value at each cell, as a fraction of its scaled row's length, (N, C) -> (N,)."""
         assert self.scale is not None
-        if self.features.columns <= TABLED_COLUMNS:
+        if self.features.columns <= MAX_TABLED_COLUMNS:
             squares = self.features.values(self._squares, cells)
         else:
             place, known = self._found(self.features.ids(cells))
@@ -280,7 +280,7 @@ class NullVectors:
 
 def _rows(features: Conjunctions, seen: IntArray) -> tuple[IntArray, IntArray]:
     """Return the seen columns (K,) and the rows (N, S) as positions among them."""
-    if features.columns > TABLED_COLUMNS:
+    if features.columns > MAX_TABLED_COLUMNS:
         ids = features.ids(seen)
         columns, where = np.unique(ids, return_inverse=True)
         return columns, where.reshape(ids.shape)

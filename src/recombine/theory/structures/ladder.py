@@ -218,12 +218,12 @@ def ladder(
         known_or_refuse(name, "structure", STRUCTURES)
     codes = canonical(as_cells(cells), symmetric)
     values, _ = as_outcomes(y, None, len(codes))
-    noise = None if variance is None else check_bounds(reals(variance, "variance"), "variance", least=0)
+    noise = None if variance is None else check_bounds(reals(variance, "variance"), "variance", at_least=0)
     if noise is not None and noise.shape != values.shape:
         raise InputError(f"variance has shape {noise.shape} but there are {len(codes)} cells; give one per cell")
     if np.ptp(values) == 0:
         raise InputError("all outcomes are equal, so that there is nothing to explain; check the outcome column")
-    many = np.ones(len(codes)) if counts is None else check_bounds(reals(counts, "counts"), "counts", least=0)
+    many = np.ones(len(codes)) if counts is None else check_bounds(reals(counts, "counts"), "counts", at_least=0)
     which = _numbered(codes, seed)
     weights = _weights(codes, values, noise, symmetric)
     skipped = {name: _obstacle(name, codes, values, symmetric) for name in structures}

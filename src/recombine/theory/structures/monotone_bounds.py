@@ -145,7 +145,7 @@ def monotone_bounds(
         raise InputError(f"{len(seen):,} seen cells are too many for bounds; give at most {MOST_CELLS:,}")
     tops = np.vstack([seen, asked]).max(axis=0) + 1
     features = Conjunctions(tuple(tops.tolist()) if sizes is None else tuple(sizes), order=order)
-    search = _Search(features, seen, values, real(margin, "margin", least=0))
+    search = _Search(features, seen, values, real(margin, "margin", at_least=0))
     return [search.bound(cell) for cell in asked]
 
 

@@ -104,7 +104,7 @@ def fit_terms(
     codes = as_cells(cells)
     values, counted = as_outcomes(y, weights, len(codes))
     columns, design = design_of(codes, order, symmetric, terms)
-    given = None if ridge is None else real(ridge, "ridge", least=0) * np.ones(columns.order)
+    given = None if ridge is None else real(ridge, "ridge", at_least=0) * np.ones(columns.order)
     return fit_design(columns, design, values, counted, given)
 
 

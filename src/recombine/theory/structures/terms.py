@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import LARGEST_ID, Subset
+from recombine.cells.conjunctions import MAX_ID, Subset
 from recombine.checks import reals, whole
 from recombine.errors import InputError
 
@@ -155,9 +155,9 @@ def _found(
     count = tuple(int(top) + 1 for top in codes.max(axis=0)) if sizes is None else tuple(sizes)
     for group in symmetric:
         count = tuple(max(count[one] for one in group) if place in group else n for place, n in enumerate(count))
-    depth = whole(order, "order", most=codes.shape[1])
+    depth = whole(order, "order", at_most=codes.shape[1])
     base = sum(count) + 2
-    if base**depth > LARGEST_ID:
+    if base**depth > MAX_ID:
         raise InputError(f"{sum(count)} levels have too many conjunctions of {depth} factors; lower the order")
     levels = _commonest(codes, count, symmetric, depth) if reference is None else np.asarray(reference, dtype=np.int64)
     if levels.shape != (len(count),):

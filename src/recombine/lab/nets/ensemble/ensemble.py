@@ -102,7 +102,7 @@ class Ensemble:
         if np.ndim(self.seeds) != 1 or len(self.seeds) == 0:
             raise InputError(f"seeds is {self.seeds!r}; give at least one seed, say range(3) for three networks")
         for seed in self.seeds:
-            whole(seed, "a seed", least=0)
+            whole(seed, "a seed", at_least=0)
         if self.chunk is not None and self.chunk < 1:
             raise InputError(f"chunk is {self.chunk}; give at least 1, or leave it out")
         _per_network(self.scale, len(self), "scale")
@@ -276,7 +276,7 @@ class Ensemble:
         compact: bool,
         pools: tuple[Tensor, ...] | None,
     ) -> TrainingPlan:
-        steps = whole(steps, "steps", least=0)
+        steps = whole(steps, "steps", at_least=0)
         if any(not 0 <= number <= steps for number in record):
             raise InputError(f"record {list(record)} must lie between 0 and steps = {steps}")
         if batch is not None and batch < 1:

@@ -71,8 +71,8 @@ def draw_images(
     {'train': (986, 2), 'val_1': (243, 2), 'val_2': (243, 2)}
     """
     for name, value in (("pool", pool), ("per_cell", per_cell), ("total", total)):
-        whole(value, name, least=1)
-    whole(seed, "seed", least=0)
+        whole(value, name, at_least=1)
+    whole(seed, "seed", at_least=0)
     seen = np.flatnonzero(task.train)
     each = int(total / max(1, len(seen)))
     if each < 1 or len(seen) == 0:

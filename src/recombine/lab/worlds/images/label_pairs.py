@@ -90,7 +90,7 @@ def draw_pairs(images: Images, rule: FloatArray, count: int, seed: int, purpose:
     >>> sorted(set(((draws.labels[:, 1] - draws.labels[:, 0]) % 10).tolist()))
     [0, 1]
     """
-    whole(count, "count", least=1)
+    whole(count, "count", at_least=1)
     generator = _generator(purpose, seed)
     rule, rows = _checked(rule), _rows_of_labels(images, len(rule))
     first = generator.integers(len(rule), size=count)
@@ -116,8 +116,8 @@ def draw_grid(images: Images, firsts: int, seconds: int, seed: int, classes: int
     >>> [len(set(part.tolist())) for part in grid.index[:, 0].reshape(3, 4)]
     [1, 1, 1]
     """
-    whole(firsts, "firsts", least=1)
-    whole(seconds, "seconds", least=1)
+    whole(firsts, "firsts", at_least=1)
+    whole(seconds, "seconds", at_least=1)
     draws = draw_pairs(images, relation(range(classes), classes), firsts * seconds, seed, "grid")
     index, labels = draws.index.copy(), draws.labels.copy()
     for part in (index, labels):

@@ -75,7 +75,7 @@ class ImagePairs:
         device: str = "cpu",
     ) -> None:
         rows = _checked(np.asarray(index), images)
-        whole(distance, "distance", least=0)
+        whole(distance, "distance", at_least=0)
         seeds = np.arange(len(rows)) if augment is None else np.asarray(augment)
         if seeds.shape != (len(rows),) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.max() >= 2**31:
             raise InputError(f"augment is {augment!r}; give each of the {len(rows)} networks a seed from 0 to 2^31 - 1")

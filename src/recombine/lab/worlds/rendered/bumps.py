@@ -166,8 +166,8 @@ class BumpWorld:
     margin: int = 0
 
     def __post_init__(self) -> None:
-        whole(self.side, "side", least=2)
-        whole(self.margin, "margin", least=0)
+        whole(self.side, "side", at_least=2)
+        whole(self.margin, "margin", at_least=0)
         for name in ("width", "spread"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)}; give a positive number")
@@ -250,8 +250,8 @@ class BumpWorld:
         >>> bool(world.hole(world.draw(200, seed=1, held_out=True, real=True).centres).all())
         True
         """
-        number = whole(count, "count", least=1)
-        generator = np.random.default_rng([int(held_out), whole(seed, "seed", least=0)])
+        number = whole(count, "count", at_least=1)
+        generator = np.random.default_rng([int(held_out), whole(seed, "seed", at_least=0)])
         if real and self.encoding == "one-hot":
             raise InputError("a one-hot code has no units between its levels; use integer centres or another encoding")
         canvas = places(self.levels).reshape(-1, 2) - float(self.margin)
@@ -285,7 +285,7 @@ class BumpWorld:
         """
         centres = np.full((2 * self.side, 2), np.nan)
         centres[: self.side, 0] = centres[self.side :, 1] = np.arange(self.side)
-        return self.samples(np.repeat(centres, whole(repeats, "repeats", least=1), axis=0))
+        return self.samples(np.repeat(centres, whole(repeats, "repeats", at_least=1), axis=0))
 
 
 def places(side: int) -> FloatArray:

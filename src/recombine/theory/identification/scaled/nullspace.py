@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
-from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions
+from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions
 from recombine.cells.scaled import Picks, ScaledConjunctions
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
@@ -87,7 +87,7 @@ class ScaledNullVectors(NullVectors):
 
     def _at(self, ids: IntArray) -> npt.NDArray[Any]:
         """Values of columns ``ids`` (n,), shape (n, r)."""
-        return self.tables[ids] if self.features.columns <= TABLED_COLUMNS else self.look_up(ids)
+        return self.tables[ids] if self.features.columns <= MAX_TABLED_COLUMNS else self.look_up(ids)
 
     def values(self, cells: IntArray) -> npt.NDArray[Any]:
         """Return the value of each vector at each cell, (N, C) -> (N, r): residues, or floats."""

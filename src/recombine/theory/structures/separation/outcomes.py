@@ -97,7 +97,7 @@ def _numbers(
     codes: IntArray, y: npt.ArrayLike, weights: npt.ArrayLike | None, offsets: npt.ArrayLike | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     values = reals(y, "y")
-    counted = np.ones(len(codes)) if weights is None else check_bounds(reals(weights, "weights"), "weights", least=0)
+    counted = np.ones(len(codes)) if weights is None else check_bounds(reals(weights, "weights"), "weights", at_least=0)
     shifts = np.zeros(len(codes)) if offsets is None else reals(offsets, "offsets")
     for name, array in (("y", values), ("weights", counted), ("offsets", shifts)):
         if array.shape != (len(codes),):
@@ -108,9 +108,9 @@ def _numbers(
 def _width(values: FloatArray, family: Family, classes: int | None) -> int:
     """Return the number of classes that outcomes have, or say which outcome does not fit."""
     if family == "log":
-        check_bounds(values, "y", least=0)
+        check_bounds(values, "y", at_least=0)
         return 1
-    number = 2 if family == "logit" else whole(classes or max(int(values.max(initial=0)) + 1, 2), "classes", least=2)
+    number = 2 if family == "logit" else whole(classes or max(int(values.max(initial=0)) + 1, 2), "classes", at_least=2)
     wrong = np.flatnonzero((values != np.rint(values)) | (values < 0) | (values >= number))
     if len(wrong):
         meant = "0 or 1" if family == "logit" else f"classes coded from 0 to {number - 1}"
