@@ -275,8 +275,8 @@ def test_hundreds_of_cells_are_planned_in_seconds():
 def test_floating_point_finds_the_same_groups(monkeypatch):
     design = random_design((6, 6, 6), 1, (), 0.03, seed=4)
     exact = plan(design, 1, None)
-    monkeypatch.setattr("recombine.theory.identification.nullspace.EXACT_COLUMNS", -1)
-    monkeypatch.setattr("recombine.theory.identification.nullspace.PYTHON_COLUMNS", -1)
+    monkeypatch.setattr("recombine.theory.identification.nullspace.MAX_EXACT_COLUMNS", -1)
+    monkeypatch.setattr("recombine.theory.identification.nullspace.MAX_COLUMNS_WITHOUT_FLINT", -1)
     floating = plan(design, 1, None)
     assert identify(design.seen, None, sizes=design.sizes).route == "projection"
     assert [pick.gain for pick in floating.picks] == [pick.gain for pick in exact.picks]

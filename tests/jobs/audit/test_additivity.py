@@ -139,8 +139,8 @@ def test_breakers_of_outcomes_as_small_as_can_be():
 def test_folds_agree_with_leaving_one_out(monkeypatch):
     design = design_of(*replicated(additive(4), (9, 8), share=0.9, seed=6))
     exact = check_additivity(design)
-    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
-    monkeypatch.setattr("recombine.theory.identification.leverage.DENSE_COLUMNS", -1)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.MAX_DENSE_SVD_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_INVERTED_COLUMNS", -1)
     folds = check_additivity(design)
     assert exact.method == "leave one cell out"
     assert "folds" in folds.method

@@ -164,7 +164,7 @@ def test_a_certificate_of_hundreds_of_terms_is_cut_short():
 
 
 def test_leverage_of_a_design_too_large_to_invert_is_solved_for_a_few_cells(monkeypatch):
-    monkeypatch.setattr("recombine.theory.identification.leverage.DENSE_COLUMNS", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_INVERTED_COLUMNS", 0)
     cells = every_cell((8, 8))
     seen = cells[np.random.default_rng(0).random(64) < 0.5]
     audit = rc.audit(rc.Design.from_cells(seen, sizes=(8, 8)))

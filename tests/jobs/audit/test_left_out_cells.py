@@ -52,8 +52,8 @@ def test_fits_that_there_are_already_change_nothing(design):
 
 def test_one_fold_of_many_cells_speaks_for_the_rest(design, monkeypatch):
     """Held out are a fifth of the cells; that the others were not tried is no sign that nothing determines them."""
-    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
-    monkeypatch.setattr("recombine.theory.identification.leverage.DENSE_COLUMNS", -1)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.MAX_DENSE_SVD_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_INVERTED_COLUMNS", -1)
     monkeypatch.setattr(left_out_cells, "ALL_FOLDS", 0)
     check = check_additivity(design, (1,))
     (first,) = check.orders

@@ -96,7 +96,7 @@ def test_weights_of_all_sizes_leave_the_sparse_route_exact(monkeypatch):
     )
     outcome, weight = generator.standard_normal(len(cells)), np.round(10 ** generator.uniform(0, 4, len(cells)))
     dense = fit_additive(Conjunctions((100, 80)), cells, outcome, weight)
-    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.MAX_DENSE_SVD_ENTRIES", 0)
     sparse = fit_additive(Conjunctions((100, 80)), cells, outcome, weight)
     assert np.abs(sparse.fitted - dense.fitted).max() < 1e-7
 
@@ -112,8 +112,8 @@ def test_the_sparse_route_predicts_the_same(sizes, order, symmetric, monkeypatch
     features, cells, outcome, generator = sample(sizes, order, symmetric, seed=6)
     weight = generator.uniform(0.5, 2.0, len(cells))
     dense = fit_additive(features, cells, outcome, weight)
-    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
-    monkeypatch.setattr("recombine.theory.identification.leverage.DENSE_COLUMNS", -1)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.MAX_DENSE_SVD_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_INVERTED_COLUMNS", -1)
     sparse = fit_additive(features, cells, outcome, weight)
     assert sparse.leverage is None
     assert np.allclose(sparse.fitted, dense.fitted, atol=1e-7)
@@ -136,8 +136,8 @@ def test_the_normal_route_is_the_dense_one(sizes, order, symmetric, weighted, fe
         weight = 10 ** generator.uniform(0, 2, len(cells)) if weighted else None
         noise = generator.uniform(0.1, 2.0, len(cells))
         with monkeypatch.context() as patch:
-            patch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
-            patch.setattr("recombine.theory.identification.leverage.FEW_COLUMNS", few_columns)
+            patch.setattr("recombine.theory.identification.additive_fit.MAX_DENSE_SVD_ENTRIES", 0)
+            patch.setattr("recombine.theory.identification.leverage.MIN_COLUMNS_TO_ELIMINATE", few_columns)
             normal = fit_additive(features, cells, outcome, weight)
             assert normal.normal is not None
             assert normal.leverage is not None
@@ -180,8 +180,8 @@ def test_a_thousand_levels_of_one_factor_are_eliminated_exactly():
 
 def test_a_chain_of_levels_too_long_for_normal_equations_is_iterated(monkeypatch):
     """Squaring a chain's condition leaves floating point no digits; the route says so and another is taken."""
-    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
-    monkeypatch.setattr("recombine.theory.identification.leverage.ACCURACY", -1.0)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.MAX_DENSE_SVD_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.NORMAL_EQUATION_RESIDUAL", -1.0)
     cells = np.array([[i, j] for i in range(30) for j in (i, i + 1)])
     fit = fit_additive(Conjunctions((30, 31)), cells, cells.sum(axis=1).astype(float))
     assert fit.normal is None

@@ -133,7 +133,7 @@ def test_a_design_too_large_for_the_program_gets_weights_that_say_so(monkeypatch
     seen = np.vstack([inner[np.random.default_rng(5).random(len(inner)) < 0.12], [[6, 6, 6]]])
     answer = identify(seen)
     cell = cells[answer.verdicts == Verdict.DETERMINED][0]
-    monkeypatch.setattr("recombine.theory.identification.signed_sums.POOLS", (2,))
+    monkeypatch.setattr("recombine.theory.identification.signed_sums.POOL_SIZES", (2,))
     monkeypatch.setattr(sys.modules["recombine.theory.identification.certificate"], "cube_terms", lambda *_: {})
     found = answer.certificate_of(cell)
     assert not found.verified

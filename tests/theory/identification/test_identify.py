@@ -219,7 +219,7 @@ def test_sampled_counts_cover_the_truth_and_say_so(monkeypatch):
     seen = sparse(10, 3, 0.24, 1)
     answer = identify(seen, order=2)
     truth = answer.count_verdicts()
-    monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "GRID_CELLS", 10)
+    monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "MAX_GRID_CELLS", 10)
     sampled = answer.count_verdicts(seed=3)
     assert truth.exact
     assert not sampled.exact
@@ -236,7 +236,7 @@ def test_sampled_counts_of_interchangeable_factors(monkeypatch):
     answer = identify(seen, order=2, symmetric=[(0, 1, 2)])
     truth = answer.count_verdicts()
     assert truth.total == 165
-    monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "GRID_CELLS", 10)
+    monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "MAX_GRID_CELLS", 10)
     sampled = answer.count_verdicts()
     if not sampled.exact:
         assert all(sampled.low[verdict] <= truth[verdict] <= sampled.high[verdict] for verdict in Verdict)

@@ -45,14 +45,14 @@ def test_equals_the_pseudo_inverse_on_every_route(sizes, order, symmetric, densi
     for rank in (answer.rank, None):
         assert np.allclose(Leverage(answer.features, known, weights, rank).of(usable), expected, rtol=1e-8, atol=0)
     module = "recombine.theory.identification.leverage"
-    monkeypatch.setattr(f"{module}.FEW_COLUMNS", 0)
+    monkeypatch.setattr(f"{module}.MIN_COLUMNS_TO_ELIMINATE", 0)
     for entries in (20_000_000, 2 * len(known)):  # the eliminated block at once, and a few rows at a time
-        monkeypatch.setattr(f"{module}.BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(f"{module}.MAX_BLOCK_ENTRIES", entries)
         for rank in (answer.rank, None):
             by_block = Leverage(answer.features, known, weights, rank)
             assert np.allclose(by_block.of(usable), expected, rtol=1e-8, atol=0)
             assert not by_block.solved_singly
-    monkeypatch.setattr(f"{module}.DENSE_COLUMNS", 0)
+    monkeypatch.setattr(f"{module}.MAX_INVERTED_COLUMNS", 0)
     some = usable[:: max(len(usable) // 10, 1)]
     single = Leverage(answer.features, known, weights).of(some)
     assert np.allclose(single, by_pseudo_inverse(answer.features, known, some, weights), rtol=1e-8, atol=0)
@@ -94,8 +94,8 @@ def test_misuse_is_named(monkeypatch):
         Leverage(features, seen, np.array([1.0, 0.0, 2.0])).of(seen)
     with pytest.raises(SolverError, match="rank 4 but floating point sees 3"):
         Leverage(features, seen, rank=4).of(seen)
-    monkeypatch.setattr("recombine.theory.identification.leverage.DENSE_COLUMNS", 0)
-    monkeypatch.setattr("recombine.theory.identification.leverage.SINGLE_CELLS", 2)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_INVERTED_COLUMNS", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_CELLS_SOLVED_SINGLY", 2)
     with pytest.raises(InputError, match="at most 2 at a time"):
         Leverage(features, seen).of(seen)
     with pytest.raises(SolverError, match="may not be determined"):

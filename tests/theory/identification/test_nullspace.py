@@ -66,7 +66,7 @@ MASKS = {
 @pytest.mark.parametrize("name", MASKS)
 @pytest.mark.parametrize("dense_columns", [0, 800])
 def test_projection_never_disagrees_with_exact(name, dense_columns, monkeypatch):
-    monkeypatch.setattr("recombine.theory.identification.projection.DENSE_COLUMNS", dense_columns)
+    monkeypatch.setattr("recombine.theory.identification.projection.MAX_EIGH_COLUMNS", dense_columns)
     seen, order = MASKS[name]
     exact = identify(seen, order=order, route="exact")
     floating = identify(seen, order=order, route="projection")
@@ -93,7 +93,7 @@ def doubling(length, pin):
 @pytest.mark.parametrize("length", [4, 12, 20, 30, 45, 58])
 @pytest.mark.parametrize("dense_columns", [0, 800])
 def test_values_that_fade_out_are_undecided_rather_than_wrong(length, pin, dense_columns, monkeypatch):
-    monkeypatch.setattr("recombine.theory.identification.projection.DENSE_COLUMNS", dense_columns)
+    monkeypatch.setattr("recombine.theory.identification.projection.MAX_EIGH_COLUMNS", dense_columns)
     seen = doubling(length, pin)
     generator = np.random.default_rng(length)
     targets = np.stack([generator.integers(0, size, 4000) for size in seen.max(axis=0) + 1], axis=1)
@@ -108,8 +108,8 @@ def test_values_that_fade_out_are_undecided_rather_than_wrong(length, pin, dense
 
 
 def test_a_projection_that_did_not_converge_decides_nothing(monkeypatch):
-    monkeypatch.setattr("recombine.theory.identification.projection.DENSE_COLUMNS", 0)
-    monkeypatch.setattr("recombine.theory.identification.projection.LONGEST_RUN", 2)
+    monkeypatch.setattr("recombine.theory.identification.projection.MAX_EIGH_COLUMNS", 0)
+    monkeypatch.setattr("recombine.theory.identification.projection.MAX_LSMR_STEPS", 2)
     seen = band(12, 3, 1)
     answer = identify(seen, order=1, route="projection")
     assert not answer.gap.trusted
@@ -118,7 +118,7 @@ def test_a_projection_that_did_not_converge_decides_nothing(monkeypatch):
 
 
 def test_rows_left_out_of_the_projection_are_checked(monkeypatch):
-    monkeypatch.setattr("recombine.theory.identification.projection.DENSE_COLUMNS", 0)
+    monkeypatch.setattr("recombine.theory.identification.projection.MAX_EIGH_COLUMNS", 0)
     monkeypatch.setattr("recombine.theory.identification.projection.ROWS_PER_COLUMN", 1)
     seen = np.vstack([blocks(20, 3, 0), blocks(20, 3, 1)[-1:]])
     assert np.array_equal(
@@ -189,7 +189,7 @@ def test_without_flint_small_designs_stay_exact(name, monkeypatch):
 
 def test_without_flint_a_large_core_goes_to_projection(monkeypatch):
     monkeypatch.setattr(nullspace, "has_flint", lambda: False)
-    monkeypatch.setattr(nullspace, "PYTHON_COLUMNS", 150)
+    monkeypatch.setattr(nullspace, "MAX_COLUMNS_WITHOUT_FLINT", 150)
     seen = sparse(10, 3, 0.5, 1)
     answer = identify(seen, order=2)
     assert answer.route == "projection"
@@ -203,8 +203,8 @@ def test_solving_the_largest_block_first_changes_nothing(name, flint, monkeypatc
     expected = identify(seen, order=order, route="exact")
     if not flint:
         monkeypatch.setattr(elimination, "has_flint", lambda: False)
-    monkeypatch.setattr(nullspace, "EXACT_COLUMNS", -1)
-    monkeypatch.setattr(nullspace, "PYTHON_COLUMNS", -1)
+    monkeypatch.setattr(nullspace, "MAX_EXACT_COLUMNS", -1)
+    monkeypatch.setattr(nullspace, "MAX_COLUMNS_WITHOUT_FLINT", -1)
     answer = identify(seen, order=order, route="exact")
     assert (answer.rank, answer.route) == (expected.rank, "exact")
     assert np.array_equal(answer.verdicts, expected.verdicts)
@@ -234,7 +234,7 @@ def test_a_row_with_two_columns_of_a_block_is_left_to_elimination(monkeypatch):
     pairs = np.sort(generator.integers(0, 12, (30, 2)), axis=1)
     seen = np.column_stack([pairs, generator.integers(0, 3, 30)])
     expected = identify(seen, symmetric=[(0, 1)], route="exact")
-    monkeypatch.setattr(nullspace, "EXACT_COLUMNS", -1)
+    monkeypatch.setattr(nullspace, "MAX_EXACT_COLUMNS", -1)
     answer = identify(seen, symmetric=[(0, 1)], route="exact")
     assert answer.rank == expected.rank
     assert np.array_equal(answer.verdicts, expected.verdicts)

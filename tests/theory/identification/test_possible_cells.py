@@ -148,7 +148,7 @@ def test_a_child_and_one_more_factor_are_a_graph() -> None:
 
 
 def test_sampled_counts_stay_among_the_possible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[Identification.__module__], "GRID_CELLS", 10)
+    monkeypatch.setattr(sys.modules[Identification.__module__], "MAX_GRID_CELLS", 10)
     generator = np.random.default_rng(0)
     pupils = np.repeat(np.arange(20), 4)
     seen = np.column_stack([pupils, pupils // 5, generator.integers(0, 6, 80), generator.integers(0, 4, 80)])

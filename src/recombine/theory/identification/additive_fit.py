@@ -17,7 +17,7 @@ from recombine.theory.identification.scaled.leverage import leverage_for
 
 #: Entries of the design matrix, and operations (rows times columns times the fewer of the two), up to which a dense
 #: singular value decomposition is used: less than a second.
-DENSE_ENTRIES, DENSE_OPERATIONS = 4_000_000, 5e8
+MAX_DENSE_SVD_ENTRIES, MAX_DENSE_SVD_OPERATIONS = 4_000_000, 5e8
 #: Singular values below this share of the largest are zero: the incidence matrix holds small integers.
 RANK_SHARE = 1e-10
 
@@ -122,7 +122,7 @@ def is_dense(cells: int, columns: int) -> bool:
     (True, False)
     """
     entries = cells * columns
-    return entries <= DENSE_ENTRIES and entries * min(cells, columns) <= DENSE_OPERATIONS
+    return entries <= MAX_DENSE_SVD_ENTRIES and entries * min(cells, columns) <= MAX_DENSE_SVD_OPERATIONS
 
 
 def _direct(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, normal: Leverage) -> AdditiveFit | None:
@@ -137,16 +137,16 @@ def _direct(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, nor
 
 
 def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
-    whole = conjunctions.incidence(cells)
-    used = np.unique(whole.indices)  # conjunctions never seen stay at zero, as in the minimum-norm solution
-    design = whole[:, used].toarray()
-    left, singular, right = _decomposed(design * scale[:, None])
-    kept = singular > RANK_SHARE * singular[0]
-    left, singular, right = left[:, kept], singular[kept], right[kept]
-    solution = right.T @ ((left.T @ (scale * values)) / singular)
+    incidence = conjunctions.incidence(cells)
+    used = np.unique(incidence.indices)  # conjunctions never seen stay at zero, as in the minimum-norm solution
+    design = incidence[:, used].toarray()
+    U, singular, Vt = _decomposed(design * scale[:, None])
+    nonzero = singular > RANK_SHARE * singular[0]
+    U, singular, Vt = U[:, nonzero], singular[nonzero], Vt[nonzero]
+    solution = Vt.T @ ((U.T @ (scale * values)) / singular)
     table = np.zeros(conjunctions.columns)
     table[used] = solution
-    return AdditiveFit(conjunctions, table, design @ solution, int(kept.sum()), left)
+    return AdditiveFit(conjunctions, table, design @ solution, int(nonzero.sum()), U)
 
 
 def _decomposed(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -156,11 +156,11 @@ def _decomposed(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
 
     with threadpool_limits(1):  # a second thread made the decomposition of a few hundred cells ten times slower
         try:
-            left, singular, right = svd(matrix, full_matrices=False, check_finite=False)
+            U, singular, Vt = svd(matrix, full_matrices=False, check_finite=False)
         except LinAlgError:
             # Divide and conquer fails on some tables of ones and zeros, whose singular values come in clusters.
-            left, singular, right = svd(matrix, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-    return left, singular, right
+            U, singular, Vt = svd(matrix, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return U, singular, Vt
 
 
 def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
@@ -174,8 +174,8 @@ def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, sca
     lengths = np.sqrt(weighted.multiply(weighted).sum(axis=0))
     units = 1 / np.where(lengths > 0, lengths, 1.0)
     with threadpool_limits(1):
-        found = lsmr(weighted @ diags_array(units), scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
-    table = units * found
+        solution = lsmr(weighted @ diags_array(units), scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
+    table = units * solution
     return AdditiveFit(conjunctions, table, design @ table, None)
 
 
@@ -196,8 +196,8 @@ def leave_one_out(fit: AdditiveFit, y: npt.ArrayLike) -> tuple[FloatArray, BoolA
         raise InputError("leave-one-out needs leverages; this design has too many conjunctions for them")
     values = np.asarray(y, dtype=float)
     determined = fit.leverage < 1.0 - fit.alone
-    rest = np.where(determined, 1.0 - fit.leverage, np.nan)
-    return values - (values - fit.fitted) / rest, determined
+    unexplained = np.where(determined, 1.0 - fit.leverage, np.nan)
+    return values - (values - fit.fitted) / unexplained, determined
 
 
 def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray:
@@ -219,8 +219,8 @@ def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray
     counted = np.ones(len(fit.fitted)) if fit.weights is None else fit.weights
     noise = np.asarray(variance, dtype=float) * counted
     spread = noise * (1.0 - 2.0 * fit.leverage) + _carried(fit, noise)
-    rest = np.where(fit.leverage < 1.0 - fit.alone, 1.0 - fit.leverage, np.nan)
-    return np.asarray(spread / rest**2 / counted)
+    unexplained = np.where(fit.leverage < 1.0 - fit.alone, 1.0 - fit.leverage, np.nan)
+    return np.asarray(spread / unexplained**2 / counted)
 
 
 def _carried(fit: AdditiveFit, noise: FloatArray) -> FloatArray:

@@ -27,9 +27,9 @@ from recombine.theory.identification.signed_sums import Terms, balances, signed_
 Names = Sequence[Sequence[object]] | Callable[[Sequence[int]], str]
 
 #: Seen cells looked at, over all ways to let several factors change together, in search of a cube.
-SEARCHED_CELLS = 5_000_000
+MAX_CUBE_CELLS_SEARCHED = 5_000_000
 #: Weights with a larger denominator are written in decimals.
-LARGEST_WRITTEN = 9_999
+MAX_DENOMINATOR_WRITTEN = 9_999
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def written_weight(weight: Fraction) -> str:
     """
     if abs(weight) == 1:
         return ""
-    return str(abs(weight)) if weight.denominator <= LARGEST_WRITTEN else f"{abs(float(weight)):.4g}"
+    return str(abs(weight)) if weight.denominator <= MAX_DENOMINATOR_WRITTEN else f"{abs(float(weight)):.4g}"
 
 
 def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Certificate:
@@ -138,9 +138,9 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
     y(1,1,0) = y(0,1,0) + y(1,0,0) - y(0,0,0)
     """
     if features.following:
-        whole, few = _freed(features, seen)
-        found = certificate(features.freed, few, cell[list(features.free)])
-        return Certificate(tuple(cell.tolist()), whole(found.cells), found.weights, found.verified)
+        in_full, few = _freed(features, seen)
+        short = certificate(features.freed, few, cell[list(features.free)])
+        return Certificate(tuple(cell.tolist()), in_full(short.cells), short.weights, short.verified)
     target = canonical(cell[None, :], features.symmetric)[0]
     if seen.holds(target[None, :])[0]:
         return _checked(features, target, {tuple(target.tolist()): Fraction(1)})
@@ -154,24 +154,24 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
 
 
 def _checked(features: Conjunctions, target: IntArray, terms: Terms) -> Certificate:
-    kept = sorted(((row, weight) for row, weight in terms.items() if weight), key=lambda term: term[1] < 0)
-    cells = np.array([row for row, _ in kept], dtype=np.int64).reshape(-1, len(target))
-    weights = tuple(weight for _, weight in kept)
+    ordered = sorted(((row, weight) for row, weight in terms.items() if weight), key=lambda term: term[1] < 0)
+    cells = np.array([row for row, _ in ordered], dtype=np.int64).reshape(-1, len(target))
+    weights = tuple(weight for _, weight in ordered)
     return Certificate(tuple(target.tolist()), cells, weights, balances(features, target, terms))
 
 
 def _by_path(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
     """Alternate signs along a shortest path; an odd cycle on each side, at half weight, joins two components."""
     graph = level_graph(features, seen)
-    first = features.sizes[0]
-    left, right = int(target[0]), int(target[1])
-    walks = [(shortest_path(graph, left, right + first), Fraction(1))]
+    offset = features.sizes[0]
+    level1, level2 = int(target[0]), int(target[1])
+    walks = [(shortest_path(graph, level1, level2 + offset), Fraction(1))]
     if not walks[0][0] and features.symmetric:
-        walks = [(shortest_path(graph, level, level + first), Fraction(1, 2)) for level in (left, right)]
+        walks = [(shortest_path(graph, level, level + offset), Fraction(1, 2)) for level in (level1, level2)]
     terms: Terms = defaultdict(Fraction)
     for walk, size in walks:
         for step, pair in enumerate(itertools.pairwise(walk)):
-            edge = np.array([sorted(pair)]) - [0, first]
+            edge = np.array([sorted(pair)]) - [0, offset]
             terms[tuple(canonical(edge, features.symmetric)[0].tolist())] += size * (-1) ** step
     return terms if all(walk for walk, _ in walks) else {}
 
@@ -190,11 +190,11 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
     if features.following:
-        whole, few = _freed(features, seen)
+        in_full, few = _freed(features, seen)
         cube = cube_terms(features.freed, few, target[list(features.free)])
-        rows = whole(np.array(list(cube), dtype=np.int64).reshape(-1, len(features.free)))
+        rows = in_full(np.array(list(cube), dtype=np.int64).reshape(-1, len(features.free)))
         return dict(zip(map(tuple, rows.tolist()), cube.values(), strict=True))
-    budget, apart = SEARCHED_CELLS, _Apart(seen, target)
+    budget, apart = MAX_CUBE_CELLS_SEARCHED, _Apart(seen, target)
     for groups in _groupings(len(target), features.order + 1):
         # One factor to a group is what most designs have and is always tried.
         budget -= 0 if max(map(len, groups)) == 1 else len(seen)
@@ -226,12 +226,12 @@ def _partitions(members: Subset, count: int) -> Iterator[tuple[Subset, ...]]:
     if count == 1:
         yield (members,)
         return
-    first, rest = members[0], members[1:]
+    head, tail = members[0], members[1:]
     for size in range(len(members) - count + 1):
-        for company in itertools.combinations(rest, size):
-            left = tuple(member for member in rest if member not in company)
-            for others in _partitions(left, count - 1):
-                yield ((first, *company), *others)
+        for company in itertools.combinations(tail, size):
+            ungrouped = tuple(member for member in tail if member not in company)
+            for groups in _partitions(ungrouped, count - 1):
+                yield ((head, *company), *groups)
 
 
 def _freed(features: Conjunctions, seen: SeenCells) -> tuple[Callable[[IntArray], IntArray], SeenCells]:
@@ -239,11 +239,11 @@ def _freed(features: Conjunctions, seen: SeenCells) -> tuple[Callable[[IntArray]
     free = list(features.free)
 
     def whole(cells: IntArray) -> IntArray:
-        _, where = distinct(np.vstack([seen.cells[:, free], cells]))
-        place = np.zeros(len(where), dtype=np.int64)
-        place[where[: len(seen)]] = np.arange(len(seen))
-        found: IntArray = seen.cells[place[where[len(seen) :]]]
-        return found
+        _, inverse = distinct(np.vstack([seen.cells[:, free], cells]))
+        row = np.zeros(len(inverse), dtype=np.int64)
+        row[inverse[: len(seen)]] = np.arange(len(seen))
+        rows: IntArray = seen.cells[row[inverse[len(seen) :]]]
+        return rows
 
     return whole, SeenCells(features.freed, seen.cells[:, free])
 
@@ -261,12 +261,12 @@ class _Apart:
         """Return those that differ on all of ``flipped`` and agree elsewhere, (M, C)."""
         many = len(flipped)
         rows = self._rows.setdefault(many, np.flatnonzero(self.count == many))
-        found: IntArray = self.cells[rows[self.differs[rows][:, list(flipped)].all(axis=1)]]
-        return found
+        cells: IntArray = self.cells[rows[self.differs[rows][:, list(flipped)].all(axis=1)]]
+        return cells
 
 
-def _with(target: IntArray, other: IntArray, factors: Sequence[int]) -> IntArray:
-    """The target with ``factors`` taken from each row of ``other``."""
-    cells = np.repeat(target[None, :], len(other), axis=0)
-    cells[:, list(factors)] = other[:, list(factors)]
+def _with(target: IntArray, source: IntArray, factors: Sequence[int]) -> IntArray:
+    """The target with ``factors`` taken from each row of ``source``."""
+    cells = np.repeat(target[None, :], len(source), axis=0)
+    cells[:, list(factors)] = source[:, list(factors)]
     return cells

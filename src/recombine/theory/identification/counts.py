@@ -16,7 +16,7 @@ from recombine.theory.identification.residues import PRIME, Residues
 from recombine.verdicts import Verdict
 
 #: Sums formed at most when counting by value; beyond this the cells are sampled.
-LARGEST_SUMS = 3_000_000
+MAX_SUMS_COUNTED = 3_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,9 +72,9 @@ def _sums(values: dict[int, int], members: int) -> Counter[int]:
 
 def _joined(first: Counter[int], second: Counter[int]) -> Counter[int]:
     joined: Counter[int] = Counter()
-    for left, ways in first.items():
-        for right, more in second.items():
-            joined[(left + right) % PRIME] += ways * more
+    for value1, ways in first.items():
+        for value2, more in second.items():
+            joined[(value1 + value2) % PRIME] += ways * more
     return joined
 
 
@@ -96,12 +96,12 @@ def count_vanishing(null: NullVectors, possible: Possible) -> int | None:
         return None
     offsets = dict(zip(features.free, features.ids(np.zeros((1, len(features.sizes)), dtype=np.int64))[0], strict=True))
     sums = []
-    for part in possible.parts:
-        places = [place for place in part.places if place in offsets][: 1 if part.twins else None]
-        looked_up = [null.look_up(offsets[place] + part.column(place))[:, 0] for place in places]
+    for combinations in possible.parts:
+        factors = [factor for factor in combinations.places if factor in offsets][: 1 if combinations.twins else None]
+        looked_up = [null.look_up(offsets[factor] + combinations.column(factor))[:, 0] for factor in factors]
         values, levels = np.unique(_modular_total(looked_up), return_counts=True)
-        members = len(part.places) if part.twins else 1
-        if len(values) ** members > LARGEST_SUMS:
+        members = len(combinations.places) if combinations.twins else 1
+        if len(values) ** members > MAX_SUMS_COUNTED:
             return None
         sums.append(_sums(dict(zip(values.tolist(), levels.tolist(), strict=True)), members))
     return _matches(sums)
@@ -118,7 +118,7 @@ def _matches(sums: list[Counter[int]]) -> int | None:
     halves = [Counter({0: 1}), Counter({0: 1})]
     for block in sorted(sums, key=len, reverse=True):
         halves.sort(key=len)
-        if len(halves[0]) * len(block) > LARGEST_SUMS:
+        if len(halves[0]) * len(block) > MAX_SUMS_COUNTED:
             return None
         halves[0] = _joined(halves[0], block)
     small, large = sorted(halves, key=len)
@@ -151,8 +151,8 @@ def exact_counts(by_verdict: dict[Verdict, int]) -> Counts:
     return Counts(filled, sum(filled.values()), True, 0, dict(filled), dict(filled))
 
 
-def estimated_counts(known: dict[Verdict, int], codes: IntArray, rest: int) -> Counts:
-    """Spread ``rest`` cells over verdicts as in the sampled ``codes`` (n,); ``known`` holds what is exact.
+def estimated_counts(base: dict[Verdict, int], codes: IntArray, uncounted: int) -> Counts:
+    """Spread ``uncounted`` cells over verdicts as in the sampled ``codes`` (n,); ``base`` holds what is exact.
 
     Examples
     --------
@@ -160,14 +160,17 @@ def estimated_counts(known: dict[Verdict, int], codes: IntArray, rest: int) -> C
     >>> counts.total, counts[Verdict.DETERMINED], counts.low[Verdict.DETERMINED] < 750 < counts.high[Verdict.DETERMINED]
     (1005, 750, True)
     """
-    exact = exact_counts(known)
+    exact = exact_counts(base)
     estimate, low, high = dict(exact.by_verdict), dict(exact.low), dict(exact.high)
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED):
         hits = int((codes == verdict).sum())
         bounds = _wilson_interval(hits, len(codes))
-        estimate[verdict] = hits * rest // len(codes)
-        low[verdict], high[verdict] = math.floor(bounds[0] * rest), min(rest, math.ceil(bounds[1] * rest))
-    estimate[Verdict.DETERMINED] += rest - sum(
+        estimate[verdict] = hits * uncounted // len(codes)
+        low[verdict], high[verdict] = (
+            math.floor(bounds[0] * uncounted),
+            min(uncounted, math.ceil(bounds[1] * uncounted)),
+        )
+    estimate[Verdict.DETERMINED] += uncounted - sum(
         estimate[verdict] for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED)
     )
-    return Counts(estimate, exact.total + rest, False, len(codes), low, high)
+    return Counts(estimate, exact.total + uncounted, False, len(codes), low, high)

@@ -21,10 +21,10 @@ from recombine.cells.arrays import BoolArray, IntArray
 from recombine.theory.identification.residues import PRIME, Residues, multiply_residues, subtract_residues
 
 #: Columns the dense step takes without python-flint: two seconds.
-PYTHON_COLUMNS = 800
+MAX_COLUMNS_WITHOUT_FLINT = 800
 
 #: Sparse elimination stops at columns with more entries than this: fill-in then costs more than the dense step saves.
-LARGEST_DEGREE = 6
+MAX_SPARSE_DEGREE = 6
 
 SparseRow = dict[int, int]
 
@@ -113,7 +113,7 @@ def strip_singletons(ids: IntArray, columns: int) -> Singletons:
     return Singletons(rounds, alive, np.flatnonzero(degree))
 
 
-def solve_block(left: Singletons, ids: IntArray) -> tuple[Singletons, IntArray, IntArray] | None:
+def solve_block(singletons: Singletons, ids: IntArray) -> tuple[Singletons, IntArray, IntArray] | None:
     """Solve one row for each column of the largest block, and take it off the other rows that hold the column.
 
     Where every row holds one column of the block, such as one level of a factor, those columns are gone at the price of
@@ -122,7 +122,7 @@ def solve_block(left: Singletons, ids: IntArray) -> tuple[Singletons, IntArray, 
     Returns
     -------
     Singletons
-        ``left`` with the solved rows removed, and the columns of the block with them.
+        ``singletons`` with the solved rows removed, and the columns of the block with them.
     plus, minus : IntArray, (M, S - 1) each
         The other rows, as unit entries and entries of -1. None instead of all three if some row has two such columns.
 
@@ -133,22 +133,24 @@ def solve_block(left: Singletons, ids: IntArray) -> tuple[Singletons, IntArray, 
     >>> solved.rank, solved.columns.tolist(), plus.tolist(), minus.tolist()
     (3, [3, 4], [[4], [4], [4]], [[3], [3], [3]])
     """
-    rows = np.flatnonzero(left.rows)
+    rows = np.flatnonzero(singletons.rows)
     if not len(rows):
         return None
     mine = ids[rows]
-    place = int(np.argmax([len(np.unique(column)) for column in mine.T]))
-    heads, first, where = np.unique(mine[:, place], return_index=True, return_inverse=True)
-    others = np.delete(mine, place, axis=1)
+    block = int(np.argmax([len(np.unique(column)) for column in mine.T]))
+    heads, solved_rows, inverse = np.unique(mine[:, block], return_index=True, return_inverse=True)
+    remaining = np.delete(mine, block, axis=1)
     in_block = np.zeros(int(ids.max()) + 1, dtype=bool)
     in_block[heads] = True
-    if in_block[others].any():
+    if in_block[remaining].any():
         return None
-    alive = left.rows.copy()
-    alive[rows[first]] = False
-    rest = np.arange(len(rows)) != first[where]
-    solved = Singletons([*left.rounds, (rows[first], heads)], alive, left.columns[~in_block[left.columns]])
-    return solved, others[rest], others[first[where[rest]]]
+    alive = singletons.rows.copy()
+    alive[rows[solved_rows]] = False
+    unsolved = np.arange(len(rows)) != solved_rows[inverse]
+    solved = Singletons(
+        [*singletons.rounds, (rows[solved_rows], heads)], alive, singletons.columns[~in_block[singletons.columns]]
+    )
+    return solved, remaining[unsolved], remaining[solved_rows[inverse[unsolved]]]
 
 
 def _row_sums(ids: IntArray, columns: int) -> IntArray:
@@ -195,35 +197,35 @@ class Elimination:
             rows = self._members.get(column)
             if not rows or len(rows) != degree:
                 continue  # an outdated entry: the column was queued again with its present degree
-            if degree > LARGEST_DEGREE:
+            if degree > MAX_SPARSE_DEGREE:
                 break
-            for other in self._pivot(column, min(rows, key=lambda number: len(self._rows[number]))):
-                heapq.heappush(queue, (len(self._members[other]), other))
+            for changed in self._pivot(column, min(rows, key=lambda number: len(self._rows[number]))):
+                heapq.heappush(queue, (len(self._members[changed]), changed))
 
     def _pivot(self, column: int, number: int) -> set[int]:
         """Clear ``column`` with row ``number``; return the columns whose number of entries may have changed."""
         pivot = self._rows.pop(number)
         inverse = pow(pivot[column], -1, PRIME)
-        scaled = {other: value * inverse % PRIME for other, value in pivot.items()}
-        for other in pivot:
-            self._members[other].discard(number)
+        scaled = {entry: value * inverse % PRIME for entry, value in pivot.items()}
+        for entry in pivot:
+            self._members[entry].discard(number)
         for target in list(self._members[column]):
             self._subtract(target, scaled, column)
         self._members.pop(column)
         self._pivots.append((column, scaled))
-        return {other for other in pivot if other != column}
+        return {entry for entry in pivot if entry != column}
 
     def _subtract(self, target: int, scaled: SparseRow, column: int) -> None:
         row = self._rows[target]
         factor = row[column]
-        for other, value in scaled.items():
-            entry = (row.get(other, 0) - factor * value) % PRIME
+        for position, value in scaled.items():
+            entry = (row.get(position, 0) - factor * value) % PRIME
             if entry:
-                row[other] = entry
-                self._members[other].add(target)
-            elif other in row:
-                del row[other]
-                self._members[other].discard(target)
+                row[position] = entry
+                self._members[position].add(target)
+            elif position in row:
+                del row[position]
+                self._members[position].discard(target)
         if not row:
             del self._rows[target]
 
@@ -234,11 +236,11 @@ class Elimination:
 
     @cached_property
     def _basis(self) -> _Basis:
-        place = {column: position for position, column in enumerate(self._rest)}
+        index = {column: number for number, column in enumerate(self._rest)}
         dense = [[0] * len(self._rest) for _ in self._rows]
         for line, row in zip(dense, self._rows.values(), strict=True):
             for column, value in row.items():
-                line[place[column]] = value
+                line[index[column]] = value
         return _null_basis(dense, len(self._rest))
 
     @property
@@ -254,7 +256,7 @@ class Elimination:
         values = table.tolist()
         for column, row in reversed(self._pivots):
             values[column] = [
-                -sum(value * values[other][vector] for other, value in row.items() if other != column) % PRIME
+                -sum(value * values[entry][vector] for entry, value in row.items() if entry != column) % PRIME
                 for vector in range(count)
             ]
         return np.array(values, dtype=np.uint64).reshape(self.columns, count)
@@ -267,8 +269,8 @@ def _sparse_rows(ids: IntArray, minus: IntArray | None) -> dict[int, SparseRow]:
     for number, (plus, less) in enumerate(zip(ids.tolist(), minus.tolist(), strict=True)):
         row = Counter(plus)
         row.subtract(less)
-        if kept := {column: value % PRIME for column, value in row.items() if value}:
-            rows[number] = kept
+        if nonzero := {column: value % PRIME for column, value in row.items() if value}:
+            rows[number] = nonzero
     return rows
 
 

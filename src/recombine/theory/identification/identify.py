@@ -36,10 +36,10 @@ from recombine.theory.identification.scaled.nullspace import null_vectors_for
 from recombine.verdicts import Verdict
 
 #: Products up to this many cells are judged cell by cell; larger ones are counted by value or sampled.
-GRID_CELLS = 2**24
+MAX_GRID_CELLS = 2**24
 
 #: Cells drawn when a product can only be sampled.
-SAMPLE = 200_000
+SAMPLED_CELLS = 200_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,11 +134,11 @@ class Identification:
 
     @property
     def _small(self) -> bool:
-        return product_size(self.features.sizes) <= GRID_CELLS
+        return product_size(self.features.sizes) <= MAX_GRID_CELLS
 
     def _absent(self, cells: IntArray) -> BoolArray:
-        known = [mask[cells[:, factor]] for factor, mask in enumerate(self._present)]
-        return np.asarray(~np.logical_and.reduce(known))
+        masks = [mask[cells[:, factor]] for factor, mask in enumerate(self._present)]
+        return np.asarray(~np.logical_and.reduce(masks))
 
     def verdicts_of(self, cells: npt.ArrayLike) -> Codes:
         """Return the verdict codes of any cells, (N, C) -> (N,) of uint8."""
@@ -172,28 +172,31 @@ class Identification:
 
     def count_verdicts(self, seed: int = 0) -> Counts:
         """Count the verdicts over all possible cells: exactly where that can be done, else from a sample."""
-        known = self._known.count
+        total = self._known.count
         base = {Verdict.SEEN: len(self.seen), **self._count_open()}
-        determined = known if self.deficit == 0 else count_vanishing(self.null, self._known)
+        determined = total if self.deficit == 0 else count_vanishing(self.null, self._known)
         if self.features.saturated:
             determined = len(self.seen)  # the saturated model: nothing follows from anything else
         if determined is not None:
-            decided = {Verdict.DETERMINED: determined - len(self.seen), Verdict.DISCONNECTED: known - determined}
+            decided = {Verdict.DETERMINED: determined - len(self.seen), Verdict.DISCONNECTED: total - determined}
             return exact_counts(base | decided)
-        if self.possible.span <= GRID_CELLS:
+        if self.possible.span <= MAX_GRID_CELLS:
             return exact_counts(self._counted_one_by_one())
-        cells = self._known.draw(SAMPLE, np.random.default_rng(seed))
+        cells = self._known.draw(SAMPLED_CELLS, np.random.default_rng(seed))
         codes = self.verdicts_of(cells)
-        return estimated_counts(base, codes[codes != Verdict.SEEN].astype(np.int64), known - len(self.seen))
+        return estimated_counts(base, codes[codes != Verdict.SEEN].astype(np.int64), total - len(self.seen))
 
     def _count_open(self) -> dict[Verdict, int]:
         """Count the possible cells that a level leaves open, whatever the rank."""
-        found, rest = {}, self.possible.count
-        told = [np.ones(size, dtype=bool) for size in self.features.sizes]
+        counts, remaining = {}, self.possible.count
+        settled = [np.ones(size, dtype=bool) for size in self.features.sizes]
         for verdict, masks in reversed(self._open_levels):
-            told = [mask & ~left_open for mask, left_open in zip(told, masks, strict=True)]
-            found[verdict], rest = rest - (left := self.possible.known(told).count), left
-        return found
+            settled = [mask & ~left_open for mask, left_open in zip(settled, masks, strict=True)]
+            counts[verdict], remaining = (
+                remaining - (settled_cells := self.possible.known(settled).count),
+                settled_cells,
+            )
+        return counts
 
     def _counted_one_by_one(self) -> dict[Verdict, int]:
         codes = self._verdicts_of_possible()
@@ -260,12 +263,12 @@ def _all_sizes(
         raise InputError("no cells were seen; pass at least one")
     if sizes is not None:
         return tuple(int(size) for size in sizes)
-    found = list(sizes_of(seen) if targets is None else sizes_of(seen, targets))
+    levels = list(sizes_of(seen) if targets is None else sizes_of(seen, targets))
     for group in symmetric:
-        largest = max(found[factor] for factor in group)
+        largest = max(levels[factor] for factor in group)
         for factor in group:
-            found[factor] = largest
-    return tuple(found)
+            levels[factor] = largest
+    return tuple(levels)
 
 
 def identify(
@@ -328,12 +331,14 @@ def identify(
     """
     cells = as_cells(seen, "seen")
     groups = tuple(tuple(sorted(int(factor) for factor in group)) for group in symmetric)
-    asked = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
+    target_cells = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
     following = () if possible is None else possible.following
-    features = additive_model(_all_sizes(cells, asked, sizes, groups), order, groups, following, scales)
+    features = additive_model(_all_sizes(cells, target_cells, sizes, groups), order, groups, following, scales)
     _checked(cells, features.sizes, "seen")
-    if asked is not None:
-        _checked(asked, features.sizes, "targets")
-    known = SeenCells(features, cells)
-    null = null_vectors_for(features, known.cells, route=route, seed=seed)
-    return Identification(features, known, asked, null, possible or Possible.product(features.sizes, groups))
+    if target_cells is not None:
+        _checked(target_cells, features.sizes, "targets")
+    seen_cells = SeenCells(features, cells)
+    null = null_vectors_for(features, seen_cells.cells, route=route, seed=seed)
+    return Identification(
+        features, seen_cells, target_cells, null, possible or Possible.product(features.sizes, groups)
+    )

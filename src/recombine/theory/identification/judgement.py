@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.theory.identification.nullspace import NONZERO, ZERO, NullVectors
-from recombine.theory.identification.projection import ACCURACY
+from recombine.theory.identification.nullspace import MAX_ZERO_DISTANCE, MIN_NONZERO_DISTANCE, NullVectors
+from recombine.theory.identification.projection import PROJECTION_ERROR
 from recombine.verdicts import Verdict
 
 #: How many neighbours of seen cells are looked at before any zero is believed.
-PROBES = 50_000
+PROBED_NEIGHBOURS = 50_000
 
 Codes = npt.NDArray[np.uint8]
 
@@ -77,7 +77,7 @@ class Judgement:
     def _probed(self) -> FloatArray:
         """Distances of some seen cells, then of cells one level away from them, where values that fade out show."""
         generator = np.random.default_rng(self.null.seed)
-        picked = np.sort(generator.permutation(len(self._seen))[:PROBES])
+        picked = np.sort(generator.permutation(len(self._seen))[:PROBED_NEIGHBOURS])
         probes = []
         for shift in (1, max(len(picked) // 3, 1)):
             for factor in range(self._seen.shape[1]):
@@ -91,10 +91,10 @@ class Judgement:
         if self.null.modulus:
             return None
         values = self._probed if distances is None else np.concatenate([self._probed, distances.reshape(-1)])
-        low, high = values[values <= ZERO], values[values >= NONZERO]
-        seen = self._probed[: min(len(self._seen), PROBES)]
-        clean = len(low) + len(high) == len(values) and bool(np.all(seen <= ZERO))
-        trusted = clean and self.null.error <= ACCURACY
+        low, high = values[values <= MAX_ZERO_DISTANCE], values[values >= MIN_NONZERO_DISTANCE]
+        seen = self._probed[: min(len(self._seen), PROBED_NEIGHBOURS)]
+        clean = len(low) + len(high) == len(values) and bool(np.all(seen <= MAX_ZERO_DISTANCE))
+        trusted = clean and self.null.error <= PROJECTION_ERROR
         return Separation(float(low.max(initial=0.0)), float(high.min(initial=np.inf)), self.null.error, trusted)
 
     @cached_property
@@ -121,8 +121,8 @@ class Judgement:
     def _float_codes(self, distances: FloatArray) -> Codes:
         codes = np.full(distances.shape, Verdict.UNDECIDED, dtype=np.uint8)
         if self._probes_trusted:
-            codes[distances >= NONZERO] = Verdict.DISCONNECTED
-            codes[distances <= ZERO] = Verdict.DETERMINED
+            codes[distances >= MIN_NONZERO_DISTANCE] = Verdict.DISCONNECTED
+            codes[distances <= MAX_ZERO_DISTANCE] = Verdict.DETERMINED
         return codes
 
 

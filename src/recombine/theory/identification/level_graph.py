@@ -39,11 +39,11 @@ def level_graph(features: Conjunctions, seen: IntArray) -> csr_array:
 
     first, second = features.free
     size = features.sizes[first]
-    left, right = seen[:, first], seen[:, second] + size
+    tails, heads = seen[:, first], seen[:, second] + size
     if features.symmetric:
-        left, right = np.concatenate([left, seen[:, second]]), np.concatenate([right, left + size])
+        tails, heads = np.concatenate([tails, seen[:, second]]), np.concatenate([heads, tails + size])
     nodes = size + features.sizes[second]
-    return csr_array((np.ones(len(left), dtype=bool), (left, right)), shape=(nodes, nodes))
+    return csr_array((np.ones(len(tails), dtype=bool), (tails, heads)), shape=(nodes, nodes))
 
 
 def component_labels(features: Conjunctions, seen: IntArray) -> tuple[IntArray, int]:
@@ -61,16 +61,16 @@ def component_labels(features: Conjunctions, seen: IntArray) -> tuple[IntArray, 
     """
     from scipy.sparse.csgraph import connected_components
 
-    first = features.sizes[features.free[0]]
+    size = features.sizes[features.free[0]]
     number, label = connected_components(level_graph(features, seen), directed=False)
     if features.symmetric:
-        left, right = label[:first].astype(np.int64) + 1, label[first:].astype(np.int64) + 1
+        labels1, labels2 = label[:size].astype(np.int64) + 1, label[size:].astype(np.int64) + 1
         # Both copies of a bipartite component carry a label of their own; the smaller one names the pair.
-        table = np.where(left == right, 0, np.where(left < right, left, -right))
-        rank = first - len(np.unique(np.abs(table[table != 0])))
+        table = np.where(labels1 == labels2, 0, np.where(labels1 < labels2, labels1, -labels2))
+        rank = size - len(np.unique(np.abs(table[table != 0])))
         return table, rank
     table = label.astype(np.int64) + 1
-    table[first:] *= -1
+    table[size:] *= -1
     return table, len(label) - int(number)
 
 

@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Up to this many seen columns (beside the largest block, where that can be eliminated) one inverse serves all cells.
-DENSE_COLUMNS = 4000
+MAX_INVERTED_COLUMNS = 4000
 #: Below this many columns in all, elimination gains nothing.
-FEW_COLUMNS = 300
+MIN_COLUMNS_TO_ELIMINATE = 300
 #: Entries of the eliminated block's table that are held at once.
-BLOCK_ENTRIES = 20_000_000
+MAX_BLOCK_ENTRIES = 20_000_000
 
 #: Cells solved one by one at most in a call beyond that.
-SINGLE_CELLS = 2000
+MAX_CELLS_SOLVED_SINGLY = 2000
 
 #: Entries of the basis of functions that vanish on everything seen, up to which it is worked out.
-NULL_ENTRIES = 20_000_000
+MAX_NULL_BASIS_ENTRIES = 20_000_000
 #: Up to this many columns the seen cells' own noise is carried through the fit exactly.
-NOISE_COLUMNS = 1_500
+MAX_COLUMNS_WITH_EXACT_NOISE = 1_500
 #: What the columns may still see of the residuals, as a share of the outcome's length.
-ACCURACY = 1e-9
+NORMAL_EQUATION_RESIDUAL = 1e-9
 
 #: Pivots of the scaled normal matrix below this, relative to the first, count as zero when the rank is not known.
-SMALLEST_PIVOT = 1e-11
+MIN_CHOLESKY_PIVOT = 1e-11
 
 
 class Leverage:
@@ -88,28 +88,28 @@ class Leverage:
         if (
             self.features.symmetric
             or len(self.features.subsets) < MIN_SPARSE_BLOCKS
-            or len(self.columns) > DENSE_COLUMNS
+            or len(self.columns) > MAX_INVERTED_COLUMNS
         ):
             return None
-        found = departures(map(self._places, self.features.ids_by_block(self._seen)), len(self.columns))
-        return found if found.sparse else None
+        rows = departures(map(self._places, self.features.ids_by_block(self._seen)), len(self.columns))
+        return rows if rows.sparse else None
 
     def of(self, cells: IntArray) -> FloatArray:
         """Return the leverage of determined ``cells`` (N, C), shape (N,); meaningless for any other cell."""
         ids = self.features.ids(cells)
-        places = self._places(ids)
-        if np.any(self.columns[places] != ids):
+        columns = self._places(ids)
+        if np.any(self.columns[columns] != ids):
             raise InputError("a cell has a conjunction that was never seen, so it is not determined; leave it out")
         if not self.solved_singly:
-            return self._of_places(places)
+            return self._of_places(columns)
         self._refuse_many(cells)
-        return np.array([self._one(np.bincount(row, minlength=len(self.columns)).astype(float)) for row in places])
+        return np.array([self._one(np.bincount(row, minlength=len(self.columns)).astype(float)) for row in columns])
 
     def _refuse_many(self, cells: IntArray) -> None:
-        if len(cells) > SINGLE_CELLS:
+        if len(cells) > MAX_CELLS_SOLVED_SINGLY:
             raise InputError(
                 f"leverage of {len(cells)} cells over {len(self.columns)} conjunctions is solved cell by cell; "
-                f"ask for at most {SINGLE_CELLS} at a time"
+                f"ask for at most {MAX_CELLS_SOLVED_SINGLY} at a time"
             )
 
     @cached_property
@@ -119,10 +119,10 @@ class Leverage:
             raise SolverError("there are too many conjunctions to work out the leverage of every seen cell")
         return self._of_places(self._ids) if self._sparse is None else self._sparse.quadratic(self._inverse)
 
-    def _of_places(self, places: IntArray) -> FloatArray:
+    def _of_places(self, columns: IntArray) -> FloatArray:
         if self._sparse is not None:
-            return departures(places.T, len(self.columns), self._sparse.home).quadratic(self._inverse)
-        return self._eliminated(places) if self._block >= 0 else self._quadratic(self._inverse, places)
+            return departures(columns.T, len(self.columns), self._sparse.home).quadratic(self._inverse)
+        return self._eliminated(columns) if self._block >= 0 else self._quadratic(self._inverse, columns)
 
     @cached_property
     def _numbers(self) -> IntArray | None:
@@ -154,44 +154,44 @@ class Leverage:
     @property
     def solved_singly(self) -> bool:
         """Whether each cell takes a solve of its own, because there are too many columns for an inverse."""
-        return self._block < 0 and len(self.columns) > DENSE_COLUMNS
+        return self._block < 0 and len(self.columns) > MAX_INVERTED_COLUMNS
 
     @cached_property
     def _block(self) -> int:
         """Position of the subset with the most columns, where eliminating it makes the rest small enough; else -1."""
-        if self._sparse is not None or self.features.symmetric or len(self.columns) <= FEW_COLUMNS:
+        if self._sparse is not None or self.features.symmetric or len(self.columns) <= MIN_COLUMNS_TO_ELIMINATE:
             return -1  # the whole is small, or interchangeable factors: one cell may hold two conjunctions of a subset
-        sizes = [len(np.unique(self._ids[:, place])) for place in range(self._ids.shape[1])]
+        sizes = [len(np.unique(self._ids[:, subset])) for subset in range(self._ids.shape[1])]
         largest = int(np.argmax(sizes))
-        return largest if len(self.columns) - sizes[largest] <= DENSE_COLUMNS else -1
+        return largest if len(self.columns) - sizes[largest] <= MAX_INVERTED_COLUMNS else -1
 
     @staticmethod
-    def _quadratic(inverse: FloatArray, places: IntArray) -> FloatArray:
-        total = np.zeros(len(places))
-        for left in range(places.shape[1]):
-            total += inverse[places[:, left], places[:, left]]
-            for right in range(left):  # the inverse is symmetric
-                total += 2 * inverse[places[:, left], places[:, right]]
+    def _quadratic(inverse: FloatArray, columns: IntArray) -> FloatArray:
+        total = np.zeros(len(columns))
+        for i in range(columns.shape[1]):
+            total += inverse[columns[:, i], columns[:, i]]
+            for j in range(i):  # the inverse is symmetric
+                total += 2 * inverse[columns[:, i], columns[:, j]]
         return total
 
-    def _eliminated(self, places: IntArray) -> FloatArray:
+    def _eliminated(self, columns: IntArray) -> FloatArray:
         """Leverages by way of the eliminated block, (N, J) -> (N,).
 
         With x = (a, v), a in the block of diagonal D and B the block's rows of the rest:
         x A^+ x' = 1 / D_a + (v - B_a / D_a) S^+ (v - B_a / D_a)', S the Schur complement.
         """
         start, stop = self._bounds
-        heads, rest = places[:, self._block] - start, self._reduced(np.delete(places, self._block, axis=1))
-        total = 1 / self._diagonal[heads] + self._quadratic(self._schur_inverse, rest)
-        width = max(BLOCK_ENTRIES // max(len(self._schur_inverse), 1), 1)
+        heads, reduced = columns[:, self._block] - start, self._reduced(np.delete(columns, self._block, axis=1))
+        total = 1 / self._diagonal[heads] + self._quadratic(self._schur_inverse, reduced)
+        width = max(MAX_BLOCK_ENTRIES // max(len(self._schur_inverse), 1), 1)
         order = np.argsort(heads, kind="stable")
-        for first in range(0, stop - start, width):
-            table = self._shares[first : first + width]
+        for start_row in range(0, stop - start, width):
+            table = self._shares[start_row : start_row + width]
             mixed = table @ self._schur_inverse
-            own = np.asarray(table.multiply(mixed).sum(axis=1)).reshape(-1)
-            mine = order[slice(*np.searchsorted(heads[order], [first, first + width]))]
-            row = heads[mine] - first
-            total[mine] += own[row] - 2 * mixed[row[:, None], rest[mine]].sum(axis=1)
+            diagonal = np.asarray(table.multiply(mixed).sum(axis=1)).reshape(-1)
+            mine = order[slice(*np.searchsorted(heads[order], [start_row, start_row + width]))]
+            row = heads[mine] - start_row
+            total[mine] += diagonal[row] - 2 * mixed[row[:, None], reduced[mine]].sum(axis=1)
         return total
 
     @property
@@ -200,10 +200,10 @@ class Leverage:
         ids = self._ids[:, self._block]
         return int(ids.min()), int(ids.max()) + 1
 
-    def _reduced(self, places: IntArray) -> IntArray:
+    def _reduced(self, columns: IntArray) -> IntArray:
         """Renumber columns as if the eliminated block were not there."""
         start, stop = self._bounds
-        return np.where(places >= stop, places - (stop - start), places)
+        return np.where(columns >= stop, columns - (stop - start), columns)
 
     @cached_property
     def _diagonal(self) -> FloatArray:
@@ -218,10 +218,10 @@ class Leverage:
 
         start, stop = self._bounds
         heads = np.repeat(self._ids[:, self._block] - start, self._ids.shape[1] - 1)
-        rest = self._reduced(np.delete(self._ids, self._block, axis=1)).reshape(-1)
+        reduced = self._reduced(np.delete(self._ids, self._block, axis=1)).reshape(-1)
         weights = np.repeat(self._weights, self._ids.shape[1] - 1)
         shape = (stop - start, len(self.columns) - (stop - start))
-        return csr_array(diags_array(1 / self._diagonal) @ csr_array((weights, (heads, rest)), shape=shape))
+        return csr_array(diags_array(1 / self._diagonal) @ csr_array((weights, (heads, reduced)), shape=shape))
 
     @cached_property
     def _schur_inverse(self) -> FloatArray:
@@ -229,8 +229,8 @@ class Leverage:
         from scipy.sparse import diags_array
 
         start, stop = self._bounds
-        rest = self._reduced(np.delete(self._ids, self._block, axis=1))
-        normal = normal_matrix(rest, self._weights, len(self.columns) - (stop - start))
+        reduced = self._reduced(np.delete(self._ids, self._block, axis=1))
+        normal = normal_matrix(reduced, self._weights, len(self.columns) - (stop - start))
         before = np.diag(normal).copy()
         normal -= (self._shares.T @ diags_array(self._diagonal) @ self._shares).toarray()
         return _inverse(normal, before, None if self.rank is None else self.rank - (stop - start))
@@ -248,17 +248,17 @@ class Leverage:
 
         if self.solved_singly:
             raise SolverError("there are too many conjunctions to invert their normal matrix")
-        found = np.zeros(len(self.columns))
+        solution = np.zeros(len(self.columns))
         for _ in range(2):  # the second round takes off the rounding of the first
-            found += self._applied(self._gathered(values - self._sums(found)))
+            solution += self._applied(self._gathered(values - self._sums(solution)))
         lengths = np.sqrt(self._gathered(np.ones(len(values))))
-        left = self._gathered(values - self._sums(found)) / lengths
-        if np.linalg.norm(left) > ACCURACY * np.sqrt(np.sum(self._weights * values**2)):
+        misfit = self._gathered(values - self._sums(solution)) / lengths
+        if np.linalg.norm(misfit) > NORMAL_EQUATION_RESIDUAL * np.sqrt(np.sum(self._weights * values**2)):
             raise SolverError("the normal matrix is too near to singular for floating point")
         with threadpool_limits(1):
-            found -= self._null @ np.linalg.solve(self._null.T @ self._null, self._null.T @ found)
+            solution -= self._null @ np.linalg.solve(self._null.T @ self._null, self._null.T @ solution)
         table = np.zeros(self.features.columns)
-        table[self.columns] = found
+        table[self.columns] = solution
         return table
 
     @property
@@ -287,10 +287,10 @@ class Leverage:
         if self._block < 0:
             return np.asarray(self._inverse @ right)
         start, stop = self._bounds
-        head, rest = right[start:stop], np.concatenate([right[:start], right[stop:]])
-        found = self._schur_inverse @ (rest - self._shares.T @ head)
-        head = (head.T / self._diagonal).T - self._shares @ found
-        return np.concatenate([found[:start], head, found[start:]])
+        head, tail = right[start:stop], np.concatenate([right[:start], right[stop:]])
+        solution = self._schur_inverse @ (tail - self._shares.T @ head)
+        head = (head.T / self._diagonal).T - self._shares @ solution
+        return np.concatenate([solution[:start], head, solution[start:]])
 
     @cached_property
     def _null(self) -> FloatArray:
@@ -300,15 +300,15 @@ class Leverage:
         eliminated = self._block >= 0
         inverse = self._schur_inverse if eliminated else self._inverse
         dropped = np.flatnonzero(np.diag(inverse) == 0)
-        if len(self.columns) * len(dropped) > NULL_ENTRIES:
+        if len(self.columns) * len(dropped) > MAX_NULL_BASIS_ENTRIES:
             raise SolverError("too many functions vanish on everything seen to choose among solutions")
-        kept = np.arange(len(self.columns))
+        remaining = np.arange(len(self.columns))
         if eliminated:
-            kept = np.delete(kept, np.s_[slice(*self._bounds)])
+            remaining = np.delete(remaining, np.s_[slice(*self._bounds)])
         if self._sparse is not None:
             normal = csr_array(self._normal[:, dropped])
         else:
-            columns = self._design[:, kept]
+            columns = self._design[:, remaining]
             normal = columns.T @ columns[:, dropped]
         if eliminated:
             normal = normal - self._shares.T @ diags_array(self._diagonal) @ self._shares[:, dropped]
@@ -325,10 +325,10 @@ class Leverage:
         Exact where all variances are the same or the columns are few. Elsewhere each row of H is taken to spread over
         cells of the mean variance.
         """
-        own = self._weights * self.of_seen
-        mean = float(np.average(noise, weights=own))
-        if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > NOISE_COLUMNS:
-            return np.asarray(own * mean)
+        hat = self._weights * self.of_seen
+        mean = float(np.average(noise, weights=hat))
+        if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > MAX_COLUMNS_WITH_EXACT_NOISE:
+            return np.asarray(hat * mean)
         if self._sparse is not None:
             matrix = self._sparse.pair_counts(noise * self._weights)
             return self._weights * self._sparse.quadratic(self._inverse @ matrix @ self._inverse)
@@ -358,14 +358,14 @@ class Leverage:
             return self._sparse.pair_counts(self._weights)
         return normal_matrix(self._ids, self._weights, len(self.columns))
 
-    def _one(self, wanted: FloatArray) -> float:
+    def _one(self, row: FloatArray) -> float:
         """Squared length of the shortest weights that give one cell's row (K,)."""
         from scipy.sparse.linalg import lsmr
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):
-            solved = lsmr(self._design.T, wanted, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)
-        if np.abs(self._design.T @ solved[0] - wanted).max() > 1e-6:
+            solved = lsmr(self._design.T, row, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)
+        if np.abs(self._design.T @ solved[0] - row).max() > 1e-6:
             raise SolverError("the leverage of a cell did not converge; the cell may not be determined")
         return float(solved[0] @ solved[0])
 
@@ -381,17 +381,17 @@ def _inverse(normal: FloatArray, size: FloatArray, rank: int | None) -> FloatArr
 
     with threadpool_limits(1):
         scale = 1 / np.sqrt(size)
-        factor, pivots, found, _ = dpstrf(normal * scale[:, None] * scale, tol=SMALLEST_PIVOT)
+        factor, pivots, float_rank, _ = dpstrf(normal * scale[:, None] * scale, tol=MIN_CHOLESKY_PIVOT)
         if rank is None:
-            rank = int(found)
-        if rank > found:
+            rank = int(float_rank)
+        if rank > float_rank:
             raise SolverError(
-                f"the seen cells have rank {rank} but floating point sees {found}; leverage would be unreliable"
+                f"the seen cells have rank {rank} but floating point sees {float_rank}; leverage would be unreliable"
             )
         upper, info = dpotri(np.asfortranarray(factor[:rank, :rank])) if rank else (np.zeros((0, 0)), 0)
     if info:
         raise SolverError("the normal matrix could not be inverted; lower the order or merge levels")
-    kept = pivots[:rank] - 1
+    independent = pivots[:rank] - 1
     inverse = np.zeros_like(normal)
-    inverse[np.ix_(kept, kept)] = np.triu(upper) + np.triu(upper, 1).T
+    inverse[np.ix_(independent, independent)] = np.triu(upper) + np.triu(upper, 1).T
     return np.asarray(inverse * scale[:, None] * scale)

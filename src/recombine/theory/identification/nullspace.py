@@ -22,7 +22,7 @@ from recombine.cells.possible import Combinations, Possible
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
-    PYTHON_COLUMNS,
+    MAX_COLUMNS_WITHOUT_FLINT,
     eliminate_all,
     has_flint,
     modular_sum,
@@ -37,13 +37,13 @@ Route = Literal["graph", "exact", "projection"]
 ROUTES: tuple[Route, ...] = ("graph", "exact", "projection")
 
 #: Columns left after singletons are stripped that the exact route takes when it is free to choose.
-EXACT_COLUMNS = 2000
+MAX_EXACT_COLUMNS = 2000
 
 #: Floating point: a fraction of a row's length at most the first is zero, at least the second is not, between is open.
-ZERO, NONZERO = 1e-9, 1e-6
+MAX_ZERO_DISTANCE, MIN_NONZERO_DISTANCE = 1e-9, 1e-6
 
 #: Random vectors the floating-point route draws: with one, honest values near zero are common among a million cells.
-FLOAT_VECTORS = 3
+FLOAT_NULL_VECTORS = 3
 
 
 def present_levels(features: Conjunctions, seen: IntArray) -> list[BoolArray]:
@@ -93,8 +93,8 @@ def possible_rank(
     6
     """
     by_degree = [1] + [0] * features.order
-    for part in possible.parts:
-        ranks = _part_ranks(features, part, seed, vectors or null_vectors)
+    for combinations in possible.parts:
+        ranks = _part_ranks(features, combinations, seed, vectors or null_vectors)
         if ranks is None:
             return None
         new = np.diff(ranks, prepend=0).tolist()
@@ -106,25 +106,29 @@ def possible_rank(
 
 
 def _part_ranks(
-    features: Conjunctions, part: Combinations, seed: int, vectors: Callable[..., NullVectors]
+    features: Conjunctions, combinations: Combinations, seed: int, vectors: Callable[..., NullVectors]
 ) -> list[int] | None:
-    """Return the ranks of a part's combinations at order 0, 1, ... up to the model's."""
-    free = [place for place in part.places if place in features.free]
+    """Return the ranks of combinations at order 0, 1, ... up to the model's."""
+    free = [factor for factor in combinations.places if factor in features.free]
     top = min(features.order, len(free))
-    if not len(part.table):
+    if not len(combinations.table):
         return [0] * (top + 1)
-    curved = isinstance(features, ScaledConjunctions) and any(features.scales[place] for place in free)
-    if part.twins and not curved:
-        return [math.comb(len(part.table) - 1 + order, order) for order in range(top + 1)]
-    rows = part.rows if part.twins else distinct(part.table[:, [part.places.index(place) for place in free]])[0]
+    curved = isinstance(features, ScaledConjunctions) and any(features.scales[factor] for factor in free)
+    if combinations.twins and not curved:
+        return [math.comb(len(combinations.table) - 1 + order, order) for order in range(top + 1)]
+    rows = (
+        combinations.rows
+        if combinations.twins
+        else distinct(combinations.table[:, [combinations.places.index(factor) for factor in free]])[0]
+    )
     ranks: list[int] = [1]
     for order in range(1, top + 1):
-        found: int | None = len(rows)
+        rank: int | None = len(rows)
         if order < len(free) or curved:
-            found = vectors(features.part(free, order), rows, 1, seed=seed).rank
-        if found is None:
+            rank = vectors(features.part(free, order), rows, 1, seed=seed).rank
+        if rank is None:
             return None
-        ranks.append(found)
+        ranks.append(rank)
     return ranks
 
 
@@ -232,13 +236,13 @@ class NullVectors:
 
     def look_up(self, ids: IntArray) -> npt.NDArray[Any]:
         """Return the values of columns ``ids`` (n,) without a table, shape (n, r)."""
-        place, known = self._found(ids)
-        return np.where(known[:, None], self.table[place], self._free(ids))
+        index, seen = self._found(ids)
+        return np.where(seen[:, None], self.table[index], self._free(ids))
 
     def _found(self, ids: IntArray) -> tuple[IntArray, BoolArray]:
         """Where columns ``ids`` stand among those seen, and whether they do."""
-        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
-        return place, self.columns[place] == ids
+        index = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+        return index, self.columns[index] == ids
 
     def holds_free(self, cells: IntArray) -> BoolArray:
         """Say which cells have a column that no seen cell has: these are not determined, whatever the arithmetic."""
@@ -250,8 +254,8 @@ class NullVectors:
         if self.features.columns <= MAX_TABLED_COLUMNS:
             squares = self.features.values(self._squares, cells)
         else:
-            place, known = self._found(self.features.ids(cells))
-            squares = np.where(known, self.scale[place] ** 2, 1.0).sum(axis=1)
+            index, seen = self._found(self.features.ids(cells))
+            squares = np.where(seen, self.scale[index] ** 2, 1.0).sum(axis=1)
         return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 
     def distances_on_grid(self) -> FloatArray:
@@ -282,13 +286,13 @@ def _rows(features: Conjunctions, seen: IntArray) -> tuple[IntArray, IntArray]:
     """Return the seen columns (K,) and the rows (N, S) as positions among them."""
     if features.columns > MAX_TABLED_COLUMNS:
         ids = features.ids(seen)
-        columns, where = np.unique(ids, return_inverse=True)
-        return columns, where.reshape(ids.shape)
+        columns, inverse = np.unique(ids, return_inverse=True)
+        return columns, inverse.reshape(ids.shape)
     columns = features.occurring(seen)
-    place = np.zeros(features.columns, dtype=np.int64)
-    place[columns] = np.arange(len(columns))
+    index = np.zeros(features.columns, dtype=np.int64)
+    index[columns] = np.arange(len(columns))
     # Rows are summed block by block, so that blocks lie together.
-    return columns, np.stack([place[block] for block in features.ids_by_block(seen)]).T
+    return columns, np.stack([index[block] for block in features.ids_by_block(seen)]).T
 
 
 def null_vectors(
@@ -334,23 +338,23 @@ def null_vectors(
     columns, ids = _rows(features, seen)
     generator = np.random.default_rng(seed)
     stripped = None if route == "projection" else strip_singletons(ids, len(columns))
-    affordable = EXACT_COLUMNS if has_flint() else PYTHON_COLUMNS
+    affordable = MAX_EXACT_COLUMNS if has_flint() else MAX_COLUMNS_WITHOUT_FLINT
     rows, minus = (ids if stripped is None or stripped.rows.all() else ids[stripped.rows]), None
     if stripped is not None and len(stripped.columns) > affordable and (solved := solve_block(stripped, ids)):
         stripped, rows, minus = solved
     if stripped is not None and (route == "exact" or len(stripped.columns) <= affordable):
-        place = np.zeros(len(columns), dtype=np.int64)
-        place[stripped.columns] = np.arange(len(stripped.columns))
-        less = None if minus is None else place[minus]
-        whole = len(stripped.columns) == len(columns) and minus is None
-        core = eliminate_all(rows if whole else place[rows], len(stripped.columns), generator, less)
+        index = np.zeros(len(columns), dtype=np.int64)
+        index[stripped.columns] = np.arange(len(stripped.columns))
+        less = None if minus is None else index[minus]
+        complete = len(stripped.columns) == len(columns) and minus is None
+        core = eliminate_all(rows if complete else index[rows], len(stripped.columns), generator, less)
         rank = stripped.rank + core.rank
         table = random_residues(generator, (len(columns), _number(count, features, seen, rank)))
         table[stripped.columns] = core.draw(generator, table.shape[1])
         spanning = None
         if minus is None:
-            left = np.flatnonzero(stripped.rows)[core.chosen]
-            spanning = np.sort(np.concatenate([*(some for some, _ in stripped.rounds), left]).astype(np.int64))
+            spanned = np.flatnonzero(stripped.rows)[core.chosen]
+            spanning = np.sort(np.concatenate([*(some for some, _ in stripped.rounds), spanned]).astype(np.int64))
         return NullVectors(
             features, columns, stripped.complete(table, ids), "exact", rank, seed=seed, spanning=spanning
         )
@@ -378,9 +382,9 @@ def _by_graph(features: Conjunctions, seen: IntArray, count: int | Literal["all"
 
 def _used_levels(features: Conjunctions, seen: IntArray) -> Sequence[IntArray]:
     masks = present_levels(features, seen)
-    left, right = features.free
-    first = np.flatnonzero(masks[left])
-    return [first] if features.symmetric else [first, np.flatnonzero(masks[right]) + features.sizes[left]]
+    factor1, factor2 = features.free
+    levels = np.flatnonzero(masks[factor1])
+    return [levels] if features.symmetric else [levels, np.flatnonzero(masks[factor2]) + features.sizes[factor1]]
 
 
 def _by_projection(
@@ -393,5 +397,15 @@ def _by_projection(
             f"{len(columns)} seen conjunctions are too many for a full set of null vectors; ask for a number of them"
         )
     generator = np.random.default_rng(seed)
-    found = project(ids, len(columns), FLOAT_VECTORS if count is None else int(count), generator)
-    return NullVectors(features, columns, found.table, "projection", found.rank, None, found.scale, found.error, seed)
+    projection = project(ids, len(columns), FLOAT_NULL_VECTORS if count is None else int(count), generator)
+    return NullVectors(
+        features,
+        columns,
+        projection.table,
+        "projection",
+        projection.rank,
+        None,
+        projection.scale,
+        projection.error,
+        seed,
+    )

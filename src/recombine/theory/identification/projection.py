@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Up to here the null space comes from a dense eigendecomposition.
-DENSE_COLUMNS = 800
+MAX_EIGH_COLUMNS = 800
 
 #: Rows kept per column at first; the others are only checked.
 ROWS_PER_COLUMN = 4
 
 #: A projection has converged when the estimated error of its entries (of order one) is below this.
-ACCURACY = 1e-10
+PROJECTION_ERROR = 1e-10
 
 #: Eigenvalues of the scaled Gram matrix below the first are null, above the second are not.
-NULL_EIGENVALUE, FULL_EIGENVALUE = 1e-13, 1e-9
+MAX_NULL_EIGENVALUE, MIN_FULL_EIGENVALUE = 1e-13, 1e-9
 
-ROUNDS = 6
-LONGEST_RUN = 20_000
+MAX_PROJECTION_ROUNDS = 6
+MAX_LSMR_STEPS = 20_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Projection:
     @property
     def converged(self) -> bool:
         """Whether the estimated error is small enough to be read."""
-        return self.error <= ACCURACY
+        return self.error <= PROJECTION_ERROR
 
 
 def project(ids: IntArray | csr_array, columns: int, count: int, generator: np.random.Generator) -> Projection:
@@ -84,22 +84,22 @@ def project(ids: IntArray | csr_array, columns: int, count: int, generator: np.r
     rows = _matrix(ids, columns) if isinstance(ids, np.ndarray) else ids
     number = rows.shape[0]
     with threadpool_limits(1):
-        if columns <= DENSE_COLUMNS and (found := _dense(rows, start)).converged:
-            return found
+        if columns <= MAX_EIGH_COLUMNS and (projection := _dense(rows, start)).converged:
+            return projection
         chosen = np.arange(number)
         if number > 2 * ROWS_PER_COLUMN * columns:
             chosen = np.sort(generator.permutation(number)[: ROWS_PER_COLUMN * columns])
-        found = _iterative(rows[chosen], start)
+        projection = _iterative(rows[chosen], start)
         # Rows left out mostly follow from the chosen ones; if not, they must take part.
-        if len(chosen) < number and _largest(found, rows) > ACCURACY:
-            found = _iterative(rows, start)
-    return found
+        if len(chosen) < number and _largest(projection, rows) > PROJECTION_ERROR:
+            projection = _iterative(rows, start)
+    return projection
 
 
-def _largest(found: Projection, rows: csr_array) -> float:
+def _largest(projection: Projection, rows: csr_array) -> float:
     """Return the largest value of the null vectors on the rows, relative to the rows' scaled length."""
-    length = np.sqrt(rows.multiply(rows) @ found.scale**2)
-    return float(np.max(np.abs(rows @ found.table) / length[:, None], initial=0.0))
+    length = np.sqrt(rows.multiply(rows) @ projection.scale**2)
+    return float(np.max(np.abs(rows @ projection.table) / length[:, None], initial=0.0))
 
 
 def _matrix(ids: IntArray, columns: int) -> csr_array:
@@ -124,15 +124,15 @@ def _dense(rows: csr_array, start: FloatArray) -> Projection:
     matrix, scale = _scaled(rows)
     gram = (matrix.T @ matrix).toarray()
     eigenvalues, vectors = np.linalg.eigh(gram)
-    null = eigenvalues < FULL_EIGENVALUE
+    null = eigenvalues < MIN_FULL_EIGENVALUE
     vectors = vectors[:, null]
-    found = vectors @ (vectors.T @ start)
+    null_vectors = vectors @ (vectors.T @ start)
     # An eigenvalue between the two bounds means that the split itself is in doubt.
-    doubt = bool(np.any(np.abs(eigenvalues[null]) > NULL_EIGENVALUE * len(start)))
+    doubt = bool(np.any(np.abs(eigenvalues[null]) > MAX_NULL_EIGENVALUE * len(start)))
     smallest = float(eigenvalues[~null].min(initial=1.0))
     # Rounding mixes a null vector with the nearest other eigenvector in proportion to one over their distance.
-    error = np.inf if doubt else 10 * float(np.finfo(float).eps) / smallest + float(np.abs(matrix @ found).max())
-    return Projection(found * scale[:, None], scale, error, None if doubt else int((~null).sum()))
+    error = np.inf if doubt else 10 * float(np.finfo(float).eps) / smallest + float(np.abs(matrix @ null_vectors).max())
+    return Projection(null_vectors * scale[:, None], scale, error, None if doubt else int((~null).sum()))
 
 
 def _iterative(rows: csr_array, start: FloatArray) -> Projection:
@@ -140,8 +140,8 @@ def _iterative(rows: csr_array, start: FloatArray) -> Projection:
     vectors = np.empty_like(start)
     error = 0.0
     for vector in each("null vectors", range(start.shape[1])):
-        vectors[:, vector], one = _project_one(matrix, start[:, vector])
-        error = max(error, one)
+        vectors[:, vector], vector_error = _project_one(matrix, start[:, vector])
+        error = max(error, vector_error)
     return Projection(vectors * scale[:, None], scale, error, None)
 
 
@@ -153,12 +153,12 @@ def _project_one(matrix: csr_array, vector: FloatArray) -> tuple[FloatArray, flo
     transposed = matrix.T.tocsr()
     operator = LinearOperator(matrix.shape, matvec=matrix.__matmul__, rmatvec=transposed.__matmul__, dtype=float)
     error = np.inf
-    for _ in range(ROUNDS):
+    for _ in range(MAX_PROJECTION_ROUNDS):
         seen = matrix @ vector
-        solved = lsmr(operator, seen, atol=1e-9, btol=1e-9, conlim=0, maxiter=LONGEST_RUN)
-        part, condition = solved[0], float(solved[6])
-        vector = vector - part
+        solved = lsmr(operator, seen, atol=1e-9, btol=1e-9, conlim=0, maxiter=MAX_LSMR_STEPS)
+        row_part, condition = solved[0], float(solved[6])
+        vector = vector - row_part
         previous, error = error, float(np.abs(matrix @ vector).max(initial=0.0)) * max(condition, 1.0)
-        if error <= ACCURACY / 100 or error > previous / 2:
+        if error <= PROJECTION_ERROR / 100 or error > previous / 2:
             break
     return vector, min(error, previous)

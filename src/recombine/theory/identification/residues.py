@@ -59,8 +59,8 @@ def invert_residues(values: Residues) -> Residues:
     if len(values) <= 1:
         return np.array([pow(int(value), -1, PRIME) for value in values], dtype=np.uint64)
     padded = np.append(values, np.ones(len(values) % 2, dtype=np.uint64))
-    left, right = padded[::2], padded[1::2]
-    above = invert_residues(multiply_residues(left, right))
+    even, odd = padded[::2], padded[1::2]
+    above = invert_residues(multiply_residues(even, odd))
     result = np.empty_like(padded)
-    result[::2], result[1::2] = multiply_residues(above, right), multiply_residues(above, left)
+    result[::2], result[1::2] = multiply_residues(above, odd), multiply_residues(above, even)
     return result[: len(values)]

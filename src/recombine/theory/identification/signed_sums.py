@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 #: Sizes of the pools of nearby cells that the linear program is given, and its pivots for each. Counting pivots rather
 #: than seconds keeps the answer the same on every machine.
-POOLS = (400, 2_000)
-PIVOTS = 10_000
+POOL_SIZES = (400, 2_000)
+MAX_SIMPLEX_PIVOTS = 10_000
 
 #: Sums of more cells than this are not solved again in fractions where rounding fails: nobody would read them.
-SOLVED_CELLS = 120
+MAX_CELLS_SOLVED_EXACTLY = 120
 
 #: Certificates up to this many cells are tried again for a shorter one; weights below the second number are none.
-POLISHED_CELLS = 60
-NO_WEIGHT = 1e-9
+MAX_CELLS_POLISHED = 60
+MIN_WEIGHT = 1e-9
 
 #: Weights of a vertex are ratios of small determinants; denominators above this are not tried.
-LARGEST_DENOMINATOR = 720
+MAX_DENOMINATOR = 720
 
 Terms = dict[tuple[int, ...], Fraction]
 
@@ -61,14 +61,14 @@ def _columns_of(features: Conjunctions, cells: IntArray) -> IntArray:
     """Return the columns of each cell, (N, C) -> (N, T); a knot without weight is filled in by the first column."""
     if not isinstance(features, ScaledConjunctions):
         return features.ids(cells)
-    found, home = [], np.array(cells)
-    for place, scale in enumerate(features.scales):
+    blocks, home = [], np.array(cells)
+    for factor, scale in enumerate(features.scales):
         if scale is not None:
-            home[:, place] = scale.nearest[cells[:, place]]
+            home[:, factor] = scale.nearest[cells[:, factor]]
     near = features.ids(home)[:, 0]
     for ids, picks in features.entries(cells):
-        found.append(np.where(features.weights(cells, picks) != 0, ids, near))
-    return np.stack(found, axis=1)
+        blocks.append(np.where(features.weights(cells, picks) != 0, ids, near))
+    return np.stack(blocks, axis=1)
 
 
 def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
@@ -84,7 +84,7 @@ def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Term
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
     order = _nearest_first(features, seen, target)
-    for size in POOLS:
+    for size in POOL_SIZES:
         pool = seen[order[:size]]
         weights = _shortened(features, pool, target)
         if weights is not None:
@@ -115,7 +115,7 @@ def _nearest_first(features: Conjunctions, seen: IntArray, target: IntArray) -> 
 def _shortened(features: Conjunctions, pool: IntArray, target: IntArray) -> FloatArray | None:
     """Solve, then solve again with prices that favour the cells in use, while that drops some of them."""
     best = _least_absolute(features, pool, target, np.ones(len(pool)))
-    while best is not None and 3 < _support(best) <= POLISHED_CELLS:
+    while best is not None and 3 < _support(best) <= MAX_CELLS_POLISHED:
         again = _least_absolute(features, pool, target, 1 / (np.abs(best) + 0.01))
         if again is None or _support(again) >= _support(best):
             break
@@ -124,13 +124,13 @@ def _shortened(features: Conjunctions, pool: IntArray, target: IntArray) -> Floa
 
 
 def _support(weights: FloatArray) -> int:
-    return int((np.abs(weights) > NO_WEIGHT).sum())
+    return int((np.abs(weights) > MIN_WEIGHT).sum())
 
 
 def _transposed(features: Conjunctions, pool: IntArray, target: IntArray) -> tuple[csr_array, FloatArray]:
     """Return the rows of the pool as columns, (K, m), and the target's row (K,), over the columns in use."""
-    whole = features.incidence(np.vstack([target, pool]))
-    rows = whole[:, np.unique(whole.indices)]
+    incidence = features.incidence(np.vstack([target, pool]))
+    rows = incidence[:, np.unique(incidence.indices)]
     return rows[1:].T.tocsr(), rows[[0]].toarray()[0]
 
 
@@ -138,16 +138,16 @@ def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, pr
     from scipy.optimize import linprog
     from scipy.sparse import hstack
 
-    matrix, wanted = _transposed(features, pool, target)
-    if np.any((np.diff(matrix.indptr) == 0) & (wanted != 0)):
+    matrix, goal = _transposed(features, pool, target)
+    if np.any((np.diff(matrix.indptr) == 0) & (goal != 0)):
         return None  # a conjunction of the target that the pool lacks
     solved = linprog(
         np.concatenate([prices, prices]),
         A_eq=hstack([matrix, -matrix], format="csr"),
-        b_eq=wanted,
+        b_eq=goal,
         bounds=(0, None),
         method="highs-ds",
-        options={"maxiter": PIVOTS},
+        options={"maxiter": MAX_SIMPLEX_PIVOTS},
     )
     if solved.x is None or solved.status != 0:
         return None
@@ -160,33 +160,33 @@ def _least_squares(features: Conjunctions, seen: IntArray, target: IntArray) -> 
     from scipy.sparse.linalg import lsmr
     from threadpoolctl import threadpool_limits
 
-    matrix, wanted = _transposed(features, seen, target)
+    matrix, goal = _transposed(features, seen, target)
     with threadpool_limits(1):
-        weights = lsmr(matrix, wanted, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)[0]
-    if np.abs(matrix @ weights - wanted).max() > 1e-8:
+        weights = lsmr(matrix, goal, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)[0]
+    if np.abs(matrix @ weights - goal).max() > 1e-8:
         return {}
-    used = np.flatnonzero(np.abs(weights) > NO_WEIGHT)
-    return {tuple(seen[place].tolist()): Fraction(float(weights[place])) for place in used}
+    used = np.flatnonzero(np.abs(weights) > MIN_WEIGHT)
+    return {tuple(seen[index].tolist()): Fraction(float(weights[index])) for index in used}
 
 
 def _fractions(features: Conjunctions, pool: IntArray, weights: FloatArray, target: IntArray) -> Terms:
     """Turn the weights of a vertex into fractions, by rounding and, where that does not balance, by exact solving."""
-    support = np.flatnonzero(np.abs(weights) > NO_WEIGHT)
+    support = np.flatnonzero(np.abs(weights) > MIN_WEIGHT)
     rows = [tuple(row) for row in pool[support].tolist()]
-    rounded = [Fraction(float(weights[place])).limit_denominator(LARGEST_DENOMINATOR) for place in support]
+    rounded = [Fraction(float(weights[index])).limit_denominator(MAX_DENOMINATOR) for index in support]
     terms = dict(zip(rows, rounded, strict=True))
     if balances(features, target, terms):
         return terms
-    if len(support) > SOLVED_CELLS:
+    if len(support) > MAX_CELLS_SOLVED_EXACTLY:
         return terms
     solved = solve_fractions(_exact_rows(features, pool[support]), _exact_rows(features, target[None, :])[0])
     return terms if solved is None else dict(zip(rows, solved, strict=True))
 
 
 def solve_fractions(
-    rows: Sequence[Mapping[int, Fraction | int]], wanted: Mapping[int, Fraction | int]
+    rows: Sequence[Mapping[int, Fraction | int]], goal: Mapping[int, Fraction | int]
 ) -> list[Fraction] | None:
-    """Return weights w with sum_i w_i row_i = wanted in rational numbers, or None; rows map columns to entries.
+    """Return weights w with sum_i w_i row_i = goal in rational numbers, or None; rows map columns to entries.
 
     Examples
     --------
@@ -194,29 +194,29 @@ def solve_fractions(
     ['-1', '2']
     """
     system: dict[int, dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
-    for place, row in enumerate([*rows, wanted]):
+    for index, row in enumerate([*rows, goal]):
         for column, entry in row.items():
-            system[column][place] += entry
+            system[column][index] += entry
     unknown = len(rows)
     solved: dict[int, dict[int, Fraction]] = {}
     for start in system.values():
         equation = _reduced(start, solved)
-        pivot = next((place for place, value in equation.items() if value and place != unknown), None)
+        pivot = next((index for index, value in equation.items() if value and index != unknown), None)
         if pivot is None:
             if equation.get(unknown):
                 return None
             continue
-        scaled = {place: value / equation[pivot] for place, value in equation.items() if value}
-        for other, earlier in solved.items():
-            solved[other] = _reduced(earlier, {pivot: scaled})
+        scaled = {index: value / equation[pivot] for index, value in equation.items() if value}
+        for solved_pivot, earlier in solved.items():
+            solved[solved_pivot] = _reduced(earlier, {pivot: scaled})
         solved[pivot] = scaled
-    return [solved[place].get(unknown, Fraction(0)) if place in solved else Fraction(0) for place in range(unknown)]
+    return [solved[index].get(unknown, Fraction(0)) if index in solved else Fraction(0) for index in range(unknown)]
 
 
 def _reduced(equation: dict[int, Fraction], solved: dict[int, dict[int, Fraction]]) -> dict[int, Fraction]:
     result = dict(equation)
-    for pivot in [place for place in equation if place in solved]:
+    for pivot in [index for index in equation if index in solved]:
         factor = result[pivot]
-        for place, value in solved[pivot].items():
-            result[place] = result.get(place, Fraction(0)) - factor * value
-    return {place: value for place, value in result.items() if value}
+        for index, value in solved[pivot].items():
+            result[index] = result.get(index, Fraction(0)) - factor * value
+    return {index: value for index, value in result.items() if value}

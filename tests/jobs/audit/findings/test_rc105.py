@@ -13,13 +13,13 @@ ISLANDS = [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [2, 2, 1], [2, 3, 1], [3,
 @pytest.fixture
 def floating(monkeypatch) -> None:
     """Let no design be small enough for exact arithmetic."""
-    monkeypatch.setattr("recombine.theory.identification.nullspace.EXACT_COLUMNS", -1)
-    monkeypatch.setattr("recombine.theory.identification.nullspace.PYTHON_COLUMNS", -1)
+    monkeypatch.setattr("recombine.theory.identification.nullspace.MAX_EXACT_COLUMNS", -1)
+    monkeypatch.setattr("recombine.theory.identification.nullspace.MAX_COLUMNS_WITHOUT_FLINT", -1)
 
 
 @pytest.mark.usefixtures("floating")
 def test_values_inside_the_gap_are_reported_and_not_guessed(found, monkeypatch):
-    monkeypatch.setattr("recombine.theory.identification.judgement.NONZERO", 10.0)
+    monkeypatch.setattr("recombine.theory.identification.judgement.MIN_NONZERO_DISTANCE", 10.0)
     finding = found(rc.Design.from_cells(ISLANDS), "RC105")
     assert finding.message.startswith("24 cells could not be decided; ")
     assert Verdict.UNDECIDED.text.action in finding.message

@@ -12,7 +12,7 @@ from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.departures import Departures
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.errors import InputError, SolverError
-from recombine.theory.identification.leverage import NOISE_COLUMNS, Leverage
+from recombine.theory.identification.leverage import MAX_COLUMNS_WITH_EXACT_NOISE, Leverage
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -59,14 +59,14 @@ class ScaledLeverage(Leverage):
 
     def of(self, cells: IntArray) -> FloatArray:
         """Return the leverage of determined ``cells`` (N, C), shape (N,); meaningless for any other cell."""
-        whole = self.features.incidence(cells)
-        rows = whole[:, self.columns]
-        if rows.nnz < whole.nnz:
+        incidence = self.features.incidence(cells)
+        rows = incidence[:, self.columns]
+        if rows.nnz < incidence.nnz:
             raise InputError("a cell has a conjunction that was never seen, so it is not determined; leave it out")
         if not self.solved_singly:
             return _quadratic_form(rows, self._inverse)
         self._refuse_many(cells)
-        return np.array([self._one(rows[[place]].toarray()[0]) for place in range(len(cells))])
+        return np.array([self._one(rows[[index]].toarray()[0]) for index in range(len(cells))])
 
     @cached_property
     def of_seen(self) -> FloatArray:
@@ -90,10 +90,10 @@ class ScaledLeverage(Leverage):
         """Return sum_j H_ij^2 v_j for noise variances v (N,) of the weighted seen cells, H the hat matrix, (N,)."""
         from scipy.sparse import diags_array
 
-        own = self._weights * self.of_seen
-        mean = float(np.average(noise, weights=own))
-        if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > NOISE_COLUMNS:
-            return np.asarray(own * mean)
+        hat = self._weights * self.of_seen
+        mean = float(np.average(noise, weights=hat))
+        if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > MAX_COLUMNS_WITH_EXACT_NOISE:
+            return np.asarray(hat * mean)
         spread = (self._design.T @ diags_array(noise) @ self._design).toarray()
         return self._weights * _quadratic_form(self._rows, self._inverse @ spread @ self._inverse)
 

@@ -21,14 +21,14 @@ from recombine.cells.scaled import Picks, ScaledConjunctions
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
-    PYTHON_COLUMNS,
+    MAX_COLUMNS_WITHOUT_FLINT,
     Elimination,
     SparseRow,
     has_flint,
 )
 from recombine.theory.identification.nullspace import (
-    EXACT_COLUMNS,
-    FLOAT_VECTORS,
+    FLOAT_NULL_VECTORS,
+    MAX_EXACT_COLUMNS,
     NullVectors,
     Route,
     full_rank,
@@ -37,25 +37,25 @@ from recombine.theory.identification.nullspace import (
 from recombine.theory.identification.residues import PRIME, Residues, multiply_residues
 
 #: Cells of a whole product that are looked at together.
-AT_ONCE = 2**17
+CELLS_AT_ONCE = 2**17
 
 
 def _residues_of(shares: Iterable[Fraction]) -> Residues:
     inverses: dict[int, int] = {}
-    found = []
+    residues = []
     for share in shares:
         if share.denominator not in inverses:
             inverses[share.denominator] = pow(share.denominator, -1, PRIME)
-        found.append(share.numerator * inverses[share.denominator] % PRIME)
-    return np.array(found, dtype=np.uint64)
+        residues.append(share.numerator * inverses[share.denominator] % PRIME)
+    return np.array(residues, dtype=np.uint64)
 
 
 @lru_cache(maxsize=64)
 def _exact_weights(scale: Scale) -> Residues:
     """Return the weights of all levels as residues, (L, J), by the polynomials of their pieces."""
     distances = _residues_of(scale.distances)[:, None]
-    whole = [share for piece in scale.polynomials for row in piece for share in row]
-    tables = _residues_of(whole).reshape(len(scale.polynomials), -1, scale.piece_knots.shape[1])
+    coefficients = [share for piece in scale.polynomials for row in piece for share in row]
+    tables = _residues_of(coefficients).reshape(len(scale.polynomials), -1, scale.piece_knots.shape[1])
     total = np.zeros(scale.slots.shape, dtype=np.uint64)
     for degree in reversed(range(tables.shape[1])):
         total = (multiply_residues(total, distances) + tables[scale.pieces, degree]) % np.uint64(PRIME)
@@ -98,10 +98,10 @@ class ScaledNullVectors(NullVectors):
             return total
         exact = np.zeros((len(cells), self.count), dtype=np.uint64)
         for ids, picks in self._model.entries(cells):
-            found = self._at(ids)
+            terms = self._at(ids)
             if picks:
-                found = multiply_residues(found, _product(self._residues, cells, picks)[:, None])
-            exact = (exact + found) % np.uint64(PRIME)
+                terms = multiply_residues(terms, _product(self._residues, cells, picks)[:, None])
+            exact = (exact + terms) % np.uint64(PRIME)
         return exact
 
     def holds_free(self, cells: IntArray) -> BoolArray:
@@ -116,42 +116,42 @@ class ScaledNullVectors(NullVectors):
         assert self.scale is not None
         squares = np.zeros(len(cells))
         for ids, picks in self._model.entries(cells):
-            place, known = self._found(ids)
-            squares += (np.where(known, self.scale[place], 1.0) * self._model.weights(cells, picks)) ** 2
+            index, seen = self._found(ids)
+            squares += (np.where(seen, self.scale[index], 1.0) * self._model.weights(cells, picks)) ** 2
         return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 
     def _parts(self) -> Iterator[tuple[slice, IntArray]]:
         """Go through the whole product a part at a time."""
         sizes = self.features.sizes
-        for start in range(0, total := product_size(sizes), AT_ONCE):
-            numbers = np.arange(start, min(start + AT_ONCE, total))
+        for start in range(0, total := product_size(sizes), CELLS_AT_ONCE):
+            numbers = np.arange(start, min(start + CELLS_AT_ONCE, total))
             yield slice(start, start + len(numbers)), np.stack(np.unravel_index(numbers, sizes), axis=1)
 
     def distances_on_grid(self) -> FloatArray:
         """Floats only: `distance` on the whole product, shape ``sizes``."""
-        found = np.empty(product_size(self.features.sizes))
-        for part, cells in self._parts():
-            found[part] = self.distance(cells)
-        return found.reshape(self.features.sizes)
+        distances = np.empty(product_size(self.features.sizes))
+        for block, cells in self._parts():
+            distances[block] = self.distance(cells)
+        return distances.reshape(self.features.sizes)
 
     def free_on_grid(self) -> BoolArray:
         """`holds_free` on the whole product, shape ``sizes``."""
-        found = np.empty(product_size(self.features.sizes), dtype=bool)
-        for part, cells in self._parts():
-            found[part] = self.holds_free(cells)
-        return found.reshape(self.features.sizes)
+        free = np.empty(product_size(self.features.sizes), dtype=bool)
+        for block, cells in self._parts():
+            free[block] = self.holds_free(cells)
+        return free.reshape(self.features.sizes)
 
     def zero_on_grid(self) -> BoolArray:
         """Residues only: whether every vector vanishes, on the whole product, shape ``sizes``."""
-        found = np.empty(product_size(self.features.sizes), dtype=bool)
-        for part, cells in self._parts():
-            found[part] = (self.values(cells) == 0).all(axis=1)
-        return found.reshape(self.features.sizes)
+        zero = np.empty(product_size(self.features.sizes), dtype=bool)
+        for block, cells in self._parts():
+            zero[block] = (self.values(cells) == 0).all(axis=1)
+        return zero.reshape(self.features.sizes)
 
 
 def _weights_of(features: ScaledConjunctions) -> dict[int, Residues]:
     """Return the weights of each factor's levels as residues, (L, J)."""
-    return {place: _exact_weights(scale) for place, scale in enumerate(features.scales) if scale is not None}
+    return {factor: _exact_weights(scale) for factor, scale in enumerate(features.scales) if scale is not None}
 
 
 def _product(residues: dict[int, Residues], cells: IntArray, picks: Picks) -> Residues:
@@ -200,13 +200,13 @@ def scaled_null_vectors(
     3
     """
     if features.plain(seen):
-        found = null_vectors(features.labelled, seen, count, route=route, seed=seed)
-        given = {item.name: getattr(found, item.name) for item in fields(found)}
-        return ScaledNullVectors(**given | {"features": features})
+        plain = null_vectors(features.labelled, seen, count, route=route, seed=seed)
+        values = {item.name: getattr(plain, item.name) for item in fields(plain)}
+        return ScaledNullVectors(**values | {"features": features})
     if route == "graph":
         raise InputError("route 'graph' needs levels that are labels or knots; leave route out to choose one that fits")
     columns = features.occurring(seen)
-    affordable = EXACT_COLUMNS if has_flint() else PYTHON_COLUMNS
+    affordable = MAX_EXACT_COLUMNS if has_flint() else MAX_COLUMNS_WITHOUT_FLINT
     if route == "exact" or (route is None and len(columns) <= affordable):
         return _by_elimination(features, seen, columns, count, seed)
     return _by_projection(features, seen, columns, count, seed)
@@ -222,16 +222,16 @@ class _Rows:
     def values(self, table: Residues) -> Residues:
         """Sum weighted column values ``table`` (K,) over every row, (N,)."""
         total = np.zeros(len(self.places), dtype=np.uint64)
-        for places, weights in zip(self.places.T, self.weights.T, strict=True):
-            total = (total + multiply_residues(table[places], weights)) % np.uint64(PRIME)
+        for columns, weights in zip(self.places.T, self.weights.T, strict=True):
+            total = (total + multiply_residues(table[columns], weights)) % np.uint64(PRIME)
         return total
 
     def sparse(self, row: int) -> SparseRow:
         """Return one row as column -> weight."""
-        found: SparseRow = {}
+        entries: SparseRow = {}
         for column, weight in zip(self.places[row].tolist(), self.weights[row].tolist(), strict=True):
-            found[column] = (found.get(column, 0) + weight) % PRIME
-        return {column: weight for column, weight in found.items() if weight}
+            entries[column] = (entries.get(column, 0) + weight) % PRIME
+        return {column: weight for column, weight in entries.items() if weight}
 
 
 def _by_elimination(
@@ -239,8 +239,8 @@ def _by_elimination(
 ) -> ScaledNullVectors:
     """Eliminate a random part of the rows; every other one is then tested on a null vector, and rows that fail join."""
     residues, generator = _weights_of(features), np.random.default_rng(seed)
-    found = [(ids, _product(residues, seen, picks)) for ids, picks in features.entries(seen)]
-    ids, weights = (np.stack(parts, axis=1) for parts in zip(*found, strict=True))
+    entries = [(ids, _product(residues, seen, picks)) for ids, picks in features.entries(seen)]
+    ids, weights = (np.stack(blocks, axis=1) for blocks in zip(*entries, strict=True))
     # Entries of weight 0 may stand in a column that does not occur; they may as well stand anywhere.
     rows = _Rows(np.minimum(np.searchsorted(columns, ids), len(columns) - 1), weights)
     chosen = np.zeros(len(seen), dtype=bool)
@@ -266,7 +266,15 @@ def _by_projection(
             f"{len(columns)} seen columns are too many for a full set of null vectors; ask for a number of them"
         )
     rows = features.incidence(seen)[:, columns]
-    found = project(rows, len(columns), int(count or FLOAT_VECTORS), np.random.default_rng(seed))
+    projection = project(rows, len(columns), int(count or FLOAT_NULL_VECTORS), np.random.default_rng(seed))
     return ScaledNullVectors(
-        features, columns, found.table, "projection", found.rank, None, found.scale, found.error, seed
+        features,
+        columns,
+        projection.table,
+        "projection",
+        projection.rank,
+        None,
+        projection.scale,
+        projection.error,
+        seed,
     )
