@@ -51,11 +51,11 @@ def one_draw(whole: Design, train: np.ndarray, asked: np.ndarray, generator: np.
         return None
     cells, truth = design.cells[held], design.outcome[held]
     errors = {}
-    for rung in choice.ladder.structures:
+    for rung in choice.ladder.rungs:
         fit = choice.ladder.fit if rung.chosen else fit_structure(rung.name, design.seen, design.outcome[train])
         errors[rung.name] = float(np.sqrt(np.mean((fit.predict(cells) - truth) ** 2)))
     found = {"chosen": choice.name, "errors": errors, "seconds": seconds, "cells": len(held), "inside": None}
-    if choice.curved:
+    if not choice.structure.is_sum:
         values = choice.fit.predict(cells)
         found["inside"] = int(np.sum(np.abs(truth - values) <= held_out_ranges(design, choice).half(values)))
     return found

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from recombine.theory.structures import fit_structure, ladder, terms_of
-from recombine.theory.structures.link import fit_link
+from recombine.theory.structures.kinds.link import fit_link
 
 #: Seconds that a link of 504,000 rows may take.
 GOAL_SECONDS = 5.0
@@ -165,7 +165,7 @@ def chosen(name: str, size: str, table: Cells, share: float | int) -> None:
     seconds = time.perf_counter() - start
     test = r2(table.y[out], found.fit.predict(table.cells[out]))
     print(f"{name:7} {size:10} ladder in {seconds:.1f} s: {found}; on cells it never saw {test:.3f}")
-    for rung in found.structures:
+    for rung in found.rungs:
         mark = "<- chosen" if rung.chosen else ""
         print(f"{'':18} {rung.name:26} {rung.r2:.3f} +- {rung.error:.3f}  {rung.cells:,} cells {mark}")
     for skipped, why in found.skipped.items():

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from real_tables import real_tables
 from recombine import Design, InputError
 from recombine.jobs.structure.choice import choose_structure
-from recombine.jobs.structure.whatever_the_curve import CLEAR
-from recombine.theory.structures.link import LinkFit
+from recombine.theory.structures.kinds.link import ORDERED_STANDARD_DEVIATIONS, LinkFit
 from recombine.theory.structures.monotone_bounds import monotone_bounds
 
 CURVES = {
@@ -55,7 +54,7 @@ def bounded(cells: Ints, values: Floats, truth: Floats, seed: int) -> list[tuple
     asked = asked[[all(level in set(cells[seen, place]) for place, level in enumerate(cells[one])) for one in asked]]
     if not len(asked):
         return []
-    margin = CLEAR * float(np.sqrt(2 * fit.noise))
+    margin = ORDERED_STANDARD_DEVIATIONS * float(np.sqrt(2 * fit.noise))
     found = monotone_bounds(design.seen, design.outcome, cells[asked], sizes=design.sizes, margin=margin)
     spread, rows = float(np.ptp(values[seen])), []
     for one, bounds in zip(asked, found, strict=True):

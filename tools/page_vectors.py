@@ -26,7 +26,7 @@ from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
-from recombine.theory.structures.link import fit_link
+from recombine.theory.structures.kinds.link import fit_link
 from recombine.theory.structures.terms import terms_of
 from recombine.verdicts import Verdict
 

@@ -79,6 +79,10 @@ class Registry(Generic[Entry]):
         known_or_refuse(name, self.what, self.names)
         return self._entries[name]
 
+    def get(self, name: str) -> Entry | None:
+        """Return the entry called ``name``, or None."""
+        return self._entries.get(name)
+
     def __contains__(self, name: object) -> bool:
         return name in self._entries
 

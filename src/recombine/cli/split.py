@@ -124,16 +124,15 @@ def _kinds(fail_on: str | None) -> set[str]:
 
 def _depth(order: int | None, structure: str) -> int:
     """Return the order at which a split is made: that of the structure, whose effects have to add."""
-    from recombine.jobs.structure.choice import SUMS
+    from recombine.theory.structures import simplest_first
 
-    depths = {name: depth for depth, name in SUMS.items()}
-    if structure not in depths:
+    sums = {entry.name: entry for entry in simplest_first() if not entry.needs_outcome}
+    if structure not in sums:
         raise InputError(
-            f"splits are made for structures that add, {', '.join(depths)}, not for {structure!r}; its verdicts depend "
+            f"splits are made for structures that add, {', '.join(sums)}, not for {structure!r}; its verdicts depend "
             "on outcomes, so make the split with one of these and look at it with --check"
         )
-    if structure != "add" and order not in (None, depths[structure]):
-        raise InputError(
-            f"structure {structure} is of order {depths[structure]}, not {order}; leave one of the two out"
-        )
-    return depths[structure] if order is None else order
+    named = sums[structure]
+    if not named.adds and order not in (None, named.order):
+        raise InputError(f"structure {structure} is of order {named.order}, not {order}; leave one of the two out")
+    return named.order if order is None else order

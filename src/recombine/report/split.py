@@ -8,9 +8,9 @@ from recombine._version import __version__
 from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.leaks import Leak
 from recombine.jobs.split.table_files import TableSplit
-from recombine.jobs.structure.choice import ASSUMED, SUMS
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.writing import join_words, listing, percent, plural, share
 
@@ -58,7 +58,7 @@ def show_split(found: TableSplit, console: Console) -> None:
     print_line(
         console,
         f"{found.rows.title}: {plural(total, 'row')} in {plural(cells, 'cell')}. Each test row has the verdict of its "
-        f"part if {_assumed(split.order)}; verified cell by cell.",
+        f"part if {sum_of(split.order).assumption}; verified cell by cell.",
     )
     print_title(console, "Asked for and got, as shares of the table's rows")
     _shares(found, console)
@@ -74,7 +74,7 @@ def _shares(found: TableSplit, console: Console) -> None:
     table.add_row("", "", *(Text(text, style="dim") for text in ("asked", "got", "rows", "cells")))
     for row in split.shares.rows():
         verdict = next(one for one in Verdict if one.word == row["part"])
-        words = PROVES[verdict].replace("{if}", _assumed(split.order))
+        words = PROVES[verdict].replace("{if}", sum_of(split.order).assumption)
         numbers = share(row["asked"]), share(row["got"]), f"{row['rows']:,}", f"{row['cells']:,}"
         table.add_row("", f"  {row['part']}", *numbers, words)
     cells = len(set(split.where[split.train].tolist()))
@@ -183,10 +183,6 @@ def _spellings(found: SplitCheck) -> list[str]:
     ]
 
 
-def _assumed(order: int) -> str:
-    return ASSUMED[SUMS[order]] if order in SUMS else f"effects add up to interactions of {order} factors"
-
-
 def split_json(found: TableSplit) -> str:
     """Return a split as JSON text.
 
@@ -206,7 +202,7 @@ def split_json(found: TableSplit) -> str:
         "source": found.rows.source.name,
         "factors": [factor.name for factor in found.rows.factors],
         "order": split.order,
-        "assumption": _assumed(split.order),
+        "assumption": sum_of(split.order).assumption,
         "seed": found.seed,
         "rows": len(split.part),
         "rows left out": found.left_out,

@@ -25,7 +25,7 @@ _CHECKED = {
 
 def condition(audit: Audit, order: int) -> str:
     """Say what the verdicts at ``order`` assume, and in a word whether that holds."""
-    if audit.choice.curved and order == audit.order:
+    if not audit.choice.structure.is_sum and order == audit.order:
         return f"if {audit.choice.assumption} (see below)"
     word = "cannot be checked" if audit.additivity is None else audit.additivity.word_at(order)
     return f"if {assumption(order)} ({_CHECKED[word]})"
@@ -46,7 +46,7 @@ def additivity_sentence(audit: Audit) -> str:
     >>> additivity_sentence(rc.audit(rc.Design.from_cells(cells)))
     'Whether adding effects is right was not checked: no outcome was named.'
     """
-    if audit.choice.curved:
+    if not audit.choice.structure.is_sum:
         return structure_sentence(audit)
     adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
     if audit.additivity is None:

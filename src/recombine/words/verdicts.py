@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.jobs.structure.choice import Choice
+from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.writing import join_words, percent, plural, round_estimate, written_count
 
@@ -83,7 +83,7 @@ def assumption(order: int) -> str:
     >>> assumption(1), assumption(2)
     ('effects add', 'effects add up to interactions of 2 factors')
     """
-    return Choice("", order).assumption
+    return sum_of(order).assumption
 
 
 def verdict_sentence(audit: Audit) -> str:

@@ -60,9 +60,9 @@ def test_a_curve_decides_value_certificate_and_words() -> None:
     assert off(audit) < 0.6 * off(plain)
     cell = CELLS[unseen][audit.verdicts_of(CELLS[unseen]) == rc.Verdict.DETERMINED][0]
     certificate = audit.certificate(cell.tolist())
-    hidden = audit.choice.sums(certificate.cells)
+    hidden = audit.choice.fit.latent(certificate.cells)
     assert hidden is not None
-    assert certificate.value(hidden) == pytest.approx(float(audit.choice.sums(cell[None])[0]), abs=1e-6)
+    assert certificate.value(hidden) == pytest.approx(float(audit.choice.fit.latent(cell[None])[0]), abs=1e-6)
     text = audit.explain(cell.tolist())
     assert "certificate, on the scale on which effects add: s(" in text
     assert "If effects add on a curved scale, the seen combinations determine" in audit_text(audit)
@@ -151,7 +151,7 @@ def test_quantiles_follow_the_value() -> None:
 def test_the_same_seed_gives_the_same_choice() -> None:
     table, _ = design("log", 5)
     one, two = choose_structure(table), choose_structure(table)
-    assert [rung.r2 for rung in one.ladder.structures] == [rung.r2 for rung in two.ladder.structures]
+    assert [rung.r2 for rung in one.ladder.rungs] == [rung.r2 for rung in two.ladder.rungs]
 
 
 def test_separated_chances_are_said_to_be_at_their_limit() -> None:

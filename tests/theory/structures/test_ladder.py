@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 
 from recombine.errors import InputError, SolverError
-from recombine.theory.structures import fit_link, fit_log, fit_products, fit_structure, ladder, terms_of
+from recombine.theory.structures import STRUCTURES, fit_link, fit_log, fit_products, fit_structure, ladder, terms_of
 
 GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
 
@@ -41,7 +39,7 @@ def test_the_planted_structure_is_chosen(name: str, seed: int) -> None:
     found = ladder(GRID, planted(name, seed))
     assert found.chosen.name == name
     assert found.chosen.r2 > 0.95
-    assert [rung.chosen for rung in found.structures].count(True) == 1
+    assert [rung.chosen for rung in found.rungs].count(True) == 1
 
 
 def test_with_few_cells_and_much_noise_no_curve_is_chosen() -> None:
@@ -54,7 +52,7 @@ def test_with_few_cells_and_much_noise_no_curve_is_chosen() -> None:
 
 def test_the_score_is_that_of_cross_validation_by_hand() -> None:
     y = planted("pairs", 2)
-    found = ladder(GRID, y, structures=["add"], folds=5, seed=4).structures[0]
+    found = ladder(GRID, y, structures=["add"], folds=5, seed=4).rungs[0]
     scores = []
     for seed in range(5):  # other folds, and least squares of another package
         part, left = np.random.default_rng(seed).permutation(len(y)) % 5, np.zeros(len(y))
@@ -73,7 +71,7 @@ def test_the_standard_error_is_the_spread_over_samples() -> None:
     for seed in range(40):
         cells = rng.integers(0, 10, (400, 2))
         y = effects[0][cells[:, 0]] + effects[1][cells[:, 1]] + rng.normal(size=400)
-        found.append(ladder(cells, y, structures=["add"], seed=seed).structures[0])
+        found.append(ladder(cells, y, structures=["add"], seed=seed).rungs[0])
     spread = np.std([rung.r2 for rung in found])
     assert np.mean([rung.error for rung in found]) == pytest.approx(spread, rel=0.3)
 
@@ -105,7 +103,7 @@ def test_a_repeated_cell_is_held_out_as_a_whole() -> None:
     cells = np.repeat(np.indices((6, 6)).reshape(2, -1).T, 8, axis=0)
     y = np.repeat(rng.normal(size=36), 8)
     found = ladder(cells, y, structures=["add", "pairs"])
-    assert all(rung.r2 < 0.2 for rung in found.structures)
+    assert all(rung.r2 < 0.2 for rung in found.rungs)
 
 
 def test_what_the_data_cannot_carry_is_said() -> None:
@@ -200,7 +198,7 @@ def test_shares_of_determined_cells_are_those_of_a_direct_computation() -> None:
     y = planted("pairs", 6)[some]
     found = ladder(GRID[some], y, structures=["add", "pairs"], seed=3)
     part = np.random.default_rng(3).permutation(260)[_places(GRID[some], 3)] % 5
-    for rung, order in zip(found.structures, (1, 2), strict=True):
+    for rung, order in zip(found.rungs, (1, 2), strict=True):
         known = np.zeros(260, dtype=bool)
         for fold in range(5):
             kept, out = GRID[some][part != fold], np.flatnonzero(part == fold)
@@ -225,7 +223,7 @@ def test_a_structure_that_cannot_be_fitted_is_left_out(monkeypatch: pytest.Monke
     def fails(*_: object, **__: object) -> None:
         raise SolverError("no")
 
-    monkeypatch.setattr(sys.modules["recombine.theory.structures.ladder"], "fit_link", fails)
+    monkeypatch.setattr(STRUCTURES["link"], "fit", fails)
     found = ladder(GRID, planted("add", 0), structures=["add", "link"])
-    assert [rung.name for rung in found.structures] == ["add"]
+    assert [rung.name for rung in found.rungs] == ["add"]
     assert found.skipped == {"link": "link could not be fitted"}

@@ -41,9 +41,9 @@ from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.matters import WhatMatters, weigh_verdicts
 from recombine.jobs.near import departures_statement
 from recombine.jobs.outputs import render, widget
-from recombine.jobs.structure.beyond import beyond_words, counts_under, verdicts_under
-from recombine.jobs.structure.choice import Choice, choose_structure
+from recombine.jobs.structure.choice import Choice, choose_structure, counts_under, verdicts_under
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
+from recombine.jobs.structure.open_cells import beyond_words
 from recombine.output_files import check_file, write_whole
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
@@ -176,7 +176,7 @@ class Audit:
     @cached_property
     def ranges(self) -> Ranges | HeldOutRanges | None:
         """What the seen cells' own misses say about the values of others; None without an outcome or leverages."""
-        if self.choice.curved:
+        if not self.choice.structure.is_sum:
             return held_out_ranges(self.design, self.choice)
         if self.fit is None or self._leverage.solved_singly:
             return None
@@ -346,7 +346,7 @@ class Audit:
 
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {written_count(self.design.product)} cells seen"
-        shape = f", {self.choice.name}" if self.choice.curved else f", order {self.order}"
+        shape = f", order {self.order}" if self.choice.structure.is_sum else f", {self.choice.name}"
         return f"Audit({' × '.join(self.design.columns)}{shape}; {seen})"
 
 
@@ -373,7 +373,7 @@ def audit(
     structure : str, optional
         What effects do; by default as the design's spec says, else ``auto``. That scores the structures which the data
         can carry on held-out seen cells and chooses the simplest good one; or a name of
-        `recombine.theory.structures.ladder`, such as ``link`` or ``pairs``.
+        `recombine.theory.structures.STRUCTURES`, such as ``link`` or ``pairs``.
     targets : path or dataframe, optional
         Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool

@@ -21,8 +21,7 @@ from recombine.cells.seen import SeenCells
 from recombine.design.restriction import why_impossible
 from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
-from recombine.jobs.structure.beyond import why_beyond
-from recombine.jobs.structure.whatever_the_curve import bounds_whatever_the_curve
+from recombine.jobs.structure.open_cells import bounds_whatever_the_curve, why_beyond
 from recombine.theory.identification.certificate import Certificate, certificate, cube_terms, written_weight
 from recombine.verdicts import Verdict
 
@@ -224,7 +223,7 @@ def certificate_terms(audit: Audit, found: Certificate) -> tuple[Term, ...]:
 def _added_outcomes(audit: Audit, places: IntArray) -> FloatArray | None:
     """Outcomes at places (m,) among the seen cells; None without any, and on a scale where it is not them that add."""
     outcome = audit.design.outcome
-    return None if outcome is None or audit.choice.curved else outcome[audit.design.train][places]
+    return None if outcome is None or not audit.choice.structure.is_sum else outcome[audit.design.train][places]
 
 
 def _term(weight: Fraction, label: str, observed: float | None) -> Term:
@@ -273,7 +272,8 @@ def explanation(audit: Audit, cell: IntArray, found: Certificate | None = None) 
         return f"{lead} Here {'; and '.join(words)}."
     if verdict is Verdict.BEYOND and (why := why_beyond(audit.choice, cell)):
         return "\n  ".join([f"{lead} Here {why}.", *bounds])
-    if limit := audit.choice.limit_of(cell) if verdict is Verdict.DISCONNECTED else "":
+    fit = audit.choice.fit
+    if limit := fit.limit_of(cell) if fit is not None and verdict is Verdict.DISCONNECTED else "":
         return f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"
     if verdict is not Verdict.DETERMINED:
         return "\n  ".join([f"{lead} {verdict.text.action}", *bounds])
@@ -323,7 +323,7 @@ def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) 
         return [f"its certificate was not found: {error}"]
     variance = certificate_variance(audit, found)
     weights = [float(weight) for weight in found.weights]
-    if audit.choice.curved:
+    if not audit.choice.structure.is_sum:
         return _hidden_lines(audit, cell, found)
     aside = f"with variance {variance:.3g}; a proof by few cells, while the prediction uses all"
     outcome = audit.design.outcome
@@ -348,8 +348,9 @@ def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]
         return [f"certificate: on its own scale a weighted sum of {len(found):,} seen cells"]
     names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
     lines = [f"certificate, on the scale on which effects add: {found.text(names).replace('y(', 's(')}"]
-    limit, sums = audit.choice.limit_of(cell), audit.choice.sums(found.cells)
-    if limit:
+    assert audit.choice.fit is not None
+    sums = audit.choice.fit.latent(found.cells)
+    if limit := audit.choice.fit.limit_of(cell):
         lines.append(f"{limit}: the seen outcomes are separated, so that the likeliest effects are infinite")
     if sums is None:
         return lines

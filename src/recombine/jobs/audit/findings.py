@@ -141,7 +141,7 @@ def beyond_range(
     if _nothing_that_matters(matters, Verdict.BEYOND):
         return None
     weighted = _weighted(matters, Verdict.BEYOND)
-    if choice.curved:
+    if not choice.structure.is_sum:
         count = max(counts[Verdict.BEYOND], len(rows))
         which = "unseen cell lies" if count == 1 else "unseen cells lie"
         text = f"if {choice.assumption}, {_number(listed, counts, count)} {which} beyond every seen one"
@@ -249,12 +249,12 @@ def shortcut_factor(forecast: Forecast) -> Finding | None:
 
 def additivity_fails(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
     """RC301: replicates show that effects do not add at the asked order; not asked of another structure than adding."""
-    return None if choice.curved else _additivity(additivity, order, "does not hold", "RC301")
+    return _additivity(additivity, order, "does not hold", "RC301") if choice.structure.is_sum else None
 
 
 def additivity_not_shown(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
     """RC303: held-out cells are not predicted by adding effects, and whether that is noise is not known."""
-    if not choice.curved or choice.ladder is None:
+    if choice.structure.is_sum or choice.ladder is None:
         return _additivity(additivity, order, "is not shown to hold", "RC303")
     found = choice.ladder
     if found.chosen.r2 >= HOLDS_ROUGHLY * (1.0 if found.ceiling is None else found.ceiling):
@@ -282,7 +282,7 @@ def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code:
 
 def additivity_unchecked(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
     """RC302: the assumption behind the verdicts was not checked."""
-    if choice.curved:
+    if not choice.structure.is_sum:
         return None
     if additivity is None:
         return Finding(FINDINGS["RC302"], "no outcome column was named, so verdicts rest on additivity unchecked")

@@ -50,7 +50,7 @@ def cells_to_map(audit: Audit) -> MappedCells:
     if design.possible.whole and product_size(design.sizes) <= MOST_MAPPED:
         cells = every_cell(design.sizes)
         codes = audit.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
-        if audit.choice.curved:
+        if not audit.choice.structure.is_sum:
             codes = audit.verdicts_of(cells)
         if design.symmetric:
             kept = (canonical(cells, design.symmetric) == cells).all(axis=1)

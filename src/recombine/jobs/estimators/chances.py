@@ -11,8 +11,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.errors import RecombineError
 from recombine.theory.identification.identify import identify
-from recombine.theory.structures.likelihood import LikelihoodFit, fit_likelihood
-from recombine.theory.structures.separation.outcomes import Family
+from recombine.theory.structures.likelihood import LikelihoodFit, fit_chances
 from recombine.theory.structures.terms import terms_of
 from recombine.verdicts import Verdict
 
@@ -26,14 +25,6 @@ FEWEST_ROWS = 10
 REACH = 1.6448536269514722
 
 
-@dataclass(frozen=True, eq=False)
-class ChancesFit:
-    """A fit, and whether the data alone had one: ``overlap``, ``quasi-complete`` or ``complete`` separation."""
-
-    fit: LikelihoodFit
-    separation: str
-
-
 @dataclass(frozen=True)
 class OrderChoice:
     """The order of effects that held-out rows show, the log loss of each that was tried, or why none was chosen."""
@@ -41,41 +32,6 @@ class OrderChoice:
     order: int
     losses: dict[int, float]
     reason: str = ""
-
-
-def fit_chances(
-    cells: IntArray, labels: IntArray, classes: int, order: int, sizes: Sequence[int], separated: str = "prior"
-) -> ChancesFit:
-    """Fit the chances of classes (N,) on cells (N, C) by maximum likelihood, with prior observations where it has none.
-
-    Those are as many as there are effects, spread evenly over the seen cells, with the classes' shares.
-
-    Examples
-    --------
-    >>> found = fit_chances(np.array([[0], [0], [1], [1]]), np.array([0, 1, 1, 1]), 2, 1, (2,))
-    >>> found.separation, found.fit.predict([[0], [1]]).round(3).tolist()
-    ('quasi-complete', [0.583, 0.917])
-    """
-    family: Family = "logit" if classes == 2 else "softmax"
-    found = fit_likelihood(cells, labels, family, order=order, sizes=sizes, classes=classes)
-    known = found.existence
-    if known.exists or separated == "limits":
-        return ChancesFit(found, known.separation)
-    rank = known.linear.rank
-    total = len(known.columns) if rank is None else rank
-    rows = np.repeat(known.outcomes.cells, classes, axis=0)
-    shares = np.bincount(labels, minlength=classes) / len(labels)
-    prior = np.tile(shares * total / len(known.outcomes.cells), len(known.outcomes.cells))
-    more = fit_likelihood(
-        np.vstack([known.outcomes.cells.repeat(classes, axis=0), rows]),
-        np.tile(np.arange(classes), 2 * len(known.outcomes.cells)),
-        family,
-        order=order,
-        sizes=sizes,
-        classes=classes,
-        weights=np.concatenate([known.outcomes.totals.reshape(-1), prior]),
-    )
-    return ChancesFit(more, known.separation)
 
 
 def choose_order(cells: IntArray, labels: IntArray, classes: int, sizes: Sequence[int], seed: int = 0) -> OrderChoice:

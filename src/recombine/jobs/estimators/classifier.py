@@ -14,13 +14,16 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
-from recombine.jobs.estimators.chances import SEPARATED, choose_order, fit_chances, range_of_chances
-from recombine.jobs.estimators.membership import Membership
+from recombine.jobs.estimators.chances import SEPARATED, choose_order, range_of_chances
+from recombine.jobs.estimators.membership import Membership, check_columns
+from recombine.theory.structures.all_structures import sum_of
 from recombine.theory.structures.existence import Limit
+from recombine.theory.structures.likelihood import fit_chances
+from recombine.theory.structures.structure import Structure
 from recombine.verdicts import Verdict
 
-#: Conjunctions of how many factors each structure has.
-STRUCTURES_OF_CLASSES = {"add": 1, "pairs": 2}
+#: Sums of effects on log odds that classes are fitted with.
+SUMS_OF_CLASSES = {structure.name: structure for structure in (sum_of(1), sum_of(2))}
 
 
 class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[misc]
@@ -86,7 +89,7 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Fit to factor columns ``X`` (N, C) with labels ``y`` (N,)."""
-        known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES_OF_CLASSES))
+        known_or_refuse(self.structure, "structure", ("auto", *SUMS_OF_CLASSES))
         known_or_refuse(self.separated, "word for separated", SEPARATED)
         table, cells = self._learn(X, y)
         labels = column_or_1d(y, warn=True)
@@ -97,24 +100,22 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         if len(self.classes_) < 2:
             raise InputError(f"y has one class only, {str(self.classes_[0])!r}; give rows of two classes")
         codes = codes.reshape(-1).astype(np.int64)
-        name = self._chosen(cells, codes, table.sizes)
-        order = STRUCTURES_OF_CLASSES[name]
-        if order > cells.shape[1]:
-            raise InputError(f"structure {name!r} needs {order} columns; X has {cells.shape[1]} feature(s): use 'add'")
-        found = fit_chances(cells, codes, len(self.classes_), order, table.sizes, self.separated)
-        self.fit_, self.separation_ = found.fit, found.separation
+        structure = self._chosen(cells, codes, table.sizes)
+        check_columns(structure, cells)
+        chances = fit_chances(cells, codes, len(self.classes_), structure.order, table.sizes, self.separated)
+        self.fit_, self.separation_ = chances.fit, chances.separation
         self._shares = np.bincount(codes) / len(codes)
-        self.structure_, self._member = name, Membership(table, cells, order)
+        self.structure_, self._member = structure.name, Membership(table, cells, structure)
         return self
 
-    def _chosen(self, cells: IntArray, codes: IntArray, sizes: tuple[int, ...]) -> str:
+    def _chosen(self, cells: IntArray, codes: IntArray, sizes: tuple[int, ...]) -> Structure:
         self.log_loss_, self.reason_ = {}, ""
         if self.structure != "auto":
-            return self.structure
+            return SUMS_OF_CLASSES[self.structure]
         choice = choose_order(cells, codes, len(self.classes_), sizes, self.seed)
-        self.log_loss_ = {name: choice.losses[order] for name, order in STRUCTURES_OF_CLASSES.items() if choice.losses}
+        self.log_loss_ = {name: choice.losses[entry.order] for name, entry in SUMS_OF_CLASSES.items() if choice.losses}
         self.reason_ = choice.reason
-        return next(name for name, order in STRUCTURES_OF_CLASSES.items() if order == choice.order)
+        return sum_of(choice.order)
 
     @overload
     def predict_proba(self, X: Any, return_range: Literal[False] = ...) -> FloatArray: ...

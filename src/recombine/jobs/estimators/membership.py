@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from recombine.cells.arrays import IntArray
+from recombine.errors import InputError
 from recombine.jobs.estimators.factor_columns import FactorColumns
 from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.structures.structure import Structure
 from recombine.verdicts import Verdict
 
-#: What is assumed about effects up to conjunctions of so many factors, in words.
-ASSUMED = {1: "effects add", 2: "effects of pairs of columns add", 3: "effects of triples of columns add"}
 #: Levels of a column that are tried in place of one that is not joined to the others.
 MOST_TRIED = 1_000
 
@@ -29,25 +29,25 @@ class Membership:
     table : FactorColumns
     seen : int array of shape (N, C)
         Cells of the training rows.
-    order : int
-        Factors in the structure's largest conjunctions.
+    structure : Structure
 
     Examples
     --------
+    >>> from recombine.theory.structures import sum_of
     >>> table = FactorColumns(("colour", "shape"), (["blue", "red"], ["ball", "cube"]))
-    >>> member = Membership(table, np.array([[0, 0], [0, 1], [1, 0]]), 1)
+    >>> member = Membership(table, np.array([[0, 0], [0, 1], [1, 0]]), sum_of(1))
     >>> [Verdict(code).word for code in member.identification.verdicts_of([[1, 1], [1, 0], [2, 0]])]
     ['determined', 'seen', 'unseen level']
     """
 
     table: FactorColumns
     seen: IntArray
-    order: int
+    structure: Structure
 
     @cached_property
     def identification(self) -> Identification:
         """What the training cells determine."""
-        return identify(self.seen, order=self.order, sizes=self.table.sizes)
+        return identify(self.seen, order=self.structure.order, sizes=self.table.sizes)
 
     def advice(self, cell: IntArray, values: Sequence[object], row: int, others: int) -> str:
         """Say why a row is not determined and what to collect; ``values`` (C,) are its levels as they were given."""
@@ -61,13 +61,15 @@ class Membership:
                 f"pass undetermined='mean' or 'nan'{more}"
             )
         return (
-            f"row {row} of X ({text}) is not determined by the training rows if {ASSUMED[self.order]}: "
+            f"row {row} of X ({text}) is not determined by the training rows if {self.structure.assumption}: "
             f"{self._gap(cell)}, or pass undetermined='mean' or 'nan'{more}"
         )
 
     def _gap(self, cell: IntArray) -> str:
         """Say what is missing: a conjunction that was never seen, or a comparison between two levels of a column."""
-        for places in itertools.combinations(range(len(cell)), self.order) if self.order > 1 else ():
+        for places in (
+            itertools.combinations(range(len(cell)), self.structure.order) if self.structure.order > 1 else ()
+        ):
             if not (self.seen[:, list(places)] == cell[list(places)]).all(axis=1).any():
                 together = " with ".join(self.table.level(place, int(cell[place])) for place in places)
                 return f"no training row has {together}; collect this combination, or others that have both"
@@ -75,7 +77,9 @@ class Membership:
             level = self._joined(cell, place)
             if level is not None:
                 one, other = self.table.level(place, int(cell[place])), self.table.level(place, level)
-                joining = f", or another row with {one} whose like with {other} is known" if self.order == 1 else ""
+                joining = (
+                    f", or another row with {one} whose like with {other} is known" if self.structure.order == 1 else ""
+                )
                 return (
                     f"no chain of training rows compares {one} with {other}, for which the same combination is known; "
                     f"collect this combination{joining}"
@@ -90,3 +94,10 @@ class Membership:
         tried[:, place] = levels
         good = np.flatnonzero(self.identification.verdicts_of(tried) <= Verdict.DETERMINED)
         return int(levels[good[0]]) if len(good) else None
+
+
+def check_columns(structure: Structure, cells: IntArray) -> None:
+    """Refuse cells (N, C) with fewer columns than the structure has factors in a conjunction."""
+    if structure.order > cells.shape[1]:
+        needs = f"structure {structure.name!r} needs {structure.order} columns"
+        raise InputError(f"{needs}; X has {cells.shape[1]} feature(s): use 'add'")

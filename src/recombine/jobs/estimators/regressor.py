@@ -15,10 +15,12 @@ from recombine.design.design import Design
 from recombine.errors import InputError, RecombineError
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
-from recombine.jobs.estimators.membership import Membership
+from recombine.jobs.estimators.membership import Membership, check_columns
 from recombine.jobs.estimators.structure_fits import fit_cells
 from recombine.jobs.structure.choice import choose_structure
-from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Ladder
+from recombine.theory.structures.all_structures import STRUCTURES, sum_of
+from recombine.theory.structures.ladder import Ladder
+from recombine.theory.structures.structure import Structure
 from recombine.verdicts import Verdict
 
 #: Rows whose levels all occur in other rows too, below which no structure can be scored.
@@ -34,10 +36,10 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
 
     Parameters
     ----------
-    structure : {"auto", "add", "logit", "log", "multiplicative", "link", "pairs", "link-pairs", "triples"}
-        What effects do. ``"auto"`` takes what the audit does: those that the data can carry are scored on held-out
-        combinations, and the simplest within one standard error of the best is chosen; see
-        `recombine.theory.structures.ladder`.
+    structure : str
+        What effects do: ``"add"``, ``"log"`` or another name of `recombine.theory.structures.STRUCTURES`. ``"auto"``
+        takes what the audit does: those that the data can carry are scored on held-out combinations, and the simplest
+        within one standard error of the best is chosen; see `recombine.theory.structures.ladder`.
     undetermined : {"mean", "nan", "raise"}
         What to predict for a row that is not determined, or has a level never seen: the mean outcome of the training
         rows, NaN, or an error that names the row, its column and what to collect. A row beyond the seen range of the
@@ -107,34 +109,33 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Fit to factor columns ``X`` (N, C) with outcomes ``y`` (N,)."""
-        known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES))
+        known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES.names))
         table, cells = self._learn(X, y)
         outcome = reals(column_or_1d(y, warn=True), "y")
         self._same_length(cells, outcome)
-        name, self.ladder_, self.reason_ = self._chosen(cells, outcome)
-        order = ORDERS.get(name, 1)
-        if order > cells.shape[1]:
-            raise InputError(f"structure {name!r} needs {order} columns; X has {cells.shape[1]} feature(s): use 'add'")
-        if name.startswith("link") and len(cells) < 2:
-            raise InputError(f"structure {name!r} needs rows that differ and X has 1 sample; use 'add'")
+        structure, self.ladder_, self.reason_ = self._chosen(cells, outcome)
+        check_columns(structure, cells)
+        if len(cells) < structure.min_cells:
+            raise InputError(f"structure {structure.name!r} needs rows that differ and X has 1 sample; use 'add'")
         shrunk = self.shrink if self.shrink is not None else self.ladder_ is not None
-        self._fit = fit_cells(name, cells, outcome, table.sizes, shrunk, self.seed)
-        self.structure_, self._member, self._mean = name, Membership(table, cells, order), float(outcome.mean())
+        self._fit = fit_cells(structure, cells, outcome, table.sizes, shrunk, self.seed)
+        self.structure_, self._mean = structure.name, float(outcome.mean())
+        self._member = Membership(table, cells, structure)
         return self
 
-    def _chosen(self, cells: IntArray, y: FloatArray) -> tuple[str, Ladder | None, str]:
+    def _chosen(self, cells: IntArray, y: FloatArray) -> tuple[Structure, Ladder | None, str]:
         if self.structure != "auto":
-            return self.structure, None, ""
+            return STRUCTURES[self.structure], None, ""
         if _repeated(cells) < FEWEST_ROWS:
-            return "add", None, "fewer than three rows share all their levels with others; collect more rows"
+            return sum_of(1), None, "fewer than three rows share all their levels with others; collect more rows"
         design = Design.from_cells(cells, y)
         noise = cell_noise(design)
         known = None if noise is None or noise.at_most else noise.variances
         try:
             choice = choose_structure(design, variance=known, seed=self.seed)
         except RecombineError as error:
-            return "add", None, str(error)
-        return choice.name, choice.ladder, choice.obstacle
+            return sum_of(1), None, str(error)
+        return choice.structure, choice.ladder, choice.obstacle
 
     @property
     def ranges_(self) -> Any:

@@ -131,7 +131,7 @@ def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, Floa
     mean, effects, marginals = level_values(design, additive_fit(audit), cells)
     determined = design.bounded(audit.predict(cells))
     beyond = determined - mean - effects.sum(axis=1)
-    if audit.choice.name == "add":
+    if audit.choice.structure.adds:
         beyond[:] = 0.0  # chances that adding would put outside 0 and 1 are no interaction
     scale = max(float(np.abs(determined).max(initial=0.0)), 1e-300)
     return determined, effects, marginals - effects, np.where(np.abs(beyond) > 1e-9 * scale, beyond, 0.0)
@@ -189,7 +189,7 @@ def _noise_of(audit: Audit, places: IntArray) -> HeldOutNoise | None:
     if design.two_values is not None:
         variances, error = _own_chances(design, places, single, error)
     carried, freedom = np.zeros(len(places)), 1.0
-    if not audit.choice.curved and audit.identification.rank is not None:
+    if audit.choice.structure.is_sum and audit.identification.rank is not None:
         # Where leverages would take too long, the noise of the seen cells stays with the structure.
         with suppress(SolverError, InputError):
             carried, freedom = single * audit.leverage_of(design.cells[places]), float(audit.identification.rank)

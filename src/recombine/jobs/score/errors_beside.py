@@ -102,7 +102,7 @@ def beside(audits: Sequence[Audit], places: IntArray) -> dict[str, FloatArray]:
         assert design.outcome is not None
         cells, observed = design.cells[places], design.outcome[places]
         mine = {"adding": design.bounded(additive_fit(found).predict(cells)) - observed}
-        if found.choice.name != "add":
+        if not found.choice.structure.adds:
             mine[f"chosen structure: {found.choice.name}"] = design.bounded(found.predict(cells)) - observed
         columns.append(mine | {"plain mean": float(design.outcome[design.train].mean()) - observed})
     return {name: np.stack([mine[name] for mine in columns], axis=1) for name in columns[0]}

@@ -30,6 +30,7 @@ from recombine.jobs.score.regressors import Regressors
 from recombine.output_files import check_file, write_whole
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
+from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.writing import listing, plural
 
@@ -317,7 +318,7 @@ def score(
     read = read_predictions(designs, predictions, columns, split, classes)
     structure, order = asked_structure(designs[0].spec, structure, order)
     if classes and structure == "auto":
-        structure = "add"
+        structure = sum_of(1).name
     importance = designs[0].spec.importance if importance is None else importance
     audits = (known,) if known else tuple(audit(one, order, structure=structure, seed=seed) for one in designs)
     codes = audits[0].verdicts_of(designs[0].held_out)

@@ -20,13 +20,13 @@ from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.outputs import render
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
 from recombine.jobs.split.table_files import FactorRows, outcome_values, read_rows
-from recombine.jobs.structure.beyond import verdicts_under
-from recombine.jobs.structure.choice import SUMS, Choice, choose_structure
+from recombine.jobs.structure.choice import Choice, choose_structure, verdicts_under
 from recombine.tables.frames import open_table
 from recombine.tables.grouping import training_rows
 from recombine.tables.numbers import level_text
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import identify
+from recombine.theory.structures.all_structures import STRUCTURES
 from recombine.verdicts import Verdict
 
 
@@ -199,11 +199,11 @@ def _judged(
     seed: int,
 ) -> tuple[Design, Choice]:
     """Return the design whose training cells judge the others, and the structure, which may need outcomes."""
-    plain = structure in SUMS.values()
+    named = STRUCTURES.get(structure)
     design = Design.from_frame(
         data,
         factors=[factor.name for factor in rows.factors],
-        outcome=None if plain else outcome,
+        outcome=outcome if named is None or named.needs_outcome else None,
         split=split,
         symmetric=[rows.factors[place].name for group in rows.symmetric for place in group],
         as_levels=[factor.name for factor in rows.factors],
@@ -211,8 +211,9 @@ def _judged(
         ordered=scales[0],
         numeric=scales[1],
     )
-    asked = None if structure == "add" and order in (None, 1) else order
-    if structure == "add" and asked is not None:
+    adds = named is not None and named.adds
+    asked = None if adds and order in (None, 1) else order
+    if adds and asked is not None:
         return design, choose_structure(design, "auto", asked, seed=seed)  # without an outcome: sums of that order
     noise = None if design.outcome is None else cell_noise(design)
     variance = None if noise is None or noise.at_most else noise.variances

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
-    from recombine.jobs.structure.beyond import counts_under as counts_under
-    from recombine.jobs.structure.beyond import verdicts_under as verdicts_under
     from recombine.jobs.structure.choice import Choice as Choice
     from recombine.jobs.structure.choice import choose_structure as choose_structure
+    from recombine.jobs.structure.choice import counts_under as counts_under
+    from recombine.jobs.structure.choice import verdicts_under as verdicts_under
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges as HeldOutRanges
     from recombine.jobs.structure.held_out_ranges import held_out_ranges as held_out_ranges
 

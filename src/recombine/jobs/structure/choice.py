@@ -3,45 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.checks import known_or_refuse
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.theory.structures.chances import TwoValuedFit
-from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Fitted, Ladder, fit_structure, ladder, written_share
-from recombine.theory.structures.link import LinkFit
-from recombine.theory.structures.products import LogFit
-from recombine.theory.structures.terms import terms_of
+from recombine.theory.identification.counts import Counts
+from recombine.theory.identification.identify import Identification
+from recombine.theory.structures.all_structures import STRUCTURES, simplest_first, sum_of
+from recombine.theory.structures.ladder import Ladder, ladder, written_share
+from recombine.theory.structures.structure import Structure, StructureData, StructureFit
+from recombine.verdicts import Verdict
 
-if TYPE_CHECKING:
-    from recombine.theory.structures.existence import Existence
-
-#: Structures whose effects add on the outcome's own scale, by order: their values are sums of seen outcomes.
-SUMS = {1: "add", 2: "pairs", 3: "triples"}
 #: Fewer seen cells than this do not tell structures apart.
-FEWEST_COMPARED = 30
+MIN_CELLS_COMPARED = 30
 #: Seen cells on which structures are compared at most; the chosen one is fitted to all.
-COMPARED = 60_000
-#: Terms under a curve up to which it is tried unasked: its fit takes their number cubed, forty times.
-MOST_BENT = 1_200
-#: Terms of pairs or triples up to which they are tried unasked.
-MOST_TERMS = 20_000
-#: What each structure says that effects do, as a condition: "if effects add".
-ASSUMED = {
-    "add": "effects add",
-    "logit": "effects add on log odds",
-    "log": "effects add on the outcome's logarithm",
-    "multiplicative": "effects multiply",
-    "link": "effects add on a curved scale",
-    "pairs": "effects add up to interactions of 2 factors",
-    "link-pairs": "effects add up to interactions of 2 factors, on a curved scale",
-    "triples": "effects add up to interactions of 3 factors",
-}
+MAX_CELLS_COMPARED = 60_000
+#: Cells of a product too large to list that are drawn to estimate how many a structure leaves open.
+CELLS_DRAWN = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +32,10 @@ class Choice:
 
     Attributes
     ----------
-    name : str
-    order : int
-        Factors in its largest conjunctions: verdicts are decided at this order.
+    structure : Structure
     ladder : Ladder or None
         All structures that were scored on held-out seen cells; None where none was.
-    fit : Fitted or None
+    fit : StructureFit or None
         The structure fitted to all seen cells, where it is not a sum on the outcome's own scale.
     places : int array of shape (H,)
         Which seen cells were held out to score it.
@@ -69,10 +49,9 @@ class Choice:
         Structures that might hold and were not scored: the table has too few cells for them, or they take too long.
     """
 
-    name: str
-    order: int
+    structure: Structure
     ladder: Ladder | None = None
-    fit: Fitted | None = None
+    fit: StructureFit | None = None
     places: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     predicted: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
     asked: bool = False
@@ -82,9 +61,14 @@ class Choice:
     __repr__ = brief_repr
 
     @property
-    def curved(self) -> bool:
-        """Whether values are not sums of seen outcomes."""
-        return self.fit is not None
+    def name(self) -> str:
+        """The structure's name."""
+        return self.structure.name
+
+    @property
+    def order(self) -> int:
+        """Factors in its largest conjunctions: verdicts are decided at this order."""
+        return self.structure.order
 
     @property
     def assumption(self) -> str:
@@ -92,63 +76,23 @@ class Choice:
 
         Examples
         --------
-        >>> Choice("add", 1).assumption, Choice("order 4", 4).assumption
+        >>> Choice(sum_of(1)).assumption, Choice(sum_of(4)).assumption
         ('effects add', 'effects add up to interactions of 4 factors')
         """
-        plain = "effects add" if self.order == 1 else f"effects add up to interactions of {self.order} factors"
-        return ASSUMED.get(self.name, plain)
-
-    @property
-    def by_likelihood(self) -> bool:
-        """Whether values are chances or means of counts, fitted by likelihood."""
-        return self._existence is not None
-
-    @property
-    def _existence(self) -> Existence | None:
-        # Asked by name: the package of likelihoods loads slowly, and few tables need it.
-        fit = self.fit.chances if isinstance(self.fit, TwoValuedFit) else self.fit
-        return getattr(fit, "existence", None)
-
-    def beyond(self, cells: IntArray) -> BoolArray:
-        """Say for each of ``cells`` (N, C) whether its sum lies beyond those of all seen cells on a curved scale."""
-        if not isinstance(self.fit, LinkFit):
-            return np.zeros(len(cells), dtype=bool)
-        return self.fit.beyond(cells)
-
-    def predict(self, cells: IntArray) -> FloatArray:
-        """Return the values of ``cells`` (N, C) where they are not sums of seen outcomes, (N,); NaN where open."""
-        assert self.fit is not None
-        return self.fit.predict(cells)
-
-    def sums(self, cells: IntArray) -> FloatArray | None:
-        """Return the sums of effects of ``cells`` (N, C) on the scale on which they add, (N,); None if not at hand."""
-        if isinstance(self.fit, LinkFit):
-            return self.fit.latent(cells)
-        return self.fit.logarithms.predict(cells) if isinstance(self.fit, LogFit) else None
-
-    def limit_of(self, cell: IntArray) -> str:
-        """Say at which limit the chance or mean of ``cell`` (C,) is determined, such as one; empty where it is none."""
-        if self._existence is None:
-            return ""
-        from recombine.theory.structures.existence import Limit
-
-        limit = Limit(int(self._existence.limits_of(cell[None])[0]))
-        return "" if limit is Limit.FINITE else limit.word
+        return self.structure.assumption
 
     @property
     def statement(self) -> str:
         """What the comparison of structures found, in words; empty where nothing was compared."""
-        found = self.ladder
-        if found is None:
+        if self.ladder is None:
             return "" if not self.obstacle else f"Structures were not compared: {self.obstacle}."
-        text = str(found)
-        rungs = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in found.structures)
-        if len(found.structures) == 1:
-            return f"{text[0].upper()}{text[1:]} (share of the variance of {found.chosen.cells:,} held-out seen cells)."
-        how = "the simplest within one standard error of the best"
+        text, cells = str(self.ladder), f"{self.ladder.chosen.cells:,} held-out seen cells"
+        shares = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in self.ladder.rungs)
+        if len(self.ladder.rungs) == 1:
+            return f"{text[0].upper()}{text[1:]} (share of the variance of {cells})."
         return (
-            f"{text[0].upper()}{text[1:]}: chosen as {how} on {found.chosen.cells:,} held-out seen cells "
-            f"(share of their variance: {rungs}).{self._untried}"
+            f"{text[0].upper()}{text[1:]}: chosen as the simplest within one standard error of the best on {cells} "
+            f"(share of their variance: {shares}).{self._untried}"
         )
 
     @property
@@ -189,115 +133,153 @@ def choose_structure(
     >>> choose_structure(Design.from_cells(cells)).name
     'add'
     """
-    known_or_refuse(structure, "structure", ("auto", *STRUCTURES))
+    known_or_refuse(structure, "structure", ("auto", *STRUCTURES.names))
     asked = structure != "auto"
+    assumed = _assumed(design, structure, order)
+    if design.outcome is None:
+        if asked and assumed.needs_outcome:
+            raise InputError(f"structure {structure} needs an outcome; name its column with --outcome")
+        return Choice(assumed, asked=asked)
+    if any(scale is not None for scale in design.scales):
+        if asked and not assumed.is_sum:
+            raise InputError(f"structure {structure} takes labels, not ordered or numeric factors; ask for a sum: add")
+        return Choice(assumed, asked=asked, obstacle="ordered and numeric factors are on scales of their own")
+    tried = [assumed] if asked else [entry for entry in simplest_first() if order in (None, entry.order)]
+    if not tried:
+        return Choice(assumed, obstacle=f"none has conjunctions of {assumed.order} factors")
+    if len(design.seen) < MIN_CELLS_COMPARED and assumed.is_sum:
+        few = f"there are {len(design.seen)} seen cells, and it takes {MIN_CELLS_COMPARED} to tell structures apart"
+        return Choice(assumed, asked=asked, obstacle=few)
+    return _compared(design, tried, assumed, asked, variance, seed)
+
+
+def _assumed(design: Design, structure: str, order: int | None) -> Structure:
+    """Return the structure that was asked for, or the sum that is assumed where nothing can be compared."""
+    factors = len(design.factors)
     if order is not None and not isinstance(order, int | np.integer):
         raise InputError(f"order {order!r} is not a whole number; give 1, 2 or 3")
-    depth = ORDERS.get(structure, 1) if asked else 1 if order is None else order
-    if asked and order not in (None, depth):
-        raise InputError(f"structure {structure} is of order {depth}, not {order}; leave one of the two out")
-    if not 1 <= depth <= len(design.factors):
-        if asked:
-            raise InputError(f"structure {structure} takes {depth} factors and there are {len(design.factors)}")
-        raise InputError(f"order {depth} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
-    plain = structure if asked else SUMS.get(depth, f"order {depth}")
-    if design.outcome is None:
-        if asked and structure not in SUMS.values():
-            raise InputError(f"structure {structure} needs an outcome; name its column with --outcome")
-        return Choice(plain, depth, asked=asked)
-    if any(scale is not None for scale in design.scales):
-        if asked and structure not in SUMS.values():
-            raise InputError(f"structure {structure} takes labels, not ordered or numeric factors; ask for a sum: add")
-        return Choice(plain, depth, asked=asked, obstacle="ordered and numeric factors are on scales of their own")
-    tried = [structure] if asked else [name for name in STRUCTURES if order in (None, ORDERS.get(name, 1))]
-    if not tried:
-        return Choice(plain, depth, obstacle=f"none has conjunctions of {depth} factors")
-    if len(design.seen) < FEWEST_COMPARED and plain in SUMS.values():
-        few = f"there are {len(design.seen)} seen cells, and it takes {FEWEST_COMPARED} to tell structures apart"
-        return Choice(plain, depth, asked=asked, obstacle=few)
-    return _compared(design, tried, plain, depth, asked, variance, seed)
+    if structure == "auto":
+        depth = 1 if order is None else int(order)
+        if not 1 <= depth <= factors:
+            raise InputError(f"order {depth} does not fit {factors} factors; choose 1 to {factors}")
+        return sum_of(depth)
+    entry = STRUCTURES[structure]
+    if order not in (None, entry.order):
+        raise InputError(f"structure {structure} is of order {entry.order}, not {order}; leave one of the two out")
+    if entry.order > factors:
+        raise InputError(f"structure {structure} takes {entry.order} factors and there are {factors}")
+    return entry
 
 
 def _compared(
-    design: Design, tried: list[str], plain: str, depth: int, asked: bool, variance: FloatArray | None, seed: int
+    design: Design, tried: list[Structure], assumed: Structure, asked: bool, variance: FloatArray | None, seed: int
 ) -> Choice:
     """Score the structures, on part of the cells where there are very many, and fit the chosen one to all."""
-    scaled = _Scaled(design)
-    names = tried if asked else [name for name in tried if scaled.carries(name)]
-    some = scaled.some(seed)
+    assert design.outcome is not None
+    # Structures are compared on chances where an outcome has two values, else on the outcome as it is.
+    low, high = design.two_values or (0.0, 1.0)
+    width, outcome = high - low, design.outcome[design.train]
+    data = StructureData(
+        design.seen,
+        (outcome - low) / width,
+        counts=design.precision[design.train],
+        symmetric=design.symmetric,
+        sizes=tuple(design.sizes),
+        two_values=design.two_values,
+    )
+    places = _places_compared(len(outcome), seed)
+    compared = data.rows(places)
     try:
-        found = ladder(
-            design.seen[some],
-            scaled.outcome[some],
-            variance=None if variance is None else variance[some] / scaled.width**2,
-            counts=scaled.counts[some],
-            symmetric=design.symmetric,
-            structures=names,
+        rungs = ladder(
+            compared.cells,
+            compared.y,
+            variance=None if variance is None else variance[places] / width**2,
+            counts=compared.counts,
+            symmetric=data.symmetric,
+            structures=[entry.name for entry in tried if asked or entry.affordable(data)],
             seed=seed,
-            all_cells=None if len(some) == len(design.seen) else (design.seen, scaled.outcome, scaled.counts),
         )
+        chosen = rungs.chosen.structure
+        fit = None
+        if not chosen.is_sum:
+            fit = rungs.fit if len(places) == len(outcome) else chosen.fit(data)
     except InputError as error:
-        if asked and plain not in SUMS.values():
-            raise InputError(f"structure {plain} does not fit this table: {error}") from None
-        return Choice(plain, depth, asked=asked, obstacle=str(error).partition(";")[0])
-    name = found.chosen.name
-    held = np.flatnonzero(np.isfinite(found.predicted))
-    fit = None if name in SUMS.values() else scaled.own(name, found.fit)
-    left = [] if asked else [one for one in tried if ORDERS.get(one, 1) > 1 or one.startswith("link")]
-    left = [one for one in left if ORDERS.get(one, 1) < len(design.factors) and found.at(one) is None]
-    out = scaled.back(found.predicted[held])
-    return Choice(name, ORDERS.get(name, 1), found, fit, some[held], out, asked, untried=tuple(left))
+        if asked and not assumed.is_sum:
+            raise InputError(f"structure {assumed.name} does not fit this table: {error}") from None
+        return Choice(assumed, asked=asked, obstacle=str(error).partition(";")[0])
+    if fit is not None and (low, width) != (0.0, 1.0):
+        fit = chosen.rescaled(fit, data, low, width)
+    scored = np.flatnonzero(np.isfinite(rungs.predicted))
+    predicted = low + width * rungs.predicted[scored]
+    untried = () if asked else _untried(tried, rungs, len(design.factors))
+    return Choice(chosen, rungs, fit, places[scored], predicted, asked, untried=untried)
 
 
-class _Scaled:
-    """The seen outcomes as structures take them: chances for an outcome of two values, others as they are."""
+def _places_compared(count: int, seed: int) -> IntArray:
+    """Return places of the seen cells on which structures are compared."""
+    if count <= MAX_CELLS_COMPARED:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).permutation(count)[:MAX_CELLS_COMPARED])
 
-    def __init__(self, design: Design) -> None:
-        assert design.outcome is not None
-        self.design, self.two = design, design.two_values
-        low, high = self.two or (0.0, 1.0)
-        self.low, self.width = low, high - low
-        self.outcome: FloatArray = (design.outcome[design.train] - low) / self.width
-        self.counts: FloatArray = design.precision[design.train]
-        self.levels = sum(design.sizes)
 
-    def some(self, seed: int) -> IntArray:
-        """Return places of the cells on which structures are compared."""
-        count = len(self.outcome)
-        if count <= COMPARED:
-            return np.arange(count)
-        return np.sort(np.random.default_rng(seed).permutation(count)[:COMPARED])
+def _untried(tried: list[Structure], rungs: Ladder, factors: int) -> tuple[str, ...]:
+    """Return the names of costly structures that were left out although there are factors for them."""
+    costly = [entry for entry in tried if entry.costly and entry.order < factors]
+    return tuple(entry.name for entry in costly if rungs.at(entry) is None)
 
-    def carries(self, name: str) -> bool:
-        """Say whether to try a structure that nobody asked for."""
-        if self.two is None:
-            if name == "logit":
-                return False
-        elif name in ("log", "multiplicative"):
-            return False
-        depth, bent = ORDERS.get(name, 1), name.startswith("link")
-        if depth == 1:
-            return not bent or self.levels <= MOST_BENT
-        if depth >= len(self.design.factors) or self._conjunctions(depth) > 8 * MOST_TERMS:
-            return False
-        try:
-            columns = terms_of(self.design.seen, depth, symmetric=self.design.symmetric).columns
-        except InputError:
-            return False
-        return columns <= (MOST_BENT if bent else MOST_TERMS)
 
-    def _conjunctions(self, depth: int) -> float:
-        return float(self.levels) ** depth / (2.0 if depth == 2 else 6.0)
+def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> IntArray:
+    """Return the verdict codes of ``cells`` (N, C) under the chosen structure, (N,).
 
-    def back(self, values: FloatArray) -> FloatArray:
-        """Return values (N,) on the outcome's own scale."""
-        return self.low + self.width * values
+    Examples
+    --------
+    >>> from recombine.theory.identification.identify import identify
+    >>> seen = np.array([[0, 0], [0, 1], [1, 0]])
+    >>> verdicts_under(Choice(sum_of(1)), identify(seen), np.array([[1, 1]])).tolist()
+    [1]
+    """
+    codes = engine.verdicts_of(cells).astype(np.int64)
+    return codes if choice.fit is None else choice.fit.judge(cells, codes)
 
-    def own(self, name: str, fit: Fitted) -> Fitted:
-        """Return the fit of a structure with values on the outcome's own scale."""
-        if (self.low, self.width) == (0.0, 1.0):
-            return fit
-        if name == "logit":
-            return TwoValuedFit(fit, self.low, self.width)
-        seen, outcome = self.design.seen, self.back(self.outcome)
-        return fit_structure(name, seen, outcome, counts=self.counts, symmetric=self.design.symmetric)
+
+def counts_under(
+    choice: Choice, engine: Identification, design: Design, listed: IntArray, complete: bool, seed: int
+) -> Counts:
+    """Return verdict counts over all cells that can exist; ``listed`` (T, C) are unseen ones, all if ``complete``.
+
+    Where they are not all, how many determined cells the structure's scale leaves open is estimated from cells drawn at
+    random; if none of these is determined, from the listed ones.
+    """
+    counts = engine.count_verdicts(seed)
+    if choice.fit is None or not choice.fit.leaves_open or not counts[Verdict.DETERMINED]:
+        return counts
+    if complete:
+        codes = verdicts_under(choice, engine, listed)
+        unseen = {verdict: int((codes == verdict).sum()) for verdict in Verdict if verdict is not Verdict.SEEN}
+        by_verdict = counts.by_verdict | unseen
+        return Counts(by_verdict, counts.total, True, 0, by_verdict, by_verdict)
+    for cells in (design.possible.draw(CELLS_DRAWN, np.random.default_rng(seed)), listed):
+        determined = cells[engine.verdicts_of(cells) == Verdict.DETERMINED]
+        if len(determined):
+            return _shared_out(counts, verdicts_under(choice, engine, determined))
+    return counts
+
+
+def _shared_out(counts: Counts, codes: IntArray) -> Counts:
+    """Split the determined cells by the verdicts of those drawn (n,) under the structure, with its 95 % interval."""
+    drawn, determined = len(codes), counts[Verdict.DETERMINED]
+    opened = Verdict.BEYOND if (codes == Verdict.BEYOND).any() else Verdict.DISCONNECTED
+    share = float((codes != Verdict.DETERMINED).mean())
+    # Agresti and Coull's interval, which is not empty where none or all were drawn.
+    near = (share * drawn + 2) / (drawn + 4)
+    reach = 1.96 * float(np.sqrt(near * (1 - near) / (drawn + 4)))
+    ends = (share, max(near - reach, 0.0), min(near + reach, 1.0))
+    estimates = [
+        counts.by_verdict
+        | {
+            opened: counts[opened] + round(determined * gained),
+            Verdict.DETERMINED: determined - round(determined * lost),
+        }
+        for gained, lost in zip(ends, (share, ends[2], ends[1]), strict=True)
+    ]
+    return Counts(estimates[0], counts.total, False, drawn, estimates[1], estimates[2])

@@ -77,7 +77,7 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
     found = _whole(chart) if _fits(chart) else _listed(audit)
     seen: dict[str, Any] = {"seen": []}
     if found.whole:
-        seen = _seen(design, plain=not choice.curved)
+        seen = _seen(design, plain=choice.structure.is_sum)
     return {
         "factors": [
             [factor.name, [factor.labels[level] for level in kept.tolist()]]
@@ -86,7 +86,7 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
         "symmetric": [list(group) for group in design.symmetric],
         "order": audit.order,
         "assumption": choice.assumption,
-        "curved": choice.curved,
+        "curved": not choice.structure.is_sum,
         "outcome": design.outcome_name or ("outcome" if design.outcome is not None else None),
         "verdicts": [_words(verdict, choice.assumption) for verdict in Verdict],
         "whole": found.whole,

@@ -156,17 +156,17 @@ def _additivity(audit: Audit) -> dict[str, Any]:
 
 
 def _structure(audit: Audit) -> dict[str, Any] | None:
-    found = audit.choice.ladder
-    if found is None:
+    ladder = audit.choice.ladder
+    if ladder is None:
         return None
     figure = StructureFigure(audit)
     # A single rung needs no plot, unless there is a curve to see.
-    drawn = len(found.structures) > 1 or figure.curve is not None
+    drawn = len(ladder.rungs) > 1 or figure.fit is not None
     return {
         "figure": figure,
         "svg": inline_both(figure) if drawn else None,
-        "rungs": tables.rungs_table(found),
-        "skipped": list(found.skipped.values()),
+        "rungs": tables.rungs_table(ladder),
+        "skipped": list(ladder.skipped.values()),
     }
 
 

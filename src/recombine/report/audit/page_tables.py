@@ -14,7 +14,6 @@ from recombine.jobs.advice.plan import Plan
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
-from recombine.jobs.structure.choice import ASSUMED
 from recombine.report.audit.figures.models_figure import VERDICTS
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -250,13 +249,13 @@ def rungs_table(found: Ladder) -> PageTable | None:
     caption = f"Structures on {found.chosen.cells:,} held-out seen cells, simplest first"
     columns: dict[str, Value] = {
         "structure": lambda rung: f"{rung.name} (chosen)" if rung.chosen else rung.name,
-        "what it says": lambda rung: ASSUMED[rung.name],
+        "what it says": lambda rung: rung.structure.assumption,
         "share explained": "r2",
         "standard error": "error",
         "determined cells": lambda rung: "" if rung.determined is None else f"{rung.determined:,} of {rung.cells:,}",
         "share explained there": "determined_r2",
     }
-    return page_table("t-structures", caption, found.structures, columns)
+    return page_table("t-structures", caption, found.rungs, columns)
 
 
 def orders_table(audit: Audit) -> PageTable | None:

@@ -18,7 +18,6 @@ from recombine.jobs.structure.held_out_ranges import COVERED, HeldOutRanges
 from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
-from recombine.theory.structures.link import LinkFit
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 
@@ -63,7 +62,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         if audit.choice.ladder is None
         else [
             {name: getattr(rung, name) for name in ("name", "r2", "error", "cells", "chosen")}
-            for rung in audit.choice.ladder.structures
+            for rung in audit.choice.ladder.rungs
         ],
         "seed": audit.seed,
         "factors": _factors(design),
@@ -111,18 +110,17 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
 
 def _structure(audit: Audit) -> dict[str, Any]:
     """What verdicts and values assume, and the curve where there is one: hidden sums and the outcome there."""
-    choice, curve = audit.choice, None
-    if isinstance(choice.fit, LinkFit):
-        sums = np.linspace(*choice.fit.seen_range, CURVE_POINTS)
-        curve = {"sum": sums.tolist(), "outcome": choice.fit.curve(sums).tolist()}
-    found = choice.ladder
+    choice, fit, curve = audit.choice, audit.choice.fit, None
+    if fit is not None and fit.curve is not None and fit.seen_range is not None:
+        sums = np.linspace(*fit.seen_range, CURVE_POINTS)
+        curve = {"sum": sums.tolist(), "outcome": fit.curve(sums).tolist()}
     return {
         "name": choice.name,
         "assumes": choice.assumption,
         "asked": choice.asked,
         "statement": choice.statement or None,
-        "ceiling": None if found is None else found.ceiling,
-        "not_tried": {} if found is None else found.skipped,
+        "ceiling": None if choice.ladder is None else choice.ladder.ceiling,
+        "not_tried": {} if choice.ladder is None else choice.ladder.skipped,
         "curve": curve,
     }
 

@@ -141,8 +141,8 @@ def _additivity(audit: Audit, console: Console) -> None:
 
 
 def _structure(audit: Audit, console: Console) -> None:
-    found = audit.choice.ladder
-    if found is None or len(found.structures) + len(found.skipped) < 2:
+    ladder = audit.choice.ladder
+    if ladder is None or len(ladder.rungs) + len(ladder.skipped) < 2:
         return
     print_title(console, "Which structure holds here?")
     _paragraphs(console, audit.choice.statement)

@@ -20,6 +20,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset
 from recombine.checks import real
 from recombine.errors import SolverError
+from recombine.theory.structures.structure import StructureFit
 from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ PROBES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class TermsFit:
+class TermsFit(StructureFit):
     """Effects of all terms.
 
     Attributes

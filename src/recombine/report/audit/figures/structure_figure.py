@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
-from recombine.theory.structures.link import LinkFit
 from recombine.writing import compact
 
 if TYPE_CHECKING:
@@ -46,27 +45,28 @@ class StructureFigure(Figure):
         if audit.choice.ladder is None:
             raise InputError("no structures were scored, so there is nothing to draw; name an outcome with --outcome")
         self.audit = audit
-        self.found = audit.choice.ladder
-        self.curve = audit.choice.fit if isinstance(audit.choice.fit, LinkFit) else None
+        self.ladder = audit.choice.ladder
+        fit = audit.choice.fit
+        self.fit = None if fit is None or fit.curve is None else fit
 
     @cached_property
     def table(self) -> Table:
         """One row per structure: name, share explained, its standard error, cells, whether it was chosen."""
         names = ("name", "r2", "error", "cells", "chosen")
-        return Table({name: [getattr(rung, name) for rung in self.found.structures] for name in names})
+        return Table({name: [getattr(rung, name) for rung in self.ladder.rungs] for name in names})
 
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        rungs = ", ".join(f"{rung.name} {rung.r2:.2f}" for rung in self.found.structures)
-        bent = "" if self.curve is None else " Beside it, the curve from the hidden sum to the outcome."
+        rungs = ", ".join(f"{rung.name} {rung.r2:.2f}" for rung in self.ladder.rungs)
+        bent = "" if self.fit is None else " Beside it, the curve from the hidden sum to the outcome."
         return f"Dot plot of the share of held-out variance that each structure explains: {rungs}.{bent}"
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
 
-        rungs = _ROW * len(self.found.structures) + _MARGIN
-        if self.curve is None:
+        rungs = _ROW * len(self.ladder.rungs) + _MARGIN
+        if self.fit is None:
             figure = Canvas(figsize=inches(self.width, rungs))
             self._ladder(figure.add_axes((96 / self.width, 50 / rungs, 1 - 116 / self.width, 1 - 84 / rungs)))
             return figure
@@ -88,14 +88,14 @@ class StructureFigure(Figure):
         return figure
 
     def _ladder(self, axes: Axes) -> None:
-        rungs = self.found.structures
+        rungs = self.ladder.rungs
         for height, rung in enumerate(rungs):
             at = max(rung.r2, LEAST)
             reach = [max(at - rung.error, LEAST), min(at + rung.error, 1.0)]
             axes.plot(reach, [height] * 2, color=SOFT, linewidth=1.5, zorder=2)
             axes.plot([at], [height], "o", ms=9, mfc=POINT if rung.chosen else PAPER, mec=INK, mew=0.8, zorder=3)
-        if self.found.ceiling is not None:
-            axes.axvline(self.found.ceiling, color=SOFT, linewidth=1.2, linestyle=(0, (4, 3)), zorder=1)
+        if self.ladder.ceiling is not None:
+            axes.axvline(self.ladder.ceiling, color=SOFT, linewidth=1.2, linestyle=(0, (4, 3)), zorder=1)
         axes.set_yticks(range(len(rungs)), [f"{rung.name}" for rung in rungs])
         for label, rung in zip(axes.get_yticklabels(), rungs, strict=True):
             label.set_fontweight("bold" if rung.chosen else "normal")
@@ -103,7 +103,7 @@ class StructureFigure(Figure):
         low = min(min(rung.r2 - rung.error for rung in rungs), 0.98)
         axes.set_xlim(max(low, LEAST) - 0.04, 1.02)
         axes.grid(axis="y", visible=False)
-        axes.set_title("Share explained" + (" (dashes: all but noise)" if self.found.ceiling is not None else ""))
+        axes.set_title("Share explained" + (" (dashes: all but noise)" if self.ladder.ceiling is not None else ""))
         axes.set_xlabel("held-out R², ± standard error")
 
     @cached_property
@@ -117,13 +117,16 @@ class StructureFigure(Figure):
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         design = self.audit.design
-        assert self.curve is not None
+        assert self.fit is not None
+        assert self.fit.curve is not None
+        assert self.fit.seen_range is not None
         assert design.outcome is not None
-        sums: FloatArray = self.curve.latent(design.seen[self._drawn])
+        sums = self.fit.latent(design.seen[self._drawn])
+        assert sums is not None
         axes.plot(sums, design.outcome[design.train][self._drawn], "o", ms=3.6, mfc=POINT, mec=PAPER, mew=0.4, zorder=1)
-        across = np.linspace(*self.curve.seen_range, 200)
-        axes.plot(across, self.curve.curve(across), color=INK, linewidth=2.2, zorder=3)
-        for end in self.curve.seen_range:
+        across = np.linspace(*self.fit.seen_range, 200)
+        axes.plot(across, self.fit.curve(across), color=INK, linewidth=2.2, zorder=3)
+        for end in self.fit.seen_range:
             axes.axvline(end, color=HAIR, linewidth=1, zorder=0)
         axes.yaxis.set_major_locator(MaxNLocator(6))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))

@@ -10,16 +10,17 @@ where every factor is at the level that the others depart from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, as_cells
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset
-from recombine.errors import InputError
+from recombine.errors import InputError, SolverError
 from recombine.theory.structures.curve import FLATTEST, Curve, Pieces, from_slopes, increasing, pieces_of, roughness
 from recombine.theory.structures.shrinkage import (
     DENSE_COLUMNS,
@@ -31,12 +32,15 @@ from recombine.theory.structures.shrinkage import (
     one_thread,
     solved,
 )
-from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
+from recombine.theory.structures.structure import Structure, StructureData, StructureFit
+from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scipy.sparse import csr_array
+
+    from recombine.theory.structures.monotone_bounds import MonotoneBounds
 
 #: Most rounds, and the relative change of the misfit at which they stop.
 ROUNDS, SETTLED = 40, 1e-4
@@ -52,10 +56,65 @@ STEADY = 0.01
 CAUTION = 1.4
 #: Shares of a step that are tried until one lowers the misfit.
 TRIED = (1.0, 0.5, 0.2, 0.05)
+#: Terms under a curve up to which it is tried unasked: its fit takes their number cubed, forty times.
+MAX_TERMS_UNASKED_UNDER_CURVE = 1_200
+#: Seen cells up to which the linear programs of bounds take a second or two.
+MAX_CELLS_FOR_BOUNDS = 250
+#: Outcomes count as ordered from so many standard deviations of their difference on.
+ORDERED_STANDARD_DEVIATIONS = 3.0
+
+
+class Link(Structure):
+    """Effects of conjunctions up to ``order`` add on a hidden scale that one increasing curve takes to the outcome.
+
+    Examples
+    --------
+    >>> Link(1).assumption, Link(2).name
+    ('effects add on a curved scale', 'link-pairs')
+    """
+
+    costly = True
+    min_cells = 2
+    max_terms_unasked = MAX_TERMS_UNASKED_UNDER_CURVE
+
+    def __init__(self, order: int = 1) -> None:
+        self.order = order
+        self.name = "link" if order == 1 else "link-pairs"
+        self.complexity = 50 if order == 1 else 70
+        add = "effects add" if order == 1 else f"effects add up to interactions of {order} factors,"
+        self.assumption = f"{add} on a curved scale"
+        effects = "Effects" if order == 1 else f"Effects of up to {order} levels"
+        curve = "and one increasing curve, found with them, leads from there to the outcome"
+        self.help = f"{effects} add up to a hidden sum, {curve}."
+
+    @property
+    def explains(self) -> str:
+        """What effects do and the curve explains, before a share."""
+        return f"{self.assumption}; the curve explains"
+
+    def obstacle(self, data: StructureData) -> str:
+        """Say that there are too many terms for a curve, or for the cells."""
+        if self.order > data.factors:
+            return super().obstacle(data)
+        try:
+            columns = terms_of(data.cells, self.order, symmetric=data.symmetric).columns
+        except InputError as error:
+            return str(error)
+        if columns > DENSE_COLUMNS:
+            return f"{self.name} has {columns:,} terms and at most {DENSE_COLUMNS:,} are fitted under a curve"
+        return super().obstacle(data)
+
+    def affordable(self, data: StructureData) -> bool:
+        """Say whether a curve takes no longer than the rest."""
+        return data.levels <= self.max_terms_unasked if self.order == 1 else super().affordable(data)
+
+    def fit(self, data: StructureData) -> LinkFit:
+        """Fit effects and curve together."""
+        return fit_link(data.cells, data.y, self.order, weights=data.weights, symmetric=data.symmetric)
 
 
 @dataclass(frozen=True, eq=False)
-class LinkFit:
+class LinkFit(StructureFit):
     """Effects that add up to a hidden sum, and the curve from there to the outcome.
 
     Attributes
@@ -79,8 +138,9 @@ class LinkFit:
 
     terms: Terms
     effects: FloatArray
-    curve: Curve
-    seen_range: tuple[float, float]
+    # `field()` keeps the defaults of the base class out: these two are always given.
+    curve: Curve = field()
+    seen_range: tuple[float, float] = field()
     ridge: FloatArray
     smoothing: float
     noise: float
@@ -88,6 +148,7 @@ class LinkFit:
     rounds: int
 
     __repr__ = brief_repr
+    leaves_open = True
 
     def latent(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the hidden sum of ``cells`` (N, C), shape (N,)."""
@@ -97,11 +158,31 @@ class LinkFit:
         """Return the outcome at ``cells`` (N, C); beyond the seen range the curve is continued straight."""
         return self.curve(self.latent(cells))
 
-    def beyond(self, cells: npt.ArrayLike) -> BoolArray:
-        """Say for each of ``cells`` (N, C) whether its hidden sum lies beyond the seen range."""
-        sums = self.latent(cells)
-        slack = 1e-9 * (self.seen_range[1] - self.seen_range[0])
-        return np.asarray((sums < self.seen_range[0] - slack) | (sums > self.seen_range[1] + slack))
+    def centre(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the outcome at ``cells`` (N, C), moved to the curve's end beyond it: all known is that it rises."""
+        return self.curve(np.clip(self.latent(cells), *self.seen_range))
+
+    @property
+    def work(self) -> float:  # type: ignore[override]
+        """Terms cubed."""
+        return float(self.terms.columns) ** 3
+
+    def bounds_of(self, data: StructureData, cell: IntArray) -> tuple[MonotoneBounds, float] | None:
+        """Return between which seen cells ``cell`` (C,) lies, whatever the increasing curve; None for many cells.
+
+        Outcomes closer than the second number, which noise may have put in the wrong order, are not taken as ordered.
+        """
+        if len(data.cells) > MAX_CELLS_FOR_BOUNDS or data.symmetric:
+            return None
+        from recombine.theory.structures.monotone_bounds import monotone_bounds
+
+        margin = ORDERED_STANDARD_DEVIATIONS * float(np.sqrt(2 * self.noise))
+        with suppress(InputError, SolverError):
+            [bounds] = monotone_bounds(
+                data.cells, data.y, cell[None], order=self.terms.order, sizes=data.sizes, margin=margin
+            )
+            return bounds, margin
+        return None
 
 
 def fit_link(

@@ -1,4 +1,4 @@
-"""Effects that multiply, one number of any sign per level; and effects that add on the logarithm of the outcome."""
+"""Effects that multiply, one number of any sign per level."""
 
 from __future__ import annotations
 
@@ -10,69 +10,50 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import Subset
-from recombine.errors import InputError
-from recombine.theory.structures.shrinkage import TermsFit, fit_terms
+from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes
 
 #: Most sweeps over the factors, and the change of the misfit, as a share of the outcomes' power, at which they stop.
 SWEEPS, SETTLED = 300, 1e-7
 #: Further starts at random signs, and sweeps after which only the best goes on.
 STARTS, FIRST_SWEEPS = 4, 20
+#: Factors up to which products are fitted level by level.
+MAX_FACTORS = 12
 
 
-@dataclass(frozen=True, eq=False)
-class LogFit:
-    """Effects that add on the logarithm of the outcome.
-
-    Attributes
-    ----------
-    logarithms : TermsFit
-    smear : float
-        Mean of the exponential of the residuals, so that predictions are means, not medians.
-    """
-
-    logarithms: TermsFit
-    smear: float
-
-    __repr__ = brief_repr
-
-    def predict(self, cells: npt.ArrayLike) -> FloatArray:
-        """Return the outcome at ``cells`` (N, C)."""
-        return np.asarray(self.smear * np.exp(self.logarithms.predict(cells)))
-
-
-def fit_log(
-    cells: npt.ArrayLike,
-    y: npt.ArrayLike,
-    *,
-    weights: npt.ArrayLike | None = None,
-    symmetric: Sequence[Subset] = (),
-) -> LogFit:
-    """Fit effects that add on the logarithms of positive outcomes.
+class Multiplicative(Structure):
+    """Effects multiply.
 
     Examples
     --------
     >>> cells = np.indices((3, 3)).reshape(2, -1).T
-    >>> fit = fit_log(cells[:-1], 2.0 ** cells[:-1].sum(axis=1))
-    >>> fit.predict(cells[-1:]).round(3)
-    array([16.])
+    >>> y = np.array([1.0, -2.0, 3.0])[cells[:, 0]] * np.array([2.0, 1.0, -1.0])[cells[:, 1]]
+    >>> Multiplicative().fit(StructureData(cells[:-1], y[:-1])).predict(cells[-1:]).round(3)
+    array([-3.])
     """
-    codes = as_cells(cells)
-    values, counted = as_outcomes(y, weights, len(codes))
-    if not np.all(values > 0):
-        place = int(np.flatnonzero(values <= 0)[0])
-        raise InputError(f"y[{place}] is {values[place]:g}, which has no logarithm; give positive outcomes")
-    # The logarithm of an outcome has its variance over its square.
-    fit = fit_terms(
-        codes, np.log(values), weights=None if weights is None else counted * values**2, symmetric=symmetric
-    )
-    residuals = np.log(values) - fit.predict(codes)
-    return LogFit(fit, float(np.exp(residuals).mean()))
+
+    name = "multiplicative"
+    assumption = "effects multiply"
+    complexity = 40
+    help = "Every level has one number of either sign, and a combination is their product."
+
+    def obstacle(self, data: StructureData) -> str:
+        """Say that factors are symmetric or too many, where they are."""
+        if data.symmetric or data.factors > MAX_FACTORS:
+            return f"products of symmetric factors, or of more than {MAX_FACTORS}, are not fitted; see log"
+        return ""
+
+    def affordable(self, data: StructureData) -> bool:
+        """Say that outcomes of two values are tried on log odds instead."""
+        return data.two_values is None
+
+    def fit(self, data: StructureData) -> ProductFit:
+        """Fit one number per level by alternating least squares."""
+        return fit_products(data.cells, data.y, weights=data.weights)
 
 
 @dataclass(frozen=True, eq=False)
-class ProductFit:
+class ProductFit(StructureFit):
     """Effects that multiply.
 
     Attributes

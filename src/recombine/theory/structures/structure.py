@@ -1,0 +1,265 @@
+"""What effects do, as objects: a `Structure` says it in words and fits it, a `StructureFit` is what came of it.
+
+Whoever adds a structure writes both in one file of `kinds` and lists the structure in `all_structures`. The base
+classes are those of a sum: no curve, no limits, nothing left open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import Subset
+from recombine.errors import InputError
+from recombine.theory.structures.terms import terms_of
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.theory.structures.curve import Curve
+    from recombine.theory.structures.monotone_bounds import MonotoneBounds
+
+#: Terms of conjunctions up to which a structure is tried unasked.
+MAX_TERMS_UNASKED = 20_000
+#: Sums this share of the seen range outside it still count as inside: they are sums of rounded effects.
+RANGE_SLACK = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class StructureData:
+    """Seen cells with their outcomes, as structures take them.
+
+    Attributes
+    ----------
+    cells : int array of shape (N, C)
+    y : float array of shape (N,)
+    weights : float array of shape (N,) or None
+        One over the variance of each outcome, up to a common factor.
+    counts : float array of shape (N,) or None
+        Measurements behind each outcome, for structures of chances and counts; one each, if None.
+    symmetric : sequence of tuples of int
+    sizes : tuple of int
+        Levels of each factor; those of the cells, if empty.
+    two_values : tuple of two floats or None
+        The two values that single measurements have, where there are only two.
+    separated : {"limits", "prior"}
+        Where chances have no likeliest effects: keep the limits, or add prior observations so that they have some.
+    """
+
+    cells: IntArray
+    y: FloatArray
+    weights: FloatArray | None = None
+    counts: FloatArray | None = None
+    symmetric: Sequence[Subset] = ()
+    sizes: tuple[int, ...] = ()
+    two_values: tuple[float, float] | None = None
+    separated: Literal["limits", "prior"] = "limits"
+
+    @property
+    def factors(self) -> int:
+        """Number of factors C."""
+        return int(self.cells.shape[1])
+
+    @property
+    def levels(self) -> int:
+        """Levels of all factors together."""
+        return sum(self.sizes) if self.sizes else int((self.cells.max(axis=0) + 1).sum())
+
+    def rows(self, places: IntArray) -> StructureData:
+        """Return the same of some rows (n,)."""
+        weights, counts = (None if array is None else array[places] for array in (self.weights, self.counts))
+        return replace(self, cells=self.cells[places], y=self.y[places], weights=weights, counts=counts)
+
+
+@dataclass(frozen=True)
+class OpenSum:
+    """Why a cell is left open: its sum of effects lies outside those of all seen cells, ``low`` to ``high``."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Predicts(Protocol):
+    """Anything with values at cells."""
+
+    def predict(self, cells: IntArray) -> FloatArray:
+        """Return the values at ``cells`` (N, C)."""
+        ...
+
+
+class StructureFit:
+    """A structure fitted to seen cells.
+
+    Attributes
+    ----------
+    curve : Curve or None
+        From the sum of effects to the outcome, where there is one to draw.
+    seen_range : tuple of two floats or None
+        Smallest and largest sum of a seen cell, where nothing is known of the outcome beyond.
+    outcome_bounds : tuple of two floats
+        Between what outcomes lie.
+    leaves_open : bool
+        Whether `judge` may leave cells open that their sums would determine.
+    work : float
+        Cost of one fit, for the ladder: terms cubed where it is worth counting.
+    """
+
+    curve: Curve | None = None
+    seen_range: tuple[float, float] | None = None
+    outcome_bounds: tuple[float, float] = (-np.inf, np.inf)
+    leaves_open: bool = False
+    work: float = 0.0
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the outcome at ``cells`` (N, C), shape (N,); NaN where the fit leaves it open."""
+        raise NotImplementedError
+
+    def latent(self, cells: npt.ArrayLike) -> FloatArray | None:
+        """Return the sums of effects of ``cells`` (N, C) on the scale on which they add; None if there is none."""
+        return None
+
+    def centre(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return what ranges of ``cells`` (N, C) lie around, on a scale that `to_outcome` brings back."""
+        return self.predict(cells)
+
+    def from_outcome(self, y: FloatArray) -> FloatArray:
+        """Return outcomes on the scale of `centre`."""
+        return y
+
+    def to_outcome(self, values: FloatArray, *, mean: bool = False) -> FloatArray:
+        """Return values on the scale of `centre` as outcomes; with ``mean``, as means of outcomes."""
+        return values
+
+    def beyond(self, cells: npt.ArrayLike) -> BoolArray:
+        """Say for each of ``cells`` (N, C) whether its sum of effects lies outside the seen range."""
+        codes = np.asarray(cells)
+        if self.seen_range is None or (sums := self.latent(codes)) is None:
+            return np.zeros(len(codes), dtype=bool)
+        low, high = self.seen_range
+        slack = RANGE_SLACK * (high - low)
+        return np.asarray((sums < low - slack) | (sums > high + slack))
+
+    def judge(self, cells: IntArray, codes: IntArray) -> IntArray:
+        """Return the verdict codes (N,) of ``cells`` (N, C) whose sums have the verdict codes ``codes`` (N,)."""
+        if self.seen_range is None:
+            return codes
+        judged, determined = codes.copy(), np.flatnonzero(codes == Verdict.DETERMINED)
+        judged[determined[self.beyond(cells[determined])]] = Verdict.BEYOND
+        return judged
+
+    def why_open(self, cell: IntArray) -> OpenSum | None:
+        """Return where the sum of ``cell`` (C,) lies, if it is outside the seen range."""
+        if self.seen_range is None or (sums := self.latent(cell[None])) is None or not self.beyond(cell[None])[0]:
+            return None
+        return OpenSum(float(sums[0]), *self.seen_range)
+
+    def limit_of(self, cell: IntArray) -> str:
+        """Say at which limit the value of ``cell`` (C,) is determined, such as one; empty where it is none."""
+        return ""
+
+    def bounds_of(self, data: StructureData, cell: IntArray) -> tuple[MonotoneBounds, float] | None:
+        """Return what bounds ``cell`` (C,) whatever the curve, and from which difference on outcomes are ordered."""
+        return None
+
+
+class Structure:
+    """What effects do; the registry `STRUCTURES` has one object of each kind.
+
+    Attributes
+    ----------
+    name : str
+        As options take it.
+    assumption : str
+        What effects do, after "if": "effects add on the outcome's logarithm".
+    explains : str
+        The same before a share of variance: "effects add on the outcome's logarithm; they explain".
+    help : str
+        What options and the documentation say of it.
+    complexity : int
+        Position on the ladder; simpler ones are preferred.
+    order : int
+        Factors in its largest conjunctions: verdicts are decided at this order.
+    is_sum : bool
+        Whether values are sums of seen outcomes.
+    needs_outcome : bool
+        Whether verdicts depend on outcomes.
+    costly : bool
+        Whether it may be left out for want of cells or of time, which is then said.
+    min_cells : int
+        Fewest cells that a fit takes.
+    hit_rate : str or None
+        Key of the record that says how often choosing it was right.
+    """
+
+    name: str
+    assumption: str
+    complexity: int
+    order: int = 1
+    is_sum: bool = False
+    needs_outcome: bool = True
+    costly: bool = False
+    min_cells: int = 1
+    max_terms_unasked: int = MAX_TERMS_UNASKED
+    hit_rate: str | None = "structure"
+    help: str = ""
+
+    @property
+    def explains(self) -> str:
+        """What effects do and explain, before a share."""
+        return f"{self.assumption}; they explain"
+
+    @property
+    def adds(self) -> bool:
+        """Whether effects of single factors add on the outcome's own scale."""
+        return self.is_sum and self.order == 1
+
+    def obstacle(self, data: StructureData) -> str:
+        """Say why these data cannot carry it; empty if they can."""
+        if self.order > data.factors:
+            return f"{self.name} need {self.order} factors and there are {data.factors}"
+        if self.order == 1:
+            return ""
+        try:
+            columns = terms_of(data.cells, self.order, symmetric=data.symmetric).columns
+        except InputError as error:
+            return str(error)
+        if columns > len(data.cells):
+            return f"{self.name} have {columns:,} terms, more than the {len(data.cells):,} cells"
+        return ""
+
+    def affordable(self, data: StructureData) -> bool:
+        """Say whether to try it unasked."""
+        if self.order == 1:
+            return True
+        conjunctions = float(data.levels) ** self.order / (2.0 if self.order == 2 else 6.0)
+        if self.order >= data.factors or conjunctions > 8 * MAX_TERMS_UNASKED:
+            return False
+        try:
+            columns = terms_of(data.cells, self.order, symmetric=data.symmetric).columns
+        except InputError:
+            return False
+        return columns <= self.max_terms_unasked
+
+    def fit(self, data: StructureData) -> StructureFit:
+        """Fit it to seen cells."""
+        raise NotImplementedError
+
+    def rescaled(self, fit: StructureFit, data: StructureData, low: float, width: float) -> StructureFit:
+        """Return the ``fit`` to ``data`` for outcomes ``low + width * y``: fitted again, unless its scale is free."""
+        return self.fit(replace(data, y=low + width * data.y))
+
+    def least_squares_scale(self, y: FloatArray) -> FloatArray | None:
+        """Return outcomes (N,) on the scale on which effects add by plain least squares; None if there is none."""
+        return None
+
+    def from_sums(self, sums: Predicts, residuals: FloatArray) -> StructureFit:
+        """Return the fit whose sums, on the scale of `least_squares_scale`, are ``sums`` and leave ``residuals``."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"Structure({self.name}: {self.assumption})"
