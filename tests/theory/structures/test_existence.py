@@ -37,17 +37,17 @@ def dense_constraints(found) -> tuple[np.ndarray, np.ndarray]:
     rows = found.margins.incidence(outcomes.cells).toarray()
     loose, tied = [], []
     for row, totals in zip(rows, outcomes.totals, strict=True):
-        if outcomes.family == "softmax":
+        if outcomes.family.name == "softmax":
             for one, other in itertools.permutations(range(len(totals)), 2):
                 if totals[one] > 0:
                     difference = np.outer(row, np.eye(len(totals))[one] - np.eye(len(totals))[other]).reshape(-1)
                     (tied if totals[other] > 0 else loose).append(difference)
-        elif outcomes.family == "log":
+        elif outcomes.family.name == "log":
             (tied if totals[0] > 0 else loose).append(-row)
         else:
             both = totals[0] > 0 and totals[1] > 0
             (tied if both else loose).append(row if totals[1] > 0 else -row)
-    width = rows.shape[1] * (outcomes.classes if outcomes.family == "softmax" else 1)
+    width = rows.shape[1] * (outcomes.classes if outcomes.family.per_class else 1)
     return np.array(loose).reshape(-1, width), np.array(tied).reshape(-1, width)
 
 

@@ -17,8 +17,8 @@ from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
 from recombine.jobs.estimators.chances import SEPARATED, choose_order, range_of_chances
 from recombine.jobs.estimators.membership import Membership, check_columns
 from recombine.theory.structures.all_structures import sum_of
-from recombine.theory.structures.existence import Limit
 from recombine.theory.structures.likelihood import fit_chances
+from recombine.theory.structures.separation.limits import Limit
 from recombine.theory.structures.structure import Structure
 from recombine.verdicts import Verdict
 
@@ -27,7 +27,7 @@ SUMS_OF_CLASSES = {structure.name: structure for structure in (sum_of(1), sum_of
 
 
 class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[misc]
-    """Classification on factor columns: effects, or effects of pairs of columns, add on the log odds of the classes.
+    """Classification on factor columns: effects, or interactions of 2 factors, add on the log odds of the classes.
 
     Columns are read as in `CompositionalRegressor`. Two classes are fitted by logit, more by softmax, both by maximum
     likelihood, and chances lie between 0 and 1. Whether the maximum exists is decided exactly.

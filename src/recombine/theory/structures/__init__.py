@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from recombine.theory.structures.curve import Curve as Curve
     from recombine.theory.structures.existence import Effect as Effect
     from recombine.theory.structures.existence import Existence as Existence
-    from recombine.theory.structures.existence import Limit as Limit
     from recombine.theory.structures.existence import existence as existence
     from recombine.theory.structures.kinds.link import LinkFit as LinkFit
     from recombine.theory.structures.kinds.link import fit_link as fit_link
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from recombine.theory.structures.monotone_bounds import MonotoneBounds as MonotoneBounds
     from recombine.theory.structures.monotone_bounds import OrderCertificate as OrderCertificate
     from recombine.theory.structures.monotone_bounds import monotone_bounds as monotone_bounds
+    from recombine.theory.structures.separation.limits import Limit as Limit
     from recombine.theory.structures.shrinkage import TermsFit as TermsFit
     from recombine.theory.structures.shrinkage import fit_terms as fit_terms
     from recombine.theory.structures.structure import Structure as Structure

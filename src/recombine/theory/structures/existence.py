@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
@@ -22,52 +21,14 @@ from recombine.cells.arrays import BoolArray, IntArray, as_cells, sizes_of
 from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.structures.separation.constraints import against_first, constraints, differences, keep_columns
+from recombine.theory.structures.separation.constraints import against_first, constraints, keep_columns
+from recombine.theory.structures.separation.families import differences
+from recombine.theory.structures.separation.limits import Limit
 from recombine.theory.structures.separation.margins import Margins
-from recombine.theory.structures.separation.outcomes import Family, Outcomes, gather_outcomes
+from recombine.theory.structures.separation.outcomes import Outcomes, gather_outcomes
 from recombine.theory.structures.separation.rational import Echelon, exact_product, rows_of, signs
 from recombine.theory.structures.separation.recession import Recession, Whole, distinct_rays, forced, recession
 from recombine.verdicts import Verdict
-
-
-class Limit(IntEnum):
-    """Where a chance, a mean or an effect is along every sequence of effects whose likelihood tends to its supremum.
-
-    Examples
-    --------
-    >>> Limit.ZERO.word
-    'determined at zero'
-    """
-
-    FINITE = 0
-    ZERO = 1
-    ONE = 2
-    INFINITE = 3
-    MINUS_INFINITE = 4
-    OPEN = 5
-    UNDECIDED = 6
-
-    @property
-    def word(self) -> str:
-        """The limit in words."""
-        return _WORDS[self]
-
-
-_WORDS = {
-    Limit.FINITE: "determined",
-    Limit.ZERO: "determined at zero",
-    Limit.ONE: "determined at one",
-    Limit.INFINITE: "determined at infinity",
-    Limit.MINUS_INFINITE: "determined at minus infinity",
-    Limit.OPEN: "not determined",
-    Limit.UNDECIDED: "undecided",
-}
-
-#: What a sum of effects at minus infinity, finite, at plus infinity means for a chance of 1 and for a mean count.
-_MEANING: dict[str, tuple[Limit, Limit]] = {
-    "logit": (Limit.ZERO, Limit.ONE),
-    "log": (Limit.ZERO, Limit.INFINITE),
-}
 
 LimitCodes = npt.NDArray[np.uint8]
 
@@ -125,8 +86,8 @@ class Existence:
         """``overlap`` (the fit exists), ``quasi-complete``, or ``complete`` (everything seen is fitted perfectly)."""
         if self.exists:
             return "overlap"
-        left = self.support.sum(axis=1).max() > (0 if self.outcomes.family == "log" else 1)
-        return "quasi-complete" if left else "complete"
+        possible = self.support.sum(axis=1).max()
+        return "quasi-complete" if possible > self.outcomes.family.classes_left else "complete"
 
     @cached_property
     def linear(self) -> Identification:
@@ -183,7 +144,7 @@ class Existence:
                 f"{self.margins.sizes[factor]} levels; pass larger sizes"
             )
         verdicts = self.linear.verdicts_of(self.margins.coded(codes))
-        shape = (len(codes), self.outcomes.classes) if self.outcomes.family == "softmax" else (len(codes),)
+        shape = (len(codes), self.outcomes.classes) if self.outcomes.family.per_class else (len(codes),)
         limits = np.full(shape, Limit.OPEN, dtype=np.uint8)
         limits[verdicts == Verdict.UNDECIDED] = Limit.UNDECIDED
         spanned = np.flatnonzero(verdicts <= Verdict.DETERMINED)
@@ -193,9 +154,9 @@ class Existence:
     def _spanned_limits(self, cells: IntArray) -> LimitCodes:
         """Limits of cells that are linearly determined by the seen ones, where the fit does not exist."""
         rows = self.rows(cells)
-        if self.outcomes.family == "softmax":
+        if self.outcomes.family.per_class:
             return self._class_limits(rows)
-        low, high = _MEANING[self.outcomes.family]
+        low, high = self.outcomes.family.limits
         codes = self._sides(rows)
         named = codes.copy()
         named[codes == Limit.MINUS_INFINITE], named[codes == Limit.INFINITE] = low, high
@@ -257,7 +218,7 @@ class Existence:
         unknown = np.setdiff1d(np.arange(self.margins.columns), self.columns)
         unseen = np.asarray(abs(matrix)[:, unknown].sum(axis=1) > 0).reshape(-1)
         rows = keep_columns(matrix, self.columns)
-        if self.outcomes.family != "softmax":
+        if not self.outcomes.family.per_class:
             return [(*name, None) for name in named], rows, unseen
         others = range(1, self.outcomes.classes)
         wide = csr_array(vstack([against_first(rows, outcome, self.outcomes.classes) for outcome in others]))
@@ -284,7 +245,7 @@ class Existence:
 def existence(
     cells: npt.ArrayLike,
     y: npt.ArrayLike,
-    family: Family = "logit",
+    family: str = "logit",
     *,
     order: int = 1,
     pairs: Sequence[Sequence[int]] | None = None,

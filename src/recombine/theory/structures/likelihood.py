@@ -15,8 +15,9 @@ from scipy.sparse.linalg import LinearOperator, minres
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
-from recombine.theory.structures.existence import Effect, Existence, Limit, existence
-from recombine.theory.structures.separation.outcomes import Family
+from recombine.theory.structures.existence import Effect, Existence, existence
+from recombine.theory.structures.separation.families import Family
+from recombine.theory.structures.separation.limits import Limit
 
 #: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by minimal residuals.
 DENSE_VALUES = 1500
@@ -27,8 +28,6 @@ DONE, FLAT, STEPS = 1e-20, 1e-9, 200
 ROUNDING = 1e-13
 #: Eigenvalues of an integer Gram matrix below this share of the largest are zero.
 RANK_SHARE = 1e-10
-#: Sums beyond this overflow as exponents.
-LARGEST_SUM = 700.0
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,8 @@ class LikelihoodFit:
         whole = np.flatnonzero(_some(limits == Limit.FINITE))
         sums = self.existence.rows(codes[whole]) @ self.table
         shifts = np.zeros(len(codes)) if offsets is None else np.asarray(offsets, dtype=float)
-        if self._family == "softmax":
-            values[whole] = _chances(sums, limits[whole] == Limit.FINITE)
-        else:
-            values[whole] = _mean(sums[:, 0] + shifts[whole], self._family)
+        means = self._family.means(sums + shifts[whole, None], _by_class(limits[whole] == Limit.FINITE))
+        values[whole] = means if self._family.per_class else means[:, 0]
         return values
 
     @property
@@ -104,7 +101,7 @@ class LikelihoodFit:
         values = self.predict(codes)
         for place in np.flatnonzero(_some(finite)):
             row = self.existence.rows(codes[place : place + 1]).toarray()[0].astype(float)
-            for slope, target in _slopes(values[place], finite[place], self._family):
+            for slope, target in self._family.slopes(values[place], finite[place]):
                 function = np.outer(row, slope).reshape(-1)
                 error = np.sqrt(max(float(function @ self._solve(function)), 0.0))
                 errors[(place, target) if finite.ndim == 2 else place] = error
@@ -131,45 +128,22 @@ def _some(marks: BoolArray) -> BoolArray:
     return marks if marks.ndim == 1 else np.asarray(marks.any(axis=1))
 
 
-def _mean(sums: FloatArray, family: Family) -> FloatArray:
-    """Return chances or means of sums (n,)."""
-    if family == "log":
-        return np.asarray(np.exp(np.minimum(sums, LARGEST_SUM)))
-    from scipy.special import expit
-
-    return np.asarray(expit(sums))
-
-
-def _chances(sums: FloatArray, allowed: BoolArray) -> FloatArray:
-    """Return softmax of sums (n, K) over the allowed classes; a row with none is all zero."""
-    masked = np.where(allowed, sums, -np.inf)
-    top = masked.max(axis=1, keepdims=True, initial=-LARGEST_SUM)
-    parts = np.exp(masked - top)
-    return np.asarray(parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300))
-
-
-def _slopes(values: FloatArray, finite: BoolArray, family: Family) -> list[tuple[FloatArray, int]]:
-    """Return how each finite value of a cell changes with its sums, one vector per value, and the value's place."""
-    if family == "log":
-        return [(np.array([float(values)]), 0)]
-    if family == "logit":
-        return [(np.array([float(values * (1 - values))]), 0)]
-    chances = np.where(finite, values, 0.0)
-    return [(chances[one] * ((np.arange(len(values)) == one) - chances), int(one)) for one in np.flatnonzero(finite)]
+def _by_class(marks: BoolArray) -> BoolArray:
+    """Return marks (N,) as one column, and those of classes (N, K) as they are."""
+    return marks[:, None] if marks.ndim == 1 else marks
 
 
 class _Problem:
     """The likelihood on the face as a function of the values (W,), W = F times the classes of softmax."""
 
-    def __init__(self, found: Existence) -> None:
-        outcomes = found.outcomes
+    def __init__(self, limits: Existence) -> None:
+        outcomes = limits.outcomes
         self.family = outcomes.family
-        several = self.family in ("logit", "softmax")
-        kept = np.flatnonzero(found.support.sum(axis=1) > (1 if several else 0))
-        self.X: csr_array = found.rows(outcomes.cells[kept]).astype(float)
-        self.totals, self.exposure = outcomes.totals[kept], outcomes.exposure[kept]
-        self.offsets, self.support = outcomes.offsets[kept], found.support[kept]
-        self.classes = outcomes.classes if self.family == "softmax" else 1
+        face = np.flatnonzero(limits.support.sum(axis=1) > self.family.classes_left)
+        self.X: csr_array = limits.rows(outcomes.cells[face]).astype(float)
+        self.totals, self.exposure = outcomes.totals[face], outcomes.exposure[face]
+        self.offsets, self.support = outcomes.offsets[face], limits.support[face]
+        self.classes = outcomes.classes if self.family.per_class else 1
         self.width = self.X.shape[1] * self.classes
 
     def _sums(self, values: FloatArray) -> FloatArray:
@@ -177,45 +151,25 @@ class _Problem:
 
     def means(self, values: FloatArray) -> FloatArray:
         """Return what is expected of each class, (n, classes); for logit of class 1, for log of the count."""
-        sums = self._sums(values)
-        if self.family == "softmax":
-            return self.exposure[:, None] * _chances(sums, self.support)
-        return self.exposure[:, None] * _mean(sums, self.family)
+        return self.exposure[:, None] * self.family.means(self._sums(values), self.support)
 
     def value(self, values: FloatArray) -> float:
         """Return the log-likelihood."""
-        sums = self._sums(values)
-        if self.family == "log":
-            return float((self.totals[:, 0] * sums[:, 0]).sum() - self.means(values).sum())
-        if self.family == "logit":
-            return float((self.totals[:, 1] * sums[:, 0] - self.exposure * np.logaddexp(0, sums[:, 0])).sum())
-        masked = np.where(self.support, sums, -np.inf)
-        top = np.logaddexp.reduce(masked, axis=1) if len(masked) else np.zeros(0)
-        return float((self.totals * np.where(self.support, sums, 0.0)).sum() - (self.exposure * top).sum())
+        return self.family.value(self._sums(values), self.totals, self.exposure, self.support)
 
     def gradient(self, values: FloatArray) -> FloatArray:
-        observed = self.totals[:, 1:] if self.family == "logit" else self.totals
-        return np.asarray(self.X.T @ (observed - self.means(values))).reshape(-1)
-
-    def _spread(self, means: FloatArray, moved: FloatArray) -> FloatArray:
-        """Multiply changes of the sums (n, classes) by the variances and covariances of the outcomes."""
-        if self.family == "log":
-            return means * moved
-        chances = means / self.exposure[:, None]
-        if self.family == "logit":
-            return np.asarray(means * (1 - chances) * moved)
-        return np.asarray(means * (moved - (chances * moved).sum(axis=1, keepdims=True)))
+        return np.asarray(self.X.T @ (self.family.observed(self.totals) - self.means(values))).reshape(-1)
 
     def information(self, means: FloatArray, vector: FloatArray) -> FloatArray:
         """Return the information matrix at these means times a vector (W,)."""
         moved = np.asarray(self.X @ vector.reshape(-1, self.classes))
-        return np.asarray(self.X.T @ self._spread(means, moved)).reshape(-1)
+        return np.asarray(self.X.T @ self.family.spread(means, self.exposure, moved)).reshape(-1)
 
     @cached_property
     def basis(self) -> FloatArray:
         """Orthonormal basis (W, r) of what the face determines."""
         gram = np.zeros((self.width, self.width))
-        if self.family != "softmax":
+        if not self.family.per_class:
             gram = (self.X.T @ self.X).toarray()
         else:
             number = self.support.sum(axis=1)
@@ -240,34 +194,24 @@ class _Problem:
         total = np.zeros((self.width, self.width))
         for one in range(self.classes):
             for other in range(self.classes):
-                spread = means[:, one] * float(one == other)
-                if self.family != "log":
-                    spread = spread - means[:, one] * means[:, other] / self.exposure
-                block = (self.X.T @ self.X.multiply(spread[:, None]).tocsr()).toarray()
+                covariance = self.family.covariance(means, self.exposure, one, other)
+                block = (self.X.T @ self.X.multiply(covariance[:, None]).tocsr()).toarray()
                 total[one :: self.classes, other :: self.classes] = block
         return np.asarray(self.basis.T @ total @ self.basis)
 
     def _by_residuals(self, means: FloatArray, right: FloatArray) -> FloatArray:
         """Solve by MINRES: the matrix is singular, and conjugate gradients leap where the right side is rounding."""
-        squares = np.asarray(self.X.multiply(self.X).T @ self._diagonal(means)).reshape(-1)
+        squares = np.asarray(self.X.multiply(self.X).T @ self.family.variances(means, self.exposure)).reshape(-1)
         scale = 1 / np.maximum(squares, 1e-12 * squares.max(initial=1e-300))
         shape = (self.width, self.width)
         operator = LinearOperator(shape, matvec=lambda vector: self.information(means, vector), dtype=float)
         jacobi = LinearOperator(shape, matvec=lambda vector: scale * vector, dtype=float)
         return np.asarray(minres(operator, right, rtol=1e-10, maxiter=10 * self.width, M=jacobi)[0])
 
-    def _diagonal(self, means: FloatArray) -> FloatArray:
-        return means if self.family == "log" else np.asarray(means * (1 - means / self.exposure[:, None]))
-
     def start(self) -> FloatArray:
-        """Return values near the maximum: least squares on the log scale for counts, zero otherwise."""
-        if self.family != "log" or not len(self.X.data):
-            return np.zeros(self.width)
-        from scipy.sparse.linalg import lsmr
-
-        weights = np.sqrt(self.totals[:, 0] + 0.5)
-        target = np.log((self.totals[:, 0] + 0.5) / self.exposure)
-        return np.asarray(lsmr(self.X.multiply(weights[:, None]).tocsr(), weights * target, atol=1e-8, btol=1e-8)[0])
+        """Return values near the maximum, or zeros."""
+        values = self.family.start(self.X, self.totals, self.exposure)
+        return np.zeros(self.width) if values is None else values
 
 
 def _newton(problem: _Problem) -> FloatArray:
@@ -295,7 +239,7 @@ def _newton(problem: _Problem) -> FloatArray:
 def fit_likelihood(
     cells: npt.ArrayLike,
     y: npt.ArrayLike,
-    family: Family = "logit",
+    family: str = "logit",
     *,
     order: int = 1,
     pairs: Sequence[Sequence[int]] | None = None,
@@ -349,11 +293,7 @@ def _fitted(found: Existence, table: FloatArray) -> FloatArray:
     """Return chances (N, K) or means (N, 1) in the seen cells, limits included."""
     outcomes: IntArray = found.outcomes.cells
     sums = np.asarray(found.rows(outcomes) @ table) + found.outcomes.offsets[:, None]
-    if found.outcomes.family == "log":
-        return np.where(found.support, _mean(sums, "log"), 0.0)
-    if found.outcomes.family == "logit":
-        sums = np.hstack([np.zeros_like(sums), sums])
-    return _chances(sums, found.support)
+    return found.outcomes.family.fitted(sums, found.support)
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,7 +317,7 @@ def fit_chances(
     >>> found.separation, found.fit.predict([[0], [1]]).round(3).tolist()
     ('quasi-complete', [0.583, 0.917])
     """
-    family: Family = "logit" if classes == 2 else "softmax"
+    family = "logit" if classes == 2 else "softmax"
     found = fit_likelihood(cells, labels, family, order=order, sizes=sizes, classes=classes)
     known = found.existence
     if known.exists or separated == "limits":

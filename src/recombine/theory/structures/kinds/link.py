@@ -89,8 +89,8 @@ class Link(Structure):
 
     @property
     def explains(self) -> str:
-        """What effects do and the curve explains, before a share."""
-        return f"{self.assumption}; the curve explains"
+        """What effects do, and what curve and effects explain, before a share."""
+        return f"{self.assumption}; {'the curve explains' if self.order == 1 else 'together they explain'}"
 
     def obstacle(self, data: StructureData) -> str:
         """Say that there are too many terms for a curve, or for the cells."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.arrays import IntArray
+from recombine.theory.structures.separation.families import Constraints
 from recombine.theory.structures.separation.margins import Margins
 from recombine.theory.structures.separation.outcomes import Outcomes
 
@@ -34,25 +35,7 @@ def against_first(functionals: csr_array, outcome: int, classes: int) -> csr_arr
     )
 
 
-def differences(ids: IntArray, plus: IntArray, minus: IntArray, classes: int, width: int) -> csr_array:
-    """Return the rows of class ``plus`` (N,) against class ``minus`` (N,) in cells with value numbers ``ids`` (N, S).
-
-    Examples
-    --------
-    >>> differences(np.array([[0, 1]]), np.array([2]), np.array([0]), 3, 6).toarray().tolist()
-    [[-1, 0, 1, -1, 0, 1]]
-    """
-    columns = np.hstack([ids * classes + plus[:, None], ids * classes + minus[:, None]])
-    data = np.hstack([np.ones_like(ids, dtype=np.int64), -np.ones_like(ids, dtype=np.int64)])
-    rows = np.repeat(np.arange(len(ids)), columns.shape[1])
-    found = csr_array((data.reshape(-1), (rows, columns.reshape(-1))), shape=(len(ids), width))
-    found.eliminate_zeros()
-    return found
-
-
-def constraints(
-    outcomes: Outcomes, margins: Margins, columns: IntArray
-) -> tuple[csr_array, csr_array, IntArray, IntArray]:
+def constraints(outcomes: Outcomes, margins: Margins, columns: IntArray) -> Constraints:
     """Say along which directions the likelihood does not fall: no product with tied rows, none below 0 with loose ones.
 
     A cell with only successes must not lose, one with only failures not gain, one with both must stay; the mean of an
@@ -74,27 +57,4 @@ def constraints(
     ([[0, 1]], [[1, 0]], [1], [0])
     """
     rows = keep_columns(margins.incidence(outcomes.cells), columns)
-    seen = outcomes.totals > 0
-    if outcomes.family == "softmax":
-        return _of_classes(rows, seen)
-    if outcomes.family == "log":
-        sign, tied = np.where(seen[:, 0], 0, -1), seen[:, 0]
-        ruled = np.zeros(len(seen), dtype=np.int64)
-    else:
-        tied = np.asarray(seen.all(axis=1))
-        sign = np.where(tied, 0, np.where(seen[:, 1], 1, -1))
-        ruled = np.where(seen[:, 1], 0, 1)
-    loose = np.flatnonzero(~tied)
-    signed = csr_array(rows[loose].multiply(sign[loose][:, None]))
-    return signed.astype(np.int64), csr_array(rows[np.flatnonzero(tied)]), loose, ruled[loose]
-
-
-def _of_classes(rows: csr_array, seen: BoolArray) -> tuple[csr_array, csr_array, IntArray, IntArray]:
-    classes = seen.shape[1]
-    ids = rows.indices.reshape(rows.shape[0], -1).astype(np.int64)
-    first = seen.argmax(axis=1)
-    cell, other = np.nonzero(np.arange(classes)[None, :] != first[:, None])
-    wide = differences(ids[cell], first[cell], other, classes, rows.shape[1] * classes)
-    observed = seen[cell, other]
-    loose = np.flatnonzero(~observed)
-    return csr_array(wide[loose]), csr_array(wide[np.flatnonzero(observed)]), cell[loose], other[loose]
+    return outcomes.family.constraints(rows, outcomes.totals > 0)

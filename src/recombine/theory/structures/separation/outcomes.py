@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,9 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct
-from recombine.checks import check_bounds, known_or_refuse, reals, whole
+from recombine.checks import check_bounds, reals
 from recombine.errors import InputError
-
-#: logit: chances of 0/1 outcomes; softmax: of classes; log: means of counts.
-Family = Literal["logit", "softmax", "log"]
+from recombine.theory.structures.separation.families import FAMILIES, Family
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +21,7 @@ class Outcomes:
 
     Attributes
     ----------
-    family : {"logit", "softmax", "log"}
+    family : Family
     cells : IntArray, (N, C)
         The seen cells. With offsets a cell has one row per distinct offset.
     totals : FloatArray, (N, K)
@@ -52,7 +49,7 @@ class Outcomes:
 def gather_outcomes(
     cells: npt.ArrayLike,
     y: npt.ArrayLike,
-    family: Family = "logit",
+    family: str = "logit",
     *,
     classes: int | None = None,
     weights: npt.ArrayLike | None = None,
@@ -66,26 +63,23 @@ def gather_outcomes(
     >>> found.cells.tolist(), found.totals.tolist()
     ([[0, 0], [1, 0]], [[1.0, 3.0], [0.0, 2.0]])
     """
-    known_or_refuse(family, "family", get_args(Family))
+    kind = FAMILIES[family]
     codes = as_cells(cells)
     values, counted, shifts = _numbers(codes, y, weights, offsets)
-    width = _width(values, family, classes)
-    if family == "softmax" and shifts.any():
-        raise InputError("offsets are for the families logit and log; leave them out with softmax")
+    width = kind.count_classes(values, classes)
+    if shifts.any() and not kind.takes_offsets:
+        fitting = " and ".join(entry.name for entry in FAMILIES if entry.takes_offsets)
+        raise InputError(f"offsets are for the families {fitting}; leave them out with {kind.name}")
     used = counted > 0
     codes, values, counted, shifts = codes[used], values[used], counted[used], shifts[used]
     if not len(codes):
         raise InputError("no row has a positive weight; give at least one observation")
-    rows, where = distinct(_apart(codes, shifts) if family == "logit" else codes)
-    first = np.zeros(len(rows), dtype=np.int64)
-    first[where[::-1]] = np.arange(len(where))[::-1]
-    if family == "log":
-        totals: FloatArray = np.bincount(where, counted * values, len(rows)).astype(float)[:, None]
-        exposure: FloatArray = np.bincount(where, counted * np.exp(shifts), len(rows)).astype(float)
-        return Outcomes(family, codes[first], totals, exposure, np.zeros(len(rows)))
-    place = where * width + values.astype(np.int64)
-    totals = np.bincount(place, counted, len(rows) * width).astype(float).reshape(len(rows), width)
-    return Outcomes(family, codes[first], totals, totals.sum(axis=1), shifts[first])
+    rows, where = distinct(_apart(codes, shifts) if kind.splits_by_offset else codes)
+    sample = np.zeros(len(rows), dtype=np.int64)
+    sample[where[::-1]] = np.arange(len(where))[::-1]
+    totals = kind.totals(where, values, counted, (len(rows), width))
+    exposure = kind.exposure(where, counted, shifts, totals)
+    return Outcomes(kind, codes[sample], totals, exposure, shifts[sample] * kind.splits_by_offset)
 
 
 def _apart(codes: IntArray, shifts: FloatArray) -> IntArray:
@@ -103,16 +97,3 @@ def _numbers(
         if array.shape != (len(codes),):
             raise InputError(f"{name} has shape {array.shape} but there are {len(codes)} cells; give one per row")
     return values, counted, shifts
-
-
-def _width(values: FloatArray, family: Family, classes: int | None) -> int:
-    """Return the number of classes that outcomes have, or say which outcome does not fit."""
-    if family == "log":
-        check_bounds(values, "y", at_least=0)
-        return 1
-    number = 2 if family == "logit" else whole(classes or max(int(values.max(initial=0)) + 1, 2), "classes", at_least=2)
-    wrong = np.flatnonzero((values != np.rint(values)) | (values < 0) | (values >= number))
-    if len(wrong):
-        meant = "0 or 1" if family == "logit" else f"classes coded from 0 to {number - 1}"
-        raise InputError(f"y[{wrong[0]}] is {values[wrong[0]]:g}; for {family} give {meant}")
-    return number
