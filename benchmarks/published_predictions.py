@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 import recombine as rc
 from recombine.jobs.score import Amount, Score
+from recombine.words import unclear_sentences
 
 Pair = tuple[str, str]
 
@@ -162,7 +163,7 @@ def judged(path: Path) -> dict[str, Any]:
         "error on determined": whole,
         "slope": amount_of(next(iter(model.attribution.per_factor["leak"].coefficients.values()))),
         "explained": model.explained,
-        "unclear": list(score.unclear),
+        "unclear": unclear_sentences(score),
     }
 
 

@@ -24,7 +24,7 @@ from planted_models import KINDS, MODELS, Kind, class_parts, draw_classes, draw_
 from real_tables import real_frames
 from recombine import Design, InputError, score
 from recombine.jobs.score import CAUSES, ModelScore, Score
-from recombine.report.score.words import sentences
+from recombine.words import model_sentences
 
 #: What is counted: every cause, and the gain over adding.
 COUNTED = (*CAUSES.names, "gain")
@@ -121,7 +121,7 @@ def gains(runs: int) -> None:
             result = score(world.design, told, structure=kind.structure)
             for model in result.models:
                 departs = model.name == "all" and kind.interaction > 0
-                words = " ".join(sentences(model, result.noise))
+                words = " ".join(model_sentences(result, model))
                 said["departures" if departs else "none"].append("departures that it got right." in words)
     print(f"said of models that know departures: {sum(said['departures'])} of {len(said['departures'])}")
     print(f"said of models that know none: {sum(said['none'])} of {len(said['none'])}")

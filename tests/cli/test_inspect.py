@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.jobs.inspection.reading import VERDICTS
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations.superposition import pasted_outputs
+from recombine.words import VERDICT_MEANINGS
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -51,7 +51,7 @@ def test_json_holds_what_the_table_holds(files: Path, run: Run) -> None:
     record = json.loads(out)
     assert code == 0
     assert record["verdict"] == "does not compose"
-    assert record["meaning"] == VERDICTS["does not compose"]
+    assert record["meaning"] == VERDICT_MEANINGS["does not compose"]
     found = rc.inspect(files / "model.npz", FACTORS, seen=SEEN)
     assert [layer["additive"] for layer in record["layers"]] == pytest.approx(found.table["additive"].tolist())
     assert record["truth"]["unseen_error"] > 100 * record["truth"]["seen_error"]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from recombine._version import __version__
 from recombine.jobs.inspection.inspection import Inspection
-from recombine.jobs.inspection.reading import VERDICTS, LayerReading
+from recombine.jobs.inspection.reading import LayerReading
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line
+from recombine.words.inspection import VERDICT_MEANINGS, inspection_legend, inspection_notes, inspection_sentence
 from recombine.writing import plural
 
 if TYPE_CHECKING:
@@ -37,14 +38,13 @@ def show_inspection(inspection: Inspection, console: Console) -> None:
     print_line(console, f"{plural(len(inspection.layers), 'layer')} over {sizes}{cells}")
     console.print()
     symbol = _SYMBOLS.get(inspection.verdict, "?")
-    print_line(console, f"{symbol} {inspection.verdict}: {VERDICTS[inspection.verdict]}", _STYLES[symbol])
-    print_line(console, f"  {inspection.sentence}")
+    print_line(console, f"{symbol} {inspection.verdict}: {VERDICT_MEANINGS[inspection.verdict]}", _STYLES[symbol])
+    print_line(console, f"  {inspection_sentence(inspection)}")
     console.print()
     _layers(inspection, console)
     console.print()
-    _legend(inspection, console)
-    for note in inspection.notes:
-        print_line(console, f"  {note}", "dim")
+    for line in (*inspection_legend(inspection), *inspection_notes(inspection)):
+        print_line(console, f"  {line}", "dim")
 
 
 def _layers(inspection: Inspection, console: Console) -> None:
@@ -77,24 +77,6 @@ def _short(value: float) -> str:
     return "–" if value != value else f"{value:.2f}".replace("-", "−")
 
 
-def _legend(inspection: Inspection, console: Console) -> None:
-    lines = [
-        "additive: share of the variance over all cells in one part per factor (1 for a code, less where levels are "
-        "conjoined)",
-        "F: 1 where factors move it in orthogonal directions; F_K: 1 where its kernel is a product of one per factor",
-    ]
-    if inspection.seen is not None:
-        lines += [
-            "volume: how much a square of levels spans on unseen cells, over seen ones (below 0.5: stops moving)",
-            "pasted: correlation of unseen cells with a mixture of seen ones that share a level; (seen): the same on "
-            "seen cells, which is what the shape of the outputs alone gives",
-        ]
-    place = "unseen cells" if inspection.seen is not None else "all cells"
-    lines.append(f"readout: R² on {place} of a linear readout of the level of the worst factor")
-    for line in lines:
-        print_line(console, f"  {line}", "dim")
-
-
 def inspection_json(inspection: Inspection) -> str:
     """Return the inspection as JSON text; what could not be measured is null.
 
@@ -112,10 +94,10 @@ def inspection_json(inspection: Inspection) -> str:
         "seen": inspection.seen,
         "unseen": inspection.unseen,
         "verdict": inspection.verdict,
-        "meaning": VERDICTS[inspection.verdict],
-        "sentence": inspection.sentence,
+        "meaning": VERDICT_MEANINGS[inspection.verdict],
+        "sentence": inspection_sentence(inspection),
         "truth": None if inspection.truth is None else asdict(inspection.truth),
         "layers": [asdict(layer) for layer in inspection.layers],
-        "notes": list(inspection.notes),
+        "notes": inspection_notes(inspection),
     }
     return json_text(record)

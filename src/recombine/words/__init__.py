@@ -1,4 +1,4 @@
-"""Words: every sentence that a reader of an audit meets, from results to texts."""
+"""Words: every sentence that a reader meets, from results to texts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from recombine.words.additivity import caution_sentence as caution_sentence
     from recombine.words.additivity import condition as condition
     from recombine.words.answer import answer as answer
+    from recombine.words.comparison import amount_text as amount_text
+    from recombine.words.comparison import coefficient_meanings as coefficient_meanings
+    from recombine.words.comparison import comparison_headline as comparison_headline
+    from recombine.words.comparison import comparison_notes as comparison_notes
     from recombine.words.forecast import ONE_LAYER as ONE_LAYER
     from recombine.words.forecast import ROWS as ROWS
     from recombine.words.forecast import SLOPES as SLOPES
@@ -34,7 +38,16 @@ if TYPE_CHECKING:
     from recombine.words.importance import importance_sentence as importance_sentence
     from recombine.words.importance import importance_shares as importance_shares
     from recombine.words.importance import no_findings as no_findings
+    from recombine.words.inspection import VERDICT_MEANINGS as VERDICT_MEANINGS
+    from recombine.words.inspection import inspection_legend as inspection_legend
+    from recombine.words.inspection import inspection_notes as inspection_notes
+    from recombine.words.inspection import inspection_sentence as inspection_sentence
+    from recombine.words.inspection import layer_sentence as layer_sentence
     from recombine.words.plan import NOTHING_TO_COLLECT as NOTHING_TO_COLLECT
+    from recombine.words.score import cause_meaning as cause_meaning
+    from recombine.words.score import model_sentences as model_sentences
+    from recombine.words.score import score_answers as score_answers
+    from recombine.words.score import unclear_sentences as unclear_sentences
     from recombine.words.structure import structure_sentence as structure_sentence
     from recombine.words.table import GUESS as GUESS
     from recombine.words.table import coverage_sentence as coverage_sentence

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.jobs.inspection.reading import LayerReading, judge_layer, judge_model
+from recombine.jobs.inspection.reading import LayerReading, judge_layer
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
+from recombine.words import inspection_sentence, layer_sentence
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
 SEEN, FACTORS = WORLD.seen(), ["x", "y"]
@@ -74,7 +75,7 @@ def test_failures_that_neither_paste_nor_stop_are_not_called_right(outputs: Call
     assert against.truth.relative_error > 1
     assert found.verdict == "keeps moving", "if it pastes or stops, this test says nothing"
     assert "cannot be told; give --truth" in " ".join(str(found).split())
-    assert "cannot be told without the right outputs" in found.sentence
+    assert "cannot be told without the right outputs" in inspection_sentence(found)
     assert "? keeps moving" in str(found)
     assert not any(words in str(found) for words in PRAISE)
 
@@ -87,11 +88,11 @@ def test_right_outputs_get_the_words_that_wrong_ones_get() -> None:
 
 
 def test_only_outputs_unlike_mixtures_are_called_no_mixture() -> None:
-    assert "no mixture" in rc.inspect(RIGHT, FACTORS, seen=SEEN).sentence
+    assert "no mixture" in inspection_sentence(rc.inspect(RIGHT, FACTORS, seen=SEEN))
     decoder = rc.inspect(trained_decoder(), FACTORS, seen=SEEN)
     assert decoder.layers[0].pasted > 0.3
-    assert "no mixture" not in decoder.sentence
-    assert f"correlates {decoder.layers[0].pasted:.2f}" in decoder.sentence
+    assert "no mixture" not in inspection_sentence(decoder)
+    assert f"correlates {decoder.layers[0].pasted:.2f}" in inspection_sentence(decoder)
 
 
 def stored_networks() -> list[tuple[str, LayerReading, float]]:
@@ -121,11 +122,12 @@ def test_stored_networks_that_fail_are_not_praised_and_the_manual_counts_them() 
     counts: dict[str, dict[str, int]] = {}
     for decoder, reading, error in stored_networks():
         assert error > 0.5
-        verdict, sentence = judge_model(judge_layer(reading, known=True), ("x", "y"), None)
+        layer = judge_layer(reading, known=True)
+        sentence = layer_sentence(layer, ("x", "y"))
         assert not any(words in sentence for words in PRAISE)
         assert "no mixture" not in sentence or reading.pasted < 0.3
         row = counts.setdefault(decoder, dict.fromkeys(["pastes", "stops moving", "keeps moving"], 0))
-        row[verdict] += 1
+        row[layer.verdict] += 1
     manual = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text(encoding="utf-8")
     for decoder, row in counts.items():
         total = sum(row.values())
@@ -143,7 +145,7 @@ def test_outputs_that_add_are_not_said_to_compose(kind: str) -> None:
     assert "whether the sum is right cannot be told without --truth" in str(found)
     assert "? adds" in str(found)
     assert not any(words in str(found) for words in PRAISE)
-    assert ("unseen cells are sums" in found.sentence) == kind.startswith("sums")
+    assert ("unseen cells are sums" in inspection_sentence(found)) == kind.startswith("sums")
     assert rc.inspect(outputs, FACTORS, seen=SEEN, truth=RIGHT).verdict == "does not compose"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+import recombine.words.inspection as inspection_words
 from recombine.errors import InputError
 from recombine.jobs.inspection import inspection
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
@@ -17,6 +18,7 @@ from recombine.measures.activations import grid as grid_module
 from recombine.measures.activations.anova import additive_share
 from recombine.measures.activations.superposition import pasted_outputs
 from recombine.report.inspection import inspection_text
+from recombine.words import inspection_notes, inspection_sentence
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
 SEEN, FACTORS = WORLD.seen(), ["x", "y"]
@@ -61,7 +63,7 @@ def test_one_unseen_cell_is_judged_by_its_error(miss: float, verdict: str) -> No
     found = rc.inspect(RIGHT + miss * ~seen[..., None, None], FACTORS, seen=seen, truth=RIGHT)
     assert found.verdict == verdict
     assert "nan" not in str(found)
-    assert "do not vary" in found.sentence
+    assert "do not vary" in inspection_sentence(found)
 
 
 def test_constant_outputs_have_no_correlation_to_speak_of() -> None:
@@ -91,7 +93,7 @@ def test_it_says_where_a_model_stops_moving() -> None:
     # The two columns next to the jump in the middle move; nothing else does.
     assert (still.unseen, still.seen) == (0.75, 0.0)
     assert all(low >= 4 - 1 and high <= 11 + 1 for low, high in still.ranges)
-    assert "slows most along x" in found.sentence
+    assert "slows most along x" in inspection_sentence(found)
     assert "within x" in str(found)
 
 
@@ -110,7 +112,7 @@ def test_without_a_mask_it_says_less_and_says_so() -> None:
     assert found.verdict == "mixes"
     assert found.seen is None
     assert np.isnan(found.layers[0].pasted)
-    assert any("--seen" in note for note in found.notes)
+    assert any("--seen" in note for note in inspection_notes(found))
     assert "volume:" not in str(found)
 
 
@@ -121,23 +123,23 @@ def test_three_factors_and_levels_never_seen() -> None:
     seen[:, :, 4] = False
     found = rc.inspect(values, ["a", "b", "c"], seen=seen)
     assert "readout of c" in found.table.columns
-    assert any("levels of c were never seen" in note for note in found.notes)
+    assert any("levels of c were never seen" in note for note in inspection_notes(found))
 
 
 def test_grids_too_large_for_pairs_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (grid_module, inspection):
+    for module in (grid_module, inspection, inspection_words):
         monkeypatch.setattr(module, "MAX_GRAM_CELLS", 100)
     found = rc.inspect(RIGHT, FACTORS, seen=SEEN)
     assert np.isnan(found.layers[0].F_K)
     assert found.layers[0].volume_ratio > 0.9
-    assert any("too many to compare" in note for note in found.notes)
-    assert "mixture" not in found.sentence, "what was not measured is not said"
+    assert any("too many to compare" in note for note in inspection_notes(found))
+    assert "mixture" not in inspection_sentence(found), "what was not measured is not said"
 
 
 def test_one_feature_has_no_volume() -> None:
     found = rc.inspect(np.arange(12.0).reshape(3, 4, 1), FACTORS, seen=np.arange(12).reshape(3, 4) < 11)
     assert np.isnan(found.layers[0].volume_ratio)
-    assert any("fewer features" in note for note in found.notes)
+    assert any("fewer features" in note for note in inspection_notes(found))
     product = np.outer(np.arange(-3, 4), np.arange(-3, 4))[..., None].astype(float)
     mixed = rc.inspect(product, FACTORS, seen=product[..., 0] < 9)
     assert mixed.verdict == "cannot tell"
@@ -150,7 +152,7 @@ def test_a_tie_between_factors_is_not_decided_by_rounding() -> None:
     slow = found.layers[0].speeds
     assert max(slow) < 0.9
     assert slow[0] == pytest.approx(slow[1], rel=0.01)
-    assert "slows most" not in found.sentence
+    assert "slows most" not in inspection_sentence(found)
 
 
 def test_factors_may_be_one_text_with_commas() -> None:

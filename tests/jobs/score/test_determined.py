@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.jobs.score.determined import confused, held_out_noise, regressors_of
+from recombine.jobs.score.determined import confounded_columns, held_out_noise, regressors_of
 from recombine.verdicts import Verdict
 
 
@@ -65,10 +65,10 @@ def test_only_confused_factors_are_named() -> None:
     rng = np.random.default_rng(0)
     one, two, three = rng.normal(size=(3, 50))
     known = regressors_of([rc.audit(table(), structure="add")], table().held_out)
-    assert confused(known) == ()
+    assert confounded_columns(known) == ()
     effects = np.column_stack([one, two, three])
     same = type(known)(one, effects, np.column_stack([0 * one, one + 0.01 * three, 0 * one]), 0 * one, ("a", "b", "c"))
-    assert confused(same) == ("the leak of a and the shortcut of b cannot be told apart: only their sum is known",)
+    assert confounded_columns(same) == ((("leak", "a"), ("shortcut", "b")),)
 
 
 def test_a_model_that_remembers_pairs_is_told_so() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import recombine as rc
 from recombine.verdicts import Verdict
+from recombine.words import unclear_sentences
 
 
 def design_of(seed: int = 0, noise: float = 0.3, repeats: int = 2, both: bool = False) -> rc.Design:
@@ -36,7 +37,7 @@ def test_verdicts_split_the_error() -> None:
         assert (row["cells"], row["squared error"]) == (mine.sum(), pytest.approx(squares[mine].mean()))
     assert set(model.by_verdict["verdict"].tolist()) == {"seen", "determined", "unseen level"}
     assert np.nansum(model.by_verdict["share"]) == pytest.approx(1)
-    assert any("were seen in training too" in sentence for sentence in found.unclear)
+    assert any("were seen in training too" in sentence for sentence in unclear_sentences(found))
 
 
 def test_what_stands_beside_is_what_the_audit_says() -> None:
@@ -86,7 +87,7 @@ def test_without_replicates_structure_holds_the_noise() -> None:
     design = design_of(repeats=1)
     found = rc.score(design, {"half": design.held_out @ [0.5, 0.5, 0.3]}, structure="add")
     assert "noise" not in found.models[0].causes
-    assert any("noise cannot be told from structure" in sentence for sentence in found.unclear)
+    assert any("Noise cannot be told from structure" in sentence for sentence in unclear_sentences(found))
     total = sum(amount.value for amount in found.models[0].causes.values())
     assert total == pytest.approx(found.models[0].attribution.error.value, rel=1e-12)
 
@@ -96,7 +97,7 @@ def test_few_cells_are_not_split_by_cause() -> None:
     design = rc.Design.from_cells(cells, cells.sum(axis=1), train=np.arange(9) < 6)
     found = rc.score(design, np.array([1.0, 2.0, 4.0]))
     assert found.models[0].causes == {}
-    assert any("it takes 12 to tell causes apart" in sentence for sentence in found.unclear)
+    assert any("it takes 12 to tell causes apart" in sentence for sentence in unclear_sentences(found))
     assert "Error on held-out cells" in str(found)
 
 

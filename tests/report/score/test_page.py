@@ -12,7 +12,7 @@ import pytest
 import recombine as rc
 from recombine.jobs.score import Score
 from recombine.report.score import CausesFigure, PredictionsFigure, score_json, score_notebook, score_page, score_text
-from recombine.report.score.words import answers, error_parts
+from recombine.words import score_answers
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m|`@all`"
 
@@ -34,8 +34,8 @@ def scored(models: int = 2, name: str = "net") -> Score:
 def test_answers_say_all_of_the_error() -> None:
     found = scored()
     for model in found.models:
-        assert sum(error_parts(found, model).values()) == pytest.approx(1.0)
-    said = [sentence for sentence in answers(found) if sentence.startswith("Of")]
+        assert sum(model.error_shares.values()) == pytest.approx(1.0)
+    said = [sentence for sentence in score_answers(found) if sentence.startswith("Of")]
     assert len(said) == 2
     numbers = [int(text.replace("−", "-")) for text in re.findall(r"(−?\d+)% (?:lies|is)", said[0])]
     assert sum(numbers) == pytest.approx(100, abs=2)

@@ -14,7 +14,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError
 from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
-from recombine.jobs.inspection.reading import LayerReading, Stillness, judge_layer, judge_model
+from recombine.jobs.inspection.reading import LayerReading, StillCells, judge_layer
 from recombine.jobs.inspection.truth import Truth, compare_outputs
 from recombine.jobs.outputs import render
 from recombine.measures.activations.anova import effect_shares
@@ -31,7 +31,7 @@ from recombine.writing import listing, plural
 #: A cell is still where a unit square of levels becomes less than this share of what it usually becomes.
 STILL_SHARE = 0.5
 #: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.
-MOST_THREADS = 4
+MAX_THREADS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +46,11 @@ class Inspection:
     seen, unseen : int or None
         How many cells were trained on and how many were not; None where that was not said.
     layers : tuple of LayerReading
-        In the order given.
-    verdict, sentence : str
-        Of the last layer.
+        In the order given; the last one is judged.
     truth : Truth or None
-    notes : tuple of str
+        How far the last layer is from the right outputs.
+    partly_unseen : tuple of str
+        Factors with a level that no seen cell has.
     """
 
     source: str
@@ -59,10 +59,13 @@ class Inspection:
     seen: int | None
     unseen: int | None
     layers: tuple[LayerReading, ...]
-    verdict: str
-    sentence: str
     truth: Truth | None = None
-    notes: tuple[str, ...] = ()
+    partly_unseen: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Whether outputs are right, where that can be told; else how the last layer behaves."""
+        return self.layers[-1].verdict if self.truth is None else self.truth.verdict
 
     @cached_property
     def table(self) -> Table:
@@ -71,9 +74,9 @@ class Inspection:
         names += ["cross ratio", "predicted by a sum"]
         columns: dict[str, Any] = {"layer": [layer.name for layer in self.layers]}
         columns |= {name: [layer.number(name) for layer in self.layers] for name in names}
-        for place, factor in enumerate(self.factors):
-            columns[f"speed ratio of {factor}"] = [layer.speeds[place] for layer in self.layers]
-            columns[f"readout of {factor}"] = [layer.readout[place] for layer in self.layers]
+        for axis, factor in enumerate(self.factors):
+            columns[f"speed ratio of {factor}"] = [layer.speeds[axis] for layer in self.layers]
+            columns[f"readout of {factor}"] = [layer.readout[axis] for layer in self.layers]
         return Table(columns)
 
     def __str__(self) -> str:
@@ -120,8 +123,8 @@ def inspect(
     >>> x, y = np.indices((12, 12))
     >>> code = np.concatenate([np.eye(12)[x], np.eye(12)[y]], axis=2)
     >>> seen = ~((x >= 3) & (x < 8) & (y >= 3) & (y < 8))
-    >>> found = inspect(code, factors=["x", "y"], seen=seen)
-    >>> found, round(found.layers[0].additive, 6)
+    >>> inspection = inspect(code, factors=["x", "y"], seen=seen)
+    >>> inspection, round(inspection.layers[0].additive, 6)
     (Inspection(1 layer over x × y; adds), 1.0)
     """
     names = _names(factors)
@@ -131,19 +134,10 @@ def inspect(
     mask = None if seen is None else as_seen(load_seen(seen, names, levels), levels)
     against = None if truth is None else compare_outputs(list(layers.values())[-1], load_truth(truth), mask)
     readings = _readings(layers, mask)
-    verdict, sentence = judge_model(readings[-1], names, against)
-    return Inspection(
-        source,
-        names,
-        levels,
-        None if mask is None else int(mask.sum()),
-        None if mask is None else int((~mask).sum()),
-        readings,
-        verdict,
-        sentence,
-        against,
-        _notes(layers, mask, names),
-    )
+    if mask is None:
+        return Inspection(source, names, levels, None, None, readings, against)
+    partly_unseen = tuple(name for axis, name in enumerate(names) if not _every_level_seen(mask, axis))
+    return Inspection(source, names, levels, int(mask.sum()), int((~mask).sum()), readings, against, partly_unseen)
 
 
 def _names(factors: str | Sequence[str]) -> tuple[str, ...]:
@@ -155,7 +149,7 @@ def _names(factors: str | Sequence[str]) -> tuple[str, ...]:
             f"factors are {listing(names) or 'none'}; name two or more, one for each of the first axes: "
             "['x', 'y'] or --factors x,y"
         )
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    twice = [name for axis, name in enumerate(names) if name in names[:axis]]
     if twice:
         raise InputError(f"factor {twice[0]!r} is named twice; give each axis its own name")
     return names
@@ -193,7 +187,7 @@ def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> t
     """Read all layers, several at a time."""
     from threadpoolctl import threadpool_limits
 
-    workers = min(len(layers), os.cpu_count() or 1, MOST_THREADS)
+    workers = min(len(layers), os.cpu_count() or 1, MAX_THREADS)
     # One thread per layer: threads inside a matrix product wait for each other where other programs run too.
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
         return tuple(
@@ -214,7 +208,7 @@ def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> LayerRe
         "F": float("nan") if np.isnan(shares[0,]) else factorization(metric),
         "speeds": nothing if seen is None else tuple(speed_ratios(metric, seen, border=False).tolist()),
         "volume_ratio": float("nan") if seen is None or flat else volume_ratio(metric, seen, border=False),
-        "still": None if flat else _stillness(volume_element(metric), seen),
+        "still": None if flat else _still_cells(volume_element(metric), seen),
         "readout": nothing,
     }
     if grid.count <= MAX_GRAM_CELLS and not np.isnan(shares[0,]):
@@ -232,38 +226,16 @@ def _paired(grid: ActivationGrid, seen: BoolArray | None) -> dict[str, Any]:
     return fields
 
 
-def _stillness(volume: FloatArray, seen: BoolArray | None) -> Stillness:
+def _still_cells(volume: FloatArray, seen: BoolArray | None) -> StillCells:
     """Where the volume element is far below its median, over seen cells where these are known."""
     usual = float(np.median(volume if seen is None else volume[seen]))
     still = volume < STILL_SHARE * usual
     where = np.argwhere(still)
     ranges = tuple((int(column.min()), int(column.max())) for column in where.T) if len(where) else ()
     if seen is None:
-        return Stillness(len(where), ranges, None, None)
-    return Stillness(len(where), ranges, float(still[~seen].mean()), float(still[seen].mean()))
-
-
-def _notes(layers: Mapping[str, ActivationGrid], seen: BoolArray | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    notes = ["Levels are taken in the order given, one step apart; speeds, volumes and readouts mean little otherwise."]
-    first = next(iter(layers.values()))
-    if seen is None:
-        notes.append(
-            "Which cells were seen was not said, so seen and unseen cells are not told apart (--seen mask.npy)."
-        )
-    else:
-        missing = [name for axis, name in enumerate(names) if not _every_level_seen(seen, axis)]
-        if missing:
-            notes.append(f"Some levels of {listing(missing)} were never seen: nothing can be composed there.")
-    if first.count > MAX_GRAM_CELLS:
-        notes.append(
-            f"{first.count:,} cells are too many to compare all pairs (at most {MAX_GRAM_CELLS:,}): kernels, pasting "
-            "and readouts are left out; keep every second level to have them."
-        )
-    thin = [name for name, grid in layers.items() if grid.features < grid.factors]
-    if thin:
-        notes.append(f"{listing(thin)}: fewer features than factors, so no volume can be measured.")
-    return tuple(notes)
+        return StillCells(len(where), ranges, None, None)
+    return StillCells(len(where), ranges, float(still[~seen].mean()), float(still[seen].mean()))
 
 
 def _every_level_seen(seen: BoolArray, axis: int) -> bool:
-    return bool(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)).all())
+    return bool(seen.any(axis=tuple(set(range(seen.ndim)) - {axis})).all())

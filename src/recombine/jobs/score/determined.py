@@ -22,10 +22,10 @@ from recombine.jobs.score.regression import VARIED_SHARE
 from recombine.jobs.score.regressors import Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
 
-#: Directions in which regressors vary less than this share of what each does by itself leave open which one it is.
-TOLD_APART = 0.05
-#: Regressors with at least this weight in such a direction are the ones that it confuses.
-CONFUSED = 0.3
+#: Columns are confounded in directions in which the cells vary by no more than this share of what each does by itself.
+EIGENVALUE_CONFOUNDED = 0.05
+#: Columns with at least this weight in such a direction are the confounded ones.
+WEIGHT_CONFOUNDED = 0.3
 #: Seen cells up to which a wide network is fitted to them.
 MOST_FITTED = 5_000
 #: Factors up to which pairs of them are looked at for memory, and scored cells that each pair takes.
@@ -221,35 +221,32 @@ def _pooled(design: Design) -> tuple[float, float]:
     return single, max(by_freedom, by_cells)
 
 
-def confused(regressors: Regressors) -> tuple[str, ...]:
-    """Say which causes the cells cannot tell apart, one sentence each.
+def confounded_columns(regressors: Regressors) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return groups of columns, each as cause and factor, that the cells do not tell apart: only their sum is known.
+
+    Near a zero eigenvalue of the correlations some combination of columns hardly varies over the cells: the columns
+    with much weight in its eigenvector are confounded. Groups that share a column are one.
 
     Examples
     --------
     >>> effects = np.column_stack([np.arange(20.0), 2 * np.arange(20.0)])
-    >>> confused(Regressors(effects.sum(axis=1), effects, np.zeros((20, 2)), np.zeros(20), ("dose", "site")))
-    ('the leak of dose and the leak of site cannot be told apart: only their sum is known',)
+    >>> confounded_columns(Regressors(effects.sum(axis=1), effects, np.zeros((20, 2)), np.zeros(20), ("dose", "site")))
+    ((('leak', 'dose'), ('leak', 'site')),)
     """
     matrix = design_matrix(regressors)
     columns = matrix.columns
-    spread = columns.std(axis=0)
-    varied = np.flatnonzero(spread > VARIED_SHARE * max(float(np.abs(columns).max(initial=0.0)), 1e-300))
+    largest = max(float(np.abs(columns).max(initial=0.0)), 1e-300)
+    varied = np.flatnonzero(columns.std(axis=0) > VARIED_SHARE * largest)
     if len(varied) < 2:
         return ()
-    values, vectors = np.linalg.eigh(np.corrcoef(columns[:, varied], rowvar=False))
+    eigenvalues, eigenvectors = np.linalg.eigh(np.corrcoef(columns[:, varied], rowvar=False))
     groups: list[set[int]] = []
-    for value, vector in zip(values, vectors.T, strict=True):
-        if value > TOLD_APART:
-            continue
-        members = set(varied[np.abs(vector) >= CONFUSED].tolist())
+    for vector in eigenvectors.T[eigenvalues <= EIGENVALUE_CONFOUNDED]:
+        members = set(varied[np.abs(vector) >= WEIGHT_CONFOUNDED].tolist())
         joined = [group for group in groups if group & members]
         groups = [group for group in groups if not group & members] + [members.union(*joined)]
-    words = [
-        f"the {cause} of {factor}" if factor else f"the {cause}"
-        for cause, factor in zip(matrix.causes, matrix.factors, strict=True)
-    ]
     return tuple(
-        f"{' and '.join(words[place] for place in sorted(group))} cannot be told apart: only their sum is known"
+        tuple((matrix.causes[column], matrix.factors[column]) for column in sorted(group))
         for group in groups
         if len(group) > 1
     )

@@ -22,7 +22,7 @@ from recombine.jobs.outputs import render
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.attribution import Attribution, attribute
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.determined import confused, held_out_noise, regressors_of
+from recombine.jobs.score.determined import held_out_noise, regressors_of
 from recombine.jobs.score.error_split import HeldOutNoise
 from recombine.jobs.score.errors_beside import Misses, beside, by_verdict, mean_amount, row_error, wrong_classes
 from recombine.jobs.score.predictions import observed_outcomes, read_predictions
@@ -35,9 +35,9 @@ from recombine.verdicts import Verdict
 from recombine.writing import listing, plural
 
 #: Fewer determined cells than this do not tell causes apart.
-FEWEST_CELLS = 12
+MIN_CELLS_FOR_CAUSES = 12
 #: An error of which no more than this share is over noise has nothing to be explained.
-OVER_NOISE = 0.2
+SHARE_OVER_NOISE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +87,20 @@ class ModelScore:
             return float("nan")
         amounts = {name: amount.value for name, amount in self.causes.items()}
         over_noise = self.attribution.error.value - sum(amounts[name] for name in amounts if CAUSES[name].is_noise)
-        if over_noise <= OVER_NOISE * self.attribution.error.value:
+        if over_noise <= SHARE_OVER_NOISE * self.attribution.error.value:
             return float("nan")
         return 1 - abs(sum(amounts[name] for name in amounts if not CAUSES[name].is_named)) / over_noise
+
+    @property
+    def error_shares(self) -> dict[str, float]:
+        """Shares of the error on all unseen cells: by verdict where not determined, else by cause; they sum to 1."""
+        by_verdict = {row["verdict"]: float(row["share"]) for row in self.by_verdict.rows()}
+        by_verdict.pop(Verdict.SEEN.word, None)
+        if Verdict.DETERMINED.word not in by_verdict or self.attribution is None or not self.attribution.error.value:
+            return by_verdict
+        share = by_verdict.pop(Verdict.DETERMINED.word)
+        total = self.attribution.error.value
+        return {name: share * amount.value / total for name, amount in self.causes.items()} | by_verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,31 +195,6 @@ class Score:
             for name, amount in model.causes.items()
         ]
         return Table.from_rows(rows)
-
-    @property
-    def unclear(self) -> tuple[str, ...]:
-        """What cannot be told apart, or was not told at all, one sentence each."""
-        found = []
-        if self.regressors is None:
-            number = "no held-out cell is" if not self.determined else f"{self.determined:,} held-out cells are"
-            number = "1 held-out cell is" if self.determined == 1 else number
-            found.append(
-                f"{number} determined, and it takes {FEWEST_CELLS} to tell causes apart: hold out whole cells whose "
-                "levels were trained on (recombine split --test determined:0.2 does)"
-            )
-        else:
-            found += list(confused(self.regressors))
-            if self.regressors.network is None:
-                found.append("memorization is part of the rest: no wide network was fitted to these seen cells")
-        if self.noise is None and self.regressors is not None:
-            found.append("noise cannot be told from structure: no row repeats, so structure holds both")
-        elif self.noise is not None and not self.noise.carried.any():
-            found.append("the noise of the seen cells cannot be told from structure: structure holds both")
-        again = int((self.codes == Verdict.SEEN).sum())
-        if again:
-            found.append(f"{plural(again, 'held-out cell')} were seen in training too: they test no recombination")
-        found += [finding.message for finding in self.design.notes if finding.code == "RC103"]
-        return tuple(found)
 
     def worst(self, model: str, count: int = 10) -> Table:
         """Return the ``count`` determined cells that ``model`` misses by most: observed, predicted, and the main cause.
@@ -325,7 +311,7 @@ def score(
     places = _places(designs[0], codes == Verdict.DETERMINED)
     weights = None if importance is None else _weights(importance, designs[0], codes)
     mattering = len(places) if weights is None else int((weights[codes == Verdict.DETERMINED] > 0).sum())
-    enough = mattering >= FEWEST_CELLS
+    enough = mattering >= MIN_CELLS_FOR_CAUSES
     counts = None if weights is None else weights[codes == Verdict.DETERMINED]
     regressors = regressors_of(audits, designs[0].cells[places], counts) if enough else None
     noise = held_out_noise(audits, places) if len(places) else None

@@ -10,17 +10,17 @@ from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import FindingRecord
 from recombine.jobs.comparison.scores import ERRORS, RULE, AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
-from recombine.report.comparison.sentences import (
+from recombine.report.screen import printable
+from recombine.words.comparison import (
     amount_text,
     coefficient_meanings,
+    comparison_headline,
+    comparison_notes,
     count_text,
     findings_by_code,
-    headline,
-    notes,
     outside_text,
     shown_counts,
 )
-from recombine.report.screen import printable
 from recombine.writing import number, plural
 
 #: Rows of a folded table; subjects of a finding; letters of a name.
@@ -72,7 +72,7 @@ def comparison_markdown(found: AuditComparison | ScoreComparison, met: Sequence[
     **Nothing changed.**
     <BLANKLINE>
     """
-    parts = ["### Recombine: what changed", f"**{markdown_prose(headline(found))}**"]
+    parts = ["### Recombine: what changed", f"**{markdown_prose(comparison_headline(found))}**"]
     if found.changed:
         parts += _audits(found) if isinstance(found, AuditComparison) else _scores(found)
     if met:
@@ -179,7 +179,7 @@ def _models(models: Difference) -> Iterator[str]:
 
 
 def _notes(found: AuditComparison | ScoreComparison) -> list[str]:
-    return [f"> {markdown_prose(note)}" for note in notes(found)]
+    return [f"> {markdown_prose(note)}" for note in comparison_notes(found)]
 
 
 def _finding(item: FindingRecord) -> str:

@@ -9,8 +9,8 @@ from recombine._version import __version__
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import RULE, AmountChange, ScoreComparison
-from recombine.report.comparison.sentences import headline, notes
 from recombine.report.json_text import json_text
+from recombine.words.comparison import comparison_headline, comparison_notes
 
 #: Cells gained, and cells lost, that the document lists.
 MOST_CELLS = 1_000
@@ -34,8 +34,8 @@ def comparison_json(found: AuditComparison | ScoreComparison, met: list[str] | N
         "before": _side(found.before),
         "after": _side(found.after),
         "changed": found.changed,
-        "answer": headline(found),
-        "notes": notes(found),
+        "answer": comparison_headline(found),
+        "notes": comparison_notes(found),
         "failed": met or [],
         "settings": _pairs(found.settings),
     }

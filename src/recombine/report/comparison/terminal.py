@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import RULE, ScoreComparison
-from recombine.report.comparison.sentences import (
+from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.words.comparison import (
     NOTHING,
     amount_text,
     coefficient_meanings,
+    comparison_headline,
+    comparison_notes,
     count_text,
     findings_by_code,
-    headline,
-    notes,
     outside_text,
     shown_counts,
 )
-from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.writing import listing, number, plural
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def show_comparison(
     for word, one in (("before", found.before), ("after", found.after)):
         print_line(console, f"{word}: {_side(one)}")
     console.print()
-    print_line(console, headline(found), "bold")
-    for note in notes(found):
+    print_line(console, comparison_headline(found), "bold")
+    for note in comparison_notes(found):
         print_line(console, note)
     if found.changed:
         if isinstance(found, AuditComparison):

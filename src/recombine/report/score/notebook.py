@@ -1,4 +1,4 @@
-"""The score in a notebook: answers, one bar of causes per model; no script, no style sheet."""
+"""The score in a notebook: score_answers, one bar of causes per model; no script, no style sheet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from html import escape
 
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
-from recombine.report.score.words import answers, meaning, sentences
+from recombine.words.score import cause_meaning, model_sentences, score_answers, unclear_sentences
 from recombine.writing import plural
 
 #: A mid grey that shows on white and on black.
@@ -28,12 +28,9 @@ def score_notebook(score: Score) -> str:
     parts = [
         f'<p style="margin:0 0 .3em"><strong>Recombine score</strong> of {escape(score.outcome_name)} in '
         f"{escape(design.source)}: {plural(len(score.codes), 'held-out cell')}, {score.determined:,} determined</p>",
-        *(f'<p style="margin:0 0 .35em">{escape(sentence)}</p>' for sentence in answers(score)),
+        *(f'<p style="margin:0 0 .35em">{escape(sentence)}</p>' for sentence in score_answers(score)),
         *(_bar(score, model) for model in score.models if model.attribution is not None),
-        *(
-            f'<p style="margin:.3em 0;opacity:.75">{escape(sentence[0].upper() + sentence[1:])}.</p>'
-            for sentence in score.unclear
-        ),
+        *(f'<p style="margin:.3em 0;opacity:.75">{escape(sentence)}</p>' for sentence in unclear_sentences(score)),
         '<p style="margin:.6em 0 0;opacity:.75"><code>score.to_html("score.html")</code> writes the whole report; '
         "<code>score.causes</code> lists the amounts.</p>",
     ]
@@ -50,12 +47,13 @@ def _bar(score: Score, model: ModelScore) -> str:
         for name, part in positive.items()
     )
     names = "".join(
-        f'<span title="{escape(meaning(model, CAUSES[name]))}"><span style="display:inline-block;width:1em;height:1em;'
+        f'<span title="{escape(cause_meaning(model, CAUSES[name]))}">'
+        '<span style="display:inline-block;width:1em;height:1em;'
         f'border:{_LINE};background:{CAUSES[name].colour};vertical-align:-.1em"></span> {name} '
         f"{amount.value / whole:.0%}</span>"
         for name, amount in causes.items()
     )
-    said = " ".join(sentences(model, score.noise))
+    said = " ".join(model_sentences(score, model))
     return (
         f'<p style="margin:.5em 0 .2em"><strong>{escape(model.name)}</strong> {escape(said)}</p>'
         f'<div role="img" aria-label="{escape(", ".join(f"{name} {part:.0%}" for name, part in positive.items()))}" '

@@ -13,9 +13,9 @@ from recombine.report.audit.page import LIBRARIES
 from recombine.report.audit.page_tables import Entry, PageTable, page_table
 from recombine.report.score.causes_figure import CausesFigure
 from recombine.report.score.predictions_figure import PredictionsFigure
-from recombine.report.score.words import answers, meaning, sentences, written_range
 from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
+from recombine.words.score import cause_meaning, model_sentences, score_answers, unclear_sentences, written_range
 from recombine.writing import few_digits
 
 #: Cells that a model misses by most, as many as are listed.
@@ -45,7 +45,8 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         score=score,
         design=score.design,
         unseen=int((score.codes != Verdict.SEEN).sum()),
-        answers=answers(score),
+        answers=score_answers(score),
+        unclear=unclear_sentences(score),
         causes_svg=inline_both(CausesFigure(score)) if score.regressors is not None else None,
         models=[_model(score, model, place) for place, model in enumerate(score.models)],
         by_verdict=[_by_verdict(model, place) for place, model in enumerate(score.models)],
@@ -70,7 +71,7 @@ def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
                 "amount": few_digits(amount.value).replace("-", "−"),
                 "range": written_range(amount),
                 "share": amount.value / whole if whole > 0 else float("nan"),
-                "what": meaning(model, CAUSES[name]),
+                "what": cause_meaning(model, CAUSES[name]),
             }
             for name, amount in model.causes.items()
         ]
@@ -93,7 +94,7 @@ def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
         "name": model.name,
         "table": table,
         "factors": _factors(model, place),
-        "sentences": sentences(model, score.noise),
+        "sentences": model_sentences(score, model),
         "worst": _worst(score, model, place),
     }
 

@@ -13,7 +13,7 @@ from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.json_text import json_text
-from recombine.report.score.words import answers, sentences
+from recombine.words.score import model_sentences, score_answers, unclear_sentences
 
 
 def score_json(score: Score) -> str:
@@ -43,10 +43,10 @@ def score_json(score: Score) -> str:
         "held-out cells": len(score.codes),
         "determined cells": score.determined,
         "held-out digest": cells_digest(design, design.held_out),
-        "answers": answers(score),
+        "answers": score_answers(score),
         "models": [_model_record(score, model) for model in score.models],
         "beside": list(score.errors.rows()),
-        "unclear": list(score.unclear),
+        "unclear": unclear_sentences(score),
         "seed": score.audit.seed,
         "cell errors": cell_errors_record(score),
     }
@@ -68,7 +68,7 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
         **_by_factor(attribution),
         "gain over adding": _amount(model.gain),
         "explained": model.explained,
-        "sentences": sentences(model, score.noise),
+        "sentences": model_sentences(score, model),
     }
 
 

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
-from recombine.report.score.words import (
+from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.words.score import (
     NOT_BEYOND_CHANCE,
-    answers,
-    meaning,
-    sentences,
+    cause_meaning,
+    model_sentences,
+    score_answers,
+    unclear_sentences,
     whole_percent,
     written_range,
 )
-from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.writing import few_digits, listing, plural
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def show_score(score: Score, console: Console) -> None:
         f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels.",
     )
     console.print()
-    for sentence in answers(score):
+    for sentence in score_answers(score):
         print_line(console, sentence)
     print_title(console, "Error on held-out cells, by verdict")
     _by_verdict(score, console)
@@ -60,10 +61,11 @@ def show_score(score: Score, console: Console) -> None:
         for row in score.errors.rows():
             table.add_row("", Text(str(row["predictions"])), few_digits(row["squared error"]))
         console.print(table)
-    if score.unclear:
+    unclear = unclear_sentences(score)
+    if unclear:
         print_title(console, "What cannot be told")
-    for sentence in score.unclear:
-        print_line(console, f"  {sentence[0].upper()}{sentence[1:]}.")
+    for sentence in unclear:
+        print_line(console, f"  {sentence}")
     if score.determined:
         _worst(score, console)
 
@@ -95,7 +97,7 @@ def _causes(score: Score, model: ModelScore, console: Console) -> None:
     total = model.attribution.error
     others = 0.0
     for name, amount in model.causes.items():
-        words, share = meaning(model, CAUSES[name]), amount.value / total.value if total.value > 0 else 0.0
+        words, share = cause_meaning(model, CAUSES[name]), amount.value / total.value if total.value > 0 else 0.0
         if words == NOT_BEYOND_CHANCE and abs(share) < SHARE_OF_A_ROW:
             others += amount.value
             continue
@@ -104,7 +106,7 @@ def _causes(score: Score, model: ModelScore, console: Console) -> None:
         table.add_row("", "  others", _signed(others), "", whole_percent(others / total.value), NOT_BEYOND_CHANCE)
     table.add_row("", "  sum", few_digits(total.value), written_range(total), "100%", "")
     console.print(table)
-    for sentence in sentences(model, score.noise):
+    for sentence in model_sentences(score, model):
         print_line(console, f"    {sentence}")
     console.print()
 

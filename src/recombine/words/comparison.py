@@ -1,4 +1,4 @@
-"""What changed, in sentences that terminal, JSON and Markdown share; each counts what the two documents say."""
+"""A comparison in words, for terminal, JSON and Markdown alike; each sentence counts what the two documents say."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def coefficient_meanings() -> str:
     return " ".join(f"{item.name.capitalize()}: {item.meaning}." for item in coefficients)
 
 
-def headline(found: AuditComparison | ScoreComparison) -> str:
+def comparison_headline(found: AuditComparison | ScoreComparison) -> str:
     """Say in one or two sentences what changed.
 
     Examples
     --------
     >>> import recombine as rc
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> headline(rc.compare(audit, audit))
+    >>> comparison_headline(rc.compare(audit, audit))
     'Nothing changed.'
     """
     if not found.changed:
@@ -77,7 +77,7 @@ def _score_headline(found: ScoreComparison) -> str:
     return f"Errors outside the ranges: {moved}, of {plural(stay, 'model')} in both.{models}"
 
 
-def notes(found: AuditComparison | ScoreComparison) -> list[str]:
+def comparison_notes(found: AuditComparison | ScoreComparison) -> list[str]:
     """Say what limits the comparison."""
     if isinstance(found, AuditComparison):
         said = []

@@ -8,22 +8,22 @@ import numpy as np
 import pandas as pd
 
 import recombine as rc
-from recombine.jobs.score import ModelScore
-from recombine.report.score.words import sentences
+from recombine.words import model_sentences
 
 
-def scored(slope: float, spread: float, seed: int = 0) -> ModelScore:
+def scored(slope: float, spread: float, seed: int = 0) -> list[str]:
     rng = np.random.default_rng(seed)
     cells = np.indices((8, 6, 4)).reshape(3, -1).T
     train = rng.random(len(cells)) < 0.5
     values = cells @ [1.0, 0.5, 0.3] + 0.3 * rng.normal(size=len(cells))
     design = rc.Design.from_cells(cells, values, train=train, names=["site", "dose", "line"])
     told = (design.held_out - [3.5, 2.5, 1.5]) @ [slope, 0.5, 0.3] + 5.2 + spread * rng.normal(size=(~train).sum())
-    return rc.score(design, {"net": told}, structure="add").models[0]
+    score = rc.score(design, {"net": told}, structure="add")
+    return model_sentences(score, score.models[0])
 
 
 def test_a_leak_is_named_with_its_factor() -> None:
-    said = " ".join(sentences(scored(0.6, 0.1)))
+    said = " ".join(scored(0.6, 0.1))
     assert "Adding beats it by" in said
     assert re.search(r"site: 5\d % of its effect arrives \(95 % range \d\d to \d\d %\)\.", said)
     assert "dose" not in said
@@ -31,14 +31,14 @@ def test_a_leak_is_named_with_its_factor() -> None:
 
 
 def test_a_good_model_is_not_blamed() -> None:
-    said = " ".join(sentences(scored(1.0, 0.01)))
+    said = " ".join(scored(1.0, 0.01))
     assert "It beats adding by" in said  # it knows the truth, where adding knows noisy measurements
     assert "arrives" not in said
     assert "raw mean" not in said
 
 
 def test_random_errors_are_no_leak() -> None:
-    said = " ".join(sentences(scored(1.0, 0.6)))
+    said = " ".join(scored(1.0, 0.6))
     assert "Adding beats it by" in said
     assert "arrives" not in said
     assert "raw mean" not in said
@@ -59,5 +59,5 @@ def test_names_are_text_whatever_they_look_like() -> None:
 def test_a_dash_in_a_name_stays_a_dash() -> None:
     cells = np.indices((9, 9)).reshape(2, -1).T
     design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0, names=["gene-a", "b"])
-    model = rc.score(design, {"net": design.held_out @ [0.4, 2.0] + 2.4}).models[0]
-    assert "gene-a: 40 % of its effect arrives" in " ".join(sentences(model))
+    score = rc.score(design, {"net": design.held_out @ [0.4, 2.0] + 2.4})
+    assert "gene-a: 40 % of its effect arrives" in " ".join(model_sentences(score, score.models[0]))

@@ -1,0 +1,264 @@
+"""A score in words: whose the error is, what causes and ranges leave no doubt about, and what cannot be told."""
+
+from __future__ import annotations
+
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.causes import CAUSES, Cause
+from recombine.jobs.score.determined import confounded_columns
+from recombine.jobs.score.score import MIN_CELLS_FOR_CAUSES, ModelScore, Score
+from recombine.verdicts import Verdict
+from recombine.writing import few_digits, join_words, plural
+
+#: What is said of an amount that its range does not tell from none.
+NOT_BEYOND_CHANCE = "none beyond chance"
+#: A factor's part in a cause is put into words from this share of the squared error on.
+SHARE_TOLD = 0.05
+#: Shares below this round to no percent at all and are left out.
+SHARE_SHOWN = 0.005
+#: Factors of one cause that are put into words.
+MAX_FACTORS_TOLD = 12
+#: Coefficients above the expected value prevail with so many times the error of those below, or the reverse.
+TIMES_TO_PREVAIL = 4
+
+
+def cause_meaning(model: ModelScore, cause: Cause) -> str:
+    """Say what a cause is; coefficients on the other side of what is expected are said to be the opposite.
+
+    A part of the model's own that its range does not tell from none is said to be within chance of it, and one below
+    zero to make up for others.
+
+    Examples
+    --------
+    >>> import numpy as np, recombine as rc
+    >>> cells = np.indices((9, 9)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> cause_meaning(rc.score(design, {"net": design.held_out @ [1.0, 4.0] - 8}).models[0], CAUSES["leak"])
+    'more than all of an effect arrives'
+    """
+    if cause.of == "data" or model.attribution is None:
+        return cause.meaning
+    amount = model.causes[cause.name]
+    if amount.within_chance:
+        return NOT_BEYOND_CHANCE
+    if amount.high < 0:
+        return "makes up for others"
+    if cause.overdone_meaning is None or cause.coefficient is None:
+        return cause.meaning
+    table = model.attribution.per_factor[cause.name]
+    amounts = {True: 0.0, False: 0.0}
+    for factor, coefficient in table.coefficients.items():
+        amounts[coefficient.value > cause.coefficient.expected] += abs(table.amounts[factor].value)
+    if amounts[True] > TIMES_TO_PREVAIL * amounts[False]:
+        return cause.overdone_meaning
+    if amounts[False] > TIMES_TO_PREVAIL * amounts[True]:
+        return cause.meaning
+    return f"{cause.meaning}, or {cause.overdone_meaning}"
+
+
+def score_answers(score: Score) -> list[str]:
+    """Say of each model whether its error on unseen cells is the test's, the data's or its own, one sentence each.
+
+    The shares add up: cells that are not determined, and of the others what is noise and structure, and what remains.
+    Negative shares are what the model made up for. Predicted classes are told by the share that is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np, recombine as rc
+    >>> cells = np.indices((9, 9)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> print(score_answers(rc.score(design, {"net": design.held_out @ [1.0, 1.0] + 4}))[0])
+    Of net's squared error on 27 unseen cells, 100% is the model's own (leak 100%).
+    """
+    if not (score.codes != Verdict.SEEN).any():
+        return [
+            "Every held-out cell was seen in training, so that nothing here tests recombination: hold out whole cells "
+            "(recombine split makes such a test)."
+        ]
+    answers = []
+    for model in score.models:
+        whose = _whose_error(score, model) if model.misses is None else _whose_classes(score, model)
+        answers += [sentence for sentence in (whose, _single_measurements(model)) if sentence]
+    return answers
+
+
+def _whose_error(score: Score, model: ModelScore) -> str:
+    if not model.unseen_error.value > 0:
+        return ""
+    shares = model.error_shares
+    untold = shares.pop(Verdict.DETERMINED.word, 0.0)
+    of_test = {name: share for name, share in shares.items() if name not in CAUSES}
+    of_data = {name: share for name, share in shares.items() if name in CAUSES and CAUSES[name].of == "data"}
+    of_model = {name: share for name, share in shares.items() if name in CAUSES and CAUSES[name].of == "model"}
+    clauses = []
+    if sum(of_test.values()) >= SHARE_SHOWN:
+        total = whole_percent(sum(of_test.values()))
+        clauses.append(f"{total} lies on cells that these data do not determine ({_listed(of_test)})")
+    if abs(sum(of_data.values())) >= SHARE_SHOWN:
+        clauses.append(
+            f"{whole_percent(sum(of_data.values()))} is noise, or what does not follow from the seen cells if "
+            f"{score.audit.choice.assumption} ({_listed(of_data)})"
+        )
+    if of_model:
+        clauses.append(f"{whole_percent(sum(of_model.values()))} is the model's own ({_listed(of_model, model)})")
+    if untold >= SHARE_SHOWN:
+        clauses.append(f"{whole_percent(untold)} lies on determined cells, too few to say why")
+    return f"Of {model.name}'s squared error on {_unseen_cells(score)}, {join_words(clauses)}."
+
+
+def _whose_classes(score: Score, model: ModelScore) -> str:
+    """Say whose the wrong classes are: of cells that are not determined, of the best class of each cell, or its own."""
+    misses = model.misses
+    assert misses is not None
+    if not misses.wrong > 0:
+        return f"{model.name} has every class right on {_unseen_cells(score)}."
+    clauses = []
+    undetermined = misses.undetermined / misses.wrong
+    if undetermined >= SHARE_SHOWN:
+        clauses.append(f"{whole_percent(undetermined)} are on cells that these data do not determine")
+    low, high = (share / misses.wrong for share in (misses.least, misses.most))
+    clauses.append(f"{_between(low, high)} even the commonest class of each cell would get wrong (noise)")
+    clauses.append(f"{_between(1 - undetermined - high, 1 - undetermined - low)} are the model's own")
+    wrong = whole_percent(misses.wrong)
+    return f"{model.name} gets {wrong} of the classes wrong on {_unseen_cells(score)}: of these, {join_words(clauses)}."
+
+
+def _unseen_cells(score: Score) -> str:
+    return plural(int((score.codes != Verdict.SEEN).sum()), "unseen cell")
+
+
+def _between(low: float, high: float) -> str:
+    start, end = whole_percent(max(low, 0.0)), whole_percent(max(high, 0.0))
+    return start if start == end else f"{start.removesuffix('%')} to {end}"
+
+
+def _single_measurements(model: ModelScore) -> str:
+    """Say what the error of single measurements would be: means of cells hide their noise."""
+    if model.of_rows is None or model.misses is not None:
+        return ""
+    error, noise = model.of_rows
+    return (
+        f"For single measurements rather than means of cells its squared error is {few_digits(error)}, of which "
+        f"{whole_percent(noise / error)} is noise."
+    )
+
+
+def _listed(shares: dict[str, float], model: ModelScore | None = None) -> str:
+    """List shares from the largest on; of a model's own those within chance of none are summed up."""
+    clear = dict(shares)
+    if model is not None:
+        clear = {name: share for name, share in shares.items() if not model.causes[name].within_chance}
+    large = {name: share for name, share in clear.items() if abs(share) >= SHARE_SHOWN} or dict(
+        sorted(shares.items(), key=lambda item: -abs(item[1]))[:1]
+    )
+    texts = [f"{name} {whole_percent(share)}" for name, share in sorted(large.items(), key=lambda item: -item[1])]
+    within_chance = sum(share for name, share in shares.items() if name not in large)
+    if abs(within_chance) >= SHARE_SHOWN:
+        texts.append(f"within chance of none {whole_percent(within_chance)}")
+    return ", ".join(texts)
+
+
+def whole_percent(share: float) -> str:
+    """Write a share of an error in whole percent.
+
+    Examples
+    --------
+    >>> whole_percent(0.256), whole_percent(-0.02)
+    ('26%', '−2%')
+    """
+    return f"{100 * share:.0f}%".replace("-0%", "0%").replace("-", "−")
+
+
+def model_sentences(score: Score, model: ModelScore) -> list[str]:
+    """Say what the ranges of one model leave no doubt about: gain over adding, and the factors of each cause.
+
+    Effects are known up to the noise of the seen cells, so that a slope near 1 and a small pull are not worth a word.
+    """
+    gain = model.gain
+    if model.attribution is None or gain is None:
+        return []
+    if gain.low > 0:
+        beaten = f"It beats adding by {few_digits(gain.value)} {written_range(gain)}{_what_gain_is(score, gain)}."
+    elif gain.high < 0:
+        loss = Amount(-gain.value, -gain.high, -gain.low)
+        beaten = f"Adding beats it by {few_digits(loss.value)} {written_range(loss)}."
+    else:
+        beaten = f"It is no better and no worse than adding beyond chance (gain {written_range(gain)})."
+    sentences = [beaten, *_factor_sentences(model)]
+    if model.explained == model.explained:
+        sentences.append(f"{max(model.explained, 0.0):.0%} of its error over noise has a named cause.")
+    return sentences
+
+
+def _what_gain_is(score: Score, gain: Amount) -> str:
+    """Say what a gain is made of: adding carries the noise of the seen cells, and a model need not."""
+    carried = 0.0 if score.noise is None else float(score.noise.carried.mean())
+    if carried and gain.high <= carried:
+        return ", no more than the noise of the seen cells that adding carries"
+    if carried and gain.low > carried:
+        return ": departures that it got right"
+    return ": departures that it got right, or less of the seen cells' noise"
+
+
+def _factor_sentences(model: ModelScore) -> list[str]:
+    """Say of each cause which factors it is clearly about, and how far."""
+    assert model.attribution is not None
+    smallest = SHARE_TOLD * model.attribution.error.value
+    sentences = []
+    for name, table in model.attribution.per_factor.items():
+        messages = [
+            CAUSES[name].message(factor, coefficient)
+            for factor, coefficient in table.coefficients.items()
+            if table.amounts[factor].low > 0 and table.amounts[factor].value >= smallest
+        ]
+        told = [f"{message}." for message in messages if message]
+        sentences += told[:MAX_FACTORS_TOLD]
+        if len(told) > MAX_FACTORS_TOLD:
+            sentences.append(f"The same cause, {name}, holds of {plural(len(told) - MAX_FACTORS_TOLD, 'more factor')}.")
+    return sentences
+
+
+def unclear_sentences(score: Score) -> list[str]:
+    """Say what cannot be told apart, or was not told at all."""
+    sentences = []
+    if score.regressors is None:
+        number = {0: "No held-out cell is", 1: "1 held-out cell is"}.get(
+            score.determined, f"{score.determined:,} held-out cells are"
+        )
+        sentences.append(
+            f"{number} determined, and it takes {MIN_CELLS_FOR_CAUSES} to tell causes apart: hold out whole cells "
+            "whose levels were trained on (recombine split --test determined:0.2 does)."
+        )
+    else:
+        sentences += [_confounded(group) for group in confounded_columns(score.regressors)]
+        if score.regressors.network is None:
+            sentences.append("Memorization is part of the rest: no wide network was fitted to these seen cells.")
+        if score.noise is None:
+            sentences.append("Noise cannot be told from structure: no row repeats, so structure holds both.")
+    if score.noise is not None and not score.noise.carried.any():
+        sentences.append("The noise of the seen cells cannot be told from structure: structure holds both.")
+    repeated = int((score.codes == Verdict.SEEN).sum())
+    if repeated:
+        sentences.append(f"{plural(repeated, 'held-out cell')} were seen in training too: they test no recombination.")
+    sentences += [f"{note.message}." for note in score.design.notes if note.code == "RC103"]
+    return sentences
+
+
+def _confounded(group: tuple[tuple[str, str], ...]) -> str:
+    """Say which causes the cells confound.
+
+    >>> _confounded((("leak", "dose"), ("interaction", "")))
+    'The leak of dose and the interaction cannot be told apart: only their sum is known.'
+    """
+    names = [f"the {cause} of {factor}" if factor else f"the {cause}" for cause, factor in group]
+    return f"T{' and '.join(names)[1:]} cannot be told apart: only their sum is known."
+
+
+def written_range(amount: Amount) -> str:
+    """Write the range of an amount.
+
+    Examples
+    --------
+    >>> written_range(Amount(0.5, 0.4, 0.6))
+    '[0.4, 0.6]'
+    """
+    return f"[{few_digits(amount.low)}, {few_digits(amount.high)}]".replace("-", "−")
