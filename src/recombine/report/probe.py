@@ -9,8 +9,8 @@ from recombine.jobs.probe.probe import Probe
 from recombine.measures.dependence.independence import bits_text, share_text
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.words.probe import dependence_sentence, probe_notes, probe_opening
 from recombine.words.table import GUESS
-from recombine.writing import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,31 +26,20 @@ def probe_text(probe: Probe, width: int = 110) -> str:
 
 def show_probe(probe: Probe, console: Console) -> None:
     """Print the probe to a rich console."""
-    given = " and ".join(probe.given)
     print_line(console, f"Recombine probe of {probe.source}", "bold")
-    values, _, levels = probe.tests[0].test.levels
-    print_line(
-        console,
-        f"{probe.prediction} ({plural(values, 'value')}) given {given} ({plural(levels, 'level')}); "
-        f"{plural(probe.rows, 'row')}, {probe.permutations:,} shuffles",
-        "",
-    )
-    print_line(
-        console,
-        f"Of the {bits_text(probe.entropy)} bits of {probe.prediction}, {given} settles "
-        f"{bits_text(probe.entropy - probe.left_open)} and leaves {bits_text(probe.left_open)} open.",
-        "",
-    )
+    for sentence in probe_opening(probe):
+        print_line(console, sentence)
     if probe.proposals:
         print_line(console, GUESS, "bold yellow")
-    print_title(console, f"Does {probe.prediction} depend on a factor beyond {given}?")
+    print_title(console, f"Does {probe.prediction} depend on a factor beyond {' and '.join(probe.given)}?")
     _verdicts(probe, console)
     for item in probe.tests:
         console.print()
-        print_line(console, f"  {item.sentence}")
-    if probe.notes:
+        print_line(console, f"  {dependence_sentence(probe, item)}")
+    notes = probe_notes(probe)
+    if notes:
         print_title(console, "Notes")
-    for note in probe.notes:
+    for note in notes:
         print_line(console, f"  {note}")
 
 
@@ -83,7 +72,12 @@ def probe_json(probe: Probe) -> str:
     []
     """
     rows = [
-        {**row, "degrees of freedom": item.test.freedom, "varied": item.test.varied, "sentence": item.sentence}
+        {
+            **row,
+            "degrees of freedom": item.test.freedom,
+            "varied": item.test.varied,
+            "sentence": dependence_sentence(probe, item),
+        }
         for row, item in zip(probe.table.rows(), probe.tests, strict=True)
     ]
     record = {
@@ -100,6 +94,6 @@ def probe_json(probe: Probe) -> str:
         "factors_guessed": bool(probe.proposals),
         "depends": list(probe.depends),
         "factors": rows,
-        "notes": list(probe.notes),
+        "notes": probe_notes(probe),
     }
     return json_text(record)

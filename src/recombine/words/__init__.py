@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from recombine.words.inspection import inspection_sentence as inspection_sentence
     from recombine.words.inspection import layer_sentence as layer_sentence
     from recombine.words.plan import NOTHING_TO_COLLECT as NOTHING_TO_COLLECT
+    from recombine.words.probe import dependence_sentence as dependence_sentence
+    from recombine.words.probe import probe_notes as probe_notes
+    from recombine.words.probe import probe_opening as probe_opening
     from recombine.words.score import cause_meaning as cause_meaning
     from recombine.words.score import model_sentences as model_sentences
     from recombine.words.score import score_answers as score_answers

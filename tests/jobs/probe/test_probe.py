@@ -16,6 +16,7 @@ import recombine as rc
 from recombine.errors import InputError
 from recombine.jobs.probe.probe import FEWEST_PERMUTATIONS
 from recombine.measures.dependence.information import conditional_information
+from recombine.words import dependence_sentence, probe_notes
 
 
 @pytest.fixture(scope="module")
@@ -94,14 +95,14 @@ def test_a_confounded_factor_cannot_be_judged_and_does_not_cost_the_others(frame
     found = rc.probe(frame.assign(twin=frame["digit"] * 2), "guess", "digit", ["twin", "colour"])
     assert found.table["verdict"].tolist() == ["depends", "cannot tell"]
     assert found.table["adjusted p"][0] == found.table["p"][0]
-    assert "cannot be told" in found.tests[1].sentence
+    assert "cannot be told" in dependence_sentence(found, found.tests[1])
 
 
 def test_rows_that_vary_nowhere_are_said_to_tell_nothing(frame: pd.DataFrame) -> None:
     site = np.where(frame["digit"] < 2, "a", frame["site"])
     found = rc.probe(frame.assign(site=site), "guess", "digit", ["site"])
     share = np.mean(frame["digit"] >= 2)
-    assert f"site varies at some levels of digit only: {share:.0%} of the rows can tell" in found.notes
+    assert f"site varies at some levels of digit only: {share:.0%} of the rows can tell" in probe_notes(found)
 
 
 def test_measurements_are_cut_into_bins_and_labels_are_not(frame: pd.DataFrame) -> None:
@@ -111,8 +112,8 @@ def test_measurements_are_cut_into_bins_and_labels_are_not(frame: pd.DataFrame) 
     found = rc.probe(many, "guess", "digit", ["size", "code"])
     assert found.depends == ("size",)
     assert found.tests[0].test.levels[0] == 10
-    assert "guess was cut into 10 bins of about equal counts" in found.notes
-    assert "code was cut into 10 bins of about equal counts" in found.notes
+    assert "guess was cut into 10 bins of about equal counts" in probe_notes(found)
+    assert "code was cut into 10 bins of about equal counts" in probe_notes(found)
     labels = rc.probe(many, "guess", "digit", ["size", "code"], as_levels=["code"], bins=4)
     assert {item.factor: item.test.levels[1] for item in labels.tests} == {"size": 5, "code": 150}
     assert labels.tests[0].test.levels[0] == 4
@@ -124,7 +125,7 @@ def test_a_given_measurement_is_binned_with_a_warning(frame: pd.DataFrame) -> No
     guess = outcome + 0.2 * generator.normal(size=len(frame))
     found = rc.probe(frame.assign(y=outcome, guess=guess), "guess", "y", ["size"])
     assert found.depends == ()
-    assert any("takes the blame" in note for note in found.notes)
+    assert any("takes the blame" in note for note in probe_notes(found))
 
 
 def test_missing_values_are_left_out_by_factor_and_counted(frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -138,8 +139,8 @@ def test_missing_values_are_left_out_by_factor_and_counted(frame: pd.DataFrame, 
         found = rc.probe(data, **ASKED)
         rows = dict(zip(found.table["factor"], found.table["rows"], strict=True))
         assert rows == {"colour": 3997, "size": 3997, "site": 3990}
-        assert "3 rows without a value of guess or digit were left out" in found.notes
-        assert "7 rows without a value of site were left out" in found.notes
+        assert "3 rows without a value of guess or digit were left out" in probe_notes(found)
+        assert "7 rows without a value of site were left out" in probe_notes(found)
 
 
 def test_many_factors_get_more_shuffles(predictions: Callable[..., pd.DataFrame]) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.errors import InputError, near_miss
-from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, Contingency, bin_edges, binned_words
+from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, Contingency, bin_edges
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text
@@ -40,17 +40,21 @@ class ProbeColumns:
 
 @dataclass(frozen=True, eq=False)
 class PredictionCounts:
-    """Counts by factor, counts of prediction and given columns alone, and what was done to the columns."""
+    """Counts by factor, counts of prediction and given columns alone, and what was done to the columns.
+
+    ``bins`` says into how many bins a column was cut; ``left_out`` how many rows lack a value of the named columns.
+    """
 
     tables: dict[str, Contingency]
     both: Contingency
-    notes: tuple[str, ...]
+    bins: dict[str, int]
+    left_out: dict[str, int]
 
 
 def read_counts(source: Source, columns: ProbeColumns) -> PredictionCounts:
     """Count how often prediction, given columns and each factor occur together.
 
-    Rows without a value of prediction, given column or factor do not count for that factor; the notes say how many.
+    Rows without a value of prediction, given column or factor do not count for that factor.
 
     Examples
     --------
@@ -58,33 +62,23 @@ def read_counts(source: Source, columns: ProbeColumns) -> PredictionCounts:
     >>> from recombine.tables import open_table
     >>> frame = pd.DataFrame({"guess": [0, 1, 1, 0], "y": [0, 1, 1, 0], "site": ["a", "b", "a", None]})
     >>> counted = read_counts(open_table(frame), ProbeColumns("guess", ("y",), ("site",)))
-    >>> counted.tables["site"].counts.tolist(), counted.notes
-    ([1, 1, 1], ('1 row without site was left out',))
+    >>> counted.tables["site"].counts.tolist(), counted.left_out
+    ([1, 1, 1], {'site': 1})
     """
-    kept = source.kept(columns.all)
-    rows, points = _points(kept, columns)
-    notes = [binned_words(name, len(cut) + 1) for name, cut in points.items()]
-    for name in [name for name in columns.given if name in points]:
-        notes.append(f"a factor that goes along with {name} inside a bin takes the blame for it: more bins lessen that")
-    own = [columns.prediction, *columns.given]
-    codes, counts = _grouped(kept, own, points)
+    table = source.kept(columns.all)
+    rows, points = _points(table, columns)
+    without_factor = [columns.prediction, *columns.given]
+    codes, counts = _grouped(table, without_factor, points)
     complete = int(counts.sum())
-    notes += _left_out(" or ".join(own), rows - complete)
+    left_out = {" or ".join(without_factor): rows - complete}
     both = Contingency.of(codes[:, 0], 0 * counts, distinct(codes[:, 1:])[1], counts)
     tables = {}
     for factor in columns.factors:
-        codes, counts = _grouped(kept, [*own, factor], points)
+        codes, counts = _grouped(table, [*without_factor, factor], points)
         tables[factor] = Contingency.of(codes[:, 0], codes[:, -1], distinct(codes[:, 1:-1])[1], counts)
-        notes += _left_out(factor, complete - int(counts.sum()))
-    return PredictionCounts(tables, both, tuple(notes))
-
-
-def _left_out(name: str, rows: int) -> list[str]:
-    if not rows:
-        return []
-    return [
-        f"{rows:,} rows without a value of {name} were left out" if rows > 1 else f"1 row without {name} was left out"
-    ]
+        left_out[factor] = complete - int(counts.sum())
+    bins = {name: len(edges) + 1 for name, edges in points.items()}
+    return PredictionCounts(tables, both, bins, {name: count for name, count in left_out.items() if count})
 
 
 def _points(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, FloatArray]]:
@@ -100,13 +94,13 @@ def _points(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, Float
     odd = [name for name in columns.all if kinds[name] == "other"]
     if odd:
         raise InputError(f"column {odd[0]!r} of {source.name} holds neither numbers nor text; convert it first")
-    found = {}
+    edges = {}
     rows, profiles = profile(source, [name for name in numeric if name not in columns.as_levels])
     for item in profiles:
         if item.distinct > (MAX_DISTINCT_VALUES if item.kind == "number" else MOST_WHOLE_VALUES):
             values = source.read([item.column])[item.column].astype(np.float64)
-            found[item.column] = bin_edges(values[np.isfinite(values)], columns.bins)
-    return rows, found
+            edges[item.column] = bin_edges(values[np.isfinite(values)], columns.bins)
+    return rows, edges
 
 
 def _grouped(source: Source, names: Sequence[str], points: dict[str, FloatArray]) -> tuple[IntArray, IntArray]:

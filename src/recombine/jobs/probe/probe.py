@@ -38,15 +38,12 @@ class FactorTest:
         The p-value times what Holm's method asks for, given how many factors were tested.
     verdict : str
         ``depends``, ``no dependence found`` or ``cannot tell``.
-    sentence : str
-        The verdict in words, with the effect size and its null.
     """
 
     factor: str
     test: Independence
     adjusted: float
     verdict: str
-    sentence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +63,10 @@ class Probe:
         Rows with a prediction and a value of each given column.
     entropy, left_open : float
         H(prediction) and H(prediction | given) in bits: what there is to tell, and what the given columns leave open.
-    notes : tuple of str
-        Columns cut into bins, rows left out, factors that vary in few places.
+    bins : dict of str to int
+        Into how many bins columns of measurements were cut.
+    missing : dict of str to int
+        Rows that lack a value of the named columns and were left out.
     proposals : tuple of Proposal
         Why each column was taken for a factor, where they were guessed.
     """
@@ -82,7 +81,8 @@ class Probe:
     rows: int
     entropy: float
     left_open: float
-    notes: tuple[str, ...] = ()
+    bins: dict[str, int]
+    missing: dict[str, int]
     proposals: tuple[Proposal, ...] = ()
 
     @property
@@ -114,9 +114,9 @@ class Probe:
         return render(self, "text")
 
     def __repr__(self) -> str:
-        found = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"
+        verdict = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"
         tested = plural(len(self.tests), "factor")
-        return f"Probe({self.prediction} given {', '.join(self.given)}; {tested} tested, {found})"
+        return f"Probe({self.prediction} given {', '.join(self.given)}; {tested} tested, {verdict})"
 
 
 def probe(
@@ -173,11 +173,8 @@ def probe(
     >>> guess = np.where(generator.random(4000) < 0.1, colour, digit)
     >>> size = generator.integers(3, size=4000)
     >>> frame = pd.DataFrame({"guess": guess, "digit": digit, "colour": colour, "size": size})
-    >>> found = probe(frame, prediction="guess", outcome="digit", factors=["colour", "size"])
-    >>> found
+    >>> probe(frame, prediction="guess", outcome="digit", factors=["colour", "size"])
     Probe(guess given digit; 2 factors tested, depends on colour)
-    >>> print(found.tests[1].sentence.split(" (")[0])
-    No dependence of guess on size beyond digit was found
     """
     own = ((outcome,) if outcome is not None else ()) + ((factor,) if isinstance(factor, str) else tuple(factor))
     source = open_table(data)
@@ -195,14 +192,15 @@ def probe(
         source.name,
         prediction,
         own,
-        _judged(tested, prediction, " and ".join(own), level),
+        _judged(tested, level),
         level,
         shuffles,
         seed,
         both.rows,
         entropy_of(alone),
         entropy_of(both),
-        (*counted.notes, *_thin(tested, own)),
+        counted.bins,
+        counted.left_out,
         proposals,
     )
 
@@ -225,7 +223,7 @@ def _factors(
             raise InputError(f"no column of {source.name} looks like a factor to test; name them with --factors")
     chosen = tuple(source.require(factor, "factor") for factor in factors)
     named = [prediction, *own, *chosen]
-    twice = [name for place, name in enumerate(named) if name in named[:place]]
+    twice = [name for position, name in enumerate(named) if name in named[:position]]
     if twice:
         raise InputError(f"column {twice[0]!r} is named twice; prediction, given columns and factors must differ")
     if not chosen:
@@ -238,10 +236,10 @@ def _permutations(asked: int | None, factors: int, level: float) -> int:
         raise InputError(f"level {level} is not between 0 and 1; the usual one is 0.05")
     if asked is None:
         return max(FEWEST_PERMUTATIONS, math.ceil(4 * factors / level))
-    least = math.ceil(factors / level - 1e-9) - 1
-    if asked < least:
+    fewest = math.ceil(factors / level - 1e-9) - 1
+    if asked < fewest:
         raise InputError(
-            f"{asked} permutations cannot show anything at level {level} with {factors} factors; use at least {least}"
+            f"{asked} permutations cannot show anything at level {level} with {factors} factors; use at least {fewest}"
         )
     if asked > MOST_PERMUTATIONS:
         raise InputError(f"{asked} permutations would take very long; {MOST_PERMUTATIONS:,} are as good: ask for fewer")
@@ -269,30 +267,15 @@ def _check(table: Contingency, prediction: str, own: tuple[str, ...], factor: st
         )
 
 
-def _judged(tested: dict[str, Independence], prediction: str, given: str, level: float) -> tuple[FactorTest, ...]:
-    """Adjust the p-values by Holm's method, over the factors that can be judged, and put the verdicts into words."""
+def _judged(tested: dict[str, Independence], level: float) -> tuple[FactorTest, ...]:
+    """Adjust the p-values by Holm's method, over the factors that can be judged, and judge."""
     judged = sorted((item for item in tested.items() if item[1].varied), key=lambda item: item[1].p_value)
     adjusted, highest = dict.fromkeys(tested, 1.0), 0.0
-    for place, (factor, test) in enumerate(judged):
-        highest = max(highest, min(1.0, (len(judged) - place) * test.p_value))
+    for rank, (factor, test) in enumerate(judged):
+        highest = max(highest, min(1.0, (len(judged) - rank) * test.p_value))
         adjusted[factor] = highest
-    found = [
-        FactorTest(
-            factor,
-            test,
-            adjusted[factor],
-            test.verdict(level, adjusted[factor]),
-            test.sentence(prediction, factor, given, level=level, p_value=adjusted[factor]),
-        )
+    tests = [
+        FactorTest(factor, test, adjusted[factor], test.verdict(level, adjusted[factor]))
         for factor, test in tested.items()
     ]
-    return tuple(sorted(found, key=lambda item: (not item.test.varied, item.adjusted > level, -item.test.excess)))
-
-
-def _thin(tested: dict[str, Independence], own: tuple[str, ...]) -> tuple[str, ...]:
-    """Say where only some of the rows can tell anything."""
-    return tuple(
-        f"{factor} varies at some levels of {' and '.join(own)} only: {test.varied:.0%} of the rows can tell"
-        for factor, test in tested.items()
-        if 0 < test.varied < 1
-    )
+    return tuple(sorted(tests, key=lambda item: (not item.test.varied, item.adjusted > level, -item.test.excess)))
