@@ -10,31 +10,31 @@ from recombine.lab.papers.multitask.experiments import students as relu
 from recombine.lab.runs.experiment import Experiment
 
 NAME = "multitask"
-SAMPLES, SEEDS = [16, 32, 64, 128, 256, 512], list(range(6))
-OVERLAPS, ACTIVE, SCALINGS = [40, 30, 20, 0], [5, 10, 20, 30, 40], [1.0, 0.1, 0.01, 0.001]
+TEACHER_SAMPLES, TEACHER_SEEDS = [16, 32, 64, 128, 256, 512], list(range(6))
+OVERLAPS, ACTIVE_FEATURES, SCALINGS = [40, 30, 20, 0], [5, 10, 20, 30, 40], [1.0, 0.1, 0.01, 0.001]
 #: Up to this many samples a cone program takes about a second.
-QUICK_CONES = 64
+MAX_QUICK_CONE_SAMPLES = 64
 
 
 def _places(quick: bool) -> list[tuple[int, int]]:
     """Samples and seed of each unit: small problems take no time, so that quick runs can afford every seed of them."""
-    return [(n, seed) for n in SAMPLES for seed in SEEDS if n <= 128 or seed < 2 or not quick]
+    return [(n, seed) for n in TEACHER_SAMPLES for seed in TEACHER_SEEDS if n <= 128 or seed < 2 or not quick]
 
 
 def _overlap_grid(quick: bool) -> list[dict[str, Any]]:
     return [
-        {"n": n, "overlaps": OVERLAPS, "mtl": not quick or (seed < 2 and n <= QUICK_CONES), "seeds": [seed]}
+        {"n": n, "overlaps": OVERLAPS, "mtl": not quick or (seed < 2 and n <= MAX_QUICK_CONE_SAMPLES), "seeds": [seed]}
         for n, seed in _places(quick)
     ]
 
 
 def _nested_grid(quick: bool) -> list[dict[str, Any]]:
-    about = {"active": ACTIVE, "scalings": SCALINGS, "mtl": not quick}
+    about = {"active": ACTIVE_FEATURES, "scalings": SCALINGS, "mtl": not quick}
     return [{"n": n, **about, "seeds": [seed]} for n, seed in _places(quick)]
 
 
 ALONE, ALL = ["pt+ft", "stl"], ["pt+ft", "stl", "mtl"]
-NESTED: dict[str, Any] = {"active": ACTIVE, "places": ["inside", "outside"], "scalings": SCALINGS}
+NESTED: dict[str, Any] = {"active": ACTIVE_FEATURES, "places": ["inside", "outside"], "scalings": SCALINGS}
 
 
 def _runs(n: int, seed: int, steps: int, methods: list[str], **about: Any) -> dict[str, Any]:
@@ -83,12 +83,18 @@ def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[s
 
 #: At the published rate few multi-task students with few samples converge.
 SLOW = {**TWO_RATES, "correlations": ["1 x 6"], "methods": ["slow mtl"], "slow mtl rate": 0.3}
-SLOW |= {"mtl steps": 300_000, "seeds": SEEDS}
+SLOW |= {"mtl steps": 300_000, "seeds": TEACHER_SEEDS}
 
 
 def _units_grid() -> list[dict[str, Any]]:
     """Scaling concerns pretrained weights alone, so that the other methods are trained once."""
-    about: dict[str, Any] = {"units": [1, 2, 3, 4, 5, 6], "cosines": [0.0, 1.0], **STUDENT, "rate": 0.1, "seeds": SEEDS}
+    about: dict[str, Any] = {
+        "units": [1, 2, 3, 4, 5, 6],
+        "cosines": [0.0, 1.0],
+        **STUDENT,
+        "rate": 0.1,
+        "seeds": TEACHER_SEEDS,
+    }
     scaled = {**about, "scalings": [0.01, 0.1, 1.0, 10.0, 100.0], "methods": ["pt+ft"]}
     plain = {**about, "scalings": [1.0], "methods": ["mtl", "stl"]}
     return [{"n": n, **methods} for n in (16, 64) for methods in (scaled, plain)]
@@ -97,7 +103,7 @@ def _units_grid() -> list[dict[str, Any]]:
 def _magnitude_grid() -> list[dict[str, Any]]:
     about = {"methods": ALONE, **STUDENT, "rate": 0.1}
     about |= {"cosines": [0.8, 0.9, 0.95, 0.99, 1.0], "magnitudes": [0.01, 0.05, 0.1, 0.5, 1.0]}
-    return [{**about, "n": n, "seeds": seeds} for seeds in (SEEDS[:3], SEEDS[3:]) for n in (128, 32)]
+    return [{**about, "n": n, "seeds": seeds} for seeds in (TEACHER_SEEDS[:3], TEACHER_SEEDS[3:]) for n in (128, 32)]
 
 
 #: Students of the authors' draws. One task is learned at 0.1: where students diverge at the launchers' rate of 1, the
@@ -134,10 +140,10 @@ JOINT: tuple[dict[str, Any], ...] = ({"stop rule": "both", "auxiliary weight": 1
 def _photographs() -> list[dict[str, Any]]:
     """Rescaled finetuning first, then multi-task networks by rule and number of samples, then the control."""
     joint: list[dict[str, Any]] = [{"methods": ["mtl"], "mtl n": [n], **rule} for rule in JOINT for n in SOME_SAMPLES]
-    parts = [(part, network) for part in (RESCALED, *joint) for network in EPOCHS] + [(RECALIBRATED, "resnet")]
+    runs = [(run, network) for run in (RESCALED, *joint) for network in EPOCHS] + [(RECALIBRATED, "resnet")]
     return [
-        {**PHOTOGRAPHS, "network": network, **EPOCHS[network], **part, "seeds": [seed]}
-        for part, network in parts
+        {**PHOTOGRAPHS, "network": network, **EPOCHS[network], **run, "seeds": [seed]}
+        for run, network in runs
         for seed in (0, 1, 2)
     ]
 
@@ -164,8 +170,8 @@ EXPERIMENTS = (
     Experiment(
         f"{NAME}/group-norm",
         theory.group_norms,
-        quick=[{"alphas": [1e-1, 1e-3, 1e-6], "seeds": SEEDS}],
-        full=[{"alphas": [10.0**-power for power in range(1, 7)], "seeds": SEEDS}],
+        quick=[{"alphas": [1e-1, 1e-3, 1e-6], "seeds": TEACHER_SEEDS}],
+        full=[{"alphas": [10.0**-power for power in range(1, 7)], "seeds": TEACHER_SEEDS}],
     ),
     Experiment(f"{NAME}/overlap", theory.overlap, quick=_overlap_grid(True), full=_overlap_grid(False)),
     Experiment(f"{NAME}/nested", theory.nested, quick=_nested_grid(True), full=_nested_grid(False)),
@@ -175,28 +181,28 @@ EXPERIMENTS = (
         f"{NAME}/nested-flow",
         networks.nested_flow,
         quick=[_flow_runs(0, n=32, dimension=200)],
-        full=[_flow_runs(seed, n=64, dimension=1000) for seed in SEEDS],
+        full=[_flow_runs(seed, n=64, dimension=1000) for seed in TEACHER_SEEDS],
     ),
     Experiment(
         f"{NAME}/relu-correlation",
         relu.correlation,
-        quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], SEEDS[:2]),
+        quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], TEACHER_SEEDS[:2]),
         full=[
-            *_correlation_grid(TWO_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS),
+            *_correlation_grid(TWO_RATES, TEACHER_SAMPLES, list(relu.CORRELATIONS), TEACHER_SEEDS),
             *({**SLOW, "n": n} for n in (16, 128)),
         ],
     ),
     Experiment(
         f"{NAME}/overlap-released",
         released.linear_released,
-        quick=[{"samples": [64], "seeds": SEEDS}],
-        full=[{"samples": SAMPLES[:-1], "seeds": SEEDS}],
+        quick=[{"samples": [64], "seeds": TEACHER_SEEDS}],
+        full=[{"samples": TEACHER_SAMPLES[:-1], "seeds": TEACHER_SEEDS}],
     ),
     Experiment(
         f"{NAME}/relu-released",
         released.released,
         quick=_released_grid({**SMALL, "mtl rate": 0.3}, ["1 x 6"], [16], [0]),
-        full=_released_grid(DRAWN, list(released.COSINES), SAMPLES[:-1], SEEDS),
+        full=_released_grid(DRAWN, list(released.COSINES), TEACHER_SAMPLES[:-1], TEACHER_SEEDS),
     ),
     Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
     Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),

@@ -8,9 +8,9 @@ percentages, up to fifty seeds.
 from __future__ import annotations
 
 #: Numbers of samples of the studies of ReLU students and of diagonal networks, and of images.
-SAMPLES, IMAGES = (16, 32, 64, 128, 256, 512), (10, 20, 50, 100, 200, 500, 1000)
+PUBLISHED_SAMPLES, PUBLISHED_IMAGES = (16, 32, 64, 128, 256, 512), (10, 20, 50, 100, 200, 500, 1000)
 #: Numbers of features of the nested study.
-ACTIVE = (5, 10, 20, 30, 40)
+PUBLISHED_ACTIVE = (5, 10, 20, 30, 40)
 #: Cosines of the six units and method -> losses of ReLU students by samples.
 CORRELATED = {
     ("0 x 6", "pt+ft"): (0.306, 0.241, 0.123, 0.0501, 0.00793, 0.000388),
@@ -39,7 +39,7 @@ CORRELATED = {
     ("1 x 6", "pt+ft probe"): (1.88e-05, 6.16e-06, 3.55e-06, 2.75e-06, 2.24e-06, 1.61e-06),
 }
 #: Cosine, method and scaling -> losses with 64 samples and 1 to 6 units.
-UNITS = {
+UNIT_LOSSES = {
     (1.0, "pt+ft", 100.0): (3.81e-06, 1.88e-06, 1.3e-06, 9.45e-07, 5.91e-07, 5.74e-07),
     (1.0, "pt+ft", 10.0): (3.37e-06, 1.8e-06, 1.24e-06, 9.11e-07, 5.82e-07, 5.58e-07),
     (1.0, "pt+ft", 1.0): (1.34e-06, 4.94e-06, 1.28e-05, 0.000117, 0.000231, 0.000212),
@@ -104,7 +104,7 @@ ACCURACIES = {
 }
 #: Sizes of a feature in the auxiliary task, and penalty -> order there for a coefficient of one, by formulas in the
 #: code of the figure “penalties”.
-SIZES = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
+AUXILIARY_SIZES = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 ORDERS = {
     "PT+FT, k = B": (1.1123, 1.1513, 1.2298, 1.4323, 1.8867, 1.9983, 2.0),
     "MTL": (1.0001, 1.001, 1.01, 1.0995, 1.7071, 1.995, 1.9999),

@@ -179,14 +179,14 @@ CLAIMS = (
     _nested(
         "11",
         "Rescaled weights prefer few of the known features: error with 40 over error with 5 (theory).",
-        measure=partial(theory.error_ratios, active=40, place="inside", scalings=(1.0, 0.1, 0.01)),
+        measure=partial(theory.error_ratios, active=40, location="inside", scalings=(1.0, 0.1, 0.01)),
         expect={"ratio at m = 1": Below(10), "ratio at m = 0.1": Above(1e3), "ratio at m = 0.01": Above(1e5)},
     ),
     _nested(
         "12a",
         "Rescaled weights still prefer known features: error with 5 new over 5 known ones (theory).",
         source="NeurIPS 2024, supplementary figure “nested”, panel a, at 64 samples",
-        measure=partial(theory.error_ratios, active=5, place="outside", scalings=(0.1, 0.01)),
+        measure=partial(theory.error_ratios, active=5, location="outside", scalings=(0.1, 0.01)),
         expect={"ratio at m = 0.1": Above(1e4), "ratio at m = 0.01": Above(1e4)},
     ),
     _nested(
@@ -237,13 +237,13 @@ CLAIMS = (
     _predicted(
         "21a",
         "Theory predicts PT+FT networks that learn new features, from plain or rescaled weights.",
-        measure=partial(diagonal.rescaled_differences, method="pt+ft", places=("outside",)),
+        measure=partial(diagonal.rescaled_differences, method="pt+ft", locations=("outside",)),
         figure="nested",
     ),
     _predicted(
         "21b",
         "Theory predicts PT+FT networks that learn known features, at m = 1 or 20 and more of them.",
-        measure=partial(diagonal.rescaled_differences, method="pt+ft", places=("inside",)),
+        measure=partial(diagonal.rescaled_differences, method="pt+ft", locations=("inside",)),
         figure="nested",
     ),
     Claim(
@@ -263,7 +263,7 @@ CLAIMS = (
     _predicted(
         "21d",
         "Theory predicts networks that learn a single task, from plain or rescaled weights.",
-        measure=partial(diagonal.rescaled_differences, method="stl", places=("inside", "outside")),
+        measure=partial(diagonal.rescaled_differences, method="stl", locations=("inside", "outside")),
     ),
     Claim(
         "22",

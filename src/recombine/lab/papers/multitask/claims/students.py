@@ -119,7 +119,7 @@ CLAIMS = (
     _relu(
         "24a",
         "With the same features and up to 64 samples, a linear probe has less loss than PT+FT and MTL.",
-        measure=partial(students.leads, correlation="1 x 6", better="pt+ft probe", others=("pt+ft", "mtl")),
+        measure=partial(students.leads, correlation="1 x 6", better="pt+ft probe", rivals=("pt+ft", "mtl")),
         expect={**{f"{n} samples": Above(1) for n in (16, 32, 64)}, **MOST_PAIRS},
         exploratory=True,
     ),
@@ -127,7 +127,7 @@ CLAIMS = (
         "24b",
         "With five known features and a new one, and 32 to 256 samples, MTL has less loss than PT+FT.",
         source="NeurIPS 2024, figure “shared”, panel f (five of six shared)",
-        measure=partial(students.leads, correlation="1 x 5, 0", better="mtl", others=("pt+ft",)),
+        measure=partial(students.leads, correlation="1 x 5, 0", better="mtl", rivals=("pt+ft",)),
         expect={**{f"{n} samples": Above(1) for n in (32, 64, 128, 256)}, **MOST_PAIRS},
         exploratory=True,
     ),

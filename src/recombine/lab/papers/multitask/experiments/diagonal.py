@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 #: Samples of the auxiliary task, enough to determine it.
 AUXILIARY_SAMPLES = 1024
 #: Samples up to which multi-task networks get a prediction.
-LARGEST_CONES = 128
+MAX_CONE_SAMPLES = 128
 #: A loss within this of its end has settled.
-SETTLED = 0.05
+SETTLED_SHARE = 0.05
 #: One network: what it is, its teachers, its method, and its weights at the start.
 Case = tuple[dict[str, Any], LinearTeachers, str, Start]
 
@@ -52,8 +52,8 @@ def nested_networks(unit: Unit) -> Rows:
 def _nested_cases(setting: Any, seed: int) -> list[Case]:
     tasks = nested_tasks(seed, setting["active"], setting["places"], setting.get("dimension", 1000))
     return [
-        ({"active": active, "place": place, "scaling": scaling}, pair, method, start)
-        for active, place, pair in tasks
+        ({"active": active, "place": location, "scaling": scaling}, pair, method, start)
+        for active, location, pair in tasks
         for method, scaling, start in nested_starts(setting["scalings"], mtl=True)
         if method in setting["methods"]
     ]
@@ -79,8 +79,8 @@ def nested_flow(unit: Unit) -> Rows:
 
 def _settled(end: FlowEnd, losses: FloatArray) -> float:
     """Return the time from which on the test loss is as good as its end."""
-    far = np.flatnonzero(np.abs(losses - losses[-1]) > SETTLED * losses[-1])
-    return float(end.times[far[-1] + 1]) if len(far) else 0.0
+    unsettled = np.flatnonzero(np.abs(losses - losses[-1]) > SETTLED_SHARE * losses[-1])
+    return float(end.times[unsettled[-1] + 1]) if len(unsettled) else 0.0
 
 
 def _trained(unit: Unit, seed: int, cases: list[Case]) -> Rows:
@@ -89,21 +89,21 @@ def _trained(unit: Unit, seed: int, cases: list[Case]) -> Rows:
     X = sphere_inputs(seed, "main inputs", n, 1000)
     for joint in sorted({method == "mtl" for _, _, method, _ in cases}):
         chosen = [case for case in cases if (case[2] == "mtl") == joint]
-        found = _run(unit, seed, X, chosen, joint)
-        for place, (about, pair, method, start) in enumerate(chosen):
+        trained = _run(unit, seed, X, chosen, joint)
+        for row, (about, pair, method, start) in enumerate(chosen):
             theory = _theory(X, pair, method, start)
             rows.append(
                 {"n": n, **about, "method": method, "seed": seed, "power": pair.power}
-                | {"train loss": float(found.loss[place]), "stopped": bool(found.stopped[place])}
-                | {"steps": int(found.steps[place]), "rate": float(found.rate[place])}
-                | {"loss": float(found.test[place]), "best": float(found.best[place]), "theory": theory}
+                | {"train loss": float(trained.loss[row]), "stopped": bool(trained.stopped[row])}
+                | {"steps": int(trained.steps[row]), "rate": float(trained.rate[row])}
+                | {"loss": float(trained.test[row]), "best": float(trained.best[row]), "theory": theory}
             )
     return rows
 
 
 def _theory(X: FloatArray, pair: LinearTeachers, method: str, start: Start) -> float:
     """Return the predicted test loss; NaN for cone programs of many samples, which take longer than the training."""
-    if method == "mtl" and len(X) > LARGEST_CONES:
+    if method == "mtl" and len(X) > MAX_CONE_SAMPLES:
         return float("nan")
     return predict(X, pair.main, method=method, auxiliary=pair.auxiliary, **start).test_loss
 
@@ -113,15 +113,15 @@ def _run(unit: Unit, seed: int, X: FloatArray, cases: list[Case], joint: bool) -
     from recombine.lab.nets.by_hand.diagonal_training import train_diagonal
 
     setting = unit.setting
-    where: dict[str, Any] = {"dtype": setting.get("dtype", "float32"), "device": unit.device}
+    backend: dict[str, Any] = {"dtype": setting.get("dtype", "float32"), "device": unit.device}
     teachers = np.stack([pair.main for _, pair, _, _ in cases], axis=1)
     if joint:
         X1 = sphere_inputs(seed, "auxiliary inputs", AUXILIARY_SAMPLES, 1000)
-        columns: Any = multi_task(X, teachers, X1, cases[0][1].auxiliary, alpha=1e-3, **where)
+        columns: Any = multi_task(X, teachers, X1, cases[0][1].auxiliary, alpha=1e-3, **backend)
     else:
         starts = zip(*(start_of(pair, method, **start) for _, pair, method, start in cases), strict=True)
         up, down = (np.stack(sides, axis=1) for sides in starts)
-        columns = single_task(X, teachers, (up, down), **where)
+        columns = single_task(X, teachers, (up, down), **backend)
     steps = setting["mtl steps" if joint else "steps"]
     return train_diagonal(columns, Schedule(setting["rate"], steps, setting["stop"]))
 
@@ -132,7 +132,7 @@ def start_of(
     """Return up and down (D,) of a network at the start of its main task: pretrained to the auxiliary one, or not."""
     from recombine.lab.nets.by_hand.diagonal import reduce_weights
 
-    known = np.zeros_like(pair.auxiliary) if method == "stl" else pair.auxiliary
-    plus, minus = (scaling * part for part in pretrained_weights(known, alpha))
+    auxiliary = np.zeros_like(pair.auxiliary) if method == "stl" else pair.auxiliary
+    plus, minus = (scaling * weights for weights in pretrained_weights(auxiliary, alpha))
     up, down = reduce_weights(plus, minus, gamma, gamma)
     return up, down

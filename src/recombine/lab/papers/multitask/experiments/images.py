@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Losses and accuracies of a training, by epoch.
 Course = tuple[Sequence[float], Sequence[float]]
 #: Classes of the main task.
-MAIN = 2
+MAIN_CLASSES = 2
 #: Of the bundled digits, those kept for the test.
 DIGITS_TO_TEST_ON = 500
 #: Where each kind of finetuning sets statistics of batch normalisation anew.
@@ -57,16 +57,21 @@ class TwoTasks:
         order = np.random.default_rng([seed, 0]).permutation(100 if name == "cifar100" else 10)
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        (images, labels), (held, answers) = (
+        (images, labels), (test_images, test_labels) = (
             (
                 torch.tensor(pixels, device=device).float().div_(127.5).sub_(1),
                 torch.tensor(number[codes], device=device),
             )
             for pixels, codes in _splits(name)
         )
-        own, tested = labels < MAIN, answers < MAIN
-        auxiliary = (images[~own], labels[~own] - MAIN)
-        return cls((images[own], labels[own]), auxiliary, (held[tested], answers[tested]), len(order))
+        is_main, is_main_test = labels < MAIN_CLASSES, test_labels < MAIN_CLASSES
+        auxiliary = (images[~is_main], labels[~is_main] - MAIN_CLASSES)
+        return cls(
+            (images[is_main], labels[is_main]),
+            auxiliary,
+            (test_images[is_main_test], test_labels[is_main_test]),
+            len(order),
+        )
 
     def some(self, n: int, seed: int) -> Samples:
         """Return ``n`` random main samples."""
@@ -153,7 +158,7 @@ def _recipe(setting: Any, seed: int, tasks: TwoTasks, *, main: bool, n: int = 12
         optimiser = partial(torch.optim.SGD, lr=setting["rate"], momentum=0.9)
     elif setting["network"] == "vit":
         optimiser = partial(torch.optim.Adam, lr=1e-3, weight_decay=5e-5, capturable=replay, fused=replay)
-    outputs = (0, MAIN) if main else (MAIN, tasks.classes)
+    outputs = (0, MAIN_CLASSES) if main else (MAIN_CLASSES, tasks.classes)
     epochs = setting["epochs"] if main else setting["pretraining epochs"]
     half = setting.get("half", False)
     return Recipe(optimiser, min(n, 128), epochs, setting["stop"], outputs, seed, replay, half)
@@ -181,12 +186,12 @@ def _finetuned(unit: Unit, seed: int, tasks: TwoTasks, method: str) -> Rows:
             statistics=STATISTICS[method],
             controls=False,
         )
-        for one in tuned:
-            about = _about(setting, method, n, seed, (one.losses, one.accuracies), before[-1], one.factor)
+        for network in tuned:
+            about = _about(setting, method, n, seed, (network.losses, network.accuracies), before[-1], network.factor)
             looked = [
                 {"layer": name, "PR before": reuse.before, "PR after": reuse.after, "ENSD": reuse.shared}
                 | {"chance": reuse.chance, "regime": reuse.regime}
-                for name, reuse in one.reuse.items()
+                for name, reuse in network.reuse.items()
             ]
             rows += [{**about, **layer} for layer in (looked or [NO_LAYER])]
     return rows
@@ -218,16 +223,18 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
 
     setting = unit.setting
     model, samples = _compiled(_model(setting, seed, tasks)), tasks.some(n, seed)
-    own, other = (_recipe(setting, seed, tasks, main=main, n=n if main else 128) for main in (True, False))
-    optimiser, generator = own.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
-    published = (n / own.batch) / (len(tasks.auxiliary[0]) / other.batch)
+    main_recipe, auxiliary_recipe = (
+        _recipe(setting, seed, tasks, main=main, n=n if main else 128) for main in (True, False)
+    )
+    optimiser, generator = main_recipe.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
+    published = (n / main_recipe.batch) / (len(tasks.auxiliary[0]) / auxiliary_recipe.batch)
     weight = setting.get("auxiliary weight", published)
-    main = Training(model, optimiser, samples, own, generator, test=tasks.test)
-    auxiliary = Training(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
+    main = Training(model, optimiser, samples, main_recipe, generator, test=tasks.test)
+    auxiliary = Training(model, optimiser, tasks.auxiliary, auxiliary_recipe, generator, weight=weight)
 
     def learned(losses: Sequence[float]) -> bool:
-        return losses[0] < own.stop and (setting["stop rule"] == "main" or losses[1] < other.stop)
+        return losses[0] < main_recipe.stop and (setting["stop rule"] == "main" or losses[1] < auxiliary_recipe.stop)
 
-    rounds, accuracies = train_in_turns([main, auxiliary], other.epochs, learned)
-    losses = [one for one, _ in rounds]
+    rounds, accuracies = train_in_turns([main, auxiliary], auxiliary_recipe.epochs, learned)
+    losses = [main_loss for main_loss, _ in rounds]
     return {**_about(setting, "mtl", n, seed, (losses, accuracies), rounds[-1][1]), **NO_LAYER}

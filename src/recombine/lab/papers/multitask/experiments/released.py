@@ -21,7 +21,8 @@ from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
 from recombine.lab.papers.multitask.experiments.students import (
     CORRELATIONS,
-    DIMENSION,
+    INPUT_DIMENSION,
+    Descent,
     Samples,
     test_losses,
     trained_students,
@@ -43,7 +44,7 @@ COSINES = {
     "1 x 3, 0.9 x 2, 0": (1.0, 1.0, 1.0, 0.9, 0.9, 0.0),
     "1 x 5, 0.9": (1.0, 1.0, 1.0, 1.0, 1.0, 0.9),
 }
-UNITS, TESTED = 6, 10_000
+TEACHER_UNITS, TEST_INPUTS = 6, 10_000
 #: What a main readout is drawn at, after pretraining.
 READOUT_SCALE = 1e-3
 
@@ -95,15 +96,22 @@ def main_draw(
     from torch import Generator
 
     generator = Generator().manual_seed(seed)
-    rows, signs = _rotation(seed), [_signs(generator, count) for count in (UNITS, len(cosines))]
+    rows, signs = _rotation(seed), [_signs(generator, count) for count in (TEACHER_UNITS, len(cosines))]
     a = np.asarray(cosines)
-    turned = a[:, None] * rows[: len(a)] + np.sqrt(1 - a**2)[:, None] * rows[UNITS : UNITS + len(a)]
-    first, second, tested = (_inputs(generator, count) for count in (auxiliary, n, TESTED))
+    turned = a[:, None] * rows[: len(a)] + np.sqrt(1 - a**2)[:, None] * rows[TEACHER_UNITS : TEACHER_UNITS + len(a)]
+    auxiliary_inputs, main_inputs, test_inputs = (_inputs(generator, count) for count in (auxiliary, n, TEST_INPUTS))
     weights = _weights(generator, tasks, width, scale)
     if tuned:
         weights["readouts"] = _normal(generator, (1, width), READOUT_SCALE)
     weights["readouts"] = weights["readouts"].flip(0)
-    return Draw(ReluTeacher(rows[:UNITS], signs[0]), ReluTeacher(turned, signs[1]), first, second, tested, weights)
+    return Draw(
+        ReluTeacher(rows[:TEACHER_UNITS], signs[0]),
+        ReluTeacher(turned, signs[1]),
+        auxiliary_inputs,
+        main_inputs,
+        test_inputs,
+        weights,
+    )
 
 
 def pretraining_draw(seed: int, *, width: int = 1000, scale: float = 1e-3, samples: int = 1024) -> Draw:
@@ -120,8 +128,8 @@ def pretraining_draw(seed: int, *, width: int = 1000, scale: float = 1e-3, sampl
     from torch import Generator
 
     generator = Generator().manual_seed(seed)
-    teacher = ReluTeacher(_rotation(seed)[:UNITS], _signs(generator, UNITS))
-    inputs, tested = _inputs(generator, samples), _inputs(generator, TESTED)
+    teacher = ReluTeacher(_rotation(seed)[:TEACHER_UNITS], _signs(generator, TEACHER_UNITS))
+    inputs, tested = _inputs(generator, samples), _inputs(generator, TEST_INPUTS)
     return Draw(teacher, teacher, inputs, inputs[:0], tested, _weights(generator, 1, width, scale))
 
 
@@ -137,9 +145,9 @@ def linear_draw(seed: int, n: int, *, dimension: int = 1000, active: int = 40) -
     import torch
 
     generator = torch.Generator().manual_seed(seed)
-    places = torch.randperm(dimension, generator=generator)[:active].numpy()
+    features = torch.randperm(dimension, generator=generator)[:active].numpy()
     teacher = np.zeros(dimension)
-    teacher[places] = _signs(generator, active)
+    teacher[features] = _signs(generator, active)
     _inputs(generator, 1024, dimension)
     return _inputs(generator, n, dimension), teacher
 
@@ -158,8 +166,8 @@ def linear_released(unit: Unit) -> Rows:
 def _rotation(seed: int) -> FloatArray:
     from scipy.stats import ortho_group
 
-    drawn = ortho_group.rvs(DIMENSION, random_state=np.random.RandomState(seed))
-    return np.asarray(drawn.astype(np.float32).astype(np.float64))
+    rotation = ortho_group.rvs(INPUT_DIMENSION, random_state=np.random.RandomState(seed))
+    return np.asarray(rotation.astype(np.float32).astype(np.float64))
 
 
 def _signs(generator: Generator, count: int) -> FloatArray:
@@ -168,23 +176,23 @@ def _signs(generator: Generator, count: int) -> FloatArray:
     return np.asarray((torch.rand(count, generator=generator) - 0.5).sign().double().numpy() / math.sqrt(count))
 
 
-def _inputs(generator: Generator, samples: int, dimension: int = DIMENSION) -> FloatArray:
+def _inputs(generator: Generator, samples: int, dimension: int = INPUT_DIMENSION) -> FloatArray:
     import torch
 
     shape = (samples, dimension)
-    drawn = torch.normal(torch.zeros(shape), torch.ones(shape), generator=generator)
-    return np.asarray((drawn / drawn.square().mean(-1, keepdim=True).sqrt()).double().numpy())
+    inputs = torch.normal(torch.zeros(shape), torch.ones(shape), generator=generator)
+    return np.asarray((inputs / inputs.square().mean(-1, keepdim=True).sqrt()).double().numpy())
 
 
 def _weights(generator: Generator, tasks: int, width: int, scale: float) -> Tensors:
     """Draw both layers, each after the uniform numbers that torch fills a new layer with."""
     import torch
 
-    found = {}
-    for name, shape in {"hidden": (width, DIMENSION), "readouts": (tasks, width)}.items():
+    weights = {}
+    for name, shape in {"hidden": (width, INPUT_DIMENSION), "readouts": (tasks, width)}.items():
         torch.empty(shape).uniform_(generator=generator)
-        found[name] = _normal(generator, shape, scale)
-    return found
+        weights[name] = _normal(generator, shape, scale)
+    return weights
 
 
 def _normal(generator: Generator, shape: tuple[int, int], scale: float) -> Tensor:
@@ -197,14 +205,16 @@ def released(unit: Unit) -> Rows:
     """Losses of students of the authors' draws: one row per method, set of cosines and seed."""
     setting, rows = unit.setting, []
     students = list(product(setting["cosines"], unit.seeds))
-    known = pretrained_by_seed(unit) if "pt+ft" in setting["methods"] else {}
+    pretrained = pretrained_by_seed(unit) if "pt+ft" in setting["methods"] else {}
     for method in setting["methods"]:
         draws = [_drawn(setting, COSINES[name], seed, method) for name, seed in students]
         if method == "pt+ft":
             for draw, (_, seed) in zip(draws, students, strict=True):
-                draw.weights["hidden"] = known[seed]
+                draw.weights["hidden"] = pretrained[seed]
         about = [{"n": setting["n"], "cosines": name, "method": method, "seed": seed} for name, seed in students]
-        rows += [{**one, **score} for one, score in zip(about, _scores(unit, method, draws), strict=True)]
+        rows += [
+            {**about_student, **score} for about_student, score in zip(about, _scores(unit, method, draws), strict=True)
+        ]
     return rows
 
 
@@ -215,15 +225,15 @@ def _scores(unit: Unit, method: str, draws: Sequence[Draw]) -> Rows:
     tested = [(draw.test_inputs, draw.main(draw.test_inputs)) for draw in draws]
     steps, rate = (setting[f"mtl {name}" if joint else name] for name in ("steps", "rate"))
     epoch = -(-len(samples[0][0]) // setting["batch"])
-    how = {"batch": setting["batch"], "watch": test_losses(tested, unit.device), "record": looks(steps, epoch)}
-    trained = trained_students(unit, [draw.weights for draw in draws], samples, steps, rate, **how)
-    weights = [{name: tensor[place] for name, tensor in trained.parameters.items()} for place in range(len(draws))]
-    last = [_loss(one, *wanted) for one, wanted in zip(weights, tested, strict=True)]
-    best = trained.watched.min(0).values.tolist() if trained.watched is not None else last
+    descent = Descent(steps, rate, setting["batch"], test_losses(tested, unit.device), looks(steps, epoch))
+    trained = trained_students(unit, [draw.weights for draw in draws], samples, descent)
+    weights = [{name: tensor[index] for name, tensor in trained.parameters.items()} for index in range(len(draws))]
+    final = [_loss(network, *test_samples) for network, test_samples in zip(weights, tested, strict=True)]
+    best = trained.watched.min(0).values.tolist() if trained.watched is not None else final
     return [
-        {"width": setting["width"], "rate": rate, "train loss": float(trained.loss[place])}
-        | {"steps": int(trained.steps[place]), "loss": last[place], "best": min(last[place], best[place])}
-        for place in range(len(draws))
+        {"width": setting["width"], "rate": rate, "train loss": float(trained.loss[index])}
+        | {"steps": int(trained.steps[index]), "loss": final[index], "best": min(final[index], best[index])}
+        for index in range(len(draws))
     ]
 
 
@@ -252,11 +262,11 @@ def _drawn(setting: Any, cosines: Sequence[float], seed: int, method: str) -> Dr
 
 def _samples(draw: Draw, joint: bool) -> Samples:
     """Return main samples, and where both tasks are learned auxiliary ones too, with the task at an input's end."""
-    main, other = draw.main_inputs, draw.auxiliary_inputs
+    main, auxiliary = draw.main_inputs, draw.auxiliary_inputs
     if not joint:
         return main, draw.main(main)
-    marked = [np.hstack([X, np.tile(task, (len(X), 1))]) for X, task in ((main, [1.0, 0.0]), (other, [0.0, 1.0]))]
-    return np.vstack(marked), np.concatenate([draw.main(main), draw.auxiliary(other)])
+    marked = [np.hstack([X, np.tile(task, (len(X), 1))]) for X, task in ((main, [1.0, 0.0]), (auxiliary, [0.0, 1.0]))]
+    return np.vstack(marked), np.concatenate([draw.main(main), draw.auxiliary(auxiliary)])
 
 
 def pretrained_by_seed(unit: Unit) -> dict[int, Tensor]:
@@ -265,6 +275,6 @@ def pretrained_by_seed(unit: Unit) -> dict[int, Tensor]:
     sizes = {"width": setting["width"], "scale": setting["scale"], "samples": setting["auxiliary samples"]}
     draws = [pretraining_draw(seed, **sizes) for seed in unit.seeds]
     samples = [(draw.auxiliary_inputs, draw.auxiliary(draw.auxiliary_inputs)) for draw in draws]
-    steps, weights = setting["pretraining steps"], [draw.weights for draw in draws]
-    trained = trained_students(unit, weights, samples, steps, setting["rate"], batch=None)
-    return {seed: trained.parameters["hidden"][place].double().cpu() for place, seed in enumerate(unit.seeds)}
+    descent = Descent(setting["pretraining steps"], setting["rate"], batch=None)
+    trained = trained_students(unit, [draw.weights for draw in draws], samples, descent)
+    return {seed: trained.parameters["hidden"][index].double().cpu() for index, seed in enumerate(unit.seeds)}

@@ -35,15 +35,27 @@ CORRELATIONS: dict[str, tuple[float, ...]] = {
     "1 x 2, 0.9 x 2, 0 x 2": (1.0, 1.0, 0.9, 0.9, 0.0, 0.0),
     "0 x 6": (0.0,) * 6,
 }
-DIMENSION = 15
+#: Inputs of a student.
+INPUT_DIMENSION = 15
 #: Inputs and targets.
 Samples = tuple[FloatArray, FloatArray]
 #: Methods that train on both tasks: at the published rate, and at a lower one.
 BOTH_TASKS = ("mtl", "slow mtl")
 #: Ridge penalties of the probes.
-RIDGES = np.logspace(-5, 10, 100)
+PROBE_RIDGES = np.logspace(-5, 10, 100)
 #: Looks at the test loss on the way, and test inputs of a look.
-RECORDS, WATCHED = 24, 2000
+TEST_LOOKS, INPUTS_PER_LOOK = 24, 2000
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How students are trained: steps, rate, samples of a batch (None: full batches), and what is recorded when."""
+
+    steps: int
+    rate: float
+    batch: int | None
+    watch: Callable[..., Tensor] | None = None
+    record: Sequence[int] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +76,7 @@ class Student:
 
 def inputs_to_test(seed: int, samples: int = 10_000) -> FloatArray:
     """Return the test inputs of a seed."""
-    return sphere_inputs(seed, "test inputs", samples, DIMENSION)
+    return sphere_inputs(seed, "test inputs", samples, INPUT_DIMENSION)
 
 
 def correlation(unit: Unit) -> Rows:
@@ -105,11 +117,11 @@ def _rows(unit: Unit, students: Sequence[Student]) -> Rows:
     pretrained = _pretrained(unit, students) if any(method.startswith("pt+ft") for method in methods) else {}
     for method in methods:
         if method.endswith("probe"):
-            known = pretrained if method.startswith("pt+ft") else _untrained(unit, students)
-            found = [_probe(setting["n"], student, known[student.seed]) for student in students]
+            hidden_layers = pretrained if method.startswith("pt+ft") else _untrained(unit, students)
+            scores = [_probe(setting["n"], student, hidden_layers[student.seed]) for student in students]
         else:
-            found = _scores(students, _networks(unit, students, method, pretrained))
-        for student, score in zip(students, found, strict=True):
+            scores = _scores(students, _networks(unit, students, method, pretrained))
+        for student, score in zip(students, scores, strict=True):
             about = {"n": setting["n"], "width": setting["width"], **student.about, "method": method}
             rows.append({**about, "seed": student.seed, "power": student.power, **score})
     return rows
@@ -123,64 +135,55 @@ def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: 
 
     setting = unit.setting
     n, joint = setting["n"], method in BOTH_TASKS
-    plain = ReluStudent(DIMENSION, setting["width"], tasks=2 if joint else 1)
+    plain = ReluStudent(INPUT_DIMENSION, setting["width"], tasks=2 if joint else 1)
     names = tuple(range(len(students)))
-    drawn = [plain.initial(student.seed, setting["scale"]) for student in students]
+    initial = [plain.initial(student.seed, setting["scale"]) for student in students]
     if method == "pt+ft":
         fresh = [plain.initial(1000 + student.seed, setting["scale"]) for student in students]
         hidden = [student.scaling * pretrained[student.seed]["hidden"].double().cpu() for student in students]
-        drawn = [{"hidden": w, "readouts": other["readouts"]} for w, other in zip(hidden, fresh, strict=True)]
-    start = Continued(plain, names, {name: torch.stack([one[name] for one in drawn]) for name in drawn[0]})
+        initial = [{"hidden": w, "readouts": redrawn["readouts"]} for w, redrawn in zip(hidden, fresh, strict=True)]
+    start = Continued(plain, names, {name: torch.stack([weights[name] for weights in initial]) for name in initial[0]})
     samples = [_samples(student, n, setting["auxiliary samples"] if joint else 0) for student in students]
-    inputs, targets = (np.stack(part) for part in zip(*samples, strict=True))
+    inputs, targets = (np.stack(arrays) for arrays in zip(*samples, strict=True))
     steps, rate = setting["mtl steps" if joint else "steps"], setting.get(f"{method} rate", setting["rate"])
-    return _train(unit, start, names, (inputs, targets), steps, rate, setting["batch"], _watched(students, unit.device))
+    descent = Descent(steps, rate, setting["batch"], _watched(students, unit.device))
+    return _train(unit, start, names, (inputs, targets), descent)
 
 
 def _samples(student: Student, n: int, auxiliary: int) -> Samples:
     """Return main samples, and where there are auxiliary ones these too, with the task at the end of an input."""
-    main = sphere_inputs(student.seed, "main inputs", n, DIMENSION)
+    main = sphere_inputs(student.seed, "main inputs", n, INPUT_DIMENSION)
     if not auxiliary:
         return main, student.main(main)
-    other = sphere_inputs(student.seed, "auxiliary inputs", auxiliary, DIMENSION)
-    marked = [np.hstack([X, np.tile(task, (len(X), 1))]) for X, task in ((main, [1.0, 0.0]), (other, [0.0, 1.0]))]
-    return np.vstack(marked), np.concatenate([student.main(main), student.auxiliary(other)])
+    auxiliary_inputs = sphere_inputs(student.seed, "auxiliary inputs", auxiliary, INPUT_DIMENSION)
+    marked = [
+        np.hstack([X, np.tile(task, (len(X), 1))]) for X, task in ((main, [1.0, 0.0]), (auxiliary_inputs, [0.0, 1.0]))
+    ]
+    return np.vstack(marked), np.concatenate([student.main(main), student.auxiliary(auxiliary_inputs)])
 
 
-def trained_students(
-    unit: Unit, weights: Sequence[Tensors], samples: Sequence[Samples], steps: int, rate: float, **how: Any
-) -> Trained:
-    """Train students from given weights, each on its own samples; ``how`` has batch, watch and record."""
+def trained_students(unit: Unit, weights: Sequence[Tensors], samples: Sequence[Samples], descent: Descent) -> Trained:
+    """Train students from given weights, each on its own samples."""
     import torch
 
     from recombine.lab.nets.architectures.students import Continued, ReluStudent
 
-    plain = ReluStudent(DIMENSION, unit.setting["width"], tasks=len(weights[0]["readouts"]))
+    plain = ReluStudent(INPUT_DIMENSION, unit.setting["width"], tasks=len(weights[0]["readouts"]))
     names = tuple(range(len(weights)))
-    start = Continued(plain, names, {name: torch.stack([one[name] for one in weights]) for name in weights[0]})
-    inputs, targets = (np.stack(part) for part in zip(*samples, strict=True))
-    return _train(unit, start, names, (inputs, targets), steps, rate, **how)
+    start = Continued(plain, names, {name: torch.stack([network[name] for network in weights]) for name in weights[0]})
+    inputs, targets = (np.stack(arrays) for arrays in zip(*samples, strict=True))
+    return _train(unit, start, names, (inputs, targets), descent)
 
 
-def _train(
-    unit: Unit,
-    start: Architecture,
-    seeds: Sequence[int],
-    samples: Samples,
-    steps: int,
-    rate: float,
-    batch: int | None,
-    watch: Any = None,
-    record: Sequence[int] = (),
-) -> Trained:
-    """Train networks, and again with a tenth of the rate, as published, where they diverge; None: full batches."""
+def _train(unit: Unit, start: Architecture, seeds: Sequence[int], samples: Samples, descent: Descent) -> Trained:
+    """Train networks, and again with a tenth of the rate, as published, where they diverge."""
     from recombine.lab.nets.ensemble.ensemble import Ensemble
 
-    rates = np.full(len(seeds), rate)
-    how: dict[str, Any] = {"steps": steps, "stop": unit.setting["stop"], "watch": watch}
+    rates, batch = np.full(len(seeds), descent.rate), descent.batch
+    how: dict[str, Any] = {"steps": descent.steps, "stop": unit.setting["stop"], "watch": descent.watch}
     how["batch"] = batch if batch is not None and samples[0].shape[1] > batch else None
-    looks = {0, *np.geomspace(10, steps, RECORDS).astype(int).tolist()}
-    how["record"] = sorted(record or looks) if watch is not None else []
+    looks = {0, *np.geomspace(10, descent.steps, TEST_LOOKS).astype(int).tolist()}
+    how["record"] = sorted(descent.record or looks) if descent.watch is not None else []
     ensemble = Ensemble(start, seeds, scale=unit.setting["scale"], device=unit.device)
     for _ in range(4):
         trained = ensemble.train(*samples, rate=rates, **how)
@@ -197,40 +200,40 @@ def _pretrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
 
     setting = unit.setting
     teachers, samples = {student.seed: student.auxiliary for student in students}, setting["auxiliary samples"]
-    inputs = np.stack([sphere_inputs(seed, "auxiliary inputs", samples, DIMENSION) for seed in teachers])
+    inputs = np.stack([sphere_inputs(seed, "auxiliary inputs", samples, INPUT_DIMENSION) for seed in teachers])
     targets = np.stack([teacher(X) for teacher, X in zip(teachers.values(), inputs, strict=True)])
-    plain = ReluStudent(DIMENSION, setting["width"])
-    how = setting["pretraining steps"], setting["rate"], setting["batch"]
-    trained = _train(unit, plain, list(teachers), (inputs, targets), *how)
+    plain = ReluStudent(INPUT_DIMENSION, setting["width"])
+    descent = Descent(setting["pretraining steps"], setting["rate"], setting["batch"])
+    trained = _train(unit, plain, list(teachers), (inputs, targets), descent)
     weights = trained.parameters.items()
-    return {seed: {name: tensor[place] for name, tensor in weights} for place, seed in enumerate(teachers)}
+    return {seed: {name: tensor[index] for name, tensor in weights} for index, seed in enumerate(teachers)}
 
 
 def _untrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
     from recombine.lab.nets.architectures.students import ReluStudent
 
-    plain = ReluStudent(DIMENSION, unit.setting["width"])
+    plain = ReluStudent(INPUT_DIMENSION, unit.setting["width"])
     return {student.seed: plain.initial(student.seed, unit.setting["scale"]) for student in students}
 
 
 def _watched(students: Sequence[Student], device: str) -> Callable[..., Tensor]:
     """Return a function of some networks' weights that gives their test losses (c,), for records on the way."""
-    drawn = [inputs_to_test(student.seed, WATCHED) for student in students]
-    return test_losses([(X, student.main(X)) for student, X in zip(students, drawn, strict=True)], device)
+    inputs = [inputs_to_test(student.seed, INPUTS_PER_LOOK) for student in students]
+    return test_losses([(X, student.main(X)) for student, X in zip(students, inputs, strict=True)], device)
 
 
 def test_losses(samples: Sequence[Samples], device: str) -> Callable[..., Tensor]:
     """Return a function of some networks' weights that gives their losses (c,) on the samples of each."""
     import torch
 
-    inputs, wanted = (
-        torch.tensor(np.stack(part), dtype=torch.float32, device=device) for part in zip(*samples, strict=True)
+    inputs, targets = (
+        torch.tensor(np.stack(arrays), dtype=torch.float32, device=device) for arrays in zip(*samples, strict=True)
     )
 
-    def losses(parameters: Tensors, statistics: Tensors, places: Tensor) -> Tensor:
-        hidden = torch.relu(inputs[places] @ parameters["hidden"].transpose(1, 2))
+    def losses(parameters: Tensors, statistics: Tensors, students: Tensor) -> Tensor:
+        hidden = torch.relu(inputs[students] @ parameters["hidden"].transpose(1, 2))
         outputs = (hidden @ parameters["readouts"][:, :1].transpose(1, 2)).squeeze(-1)
-        return (outputs - wanted[places]).square().mean(1)
+        return (outputs - targets[students]).square().mean(1)
 
     return losses
 
@@ -239,16 +242,16 @@ def _scores(students: Sequence[Student], trained: Trained) -> Rows:
     """Return train and test loss of each student; the best is the lowest of the last and of those on the way."""
     rows: Rows = []
     watched = trained.watched
-    for place, student in enumerate(students):
-        one = {name: tensor[place].double().cpu().numpy() for name, tensor in trained.parameters.items()}
+    for index, student in enumerate(students):
+        weights = {name: tensor[index].double().cpu().numpy() for name, tensor in trained.parameters.items()}
         X = inputs_to_test(student.seed)
-        outputs = np.maximum(X @ one["hidden"].T, 0) @ one["readouts"].T
+        outputs = np.maximum(X @ weights["hidden"].T, 0) @ weights["readouts"].T
         auxiliary = np.mean((outputs[:, 1] - student.auxiliary(X)) ** 2) if outputs.shape[1] == 2 else np.nan
-        last = float(np.mean((outputs[:, 0] - student.main(X)) ** 2))
-        best = last if watched is None else min(last, float(watched[:, place].min()))
+        final = float(np.mean((outputs[:, 0] - student.main(X)) ** 2))
+        best = final if watched is None else min(final, float(watched[:, index].min()))
         rows.append(
-            {"train loss": float(trained.loss[place]), "steps": int(trained.steps[place])}
-            | {"loss": last, "best": best, "auxiliary loss": float(auxiliary)}
+            {"train loss": float(trained.loss[index]), "steps": int(trained.steps[index])}
+            | {"loss": final, "best": best, "auxiliary loss": float(auxiliary)}
         )
     return rows
 
@@ -256,12 +259,12 @@ def _scores(students: Sequence[Student], trained: Trained) -> Rows:
 def _probe(n: int, student: Student, weights: Tensors) -> dict[str, Any]:
     """Ridge regression on a student's units, with the penalty that does best on the test."""
     hidden = weights["hidden"].double().cpu().numpy()
-    main, X = sphere_inputs(student.seed, "main inputs", n, DIMENSION), inputs_to_test(student.seed)
+    main, X = sphere_inputs(student.seed, "main inputs", n, INPUT_DIMENSION), inputs_to_test(student.seed)
     features, tested = (np.maximum(inputs @ hidden.T, 0) for inputs in (main, X))
     # Units of tiny weights have tiny outputs; the penalties are meant for outputs of size one.
     size = np.sqrt(np.mean(features**2))
     features, tested = features / size, tested / size
     values, vectors = np.linalg.eigh(features @ features.T)
     turned, kernel = vectors.T @ student.main(main), tested @ (features.T @ vectors)
-    losses = [float(np.mean((kernel @ (turned / (values + ridge)) - student.main(X)) ** 2)) for ridge in RIDGES]
+    losses = [float(np.mean((kernel @ (turned / (values + ridge)) - student.main(X)) ** 2)) for ridge in PROBE_RIDGES]
     return {"train loss": np.nan, "steps": 0, "loss": min(losses), "best": min(losses), "auxiliary loss": np.nan}

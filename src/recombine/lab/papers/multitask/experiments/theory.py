@@ -71,17 +71,17 @@ def flow_ends(unit: Unit) -> Rows:
         end = gradient_flow([(INPUTS, TARGETS)], start)
         # After pretraining, the published formula for the same.
         published = Potential.finetuned(AUXILIARY, **about, form="symmetric") if kind == "PT+FT" else potential
-        found, symmetric = (least_potential(INPUTS, TARGETS, one).value for one in (potential, published))
+        exact, symmetric = (least_potential(INPUTS, TARGETS, function).value for function in (potential, published))
         rows.append(
             {"kind": kind, "start": ", ".join(f"{name} {value:g}" for name, value in about.items())}
-            | {"difference": _apart(end.beta[:, 0], found), "symmetric difference": _apart(end.beta[:, 0], symmetric)}
+            | {"difference": _apart(end.beta[:, 0], exact), "symmetric difference": _apart(end.beta[:, 0], symmetric)}
             | {"drift": _apart(end.conserved, start.conserved)}
         )
     return rows
 
 
-def _apart(one: FloatArray, two: FloatArray) -> float:
-    return float(np.abs(one - two).max())
+def _apart(a: FloatArray, b: FloatArray) -> float:
+    return float(np.abs(a - b).max())
 
 
 def _starts() -> Iterator[tuple[str, dict[str, float], Weights, Potential]]:
@@ -112,16 +112,16 @@ def scaling_limits(unit: Unit) -> Rows:
     """P1 by scaling: how far from linear probing, and from weighted basis pursuit, one row per scaling."""
     rows: Rows = []
     for scaling in unit.setting["scalings"]:
-        plus, minus = (scaling * part for part in pretrained_weights(AUXILIARY, 1e-3))
+        plus, minus = (scaling * weights for weights in pretrained_weights(AUXILIARY, 1e-3))
         probe = least_squares_from(INPUTS, TARGETS, 1e-3 * (plus - minus), plus**2 + minus**2)
         tuned = least_potential(INPUTS, TARGETS, Potential.finetuned(AUXILIARY, 1e-3, scaling, 1e-3))
         together = Potential.finetuned(AUXILIARY, 1e-3, scaling, 1e-3 * scaling)
         prices = np.log(1 / together.k)
         cost = float(prices @ np.abs(least_potential(INPUTS, TARGETS, together).value))
         # Prices are only positive where k is below one.
-        least = least_l1(INPUTS, TARGETS, prices).objective if prices.min() > 0 else np.nan
+        lowest_cost = least_l1(INPUTS, TARGETS, prices).objective if prices.min() > 0 else np.nan
         from_probe = _apart(tuned.value, probe.value)
-        rows.append({"scaling": scaling, "from probe": from_probe, "over l1": float(cost / least - 1)})
+        rows.append({"scaling": scaling, "from probe": from_probe, "over l1": float(cost / lowest_cost - 1)})
     return rows
 
 
@@ -154,14 +154,14 @@ PREDICTIONS = (
 def overlap(unit: Unit) -> Rows:
     """Predicted test loss by samples and overlap of the two tasks' features: one row per prediction."""
     n, rows = unit.setting["n"], []
-    wanted = PREDICTIONS if unit.setting["mtl"] else PREDICTIONS[:-1]
+    predictions = PREDICTIONS if unit.setting["mtl"] else PREDICTIONS[:-1]
     for seed, shared in product(unit.seeds, unit.setting["overlaps"]):
         X, pair = sphere_inputs(seed, "main inputs", n, 1000), linear_teachers(seed, shared=shared)
-        for method, form in wanted:
-            found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, form=form)
+        for method, form in predictions:
+            prediction = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, form=form)
             rows.append(
                 {"n": n, "overlap": shared, "method": method, "form": form, "seed": seed}
-                | {"loss": found.test_loss, "residual": found.interpolator.residual}
+                | {"loss": prediction.test_loss, "residual": prediction.interpolator.residual}
             )
     return rows
 
@@ -174,23 +174,23 @@ def nested(unit: Unit) -> Rows:
     n, rows = unit.setting["n"], []
     for seed in unit.seeds:
         X = sphere_inputs(seed, "main inputs", n, 1000)
-        for active, place, pair in nested_tasks(seed, unit.setting["active"], ("inside", "outside")):
+        for active, location, pair in nested_tasks(seed, unit.setting["active"], ("inside", "outside")):
             for method, scaling, start in nested_starts(unit.setting["scalings"], unit.setting["mtl"]):
-                found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, **start)
+                prediction = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, **start)
                 rows.append(
-                    {"n": n, "active": active, "place": place, "method": method, "scaling": scaling, "seed": seed}
-                    | {"relative loss": found.test_loss / pair.power, "residual": found.interpolator.residual}
+                    {"n": n, "active": active, "place": location, "method": method, "scaling": scaling, "seed": seed}
+                    | {"relative loss": prediction.test_loss / pair.power, "residual": prediction.interpolator.residual}
                 )
     return rows
 
 
 def nested_tasks(
-    seed: int, active: Sequence[int], places: Sequence[str], dimension: int = 1000
+    seed: int, active: Sequence[int], locations: Sequence[str], dimension: int = 1000
 ) -> Iterator[tuple[int, str, LinearTeachers]]:
     """Yield number of features, their place and the teachers of each pair of tasks of the nested grid."""
-    for k, place in product(active, places):
-        shared = k if place == "inside" else 0
-        yield k, place, linear_teachers(seed, dimension=dimension, main=k, shared=shared, magnitude=1 / k)
+    for k, location in product(active, locations):
+        shared = k if location == "inside" else 0
+        yield k, location, linear_teachers(seed, dimension=dimension, main=k, shared=shared, magnitude=1 / k)
 
 
 def nested_starts(scalings: list[float], mtl: bool) -> list[tuple[str, float, Start]]:

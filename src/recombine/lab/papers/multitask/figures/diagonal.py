@@ -19,7 +19,7 @@ from recombine.lab.papers.multitask.figures.words import (
     method_looks,
     shades,
 )
-from recombine.lab.papers.multitask.published import ACTIVE, NESTED, OVERLAP, SAMPLES
+from recombine.lab.papers.multitask.published import NESTED, OVERLAP, PUBLISHED_ACTIVE, PUBLISHED_SAMPLES
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import MARKS, by_samples, counts, logarithms, mark, points, powers_of_ten, ribbon
 from recombine.lab.papers.results import Evidence
@@ -55,8 +55,8 @@ def _with_networks(theory: Table, networks: Table | None, keys: tuple[str, ...],
     if networks is not None:
         seen = over_seeds(networks, (*keys, per) if per else keys, (column, SAME, "stopped")).rows()
         listed += [{**row, "source": "trained", REACHED: row["stopped"]} for row in seen]
-    shown = ("source", REACHED, *keys, column, f"{column} 2se", "n", SAME)
-    return Table.from_rows({name: row[name] for name in shown} for row in listed)
+    columns = ("source", REACHED, *keys, column, f"{column} 2se", "n", SAME)
+    return Table.from_rows({name: row[name] for name in columns} for row in listed)
 
 
 def _fill(share: float) -> str:
@@ -94,13 +94,13 @@ def _draw_samples(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.085, right=0.985, top=0.84, bottom=0.155, wspace=0.08)
     for axes, shared in zip(panels, overlaps, strict=True):
         for method, look in method_looks().items():
-            line, seen = (table.only(source=one, overlap=shared, method=method) for one in ("theory", "trained"))
+            line, seen = (table.only(source=source, overlap=shared, method=method) for source in ("theory", "trained"))
             if len(line):
                 ribbon(axes, line, "samples", "loss", METHODS[method], **look | {"marker": ""})
             _means(axes, line, seen, look)
-            known = dict(zip(SAMPLES, OVERLAP.get((int(shared), method), ()), strict=False))
-            drawn = [n for n in known if n in table["samples"]]
-            draw_published(axes, drawn, [known[n] for n in drawn], look)
+            published = dict(zip(PUBLISHED_SAMPLES, OVERLAP.get((int(shared), method), ()), strict=False))
+            samples = [n for n in published if n in table["samples"]]
+            draw_published(axes, samples, [published[n] for n in samples], look)
         axes.set(title=f"{shared} of 40 shared", xlabel="main-task samples")
         powers_of_ten(axes, "y")
         counts(axes, sorted(table.by("samples")))
@@ -113,8 +113,8 @@ def _means(axes: Axes, line: Table, seen: Table, look: Mapping[str, Any]) -> Non
     for row in seen.rows():
         chosen = seen.only(samples=row["samples"])
         points(axes, chosen, "samples", "loss", look["color"], look["marker"], fill=_fill(row[REACHED]))
-        whole = line.only(samples=row["samples"], n=row["n"])
-        if not len(whole) and np.isfinite(row[SAME]):
+        same_seeds = line.only(samples=row["samples"], n=row["n"])
+        if not len(same_seeds) and np.isfinite(row[SAME]):
             axes.plot([row["samples"]], [10 ** row[SAME]], color=look["color"], markersize=17, **BAR)
 
 
@@ -122,26 +122,26 @@ def _legend(canvas: Canvas, table: Table) -> None:
     """Promise a line or a mark only where there is one."""
     from matplotlib.lines import Line2D
 
-    drawn, marks = table.by("method", "source"), []
+    sources, marks = table.by("method", "source"), []
     for method, look in method_looks().items():
-        hidden = [part for part, source in SHOWN_BY.items() if (method, source) not in drawn]
+        hidden = [element for element, source in SHOWN_BY.items() if (method, source) not in sources]
         if len(hidden) < len(SHOWN_BY):
             marks.append(Line2D([], [], label=METHODS[method], **look | dict.fromkeys(hidden, "")))
     shares = table.only(source="trained")[REACHED]
     marks += _meaning(half=bool(np.any((shares > 0) & (shares < 1)))) if len(shares) else []
     marks.append(Line2D([], [], label=PUBLISHED, color="0.5", marker="o", markersize=4.5, **BARE))
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(marks)}
+    layout: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(marks)}
     canvas.legend(
-        handles=marks, frameon=False, fontsize=11, columnspacing=0.8, handletextpad=0.35, handlelength=1.7, **place
+        handles=marks, frameon=False, fontsize=11, columnspacing=0.8, handletextpad=0.35, handlelength=1.7, **layout
     )
 
 
 def _say_samples(table: Table) -> str:
     at = table.only(source="theory", overlap=40, samples=64)
-    found = {row["method"]: 10 ** row["loss"] for row in at.rows()}
+    losses = {row["method"]: 10 ** row["loss"] for row in at.rows()}
     return (
         f"Test loss by samples for four overlaps; with all features shared and 64 samples theory says "
-        f"{found['pt+ft']:.0e} for PT+FT and {found['stl']:.2f} for a single task."
+        f"{losses['pt+ft']:.0e} for PT+FT and {losses['stl']:.2f} for a single task."
     )
 
 
@@ -163,13 +163,13 @@ def _draw_nested(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.085, right=0.8, top=0.91, bottom=0.15, wspace=0.06)
     looks = shades(table.by("scaling"))
-    for axes, (place, word) in zip(panels, (("inside", "known"), ("outside", "new")), strict=True):
+    for axes, (location, word) in zip(panels, (("inside", "known"), ("outside", "new")), strict=True):
         for number, (m, look) in enumerate(looks.items()):
-            line, seen = (table.only(source=one, place=place, scaling=m) for one in ("theory", "trained"))
+            line, seen = (table.only(source=source, place=location, scaling=m) for source in ("theory", "trained"))
             ribbon(axes, line, "active", "relative loss", f"m = {m:g}", **look | {"marker": ""})
             _networks(axes, seen, 0.85 * (number - (len(looks) - 1) / 2), look)
-            if (place, m) in NESTED:
-                draw_published(axes, ACTIVE, NESTED[place, m], look, joined=True)
+            if (location, m) in NESTED:
+                draw_published(axes, PUBLISHED_ACTIVE, NESTED[location, m], look, joined=True)
         axes.set(title=f"All features {word}", xlabel="features of the main task, k")
         powers_of_ten(axes, "y")
         axes.set_xticks([5, 10, 20, 30, 40])
@@ -191,19 +191,19 @@ def _networks(axes: Axes, seen: Table, shift: float, look: Mapping[str, Any]) ->
 def _nested_legend(canvas: Canvas, axes: Axes, trained: bool) -> None:
     from matplotlib.lines import Line2D
 
-    place: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "handlelength": 2.4}
-    place["alignment"] = "left"
-    drawn = [line for line in axes.get_lines() if str(line.get_label()).startswith("m = ")]
-    labels = [str(line.get_label()) for line in drawn]
+    layout: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "handlelength": 2.4}
+    layout["alignment"] = "left"
+    theory_lines = [line for line in axes.get_lines() if str(line.get_label()).startswith("m = ")]
+    labels = [str(line.get_label()) for line in theory_lines]
     lines = [
         Line2D([], [], color=line.get_color(), linestyle=line.get_linestyle(), marker=marker * trained)
-        for line, marker in zip(drawn, MARKS, strict=False)
+        for line, marker in zip(theory_lines, MARKS, strict=False)
     ]
-    canvas.legend(lines, labels, title="line: theory", bbox_to_anchor=(0.8, 0.93), **place)
+    canvas.legend(lines, labels, title="line: theory", bbox_to_anchor=(0.8, 0.93), **layout)
     if trained:
         meaning = [*_meaning(half=False), Line2D([], [], color="0.45", label="theory, its seed", markersize=9, **BAR)]
         meaning.append(Line2D([], [], label=PUBLISHED, color="0.5", marker="o", markersize=4.5, **BARE))
-        canvas.legend(handles=meaning, title="mark: a network", bbox_to_anchor=(0.8, 0.6), **place)
+        canvas.legend(handles=meaning, title="mark: a network", bbox_to_anchor=(0.8, 0.6), **layout)
 
 
 def _say_nested(table: Table) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.lab.papers.multitask.figures.words import draw_legend, draw_published
-from recombine.lab.papers.multitask.published import ACCURACIES, BLOCKS, DIMENSIONS, IMAGES, STAGES
+from recombine.lab.papers.multitask.published import ACCURACIES, BLOCKS, DIMENSIONS, PUBLISHED_IMAGES, STAGES
 from recombine.lab.papers.multitask.readings.images import network_rows
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import DASHES, by_samples, counts, grown, palette
@@ -37,9 +37,9 @@ GAINING = {"pt+ft": "", "pt+ft recalibrated": "*"}
 SIZES = {"PR before": "rescaled, before finetuning", "PR after": "after finetuning"}
 SIZES |= {"ENSD": "shared (ENSD)", "chance": "shared if shuffled"}
 #: Fewer shared dimensions than this are none; a line that goes there leaves the panel.
-FEWEST_DIMENSIONS = 0.003
+MIN_SHARED_DIMENSIONS = 0.003
 #: Points of accuracy at which a tint is full.
-MOST_GAIN = 20.0
+FULL_TINT_POINTS = 20.0
 
 
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
@@ -100,11 +100,11 @@ def _draw_known(axes: Axes, table: Table) -> None:
     """Draw published accuracies of finetuning at the numbers of samples that there are."""
     network = str(table["network"][0])
     for number, factor in enumerate(DRAWN):
-        known = dict(zip(IMAGES, ACCURACIES.get((network, "pt+ft", factor), ()), strict=False))
-        shared = [n for n in known if n in table["samples"]]
+        published = dict(zip(PUBLISHED_IMAGES, ACCURACIES.get((network, "pt+ft", factor), ()), strict=False))
+        shared = [n for n in published if n in table["samples"]]
         if shared:
             look = {"marker": "ovs"[number], "linestyle": DASHES[number]}
-            draw_published(axes, shared, [known[n] for n in shared], look)
+            draw_published(axes, shared, [published[n] for n in shared], look)
 
 
 def _draw_gains(axes: Axes, table: Table) -> None:
@@ -114,11 +114,14 @@ def _draw_gains(axes: Axes, table: Table) -> None:
     tuned = table.where(np.isin(table["method"], list(GAINING)) & (table["factor"] != 1.0))
     rows = sorted({(GAINING[row["method"]], -row["factor"]) for row in tuned.rows()}, reverse=True)
     numbers = sorted(set(tuned["samples"].tolist()) - {0})
-    columns = {**{n: float(place) for place, n in enumerate(numbers)}, 0: len(numbers) + 0.15}  # the mean stands apart
+    columns = {
+        **{n: float(position) for position, n in enumerate(numbers)},
+        0: len(numbers) + 0.15,
+    }  # the mean stands apart
     for cell in tuned.rows():
         x, y = columns[cell["samples"]], rows.index((GAINING[cell["method"]], -cell["factor"]))
         if np.isfinite(cell["gain"]):
-            tint = colormaps["BrBG"](0.5 + 0.25 * np.clip(cell["gain"] / MOST_GAIN, -1, 1))
+            tint = colormaps["BrBG"](0.5 + 0.25 * np.clip(cell["gain"] / FULL_TINT_POINTS, -1, 1))
             axes.fill_between([x - 0.48, x + 0.48], y - 0.46, y + 0.46, color=tint, lw=0)
             _write_gain(axes, (x, y), cell["gain"], cell["gain 2se"] if cell["n"] > 2 else np.nan)
     axes.set_xticks(list(columns.values()), [f"{n}" if n else "mean" for n in columns])
@@ -129,15 +132,15 @@ def _draw_gains(axes: Axes, table: Table) -> None:
     axes.tick_params(length=0)
 
 
-def _write_gain(axes: Axes, place: tuple[float, float], gain: float, half: float) -> None:
+def _write_gain(axes: Axes, position: tuple[float, float], gain: float, half: float) -> None:
     """Write a gain over its two standard errors, bold where it exceeds them."""
     words: dict[str, Any] = {"ha": "center", "color": "#20242b"}
     bold = "bold" if abs(gain) > half else "normal"
-    known = np.isfinite(half)
-    said = "0.0" if abs(gain) < 0.05 else f"{gain:+.1f}".replace("-", "−")
-    axes.text(*place, said, fontsize=11, weight=bold, va="bottom" if known else "center", **words)
-    if known:
-        axes.text(*place, f"±{half:.1f}", fontsize=9.5, va="top", **words)
+    several_seeds = np.isfinite(half)
+    text = "0.0" if abs(gain) < 0.05 else f"{gain:+.1f}".replace("-", "−")
+    axes.text(*position, text, fontsize=11, weight=bold, va="bottom" if several_seeds else "center", **words)
+    if several_seeds:
+        axes.text(*position, f"±{half:.1f}", fontsize=9.5, va="top", **words)
 
 
 def _fraction(factor: float) -> str:
@@ -150,13 +153,13 @@ def _fraction(factor: float) -> str:
 
 
 def _say_accuracy(table: Table) -> str:
-    said = []
+    phrases = []
     for name in _networks(table):
         tuned = table.only(network=name, method="pt+ft")
-        most = tuned.where(tuned["samples"] == tuned["samples"].max())
-        top = int(most["accuracy"].argmax())
-        said.append(f"{NETWORKS[name]} at s = {_fraction(most['factor'][top])}, {most['accuracy'][top]:.0f}%")
-    return f"Accuracy by samples, factor and method; with the most samples PT+FT is best for {'; for '.join(said)}."
+        largest = tuned.where(tuned["samples"] == tuned["samples"].max())
+        top = int(largest["accuracy"].argmax())
+        phrases.append(f"{NETWORKS[name]} at s = {_fraction(largest['factor'][top])}, {largest['accuracy'][top]:.0f}%")
+    return f"Accuracy by samples, factor and method; with the most samples PT+FT is best for {'; for '.join(phrases)}."
 
 
 def _layers_table(results: Mapping[str, Evidence]) -> Table:
@@ -193,28 +196,30 @@ def _sizes(axes: Axes, rows: Table) -> None:
         if column in rows.columns and len(rows):
             middle, half = rows[column], np.nan_to_num(rows[f"{column} 2se"])
             below = np.minimum(half, 0.9 * middle)  # an error bar must not leave a logarithmic axis
-            drawn = axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1)
-            _published_sizes(axes, rows, column, {"marker": drawn.lines[0].get_marker()})
+            container = axes.errorbar(
+                np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1
+            )
+            _published_sizes(axes, rows, column, {"marker": container.lines[0].get_marker()})
 
 
 def _published_sizes(axes: Axes, rows: Table, column: str, look: dict[str, Any]) -> None:
     """Draw published means at the layers that both have; what is centred has none."""
     network, factor = str(rows["network"][0]), float(rows["factor"][0])
-    known = dict(
+    published = dict(
         zip(BLOCKS if network == "vit" else STAGES, DIMENSIONS.get((network, factor, column), ()), strict=False)
     )
-    places = [place for place, layer in enumerate(rows["layer"].tolist()) if layer in known]
-    if places:
+    indices = [index for index, layer in enumerate(rows["layer"].tolist()) if layer in published]
+    if indices:
         # Beside ours, on which most of them lie.
-        beside = [place + 0.22 for place in places]
-        draw_published(axes, beside, [known[rows["layer"][place]] for place in places], look)
+        beside = [index + 0.22 for index in indices]
+        draw_published(axes, beside, [published[rows["layer"][index]] for index in indices], look)
 
 
 def _count_dimensions(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     axes.set_yscale("log")
-    axes.set_ylim(bottom=max(axes.get_ylim()[0], FEWEST_DIMENSIONS))
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], MIN_SHARED_DIMENSIONS))
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 3000 else (1.0, 2.0, 5.0), numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -235,8 +240,8 @@ def _short(layer: str) -> str:
 def _say_layers(table: Table) -> str:
     low, names = float(table["factor"].min()), _networks(table)
     listed = " and ".join(f"{len(table.only(factor=low, network=name))} of {NETWORKS[name]}" for name in names)
-    shown = "Dimensions before and after finetuning and those shared, by layer"
-    return f"{shown} ({listed}), from s = {_fraction(low)} and from s = 1."
+    content = "Dimensions before and after finetuning and those shared, by layer"
+    return f"{content} ({listed}), from s = {_fraction(low)} and from s = 1."
 
 
 FIGURES = (
@@ -267,7 +272,7 @@ FIGURES = (
             "times s, batch normalisation using the statistics of these images. Not centred unless the title says so; "
             "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; "
             "ENSD counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; "
-            f"lines that leave a panel go on below {FEWEST_DIMENSIONS:g}. Small grey marks, right of ours: the "
+            f"lines that leave a panel go on below {MIN_SHARED_DIMENSIONS:g}. Small grey marks, right of ours: the "
             "authors' means, from their result files (38 and 28 seeds)."
         ),
         experiments=("rescaling",),

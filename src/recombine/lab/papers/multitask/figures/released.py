@@ -24,16 +24,16 @@ LOSSES = ("published", "least", "final")
 
 
 def _table(results: Mapping[str, Evidence]) -> Table:
-    parts: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for method in ("stl", "pt+ft", "mtl"):
         try:
-            found, published = with_published(results["relu-released"].table, method)
+            students, published = with_published(results["relu-released"].table, method)
         except MissingRowsError:
             continue
-        about = {name: found[name] for name in ("method", "cosines", "n", "seed")}
-        losses = dict(zip(LOSSES, (published, found["best"], found["loss"]), strict=True))
-        parts += Table({**about, **losses}).rows()
-    return Table.from_rows(parts) if parts else Table({name: [] for name in ("method", "n", *LOSSES)})
+        about = {name: students[name] for name in ("method", "cosines", "n", "seed")}
+        losses = dict(zip(LOSSES, (published, students["best"], students["loss"]), strict=True))
+        rows += Table({**about, **losses}).rows()
+    return Table.from_rows(rows) if rows else Table({name: [] for name in ("method", "n", *LOSSES)})
 
 
 def _draw(canvas: Canvas, table: Table) -> None:
@@ -44,9 +44,9 @@ def _draw(canvas: Canvas, table: Table) -> None:
     looks = method_looks()
     for axes, name, title in zip(panels, LOSSES[1:], ("Least over training", "At the end of training"), strict=True):
         axes.plot(ends, ends, color="0.6", linewidth=0.9, marker="", label="published = ours")
-        for method, part in table.by("method").items():
+        for method, students in table.by("method").items():
             look = {key: looks[method][key] for key in ("color", "marker")}
-            axes.plot(part["published"], part[name], linestyle="", markersize=4, label=METHODS[method], **look)
+            axes.plot(students["published"], students[name], linestyle="", markersize=4, label=METHODS[method], **look)
         axes.set(title=title, xlabel="published test loss")
         powers_of_ten(axes, "x", "y")
     panels[0].set_ylabel("test loss")
@@ -56,9 +56,9 @@ def _draw(canvas: Canvas, table: Table) -> None:
 def _say(table: Table) -> str:
     if not len(table):
         return "Losses of students of the authors' draws over the published ones."
-    near = np.mean(np.abs(np.log(table["least"] / table["published"])) < np.log(1.01))
+    share = np.mean(np.abs(np.log(table["least"] / table["published"])) < np.log(1.01))
     students = several(len(table), "student")
-    return f"Test loss against the authors' for {students} of their draws: {near:.0%} of the least ones within 1%."
+    return f"Test loss against the authors' for {students} of their draws: {share:.0%} of the least ones within 1%."
 
 
 FIGURES = (

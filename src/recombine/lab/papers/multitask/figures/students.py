@@ -18,7 +18,13 @@ from recombine.lab.papers.multitask.figures.words import (
     named_lines,
     shades,
 )
-from recombine.lab.papers.multitask.published import CORRELATED, MAGNITUDE_LOSSES, MAGNITUDES, SAMPLES, UNITS
+from recombine.lab.papers.multitask.published import (
+    CORRELATED,
+    MAGNITUDE_LOSSES,
+    MAGNITUDES,
+    PUBLISHED_SAMPLES,
+    UNIT_LOSSES,
+)
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import by_samples, counts, grown, logarithms, power, powers_of_ten, ribbon
 from recombine.lab.papers.results import Evidence
@@ -52,10 +58,10 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
             if len(line):
                 ribbon(axes, line, "samples", "loss", METHODS[method], **look)
         for method, look in method_looks().items():
-            known = dict(zip(SAMPLES, CORRELATED.get((name, method), ()), strict=False))
-            shared = [n for n in known if n in table["samples"]]
+            published = dict(zip(PUBLISHED_SAMPLES, CORRELATED.get((name, method), ()), strict=False))
+            shared = [n for n in published if n in table["samples"]]
             if shared:
-                draw_published(axes, shared, [known[n] for n in shared], look)
+                draw_published(axes, shared, [published[n] for n in shared], look)
         axes.set_title(_units_in_words(name), fontsize=12)
         powers_of_ten(axes, "y")
         counts(axes, sorted(table.by("samples")))
@@ -69,12 +75,14 @@ def _units_in_words(cosines: str) -> str:
     >>> _units_in_words("1 x 5, 0"), _units_in_words("0.9 x 6"), _units_in_words("1 x 2, 0.9 x 2, 0 x 2")
     ('5 known units, 1 new', '6 units of cosine 0.9', '2 known, 2 of cosine 0.9, 2 new')
     """
-    parts = [part.partition(" x ")[::2] for part in cosines.split(", ")]
-    kinds = [(number or "1", {"1": "known", "0": "new"}.get(cosine, f"of cosine {cosine}")) for cosine, number in parts]
+    groups = [group.partition(" x ")[::2] for group in cosines.split(", ")]
+    kinds = [
+        (number or "1", {"1": "known", "0": "new"}.get(cosine, f"of cosine {cosine}")) for cosine, number in groups
+    ]
     if len(kinds) < 3:  # there is room for a noun
         number, kind = kinds[0]
         kinds[0] = (number, f"units {kind}" if kind.startswith("of") else f"{kind} units")
-    return ", ".join(" ".join(part) for part in kinds)
+    return ", ".join(" ".join(words) for words in kinds)
 
 
 def _label(panels: Any, x: str, y: str) -> None:
@@ -139,17 +147,20 @@ def _published_units(axes: Axes, table: Table, looks: dict[tuple[str, float], di
     """Draw published losses of PT+FT with 64 samples."""
     cosine, numbers = float(table["cosine"][0]), sorted(table.by("units"))
     for (method, m), look in looks.items():
-        known = UNITS.get((cosine, method, m))
-        if known:
-            draw_published(axes, numbers, [known[count - 1] for count in numbers], look)
+        losses = UNIT_LOSSES.get((cosine, method, m))
+        if losses:
+            draw_published(axes, numbers, [losses[count - 1] for count in numbers], look)
 
 
 def _say_units(table: Table) -> str:
     top = table.only(method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
     if not len(top):
         return "Test loss by number of units."
-    few, many = top["units"].argmin(), top["units"].argmax()
-    ends = [f"{10 ** top['loss'][at]:.0e} with {several(int(top['units'][at]), 'known unit')}" for at in (few, many)]
+    fewest, most_units = top["units"].argmin(), top["units"].argmax()
+    ends = [
+        f"{10 ** top['loss'][at]:.0e} with {several(int(top['units'][at]), 'known unit')}"
+        for at in (fewest, most_units)
+    ]
     return f"Test loss by number of units; PT+FT has {' and '.join(dict.fromkeys(ends))}."
 
 
@@ -168,22 +179,22 @@ def _draw_magnitude(canvas: Canvas, table: Table) -> None:
     samples, looks = sorted(table.by("samples")), shades(table.by("cosine"))
     panels = canvas.subplots(1, len(samples), sharex=True, sharey=True, squeeze=False)
     canvas.subplots_adjust(left=0.09, right=0.79, top=0.9, bottom=0.17, wspace=0.08)
-    least = min(looks)
+    lowest = min(looks)
     for axes, n in zip(panels.flat, samples, strict=True):
         for cosine, look in looks.items():
             line = table.only(samples=n, method="pt+ft", cosine=cosine)
             ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **look)
             _published_magnitudes(axes, (cosine, "pt+ft", int(n)), look)
-        alone = table.only(samples=n, method="stl", cosine=least)
-        if len(alone):
+        single_task = table.only(samples=n, method="stl", cosine=lowest)
+        if len(single_task):
             look = {"color": "0.45", "linestyle": ":", "marker": "x"}
-            ribbon(axes, alone, "magnitude", "relative loss", f"single task, cosine {least:g}", **look)
-            _published_magnitudes(axes, (least, "stl", int(n)), look)
+            ribbon(axes, single_task, "magnitude", "relative loss", f"single task, cosine {lowest:g}", **look)
+            _published_magnitudes(axes, (lowest, "stl", int(n)), look)
         axes.set(title=f"{n} samples")
         powers_of_ten(axes, "x", "y")
     _label(panels, "magnitude of the main task", "test loss / power of targets")
-    place: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-    panels[0, -1].legend(*named_lines(panels[0, -1]), **place, handlelength=2.4)
+    layout: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    panels[0, -1].legend(*named_lines(panels[0, -1]), **layout, handlelength=2.4)
 
 
 def _published_magnitudes(axes: Axes, condition: tuple[float, str, int], look: dict[str, Any]) -> None:
@@ -195,7 +206,7 @@ def _say_magnitude(table: Table) -> str:
     tuned = table.only(method="pt+ft", cosine=0.9, samples=int(table["samples"].max()))
     if not len(tuned):
         return "Test loss over power by magnitude of the main task."
-    ends = [10 ** float(tuned["relative loss"][tuned["magnitude"].argsort()[place]]) for place in (-1, 0)]
+    ends = [10 ** float(tuned["relative loss"][tuned["magnitude"].argsort()[end]]) for end in (-1, 0)]
     return (
         "Test loss over power by magnitude of the main task; with features of cosine 0.9 PT+FT leaves "
         f"{ends[0]:.1e} at the largest and {ends[1]:.1e} at the smallest."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.lab.papers.multitask.figures.words import draw_published, named_lines
-from recombine.lab.papers.multitask.published import ORDERS, SIZES
+from recombine.lab.papers.multitask.published import AUXILIARY_SIZES, ORDERS
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import DASHES, palette, powers_of_ten
 from recombine.lab.papers.results import Evidence
@@ -34,21 +34,21 @@ def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     """Penalties have units of their own: what tells them apart is how a price changes with B."""
     rows = results["penalties"].table
     rows = rows.where(np.isin(rows["penalty"], list(SHOWN)))
-    first = {name: line["price"][line["ratio"].argmin()] for name, line in rows.by("penalty").items()}
-    relative = rows["price"] / np.array([first[name] for name in rows["penalty"].tolist()])
+    base = {name: line["price"][line["ratio"].argmin()] for name, line in rows.by("penalty").items()}
+    relative = rows["price"] / np.array([base[name] for name in rows["penalty"].tolist()])
     return Table({**{name: rows[name] for name in rows.columns}, "relative price": relative})
 
 
 def _draw_penalties(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2, sharex=True)
     canvas.subplots_adjust(left=0.085, right=0.79, top=0.9, bottom=0.17, wspace=0.24)
-    for number, (name, (label, place)) in enumerate(SHOWN.items()):
+    for number, (name, (label, shade)) in enumerate(SHOWN.items()):
         line = table.only(penalty=name)
-        style: dict[str, Any] = {"color": palette()[place], "linestyle": DASHES[number % 4], "marker": "osD^v"[number]}
+        style: dict[str, Any] = {"color": palette()[shade], "linestyle": DASHES[number % 4], "marker": "osD^v"[number]}
         for axes, column in zip(panels, ("relative price", "order"), strict=True):
             axes.plot(line["ratio"], line[column], label=label, markevery=0.12, **style)
         if name in ORDERS:
-            draw_published(panels[1], SIZES, ORDERS[name], style)
+            draw_published(panels[1], AUXILIARY_SIZES, ORDERS[name], style)
     panels[0].set(ylabel="price / price at B = 0.0001", title="Penalty")
     powers_of_ten(panels[0], "x", "y")
     panels[1].set(ylabel="order of the penalty", title="Order", ylim=(0, 2.08), yticks=(0, 0.5, 1, 1.5, 2))
@@ -84,8 +84,8 @@ def _draw_group(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.1, right=0.96, top=0.95, bottom=0.18)
     flow = table.only(route="gradient flow")
     axes.plot(flow["weights at the start"], flow["group norm"], label="gradient flow, no decay")
-    least = float(table.only(route="cone program")["group norm"][0])
-    axes.axhline(least, color="0.3", linestyle=":", marker="", label=f"least group norm, {least:.4f}")
+    lowest = float(table.only(route="cone program")["group norm"][0])
+    axes.axhline(lowest, color="0.3", linestyle=":", marker="", label=f"least group norm, {lowest:.4f}")
     decay = table.only(route="weight decay")["group norm"]
     # At the margin: these starts are random, not small.
     style: dict[str, Any] = {"linestyle": "", "marker": "D", "clip_on": False, "transform": axes.get_yaxis_transform()}

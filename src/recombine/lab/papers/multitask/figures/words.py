@@ -31,10 +31,10 @@ def shades(values: Iterable[float]) -> dict[float, dict[str, Any]]:
     from matplotlib import colormaps
 
     falling = sorted(values, reverse=True)
-    colours = [colormaps["viridis"](0.72 * place / max(1, len(falling) - 1)) for place in range(len(falling))]
+    colours = [colormaps["viridis"](0.72 * rank / max(1, len(falling) - 1)) for rank in range(len(falling))]
     return {
-        value: {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
-        for place, (value, colour) in enumerate(zip(falling, colours, strict=True))
+        value: {"color": colour, "linestyle": DASHES[rank % 4], "marker": "osD^v"[rank % 5]}
+        for rank, (value, colour) in enumerate(zip(falling, colours, strict=True))
     }
 
 
@@ -50,15 +50,15 @@ def draw_published(
         "zorder": 5,
     }
     style |= {"marker": look.get("marker", ""), "linestyle": look["linestyle"] if joined else "", "linewidth": 0.9}
-    first = PUBLISHED not in axes.get_legend_handles_labels()[1]
-    axes.plot(x, y, label=PUBLISHED if first else "_", **style)
+    unnamed = PUBLISHED not in axes.get_legend_handles_labels()[1]
+    axes.plot(x, y, label=PUBLISHED if unnamed else "_", **style)
 
 
 def draw_legend(canvas: Canvas, axes: Axes, corner: tuple[float, float] = (0.07, 1.0), **style: Any) -> None:
     """Name the lines of a panel for the whole canvas, side by side unless ``style`` says otherwise."""
     handles, labels = named_lines(axes)
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": corner, "frameon": False}
-    canvas.legend(handles, labels, **place | {"ncols": len(labels), "fontsize": 11.5} | style)
+    layout: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": corner, "frameon": False}
+    canvas.legend(handles, labels, **layout | {"ncols": len(labels), "fontsize": 11.5} | style)
 
 
 def named_lines(axes: Axes) -> tuple[list[Any], list[str]]:

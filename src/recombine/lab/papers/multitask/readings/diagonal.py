@@ -11,13 +11,13 @@ from recombine.lab.papers.seeds import require, several
 from recombine.tables.table import Table
 
 #: So many features are few of the forty known ones.
-FEW_FEATURES = 10
+MAX_FEW_FEATURES = 10
 #: Scalings at which gradient descent is too slow for few features, so that flow is integrated.
 FLOW_SCALINGS = (0.1, 0.01, 0.001)
 #: Where flow has ended: largest deviation from a target, relative to the largest target.
-FITTED = 1e-10
+FLOW_END_RESIDUAL = 1e-10
 #: A network learns if theory leaves it less than this share of the targets' power.
-LEARNS = 0.1
+LEARNS_POWER_SHARE = 0.1
 #: What tells one network from another, as far as it is recorded.
 NAMES = ("n", "overlap", "active", "place", "scaling", "method")
 
@@ -25,7 +25,7 @@ NAMES = ("n", "overlap", "active", "place", "scaling", "method")
 def joint_loss(rows: Table) -> Measured:
     """Return the test loss of multi-task networks that share all features, and how far above PT+FT at least."""
     chosen = require(rows, n=64, overlap=40, method="mtl")
-    joint, tuned = paired_by_seed(chosen, require(rows, n=64, overlap=40, method="pt+ft"), "loss", least=1)
+    joint, tuned = paired_by_seed(chosen, require(rows, n=64, overlap=40, method="pt+ft"), "loss", min_seeds=1)
     numbers = {"mean of MTL": chosen["loss"].mean(), "smallest gap to PT+FT": (joint - tuned).min()}
     steps = f"{chosen['steps'].max():,} steps, training loss up to {chosen['train loss'].max():.0e}"
     return Measured(numbers, f"{several(len(chosen), 'seed')}, {steps}; {len(joint)} with PT+FT beside")
@@ -34,20 +34,20 @@ def joint_loss(rows: Table) -> Measured:
 def unshared_losses(rows: Table) -> Measured:
     """Return the least test loss over training where no feature is shared, and what sharing in vain costs."""
     words = {"stl": "STL", "pt+ft": "PT+FT", "mtl": "MTL"}
-    parts = {word: require(rows, n=256, overlap=0, method=name) for name, word in words.items()}
-    best = {word: float(part["best"].mean()) for word, part in parts.items()}
+    by_method = {word: require(rows, n=256, overlap=0, method=name) for name, word in words.items()}
+    best = {word: float(networks["best"].mean()) for word, networks in by_method.items()}
     ratios = {word: best[word] / best["STL"] for word in ("PT+FT", "MTL")}
-    learned = ", ".join(f"{int(part['stopped'].sum())} of {len(part)}" for part in parts.values())
+    learned = ", ".join(f"{int(networks['stopped'].sum())} of {len(networks)}" for networks in by_method.values())
     return Measured({**best, "over STL": ratios}, f"published 0.010, 0.097, 0.104; {learned} networks reached 1e-10")
 
 
 def final_and_least_loss(rows: Table) -> Measured:
     """Return the final test loss and the least over training, where nothing is shared and samples are few."""
     chosen = require(rows, n=16, overlap=0, method="pt+ft")
-    final, least = float(chosen["loss"].mean()), float(chosen["best"].mean())
+    final, lowest = float(chosen["loss"].mean()), float(chosen["best"].mean())
     untrained = "The least is the loss of the untrained network, 1, whatever the method"
     detail = f"{several(len(chosen), 'seed')}; published about 2.0, 1.0. {untrained}"
-    return Measured({"final": final, "least over training": least, "final over least": final / least}, detail)
+    return Measured({"final": final, "least over training": lowest, "final over least": final / lowest}, detail)
 
 
 def group_norm_loss(rows: Table) -> Measured:
@@ -78,15 +78,15 @@ def _times(off: float) -> str:
 def _from_theory(rows: Table) -> Measured:
     """Compare networks that learn and reached 1e-10 with theory; say which were left out, and how far off those are."""
     ended = require(rows.where(rows["stopped"]))
-    learned = require(ended.where(ended["theory"] < LEARNS * ended["power"]))
+    learned = require(ended.where(ended["theory"] < LEARNS_POWER_SHARE * ended["power"]))
     off = _off(learned)
-    where = ", ".join(f"{name} {learned[name][off.argmax()]}" for name in NAMES if name in learned.columns)
+    setting = ", ".join(f"{name} {learned[name][off.argmax()]}" for name in NAMES if name in learned.columns)
     scalings = f" of {several(len(learned.by('scaling')), 'scaling')}" if "scaling" in learned.columns else ""
-    whole = _times(float(np.median(_off(ended))))
+    median = _times(float(np.median(_off(ended))))
     detail = (
         f"networks{scalings} that reached a training loss of 1e-10 at steps of 0.1 and for which theory expects less "
-        f"than a tenth of the targets' power, of {len(ended)} that reached it (median of all {whole}); "
-        f"largest at {where}; left out: {_left_out(rows.where(~rows['stopped']))}"
+        f"than a tenth of the targets' power, of {len(ended)} that reached it (median of all {median}); "
+        f"largest at {setting}; left out: {_left_out(rows.where(~rows['stopped']))}"
     )
     return Measured({"networks": len(learned), **_differences(off)}, detail)
 
@@ -95,13 +95,15 @@ def _left_out(rows: Table) -> str:
     if not len(rows):
         return "none"
     kind = "scaling" if "scaling" in rows.columns else "method"
-    parts = []
-    for value, part in sorted(rows.by(kind).items()):
-        off, n = _off(part), part["n"]
+    phrases = []
+    for value, networks in sorted(rows.by(kind).items()):
+        off, n = _off(networks), networks["n"]
         samples = f"n = {n.min()} to {n.max()}" if n.min() < n.max() else f"n = {n.min()}"
-        far = f"off by {_times(float(np.median(off)))}, at most {_times(float(off.max()))}"
-        parts.append(f"{len(part)} with {kind} {value} ({samples}, {part['steps'].max():,} steps; {far})")
-    return ", ".join(parts)
+        difference = f"off by {_times(float(np.median(off)))}, at most {_times(float(off.max()))}"
+        phrases.append(
+            f"{len(networks)} with {kind} {value} ({samples}, {networks['steps'].max():,} steps; {difference})"
+        )
+    return ", ".join(phrases)
 
 
 def single_output_differences(rows: Table) -> Measured:
@@ -109,36 +111,37 @@ def single_output_differences(rows: Table) -> Measured:
     return _from_theory(rows.but(method="mtl"))
 
 
-def rescaled_differences(rows: Table, method: str, places: tuple[str, ...]) -> Measured:
+def rescaled_differences(rows: Table, method: str, locations: tuple[str, ...]) -> Measured:
     """Return how far networks from rescaled weights are from theory, with new ("outside") or known features.
 
     Few known features are learned last by PT+FT: of these the flow is integrated.
     """
-    finite = rows.where(np.isfinite(rows["scaling"]) & np.isin(rows["place"], places))
+    finite = rows.where(np.isfinite(rows["scaling"]) & np.isin(rows["place"], locations))
     chosen = require(finite, method=method)
     if method == "pt+ft":
-        few = (chosen["place"] == "inside") & (chosen["scaling"] < 1) & (chosen["active"] <= FEW_FEATURES)
-        chosen = require(chosen.where(~few))
-    for m, part in sorted(chosen.by("scaling").items()):
-        if not part["stopped"].any():
-            left = _left_out(chosen.where(~chosen["stopped"]))
-            raise MissingRowsError(f"no network of scaling {m:g} reached a loss of 1e-10; left out: {left}")
+        slow = (chosen["place"] == "inside") & (chosen["scaling"] < 1) & (chosen["active"] <= MAX_FEW_FEATURES)
+        chosen = require(chosen.where(~slow))
+    for m, networks in sorted(chosen.by("scaling").items()):
+        if not networks["stopped"].any():
+            absent = _left_out(chosen.where(~chosen["stopped"]))
+            raise MissingRowsError(f"no network of scaling {m:g} reached a loss of 1e-10; left out: {absent}")
     return _from_theory(chosen)
 
 
 def flow_end_differences(rows: Table) -> Measured:
     """Return how far gradient flow that selects few known features ends from theory, all scalings together."""
-    chosen = require(rows.where(rows["active"] <= FEW_FEATURES), place="inside", method="pt+ft")
-    late = int((~(chosen["residual"] < FITTED)).sum())
+    chosen = require(rows.where(rows["active"] <= MAX_FEW_FEATURES), place="inside", method="pt+ft")
+    late = int((~(chosen["residual"] < FLOW_END_RESIDUAL)).sum())
     if late:
         raise MissingRowsError(f"the flow of {late} of {len(chosen)} networks did not end; run it again")
-    parts = {m: require(chosen, scaling=m) for m in FLOW_SCALINGS}
-    far = [
-        f"{_times(_off(part).max())} and {np.median(part['settled']):.0e} for m = {m:g}" for m, part in parts.items()
+    by_scaling = {m: require(chosen, scaling=m) for m in FLOW_SCALINGS}
+    ends = [
+        f"{_times(_off(networks).max())} and {np.median(networks['settled']):.0e} for m = {m:g}"
+        for m, networks in by_scaling.items()
     ]
     sizes = " and ".join(map(str, sorted(chosen.by("dimension"))))
     detail = (
         f"{several(len(chosen), 'network')} of {sizes} inputs; largest, and time (rate x steps) from which on half are "
-        f"within 5% of their end: {', '.join(far)}; up x down drifted by at most {chosen['drift'].max():.0e} of itself"
+        f"within 5% of their end: {', '.join(ends)}; up x down drifted by at most {chosen['drift'].max():.0e} of itself"
     )
     return Measured(_differences(_off(chosen)), detail)

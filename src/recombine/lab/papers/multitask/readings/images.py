@@ -12,22 +12,23 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.multitask.readings.rows import FEWEST_SEEDS, of_enough_seeds, paired_by_seed
+from recombine.lab.papers.multitask.published import PUBLISHED_IMAGES
+from recombine.lab.papers.multitask.readings.rows import MIN_SEEDS, of_enough_seeds, paired_by_seed
 from recombine.lab.papers.seeds import Interval, require
 from recombine.tables.table import Column, Table
 
-#: The published grid.
-SAMPLES, FACTORS = (10, 20, 50, 100, 200, 500, 1000), (0.125, 0.25, 0.5, 1.0, 2.0)
+#: Factors on pretrained weights of the published grid.
+WEIGHT_FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0)
 #: Gains in points of an eighth of the weights at these numbers of samples, as published: five in the mean.
 PUBLISHED_GAINS = (7.4, 10.5, 6.6, 3.8, 2.5, 2.4, 1.7)
 #: Here plain finetuning of these seeds is worse than with fewer samples, so that gains are shown without it too.
-DIP = 20
+DIP_SAMPLES = 20
 #: Samples at which multi-task networks were trained with both stop rules, and those of them that are few.
-JOINT_SAMPLES, FEW = (20, 100, 1000), (20, 100)
+JOINT_SAMPLES, FEW_JOINT_SAMPLES = (20, 100, 1000), (20, 100)
 #: Factors and samples up to which many transformers have not learned in the epochs they had.
-WEAK, FEW_IMAGES = 0.25, 200
-#: Loss of a guess among 98 classes; below LEARNED a task counts as learned.
-GUESS, LEARNED = float(np.log(98)), 0.02
+MAX_UNLEARNED_FACTOR, MAX_UNLEARNED_SAMPLES = 0.25, 200
+#: Loss of a guess among 98 classes; below LEARNED_LOSS a task counts as learned.
+GUESS_LOSS, LEARNED_LOSS = float(np.log(98)), 0.02
 
 
 def networks_as_released(rows: Table) -> int:
@@ -49,8 +50,8 @@ def network_rows(rows: Table) -> Table:
     """
     columns = {name: rows[name] for name in rows.columns}
     named = Table({"stop rule": np.where(rows["method"] == "mtl", "both", ""), **columns})
-    parts = named.by("images", "network", "method", "stop rule", "n", "factor", "seed")
-    return Table.from_rows(next(part.rows()) for part in parts.values())
+    networks = named.by("images", "network", "method", "stop rule", "n", "factor", "seed")
+    return Table.from_rows(next(network.rows()) for network in networks.values())
 
 
 def _photographs(rows: Table, network: str, **condition: object) -> Table:
@@ -62,81 +63,82 @@ def _photographs(rows: Table, network: str, **condition: object) -> Table:
 
 def _points(better: Table, worse: Table) -> Column:
     """Return gains in accuracy, in points, seed by seed."""
-    one, two = paired_by_seed(better, worse, "accuracy")
-    return 100 * (one - two)
+    higher, lower = paired_by_seed(better, worse, "accuracy")
+    return 100 * (higher - lower)
 
 
 def _gains(rows: Table, better: float, worse: float) -> FloatArray:
     """Return gains in points (seeds, samples) at all the published numbers of samples."""
-    pairs = [[rows.only(n=n, factor=factor) for factor in (better, worse)] for n in SAMPLES]
-    if len({frozenset(part["seed"].tolist()) for pair in pairs for part in pair}) > 1:
+    pairs = [[rows.only(n=n, factor=factor) for factor in (better, worse)] for n in PUBLISHED_IMAGES]
+    if len({frozenset(accuracies["seed"].tolist()) for pair in pairs for accuracies in pair}) > 1:
         raise MissingRowsError("some seeds lack some numbers of samples")
-    return np.stack([_points(one, two) for one, two in pairs], axis=1)
+    return np.stack([_points(gaining, base) for gaining, base in pairs], axis=1)
 
 
 def gain_of_an_eighth(rows: Table, method: str) -> Measured:
     """Return what finetuning ResNets from an eighth of the weights gains over plain finetuning."""
     gains = _gains(_photographs(network_rows(rows), "resnet", method=method), 0.125, 1.0)
     errors = np.std(gains, axis=0, ddof=1) / len(gains) ** 0.5
-    each = zip(SAMPLES, gains.mean(0), errors, PUBLISHED_GAINS, strict=True)
-    listed = ", ".join(f"{gain:+.1f} ± {error:.1f} ({known:+.1f}) at {n}" for n, gain, error, known in each)
+    each = zip(PUBLISHED_IMAGES, gains.mean(0), errors, PUBLISHED_GAINS, strict=True)
+    listed = ", ".join(f"{gain:+.1f} ± {error:.1f} ({published:+.1f}) at {n}" for n, gain, error, published in each)
     bounds = f"points, mean over n with 95% bounds over {len(gains)} seeds"
     detail = f"{bounds}; by samples, with standard errors (published): {listed}"
-    others = np.delete(gains, SAMPLES.index(DIP), axis=1)
-    numbers = {"mean gain": Interval.of(gains.mean(1)), f"without n = {DIP}": Interval.of(others.mean(1))}
+    without_dip = np.delete(gains, PUBLISHED_IMAGES.index(DIP_SAMPLES), axis=1)
+    numbers = {"mean gain": Interval.of(gains.mean(1)), f"without n = {DIP_SAMPLES}": Interval.of(without_dip.mean(1))}
     return Measured(numbers, detail)
 
 
 def gains_of_plain(rows: Table) -> Measured:
     """Return what plain finetuning of ViTs gains over every other factor."""
     chosen = _photographs(network_rows(rows), "vit", method="pt+ft")
-    gains = {f"over s = {factor:g}": _gains(chosen, 1.0, factor) for factor in FACTORS if factor != 1.0}
-    least = ", ".join(f"{gain.mean(0).min():+.1f}" for gain in gains.values())
+    gains = {f"over s = {factor:g}": _gains(chosen, 1.0, factor) for factor in WEIGHT_FACTORS if factor != 1.0}
+    smallest = ", ".join(f"{gain.mean(0).min():+.1f}" for gain in gains.values())
     seeds = min(map(len, gains.values()))
     bounds = f"points that s = 1 gains, mean over n with 95% bounds over {seeds} seeds"
-    detail = f"{bounds}; smallest at any n: {least}; published: best at every n"
-    weak = chosen.where((chosen["factor"] <= WEAK) & (chosen["n"] <= FEW_IMAGES))
-    late = f"{int((weak['train loss'] >= LEARNED).sum())} of {len(weak)}"
+    detail = f"{bounds}; smallest at any n: {smallest}; published: best at every n"
+    weak = chosen.where((chosen["factor"] <= MAX_UNLEARNED_FACTOR) & (chosen["n"] <= MAX_UNLEARNED_SAMPLES))
+    late = f"{int((weak['train loss'] >= LEARNED_LOSS).sum())} of {len(weak)}"
     numbers: dict[str, Any] = {name: Interval.of(gain.mean(1)) for name, gain in gains.items()}
-    detail += f"; with s of 1/4 or less and n up to {FEW_IMAGES} {late} networks had not learned their training images"
+    detail += f"; with s of 1/4 or less and n up to {MAX_UNLEARNED_SAMPLES} "
+    detail += f"{late} networks had not learned their training images"
     return Measured(numbers, detail)
 
 
 # ---------------------------------------------------------------------------- dimensions of the last stage
 
 
-def _last_stage(rows: Table, method: str = "pt+ft", factors: tuple[float, ...] = FACTORS) -> dict[float, Table]:
+def _last_stage(rows: Table, method: str = "pt+ft", factors: tuple[float, ...] = WEIGHT_FACTORS) -> dict[float, Table]:
     chosen = _photographs(rows, "resnet", layer="stage4", method=method)
-    return {factor: require(chosen, FEWEST_SEEDS, factor=factor) for factor in factors}
+    return {factor: require(chosen, MIN_SEEDS, factor=factor) for factor in factors}
 
 
 def dimensions_kept(rows: Table) -> Measured:
     """Return how many dimensions finetuning leaves, and how their number compares with those shared."""
     sizes = {
-        factor: [float(part[name].mean()) for name in ("PR before", "PR after", "ENSD")]
-        for factor, part in _last_stage(rows).items()
+        factor: [float(networks[name].mean()) for name in ("PR before", "PR after", "ENSD")]
+        for factor, networks in _last_stage(rows).items()
     }
-    left = {f"PR after / before, s = {factor:g}": sizes[factor][1] / sizes[factor][0] for factor in (1.0, 0.125)}
-    shared = {"ENSD / PR after": [both / after for _, after, both in sizes.values()]}
-    listed = ", ".join(f"{both:.2f} of {after:.2f}" for _, after, both in sizes.values())
+    shrinkage = {f"PR after / before, s = {factor:g}": sizes[factor][1] / sizes[factor][0] for factor in (1.0, 0.125)}
+    shared = {"ENSD / PR after": [ensd / after for _, after, ensd in sizes.values()]}
+    listed = ", ".join(f"{ensd:.2f} of {after:.2f}" for _, after, ensd in sizes.values())
     detail = f"published 0.98, 0.30; ENSD of PR after at s = 0.125 to 2: {listed}. 16c has the control"
-    return Measured(left | shared, detail)
+    return Measured(shrinkage | shared, detail)
 
 
-def _over_chance(*parts: Table) -> Column:
+def _over_chance(*tables: Table) -> Column:
     """Return ENSD over that of shuffled neurons, for every network."""
-    if not all("chance" in part.columns and np.isfinite(part["chance"]).all() for part in parts):
+    if not all("chance" in table.columns and np.isfinite(table["chance"]).all() for table in tables):
         raise MissingRowsError("the ENSD of shuffled neurons was not recorded; run it again")
-    return np.concatenate([part["ENSD"] / part["chance"] for part in parts])
+    return np.concatenate([table["ENSD"] / table["chance"] for table in tables])
 
 
 def shared_over_chance(rows: Table) -> Measured:
     """Return ENSD over that of shuffled neurons, the least and the most of all networks."""
-    parts = _last_stage(rows)
-    over, same = _over_chance(*parts.values()), _over_chance(parts[1.0], parts[2.0])
+    stages = _last_stage(rows)
+    over, still = _over_chance(*stages.values()), _over_chance(stages[1.0], stages[2.0])
     detail = (
         f"ENSD over that of shuffled neurons, {len(over)} networks; at s = 1 and 2, where the stage hardly changes, "
-        f"{same.min():.2f} to {same.max():.2f}. Not centred, the direction in which all neurons rise together "
+        f"{still.min():.2f} to {still.max():.2f}. Not centred, the direction in which all neurons rise together "
         "dominates: ENSD weighs directions by the square of their variance"
     )
     return Measured({"least and most over chance": [over.min(), over.max()]}, detail)
@@ -144,15 +146,18 @@ def shared_over_chance(rows: Table) -> Measured:
 
 def centred_over_chance(rows: Table) -> Measured:
     """Return the same of centred activations, and how many dimensions finetuning leaves of these."""
-    parts = _last_stage(rows, "pt+ft recalibrated", (0.125, 1.0))
-    over = _over_chance(*parts.values())
-    left = {f"PR after / before, s = {s:g}": (part["PR after"] / part["PR before"]).mean() for s, part in parts.items()}
-    sizes = [float(parts[0.125][name].mean()) for name in ("PR before", "PR after", "ENSD", "chance")]
+    stages = _last_stage(rows, "pt+ft recalibrated", (0.125, 1.0))
+    over = _over_chance(*stages.values())
+    shrinkage = {
+        f"PR after / before, s = {s:g}": (networks["PR after"] / networks["PR before"]).mean()
+        for s, networks in stages.items()
+    }
+    sizes = [float(stages[0.125][name].mean()) for name in ("PR before", "PR after", "ENSD", "chance")]
     detail = (
         f"ENSD over that of shuffled neurons, {len(over)} networks at s = 0.125 and 1. At s = 0.125 from "
         f"{sizes[0]:.0f} to {sizes[1]:.2f} dimensions, ENSD {sizes[2]:.2f}, of shuffled neurons {sizes[3]:.2f}"
     )
-    return Measured({"least and most over chance": [over.min(), over.max()], **left}, detail)
+    return Measured({"least and most over chance": [over.min(), over.max()], **shrinkage}, detail)
 
 
 # ---------------------------------------------------------------------------- when multi-task training ends
@@ -161,31 +166,31 @@ def centred_over_chance(rows: Table) -> Measured:
 def auxiliary_losses(rows: Table, network: str) -> Measured:
     """Return what is left of the auxiliary task when training ends as soon as the main one is learned."""
     joint = _photographs(network_rows(rows), network, method="mtl", stop_rule="main")
-    parts = {n: require(joint, FEWEST_SEEDS if n in FEW else 1, n=n) for n in JOINT_SAMPLES}
-    left = {f"loss at n = {n}": float(part["auxiliary loss"].mean()) for n, part in parts.items()}
-    for n in FEW:
-        slow = parts[n].where(parts[n]["train loss"] >= LEARNED)
+    by_samples = {n: require(joint, MIN_SEEDS if n in FEW_JOINT_SAMPLES else 1, n=n) for n in JOINT_SAMPLES}
+    losses_left = {f"loss at n = {n}": float(networks["auxiliary loss"].mean()) for n, networks in by_samples.items()}
+    for n in FEW_JOINT_SAMPLES:
+        slow = by_samples[n].where(by_samples[n]["train loss"] >= LEARNED_LOSS)
         if len(slow):
             raise MissingRowsError(
-                f"{len(slow)} of {len(parts[n])} networks with n = {n} did not learn the main task in "
+                f"{len(slow)} of {len(by_samples[n])} networks with n = {n} did not learn the main task in "
                 f"{slow['epochs'].max()} epochs (loss {slow['train loss'].min():.2f} or more), so that the rule never "
-                f"stopped them; auxiliary {', '.join(f'{where}: {loss:.2f}' for where, loss in left.items())}"
+                f"stopped them; auxiliary {', '.join(f'{label}: {loss:.2f}' for label, loss in losses_left.items())}"
             )
-    losses = np.concatenate([part["train loss"] for part in parts.values()])
-    learned = f"main task learned by {(losses < LEARNED).sum()} of {len(losses)} networks"
-    detail = f"training loss of the auxiliary task at the end (a guess: {GUESS:.2f}); {learned}"
-    return Measured(left, f"{detail}. {_both_learned(rows, network, parts)}")
+    losses = np.concatenate([networks["train loss"] for networks in by_samples.values()])
+    learned = f"main task learned by {(losses < LEARNED_LOSS).sum()} of {len(losses)} networks"
+    detail = f"training loss of the auxiliary task at the end (a guess: {GUESS_LOSS:.2f}); {learned}"
+    return Measured(losses_left, f"{detail}. {_both_learned(rows, network, by_samples)}")
 
 
 def _both_learned(rows: Table, network: str, early: dict[int, Table]) -> str:
     """Say what training until both tasks are learned gives, where there are such networks of the same seeds."""
     try:
         joint = _photographs(network_rows(rows), network, method="mtl", stop_rule="both")
-        late = {n: part for n in JOINT_SAMPLES if len(part := joint.only(n=n)) >= FEWEST_SEEDS}
-        gains = {n: Interval.of(_points(part, early[n])) for n, part in late.items()}
+        late = {n: networks for n in JOINT_SAMPLES if len(networks := joint.only(n=n)) >= MIN_SEEDS}
+        gains = {n: Interval.of(_points(networks, early[n])) for n, networks in late.items()}
     except MissingRowsError:
         return "Networks trained until both are learned: not run"
-    learned = joint["auxiliary loss"] < LEARNED
+    learned = joint["auxiliary loss"] < LEARNED_LOSS
     return (
         f"Trained until both are learned: {learned.sum()} of {len(joint)} networks learned the auxiliary task, the "
         f"longest ran for {joint['epochs'].max()} epochs, largest loss {joint['auxiliary loss'].max():.2f}. Main "
@@ -198,15 +203,15 @@ def joint_over_finetuned(rows: Table) -> Measured:
     single = network_rows(rows)
     joint = _photographs(single, "resnet", method="mtl", stop_rule="main")
     tuned = _photographs(single, "resnet", method="pt+ft", factor=1.0)
-    few, *more = JOINT_SAMPLES
+    fewest, *larger = JOINT_SAMPLES
     points = {n: _points(require(joint, n=n), require(tuned, n=n)) for n in JOINT_SAMPLES}
     listed = ", ".join(
         f"{100 * joint.only(n=n)['accuracy'].mean():.0f}% and {100 * tuned.only(n=n)['accuracy'].mean():.0f}% at {n}"
         for n in JOINT_SAMPLES
     )
     numbers = {
-        f"MTL ahead at {few}": Interval.of(points[few]),
-        "PT+FT ahead at 100 and 1000": Interval.of(-np.mean([points[n] for n in more], axis=0)),
+        f"MTL ahead at {fewest}": Interval.of(points[fewest]),
+        "PT+FT ahead at 100 and 1000": Interval.of(-np.mean([points[n] for n in larger], axis=0)),
     }
-    seeds = f"points, with 95% bounds over {len(points[few])} seeds"
+    seeds = f"points, with 95% bounds over {len(points[fewest])} seeds"
     return Measured(numbers, f"{seeds}; MTL and PT+FT: {listed}; published 64% and 64%, 73% and 78%, 85% and 90%")

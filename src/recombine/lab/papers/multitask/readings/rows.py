@@ -11,29 +11,29 @@ from recombine.lab.papers.seeds import several
 from recombine.tables.table import Column, Table
 
 #: Seeds below which a mean over them decides nothing.
-FEWEST_SEEDS = 3
+MIN_SEEDS = 3
 
 
 def of_enough_seeds(rows: Table, kind: str, **condition: Any) -> Table:
     """Return the rows of a condition, of which there must be seeds enough; ``kind`` says what to run otherwise."""
     chosen = rows.only(**condition)
-    if len(chosen.by("seed")) < FEWEST_SEEDS:
+    if len(chosen.by("seed")) < MIN_SEEDS:
         words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in condition.items())
-        needs = f"needs at least {FEWEST_SEEDS} seeds of {kind} with {words}"
+        needs = f"needs at least {MIN_SEEDS} seeds of {kind} with {words}"
         raise MissingRowsError(f"{needs}: run with --scale full --device cuda")
     return chosen
 
 
-def paired_by_seed(first: Table, second: Table, column: str, least: int = FEWEST_SEEDS) -> tuple[Column, Column]:
-    """Return a column of both tables in the order of the seeds that both have, of which there must be ``least``.
+def paired_by_seed(table: Table, counterpart: Table, column: str, min_seeds: int = MIN_SEEDS) -> tuple[Column, Column]:
+    """Return a column of both tables in the order of the seeds that both have, of which there must be ``min_seeds``.
 
     Examples
     --------
-    >>> one, two = Table({"seed": [2, 0, 1], "loss": [5.0, 3.0, 4.0]}), Table({"seed": [2, 0], "loss": [1.0, 2.0]})
-    >>> paired_by_seed(one, two, "loss", least=2)
+    >>> joint, tuned = Table({"seed": [2, 0, 1], "loss": [5.0, 3.0, 4.0]}), Table({"seed": [2, 0], "loss": [1.0, 2.0]})
+    >>> paired_by_seed(joint, tuned, "loss", min_seeds=2)
     (array([3., 5.]), array([2., 1.]))
     """
-    one, two = first.where(np.argsort(first["seed"])).paired(second, column)
-    if len(one) < least:
-        raise MissingRowsError(f"needs {several(least, 'seed')} of both kinds; there are {len(one)}")
-    return one, two
+    a, b = table.where(np.argsort(table["seed"])).paired(counterpart, column)
+    if len(a) < min_seeds:
+        raise MissingRowsError(f"needs {several(min_seeds, 'seed')} of both kinds; there are {len(a)}")
+    return a, b

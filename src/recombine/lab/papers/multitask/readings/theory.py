@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from recombine.lab.papers.measured import Measured
-from recombine.lab.papers.multitask.readings.rows import FEWEST_SEEDS
+from recombine.lab.papers.multitask.readings.rows import MIN_SEEDS
 from recombine.lab.papers.seeds import require, several
 from recombine.tables.table import Column, Table
 
 #: Group norm of the cone program on P2, and where flow from weights of 1e-6 ends.
 GROUP_NORM, FLOW_NORM = 2.865619, 3.2024
 #: Where new features are judged, and the published losses of PT+FT with 5, 10, 20, 30 and 40 of them.
-NEW_SAMPLES, PUBLISHED_NEW = 128, (9.6e-4, 0.157, 0.947, 0.998, 0.992)
+NEW_FEATURE_SAMPLES, PUBLISHED_NEW_LOSSES = 128, (9.6e-4, 0.157, 0.947, 0.998, 0.992)
 
 
-def _mean(rows: Table, column: str, least: int = 1, **condition: Any) -> float:
-    return float(require(rows, least, **condition)[column].mean())
+def _mean(rows: Table, column: str, min_seeds: int = 1, **condition: Any) -> float:
+    return float(require(rows, min_seeds, **condition)[column].mean())
 
 
 def _mean_near(rows: Table, column: str, name: str, value: float) -> float:
@@ -72,24 +72,24 @@ def penalty_orders(rows: Table) -> Measured:
     below = rows.where(rows["ratio"] < 1)
     published, exact, joint = (require(below, penalty=name) for name in ("PT+FT, k = B", "PT+FT, k = B/2", "MTL"))
     orders = {"PT+FT": published, "MTL": joint}
-    numbers: dict[str, Any] = {name: _mean_near(part, "order", "ratio", 1e-3) for name, part in orders.items()}
+    numbers: dict[str, Any] = {name: _mean_near(curve, "order", "ratio", 1e-3) for name, curve in orders.items()}
     forms = {"published": published, "exact": exact}
-    numbers["smallest difference"] = {form: (part["order"] - joint["order"]).min() for form, part in forms.items()}
+    numbers["smallest difference"] = {form: (curve["order"] - joint["order"]).min() for form, curve in forms.items()}
     return Measured(numbers, f"orders at B / beta = 0.001; differences at all {len(joint)} places with B < beta")
 
 
 def probe_difference(rows: Table) -> Measured:
     """Return how far finetuning from large weights ends from linear probing."""
-    found = _mean_near(rows, "from probe", "scaling", 100)
-    return Measured({"largest difference, m = 100": found}, "of a coefficient")
+    difference = _mean_near(rows, "from probe", "scaling", 100)
+    return Measured({"largest difference, m = 100": difference}, "of a coefficient")
 
 
 def pursuit_cost(rows: Table) -> Measured:
     """Return what finetuning from small weights costs over basis pursuit."""
-    found = _mean_near(rows, "over l1", "scaling", 1e-4)
+    cost = _mean_near(rows, "over l1", "scaling", 1e-4)
     pairs = zip(rows["scaling"], rows["over l1"], strict=True)
     gaps = ", ".join(f"{gap:.2%} at {m:.2g}" for m, gap in pairs if m < 0.5)
-    return Measured({"cost over the least, m = 1e-4": found}, f"by m: {gaps}")
+    return Measured({"cost over the least, m = 1e-4": cost}, f"by m: {gaps}")
 
 
 def decayed_norms(rows: Table) -> Measured:
@@ -111,15 +111,15 @@ def flow_norms(rows: Table) -> Measured:
 
 def _losses(rows: Table, **condition: Any) -> Column:
     """Return the predicted losses of at least three seeds with 64 samples and all features shared."""
-    chosen = require(rows, FEWEST_SEEDS, n=64, overlap=40, **condition)
+    chosen = require(rows, MIN_SEEDS, n=64, overlap=40, **condition)
     return chosen["loss"][np.argsort(chosen["seed"])]
 
 
 def shared_feature_losses(rows: Table) -> Measured:
     """Return predicted losses of PT+FT and of a single task where all features are shared."""
-    tuned, alone = (_losses(rows, form="exact", method=name) for name in ("pt+ft", "stl"))
-    spread = f"PT+FT from {tuned.min():.1e} to {tuned.max():.1e}, STL up to {alone.max():.2f}, mean {alone.mean():.2f}"
-    return Measured({"mean of PT+FT": tuned.mean(), "least of STL": alone.min()}, f"{len(tuned)} seeds; {spread}")
+    tuned, stl = (_losses(rows, form="exact", method=name) for name in ("pt+ft", "stl"))
+    spread = f"PT+FT from {tuned.min():.1e} to {tuned.max():.1e}, STL up to {stl.max():.2f}, mean {stl.mean():.2f}"
+    return Measured({"mean of PT+FT": tuned.mean(), "least of STL": stl.min()}, f"{len(tuned)} seeds; {spread}")
 
 
 def published_loss_ratio(rows: Table) -> Measured:
@@ -130,18 +130,18 @@ def published_loss_ratio(rows: Table) -> Measured:
     return Measured(numbers, f"exact over published form, {len(ratios)} seeds")
 
 
-def _relative(rows: Table, scaling: float, active: int, place: str, n: int = 64) -> float:
-    about = {"scaling": scaling, "active": active, "place": place}
-    return _mean(rows, "relative loss", FEWEST_SEEDS, n=n, method="pt+ft", **about)
+def _relative(rows: Table, scaling: float, active: int, location: str, n: int = 64) -> float:
+    about = {"scaling": scaling, "active": active, "place": location}
+    return _mean(rows, "relative loss", MIN_SEEDS, n=n, method="pt+ft", **about)
 
 
 def _seeds(rows: Table, n: int = 64) -> str:
     return f"theory, means of {len(rows.only(n=n).by('seed'))} seeds"
 
 
-def error_ratios(rows: Table, active: int, place: str, scalings: tuple[float, ...]) -> Measured:
+def error_ratios(rows: Table, active: int, location: str, scalings: tuple[float, ...]) -> Measured:
     """Return the error with some features, known ("inside") or new ("outside"), over that with 5 known ones."""
-    ratios = [_relative(rows, m, active, place) / _relative(rows, m, 5, "inside") for m in scalings]
+    ratios = [_relative(rows, m, active, location) / _relative(rows, m, 5, "inside") for m in scalings]
     return Measured({f"ratio at m = {m:g}": ratio for m, ratio in zip(scalings, ratios, strict=True)}, _seeds(rows))
 
 
@@ -155,15 +155,15 @@ def new_feature_losses(rows: Table) -> Measured:
 def errors_of_new_features(rows: Table) -> Measured:
     """Return how the error of plain PT+FT rises with the number of new features, at 128 samples."""
     active = (5, 10, 20, 30, 40)
-    losses = np.array([_relative(rows, 1.0, k, "outside", NEW_SAMPLES) for k in active])
+    losses = np.array([_relative(rows, 1.0, k, "outside", NEW_FEATURE_SAMPLES) for k in active])
     numbers: dict[str, Any] = {f"{k} features": loss for k, loss in zip(active, losses, strict=True)}
     numbers |= {"40 features over 5": losses[-1] / losses[0], "each over the last": (losses[1:] / losses[:-1]).tolist()}
-    alone = [
-        require(rows, FEWEST_SEEDS, n=NEW_SAMPLES, method="stl", scaling=1.0, active=k, place="outside")
+    single_task = [
+        require(rows, MIN_SEEDS, n=NEW_FEATURE_SAMPLES, method="stl", scaling=1.0, active=k, place="outside")
         for k in (5, 40)
     ]
-    least, most = (float(part["relative loss"].mean()) for part in alone)
-    published = ", ".join(f"{loss:.2g}" for loss in PUBLISHED_NEW)
+    with_five, with_forty = (float(seeds["relative loss"].mean()) for seeds in single_task)
+    published = ", ".join(f"{loss:.2g}" for loss in PUBLISHED_NEW_LOSSES)
     detail = f"test loss over power of targets; published (least over training) {published}"
-    detail += f"; a single task has {least:.1e} to {most:.2f}"
-    return Measured(numbers, f"{detail}; {_seeds(rows, NEW_SAMPLES)}")
+    detail += f"; a single task has {with_five:.1e} to {with_forty:.2f}"
+    return Measured(numbers, f"{detail}; {_seeds(rows, NEW_FEATURE_SAMPLES)}")
