@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from recombine.verdicts import FINDINGS, Finding, Severity, Verdict
+from recombine.verdicts import Verdict
 
 
 def luminance(colour: str) -> float:
@@ -47,16 +47,3 @@ def test_meaning_and_action_are_sentences(verdict: Verdict) -> None:
 
 def test_determined_carries_its_assumption() -> None:
     assert "if effects add" in Verdict.DETERMINED.text.meaning
-
-
-@pytest.mark.parametrize(("code", "kind"), FINDINGS.items())
-def test_finding_kinds_are_numbered_and_explained(code: str, kind: object) -> None:
-    assert re.fullmatch(r"RC[1-9]\d\d", code)
-    finding = Finding(FINDINGS[code], "3 of 7")
-    assert finding.code == code
-    assert str(finding) == f"{code} {finding.kind.title} ({finding.severity.word}): 3 of 7"
-    assert finding.kind.explanation.endswith(".")
-
-
-def test_severities_are_ordered() -> None:
-    assert Severity.NOTE < Severity.WARNING < Severity.PROBLEM

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from recombine.data.hit_rates import hit_rate
+from recombine.jobs.findings import FINDINGS
 from recombine.jobs.score.causes import CAUSES
 
 ROOT = Path(__file__).parents[1]
@@ -57,7 +58,39 @@ def causes_page() -> str:
     )
 
 
-PAGES: dict[str, Callable[[], str]] = {"docs/causes.md": causes_page}
+#: Above each table of findings, by the first digit of its codes.
+FINDINGS_BY_DIGIT = {
+    "1": "Audit: what the data leave open, and how the table was read",
+    "2": "Audit: what networks will do",
+    "3": "Audit: whether effects add",
+    "4": "Split: what training gives away of the test (`recombine split --check`)",
+    "5": "Compare: what changed (`recombine compare`, `--baseline`)",
+    "6": "Score: what a trained model does (`recombine score`)",
+    "7": "Probe: what predictions depend on (`recombine probe`)",
+    "8": "Coverage",
+    "9": "Others",
+}
+
+
+def findings_page() -> str:
+    """Return the page of the numbered findings."""
+    tables: dict[str, list[list[str]]] = {}
+    for kind in FINDINGS:
+        words = "".join(f"<br>`{word}`" for word in kind.fail_on)
+        row = [f"{kind.code}{words}", kind.title, kind.severity.word, kind.meaning, kind.action]
+        tables.setdefault(FINDINGS_BY_DIGIT[kind.code[2]], []).append(row)
+    lead = _prose(
+        "Findings are numbered so that a script can act on them: `--fail-on RC101,lost` exits with 1 if one of these "
+        "is made, by number or by word. No finding fails a run unless it is named."
+    )
+    lines = ["# Findings", "", WRITTEN, "", lead, ""]
+    for heading, rows in tables.items():
+        head = ["code", "finding", "severity", "what it means", "what to do"]
+        lines += [f"## {heading}", "", *_table(head, rows), ""]
+    return "\n".join(lines)
+
+
+PAGES: dict[str, Callable[[], str]] = {"docs/causes.md": causes_page, "docs/findings.md": findings_page}
 
 
 def stale_pages() -> list[str]:

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.verdicts import FINDINGS
+from recombine.jobs.findings import FINDINGS, ResultKind
 
 FACTORS = ["--factors", "colour,shape"]
 
@@ -247,7 +247,7 @@ def test_files_that_are_no_tables(run, tmp_path, table):
         ([*FACTORS, "--order", "two"], ["--order"]),
         ([*FACTORS, "--suggest", "-1"], ["--suggest"]),
         ([*FACTORS, "--seed", "-1"], ["--seed"]),
-        ([*FACTORS, "--fail-on", "RC999"], ["--fail-on RC999 is not a finding", "RC101"]),
+        ([*FACTORS, "--fail-on", "RC999"], ["--fail-on RC999 names no finding", "RC101"]),
         ([*FACTORS, "--facters", "x"], ["No such option: --facters", "--factors", "recombine audit --help"]),
         ([*FACTORS, "--explain", "red"], ["one level of each factor"]),
         ([*FACTORS, "--explain", "rad,cube"], ["'rad' is not a level", "did you mean 'red'?"]),
@@ -346,7 +346,8 @@ def test_a_structure_that_cannot_be_fitted_at_all_is_refused(run, tmp_path):
 
 
 def test_every_finding_can_be_named(run, table):
-    assert run("audit", table, *FACTORS, "--fail-on", ",".join(FINDINGS))[0] == 1
+    codes = [kind.code for kind in FINDINGS if kind.of is ResultKind.AUDIT]
+    assert run("audit", table, *FACTORS, "--fail-on", ",".join(codes))[0] == 1
 
 
 @pytest.fixture

@@ -92,7 +92,7 @@ def test_a_summary_is_written_and_not_over_anything(run, documents, tmp_path):
 def test_bad_input_is_one_line(run, documents, table, tmp_path):
     refused(run("compare", documents[0], tmp_path / "none.json"), "none.json does not exist")
     refused(run("compare", documents[0], table), "table.csv is no JSON")
-    refused(run("compare", *documents, "--fail-on", "worse"), "is about scores")
+    refused(run("compare", *documents, "--fail-on", "worse"), "is about changes between scores")
     refused(run("compare", *documents, "--fail-on", "lots"), "did you mean 'lost'?")
     refused(run("compare", *documents, "--fail-on", ","), "--fail-on names nothing")
     hostile = tmp_path / "hostile.json"
@@ -136,7 +136,7 @@ def test_baselines_that_make_no_sense_are_refused_before_the_work(run, documents
     refused(run("audit", missing, "--baseline", table), "table.csv is no JSON")
     refused(run("audit", missing, "--markdown", "-"), "--markdown sums up what changed", "--baseline audit.json")
     refused(run("audit", missing, "--baseline", documents[0], "--explain", "a,b"), "ask for one of them")
-    refused(run("audit", missing, "--baseline", documents[0], "--fail-on", "RC999"), "is no change")
+    refused(run("audit", missing, "--baseline", documents[0], "--fail-on", "RC999"), "names no finding")
     options = ["--factors", "a", "--outcome", "y", "--prediction", "p", "--split", "s"]
     refused(run("score", missing, *options, "--baseline", documents[0]), "is of recombine audit")
     refused(run("score", missing, *options, "--fail-on", "worse"), "--baseline score.json")

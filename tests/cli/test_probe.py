@@ -40,8 +40,8 @@ def test_the_command_prints_the_words_and_succeeds(run: Run, table: Path, frame:
 
 
 def test_exit_code_1_only_when_asked_and_found(run: Run, table: Path) -> None:
-    assert run("probe", table, *OPTIONS, "--fail-on-dependence")[0] == 1
-    assert run("probe", table, *OPTIONS[:-1], "size,site", "--fail-on-dependence")[0] == 0
+    assert run("probe", table, *OPTIONS, "--fail-on", "dependence")[0] == 1
+    assert run("probe", table, *OPTIONS[:-1], "size,site", "--fail-on", "dependence")[0] == 0
 
 
 def test_json_is_all_there_is_on_standard_output(run: Run, table: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recombine as rc
+from recombine.design.notes import NoteKind
 from recombine.design.parts import Parts
 from recombine.errors import InputError
 
@@ -34,8 +35,8 @@ def test_positions_are_factors_and_constant_ones_are_left_out() -> None:
     design = rc.Design.from_frame(SEQUENCES, outcome="y", sequence="x")
     assert [(factor.name, factor.levels) for factor in design.factors] == [("x1", ("A", "G", "T")), ("x3", ("A", "T"))]
     assert design.title == "x (2 positions)"
-    assert [note.code for note in design.notes] == ["RC109"]
-    assert "left out as the same in every row: position 2" in design.notes[0].message
+    assert [note.kind for note in design.notes] == [NoteKind.COLUMN_TAKEN_APART]
+    assert "left out as the same in every row: position 2" in design.notes[0].numbers["remarks"]
 
 
 @given(st.lists(st.text("ACGT", min_size=4, max_size=4), min_size=6, max_size=30), st.integers(0, 99))
@@ -61,7 +62,7 @@ def test_members_are_factors_in_any_order_and_number() -> None:
     assert counts == {"A+B": 2, "B": 1, "A": 1, "ctrl": 1, "A+B+C": 1}
     means = dict(zip(map(design.label, design.cells), design.outcome.tolist(), strict=True))
     assert means == {"A+B": 4.0, "B": 2.0, "A": 3.0, "ctrl": 4.0, "A+B+C": 5.0}
-    assert "read as no member: ctrl" in design.notes[0].message
+    assert "read as no member: ctrl" in design.notes[0].numbers["remarks"]
 
 
 @pytest.mark.parametrize("sign", ["+", ";", ",", "|"])
@@ -81,8 +82,8 @@ def test_members_that_are_everywhere_are_left_out_and_repeats_count_once() -> No
     frame = pd.DataFrame({"genes": ["A+B", "A+C", "A+B+C", "A+A", "A"]})
     design = rc.Design.from_frame(frame, sets="genes")
     assert design.names == ("B", "C")
-    assert "left out as present in every row: A" in design.notes[0].message
-    assert "counts once (1 cell, such as 'A+A')" in design.notes[0].message
+    assert "left out as present in every row: A" in design.notes[0].numbers["remarks"]
+    assert "a member that is named twice counts once (1 cell, such as 'A+A')" in design.notes[0].numbers["remarks"]
     assert design.label(design.cell("A+C")) == "A+C"
 
 

@@ -38,7 +38,7 @@ def test_numbers_for_texts_change_nothing(path, factors, roles, monkeypatch):
     assert [(item.name, item.levels) for item in numbered.factors] == [
         (item.name, item.levels) for item in plain.factors
     ]
-    assert [note.message for note in numbered.notes] == [note.message for note in plain.notes]
+    assert numbered.notes == plain.notes
     for name in ("cells", "train", "rows"):
         assert np.array_equal(getattr(numbered, name), getattr(plain, name))
     for name in ("weight", "outcome", "spread", "freedom"):

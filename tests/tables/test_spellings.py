@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.tables.spellings import doubts, look_alikes, measured_words
+from recombine.tables.spellings import look_alikes, measured_span
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,8 @@ def test_groups_are_parts_of_the_labels(labels: list[str]) -> None:
     assert set(named) <= set(labels)
 
 
-def test_measurements_taken_as_labels_get_a_word() -> None:
-    assert "3 numbers taken as unordered labels (0.5 to 2)" in measured_words(["0.5", "1", "2"])
-    assert "taken as unordered labels (95 to 1000)" in measured_words(["95", "175", "1000"])
+def test_measurements_taken_as_labels_are_told_from_codes() -> None:
+    assert measured_span(["0.5", "1", "2"]) == (3, 0.5, 2.0)
+    assert measured_span(["95", "175", "1000"]) == (3, 95.0, 1000.0)
     for codes in (["1", "2", "3"], ["2008", "2010", "2009"], ["0", "1"], ["007", "9", "100"], ["a", "1.5", "2"]):
-        assert measured_words(codes) == ""
-
-
-def test_doubts_name_the_factor_and_stay_short() -> None:
-    many = [name for number in range(9) for name in (f"site {number}", f"Site {number}")]
-    assert doubts({"ok": ["a", "b"], "site": many})[0].endswith("(and 6 more) look like one level each")
+        assert measured_span(codes) is None

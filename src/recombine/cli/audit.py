@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.compare import read_baseline, read_conditions, tell_changes
+from recombine.cli.compare import read_baseline, read_fail_on, tell_changes
 from recombine.cli.table_options import (
     AsLevelsOption,
     ControlOption,
@@ -106,12 +106,11 @@ def audit_command(
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
-    codes = _codes(fail_on) if baseline is None else set()
+    fatal = read_fail_on(fail_on, "AUDIT", *(["AUDIT_CHANGES"] if baseline else []))
     read = [file, possible, targets, cost, forbidden, baseline, None if importance is None else Path(importance)]
     check_table_name(verdicts, "--verdicts")
     check_outputs([html, verdicts], read, force)
     known = read_baseline(baseline, "audit", markdown, read, json, force, [html, verdicts])
-    conditions = read_conditions(fail_on if known else None)
     if known and explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
     with working("reading the table"):
@@ -154,7 +153,7 @@ def audit_command(
         with working("comparing"):
             changes = compare(known, found)
         try:
-            tell_changes(changes, conditions, json, markdown, only_new=True)
+            tell_changes(changes, fatal, json, markdown, only_new=True)
         except typer.Exit:  # the answer has been given; files come after it, as without a baseline
             _write(answer, html, verdicts, quiet=json or markdown == "-")
             raise
@@ -165,7 +164,7 @@ def audit_command(
     else:
         say(_text(answer), drawn=True)
     _write(answer, html, verdicts, quiet=json)
-    raise typer.Exit(1 if codes & {finding.code for finding in found.findings} else 0)
+    raise typer.Exit(1 if fatal.met(found.findings) else 0)
 
 
 def demo_command(
@@ -246,15 +245,6 @@ def named_importance(text: str, table: Path, targets: Path | None) -> Path | tup
         f"--importance {text} is neither a column of {tables} nor a file;{near_miss(text, columns)} "
         f"Columns: {listing(columns)}"
     )
-
-
-def _codes(text: str | None) -> set[str]:
-    from recombine.verdicts import FINDINGS
-
-    codes = {code.upper() for code in named(text, "--fail-on")}
-    for code in sorted(codes - set(FINDINGS)):
-        raise InputError(f"--fail-on {code} is not a finding;{near_miss(code, FINDINGS)} Findings: {listing(FINDINGS)}")
-    return codes
 
 
 def _json(answer: _Answer, explained: str | None) -> str:

@@ -16,9 +16,9 @@ from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
     from recombine.jobs.comparison.audits import AuditComparison
-    from recombine.jobs.comparison.conditions import Conditions
     from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument
     from recombine.jobs.comparison.scores import ScoreComparison
+    from recombine.jobs.findings import FailOn
 
 
 def compare_command(
@@ -39,9 +39,9 @@ def compare_command(
     """Say what changed between two audits or two scores: cells, levels, findings; models, errors and causes."""
     from recombine import compare
 
-    conditions = read_conditions(fail_on)
+    named_findings = read_fail_on(fail_on)
     check_summary(markdown, [None, before, after], json, force)
-    tell_changes(compare(before, after), conditions, json, markdown)
+    tell_changes(compare(before, after), named_findings, json, markdown)
 
 
 def read_baseline(
@@ -68,11 +68,12 @@ def read_baseline(
     return known
 
 
-def read_conditions(text: str | None) -> Conditions:
-    """Return what ``--fail-on`` names."""
-    from recombine.jobs.comparison.conditions import Conditions
+def read_fail_on(text: str | None, *results: str) -> FailOn:
+    """Return what ``--fail-on`` names, refused before the work unless it is about one of these kinds of results."""
+    from recombine.jobs.findings import FailOn, ResultKind
 
-    return Conditions.named(named(text, "--fail-on"))
+    fail_on = FailOn.named(named(text, "--fail-on"))
+    return fail_on.about(*(ResultKind[name] for name in results)) if results else fail_on
 
 
 def check_summary(
@@ -87,7 +88,7 @@ def check_summary(
 
 def tell_changes(
     found: AuditComparison | ScoreComparison,
-    conditions: Conditions,
+    fail_on: FailOn,
     json: bool,
     markdown: str | None,
     *,
@@ -98,7 +99,7 @@ def tell_changes(
     from recombine.report.comparison.record import comparison_json
     from recombine.report.comparison.terminal import show_comparison
 
-    met = conditions.met(found)
+    met = fail_on.changes(found)
     if json:
         say_json(comparison_json(found, met))
     elif markdown == "-":

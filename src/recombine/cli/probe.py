@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from recombine.cli.compare import read_fail_on
 from recombine.report.screen import capture, say, say_json
 from recombine.tables.text_files import named
 
@@ -32,12 +33,13 @@ def probe_command(
         str | None, typer.Option(help="Numeric columns with very many values that are labels.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    fail_on_dependence: Annotated[
-        bool, typer.Option("--fail-on-dependence", help="Exit with 1 if a dependence is found.")
-    ] = False,
+    fail_on: Annotated[
+        str | None, typer.Option(help="Exit with 1 on these findings: dependence (a factor matters that should not).")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say whether predictions depend on factors that they should ignore, how much, and how sure that is."""
+    fatal = read_fail_on(fail_on, "PROBE")
     from recombine import probe
     from recombine.report.probe import probe_json, show_probe
 
@@ -57,4 +59,4 @@ def probe_command(
         say_json(probe_json(found))
     else:
         say(capture(lambda console: show_probe(found, console)), drawn=True)
-    raise typer.Exit(1 if fail_on_dependence and found.depends else 0)
+    raise typer.Exit(1 if fatal.met(found.findings) else 0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recombine.cli.audit import named_importance, working
-from recombine.cli.compare import read_baseline, read_conditions, tell_changes
+from recombine.cli.compare import read_baseline, read_fail_on, tell_changes
 from recombine.cli.table_options import pandas_left_alone
 from recombine.errors import InputError
 from recombine.output_files import check_outputs, write_whole
@@ -80,7 +80,7 @@ def score_command(
     before = read_baseline(baseline, "score", markdown, tables, json, force, [html])
     if fail_on is not None and before is None:
         raise InputError("--fail-on names changes of a score; name what to compare with: --baseline score.json")
-    conditions = read_conditions(fail_on)
+    fatal = read_fail_on(fail_on, "SCORE_CHANGES")
     if split is None and train is None:
         raise InputError(
             "which rows were trained on? Name the split column with --split part=train, or the table of training rows "
@@ -113,7 +113,7 @@ def score_command(
         from recombine import compare
 
         try:
-            tell_changes(compare(before, found), conditions, json, markdown, only_new=True)
+            tell_changes(compare(before, found), fatal, json, markdown, only_new=True)
         except typer.Exit:  # the answer has been given; the page comes after it
             _write(found, html, quiet=json or markdown == "-")
             raise

@@ -18,6 +18,7 @@ from recombine.cells.scales import Scale
 from recombine.design.coding import merged
 from recombine.design.factors import Factor, numbered_factors
 from recombine.design.nesting import Nested
+from recombine.design.notes import TableNote
 from recombine.design.parts import Parts, joined_texts, one_cell, read_columns
 from recombine.design.reading import codes_of_rows, design_of_table
 from recombine.design.restriction import possible_cells, restrict
@@ -28,7 +29,6 @@ from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import open_table
 from recombine.tables.grouping import RowsAre, two_values
 from recombine.tables.guesses import Proposal
-from recombine.verdicts import Finding
 from recombine.writing import written_count
 
 
@@ -87,7 +87,7 @@ class Design:
     outcome_name: str | None = None
     outcome_labels: tuple[str, str] | None = None
     source: str = "the table"
-    notes: tuple[Finding, ...] = ()
+    notes: tuple[TableNote, ...] = ()
     proposals: tuple[Proposal, ...] = field(default=())
     two_values: tuple[float, float] | None = None
     rows_are: RowsAre = "measurements"

@@ -1,56 +1,74 @@
-"""What was noticed while a table was read, as findings."""
+"""What was noticed while a table was read: kinds of notes with their numbers, which findings put into words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
 
 from recombine.design.parts import Parts
 from recombine.tables.frames import Source
-from recombine.tables.guesses import MAX_GUESSED_FACTORS, Proposal
-from recombine.tables.spellings import doubts
-from recombine.verdicts import FINDINGS, Finding
-from recombine.writing import listing, plural
+from recombine.tables.guesses import Proposal
+from recombine.tables.spellings import look_alikes, measured_span
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
 
 
+class NoteKind(Enum):
+    """What a note is about."""
+
+    ROWS_LEFT_OUT = auto()
+    FACTORS_GUESSED = auto()
+    COLUMN_TAKEN_APART = auto()
+    LEVELS_IN_DOUBT = auto()
+
+
+@dataclass(frozen=True)
+class TableNote:
+    """One note: its kind, its numbers by name, and the columns or reasons that it is about."""
+
+    kind: NoteKind
+    numbers: Mapping[str, Any]
+    subjects: tuple[str, ...]
+
+
 def reading_notes(
     left_out: Mapping[str, int], proposals: Sequence[Proposal], parts: Sequence[Parts]
-) -> Iterator[Finding]:
-    """Yield what to say about rows left out (RC103), factors guessed (RC104) and columns taken apart (RC109)."""
-    if any(left_out.values()):
-        reasons = "; ".join(f"{plural(count, 'row')} with {reason}" for reason, count in left_out.items() if count)
-        yield Finding(FINDINGS["RC103"], reasons, tuple(reason for reason, count in left_out.items() if count))
+) -> Iterator[TableNote]:
+    """Yield notes on rows left out, by reason, on factors guessed and on columns taken apart.
+
+    Examples
+    --------
+    >>> [(note.kind.name, note.numbers) for note in reading_notes({"no outcome": 2, "no weight": 0}, (), ())]
+    [('ROWS_LEFT_OUT', {'no outcome': 2})]
+    """
+    lacking = {reason: count for reason, count in left_out.items() if count}
+    if lacking:
+        yield TableNote(NoteKind.ROWS_LEFT_OUT, lacking, tuple(lacking))
     if proposals:
-        taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
-        likely = "".join(
-            f"; {item.column!r} looks like the {item.role} (--{item.role} {item.column})"
-            for item in proposals
-            if item.reason.startswith("looks like the")
-        )
-        passed = [item.column for item in proposals if "but it comes after" in item.reason]
-        more = (
-            f"; passed over, because at most {MAX_GUESSED_FACTORS} are guessed: {listing(passed, 6)}" if passed else ""
-        )
-        yield Finding(
-            FINDINGS["RC104"],
-            f"taken as factors: {taken}; name them with --factors to be sure{more}{likely}",
-            tuple(item.column for item in proposals if item.taken),
-        )
+        reasons = {item.column: item.reason for item in proposals if item.taken}
+        numbers = {
+            "reasons": reasons,
+            "roles": {item.column: item.role for item in proposals if item.reason.startswith("looks like the")},
+            "passed over": [item.column for item in proposals if "but it comes after" in item.reason],
+        }
+        yield TableNote(NoteKind.FACTORS_GUESSED, numbers, tuple(reasons))
     if parts:
-        remarks = "; ".join(remark for part in parts for remark in part.remarks)
-        yield Finding(FINDINGS["RC109"], remarks, tuple(part.column for part in parts))
+        remarks = [remark for column in parts for remark in column.remarks]
+        yield TableNote(NoteKind.COLUMN_TAKEN_APART, {"remarks": remarks}, tuple(column.column for column in parts))
 
 
-def level_doubts(source: Source, design: Design) -> list[Finding]:
-    """RC107: levels that look alike, measurements taken as labels, and an encoding that had to be assumed."""
-    inside = {name for part in design.parts for name in part.names}
+def level_doubts(source: Source, design: Design) -> Iterator[TableNote]:
+    """Yield a note on levels that look alike, measurements taken as labels, and an encoding that had to be assumed."""
+    inside = {name for column in design.parts for name in column.names}
     leaders = [design.factors[group[0]] for group in design.groups]
-    plain = [factor for factor in leaders if factor.name not in inside and factor.scale == "labels"]
-    about = [("the encoding", [source.reader.note] if source.reader.note else [])]
-    about += [(factor.name, doubts({factor.name: factor.labels})) for factor in plain]
-    subjects = tuple(name for name, words in about if words)
-    found = [sentence for _, words in about for sentence in words]
-    return [Finding(FINDINGS["RC107"], "; ".join(found), subjects)] if found else []
+    plain = {item.name: item.labels for item in leaders if item.name not in inside and item.scale == "labels"}
+    alike = {name: groups for name, labels in plain.items() if (groups := look_alikes(labels))}
+    measured = {name: span for name, labels in plain.items() if (span := measured_span(labels))}
+    encoding = source.reader.note
+    subjects = [*(["the encoding"] if encoding else []), *(name for name in plain if name in alike or name in measured)]
+    if subjects:
+        numbers = {"encoding": encoding, "alike": alike, "measured": measured}
+        yield TableNote(NoteKind.LEVELS_IN_DOUBT, numbers, tuple(subjects))

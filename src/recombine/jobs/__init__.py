@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from recombine.jobs import audit as audit
     from recombine.jobs import comparison as comparison
     from recombine.jobs import estimators as estimators
+    from recombine.jobs import findings as findings
     from recombine.jobs import inspection as inspection
     from recombine.jobs import probe as probe
     from recombine.jobs import score as score

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from recombine.tables.numbers import is_number, kind_of_texts
 
@@ -12,8 +12,6 @@ _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 #: Blanks, and dashes and underscores between letters: a dash at the end may mean something (A-).
 _GAPS = re.compile(r"\s+|(?<=\w)\s*[_\-\u2010-\u2015]+\s*(?=\w)|(?<=\s)[_\-\u2010-\u2015]+\s*(?=\w)|[\u200b\ufeff]+")
 _FLAGS = frozenset({"t", "f", "y", "n", "no", "yes", "true", "false"})
-#: Groups of levels that look alike which a finding names.
-MAX_GROUPS_SHOWN = 3
 #: Shorter labels may mean something by their case: the alleles A and a, the units S and s.
 MIN_LETTERS_FOLDED = 3
 
@@ -46,44 +44,17 @@ def _reading(label: str) -> object:
     return (folded if len(letters) >= MIN_LETTERS_FOLDED or folded in _FLAGS else letters) or label
 
 
-def measured_words(labels: Sequence[str]) -> str:
-    """Say, of levels that are numbers but no codes 1, 2, 3, that they are taken as labels; else nothing.
+def measured_span(labels: Sequence[str]) -> tuple[int, float, float] | None:
+    """Return how many levels are numbers that look measured, the smallest and the largest; None for codes 1, 2, 3.
 
     Examples
     --------
-    >>> measured_words(["0.5", "1", "2"])
-    '3 numbers taken as unordered labels (0.5 to 2): what lies between them is no level; if measured, say --numeric'
-    >>> measured_words(["1", "2", "3"])
-    ''
+    >>> measured_span(["0.5", "1", "2"]), measured_span(["1", "2", "3"])
+    ((3, 0.5, 2.0), None)
     """
     if len(labels) < 3 or kind_of_texts(labels) not in ("integer", "number"):
-        return ""
+        return None
     numbers = sorted(map(float, labels))
     if all(number.is_integer() for number in numbers) and numbers[-1] - numbers[0] <= len(set(numbers)) - 1:
-        return ""
-    span = f"{numbers[0]:g} to {numbers[-1]:g}"
-    return (
-        f"{len(labels):,} numbers taken as unordered labels ({span}): what lies between them is no level; "
-        "if measured, say --numeric"
-    )
-
-
-def doubts(labels: Mapping[str, Sequence[str]]) -> list[str]:
-    """Say of each factor, by name, which of its levels look alike and whether it looks measured.
-
-    Examples
-    --------
-    >>> doubts({"site": ["Lyon", "lyon", "Paris"]})
-    ["'site': 'Lyon' and 'lyon' look like one level"]
-    """
-    sentences = []
-    for name, texts in labels.items():
-        groups = look_alikes(texts)
-        if groups:
-            shown = "; ".join(" and ".join(map(repr, group[:3])) for group in groups[:MAX_GROUPS_SHOWN])
-            more = f" (and {len(groups) - MAX_GROUPS_SHOWN:,} more)" if len(groups) > MAX_GROUPS_SHOWN else ""
-            verb = "look like one level" if len(groups) == 1 else "look like one level each"
-            sentences.append(f"{name!r}: {shown}{more} {verb}")
-        if words := measured_words(texts):
-            sentences.append(f"{name!r}: {words}")
-    return sentences
+        return None
+    return len(labels), numbers[0], numbers[-1]

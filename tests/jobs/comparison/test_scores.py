@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recombine as rc
-from recombine.jobs.comparison import AmountChange, Conditions
+from recombine.jobs.comparison import AmountChange
 from recombine.jobs.comparison.documents import AmountRecord
 from recombine.jobs.comparison.scores import ERRORS
+from recombine.jobs.findings import FailOn
 from recombine.report.score import score_json
 
 ends = st.floats(-5, 5)
@@ -115,12 +116,12 @@ def test_other_held_out_cells_are_said_to_be_others(before):
 def test_a_model_that_was_not_scored_before_does_not_pass_for_one_that_is_no_worse(before, models, words):
     found = rc.compare(before, scored(models))
     with pytest.raises(rc.InputError, match=f"--fail-on worse cannot be told: {words}"):
-        Conditions.named(["worse"]).met(found)
-    assert Conditions.named(["gone-models"]).met(found)
+        FailOn.named(["worse"]).changes(found)
+    assert FailOn.named(["gone-models"]).changes(found)
 
 
 def test_models_that_are_gone_do_not_keep_the_others_from_being_told(before):
-    assert Conditions.named(["worse"]).met(rc.compare(before, scored({"net": 1.0}))) == []
+    assert FailOn.named(["worse"]).changes(rc.compare(before, scored({"net": 1.0}))) == []
 
 
 def test_errors_of_another_outcome_are_not_worse(before, after):
@@ -128,7 +129,7 @@ def test_errors_of_another_outcome_are_not_worse(before, after):
     found = rc.compare(before, other)
     assert "Numbers before and after are of different things: the outcome was" in " ".join(str(found).split())
     with pytest.raises(rc.InputError, match=r"--fail-on worse cannot be told: the outcome was .* 'mass' after"):
-        Conditions.named(["worse"]).met(found)
+        FailOn.named(["worse"]).changes(found)
 
 
 @cache

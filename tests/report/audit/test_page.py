@@ -224,7 +224,7 @@ class TestEveryReport:
             assert verdict.symbol in text
         for finding in audit.findings:
             assert finding.code in text
-            assert finding.kind.explanation.replace("`", "") in text
+            assert finding.kind.meaning.replace("`", "") in text
         assert "`" not in text
         assert verdict_sentence(audit) in text
         assert additivity_sentence(audit) in text

@@ -21,7 +21,6 @@ from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
-from recombine.jobs.audit.findings import find_all
 from recombine.jobs.audit.fitted_networks import obstacle
 from recombine.jobs.audit.forecast import Forecast, forecast
 from recombine.jobs.audit.left_out_cells import determined_values, fit_order, held_out_errors
@@ -36,6 +35,8 @@ from recombine.jobs.audit.ranges import (
     unsolved_sentence,
 )
 from recombine.jobs.audit.rivals import compare_models
+from recombine.jobs.findings.finding import Finding, ResultKind
+from recombine.jobs.findings.registry import find_all
 from recombine.jobs.importance import Importance, read_importance
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.matters import WhatMatters, weigh_verdicts
@@ -53,7 +54,7 @@ from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.scaled.leverage import leverage_for
-from recombine.verdicts import Finding, Verdict
+from recombine.verdicts import Verdict
 from recombine.writing import written_count
 
 
@@ -267,7 +268,7 @@ class Audit:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Numbered findings, worst first."""
-        return find_all(self)
+        return find_all(self, ResultKind.AUDIT)
 
     @property
     def summary(self) -> str:

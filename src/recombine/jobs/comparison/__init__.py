@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.audits import FindingChanges as FindingChanges
     from recombine.jobs.comparison.cell_maps import CellMap as CellMap
     from recombine.jobs.comparison.comparison import compare as compare
-    from recombine.jobs.comparison.conditions import Conditions as Conditions
     from recombine.jobs.comparison.differences import Difference as Difference
     from recombine.jobs.comparison.scores import AmountChange as AmountChange
     from recombine.jobs.comparison.scores import ScoreComparison as ScoreComparison

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
 from recombine.jobs.probe.counts import ProbeColumns, read_counts
 from recombine.measures.dependence.contingency import Contingency
@@ -89,6 +90,13 @@ class Probe:
     def depends(self) -> tuple[str, ...]:
         """The factors that the prediction was found to depend on."""
         return tuple(item.factor for item in self.tests if item.verdict == "depends")
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The same as a numbered finding, which ``--fail-on`` names."""
+        from recombine.jobs.findings.registry import find_all  # loads every finding: only for who asks
+
+        return find_all(self, ResultKind.PROBE)
 
     @cached_property
     def table(self) -> Table:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from recombine.jobs.findings.finding import Finding, Severity
 from recombine.report.theme import ink_on
-from recombine.verdicts import Finding, Severity, Verdict
+from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 from recombine.words.importance import importance_column, no_findings
 from recombine.words.table import impossible_sentence, rows_phrase

@@ -12,6 +12,7 @@ from recombine import words
 from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.jobs.audit.certificates import certificates_to_show
+from recombine.jobs.findings.finding import Severity
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.embedded_cells import embedded_cells, script_json
 from recombine.report.audit.figures.additivity_figure import AdditivityFigure
@@ -20,7 +21,7 @@ from recombine.report.audit.figures.structure_figure import StructureFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both
 from recombine.tables.table import Table
-from recombine.verdicts import Severity, Verdict
+from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 from recombine.words.importance import importance_column, importance_shares, no_findings
 from recombine.writing import number

@@ -8,9 +8,10 @@ import numpy as np
 
 from recombine import words
 from recombine.jobs.advice.plan import Plan
+from recombine.jobs.findings.finding import Severity
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.tables.table import Table
-from recombine.verdicts import Severity, Verdict
+from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 from recombine.words.importance import importance_column, no_findings
 from recombine.words.verdicts import Tally

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import recombine as rc
-from recombine.verdicts import Finding
+from recombine.jobs.findings import Finding
 
 
 @pytest.fixture

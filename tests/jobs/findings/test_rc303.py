@@ -7,7 +7,7 @@ import pandas as pd
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.verdicts import Severity
+from recombine.jobs.findings import Severity
 
 CELLS = every_cell((6, 6))[:-4]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import recombine as rc
-from recombine.jobs.comparison import Conditions
+from recombine.jobs.findings import FINDINGS, FailOn, ResultKind
 
 CELLS = [[0, 0], [0, 1], [1, 0], [2, 2]]
 
@@ -31,15 +31,15 @@ LESS, MORE = audit(CELLS), audit([*CELLS, [2, 0]])
     ],
 )
 def test_a_word_is_met_by_its_own_change(words, before, after, met):
-    assert Conditions.named([words]).met(rc.compare(before, after)) == met
+    assert FailOn.named([words]).changes(rc.compare(before, after)) == met
 
 
 def test_what_cannot_be_told_is_not_passed_over():
     other = rc.audit(rc.Design.from_cells([[0, 0], [1, 1]], names=["colour", "site"]))
     found = rc.compare(LESS, other)
     with pytest.raises(rc.InputError, match="--fail-on lost cannot be told: the factors are not the same; leave it"):
-        Conditions.named(["lost"]).met(found)
-    assert Conditions.named(["gone-levels"]).met(found) == ["gone-levels: factor shape, colour 2"]
+        FailOn.named(["lost"]).changes(found)
+    assert FailOn.named(["gone-levels"]).changes(found) == ["gone-levels: factor shape, colour 2"]
 
 
 def test_notes_count_where_they_are_named():
@@ -47,17 +47,30 @@ def test_notes_count_where_they_are_named():
     cells = [[0, 0], [0, 1], [1, 0], [2, 2]]
     found = rc.compare(audit(cells), audit([*cells, [2, 1]]))
     assert [item.code for item in found.findings.new] == ["RC106"]
-    assert Conditions.named(["new-findings"]).met(found) == []
-    assert Conditions.named(["RC106"]).met(found) == ["RC106: 1 new finding"]
+    assert FailOn.named(["new-findings"]).changes(found) == []
+    assert FailOn.named(["RC106"]).changes(found) == ["RC106: 1 new finding"]
 
 
 def test_words_about_scores_are_refused_for_audits():
-    with pytest.raises(rc.InputError, match="--fail-on worse is about scores, and these are audits; leave it out"):
-        Conditions.named(["lost", "worse"]).met(rc.compare(LESS, MORE))
+    with pytest.raises(rc.InputError, match=r"worse is about changes between scores, not .* audits; leave it out"):
+        FailOn.named(["lost", "worse"]).changes(rc.compare(LESS, MORE))
 
 
 def test_unknown_words_are_refused_with_the_nearest_one():
-    with pytest.raises(rc.InputError, match="--fail-on rc999 is no change"):
-        Conditions.named(["RC999"])
+    with pytest.raises(rc.InputError, match=r"--fail-on RC999 names no finding; .*Give codes such as RC101, or words:"):
+        FailOn.named(["RC999"])
     with pytest.raises(rc.InputError, match="did you mean 'new-findings'"):
-        Conditions.named(["new-finding"])
+        FailOn.named(["new-finding"])
+
+
+def test_a_change_without_something_to_compare_with_is_refused_with_the_cure():
+    with pytest.raises(rc.InputError, match=r"lost is about changes between audits, .* with: --baseline audit\.json"):
+        FailOn.named(["lost"]).about(ResultKind.AUDIT)
+
+
+def test_every_finding_is_named_by_its_code_and_by_each_of_its_words():
+    for kind in FINDINGS:
+        for word in (kind.code, kind.code.lower(), *kind.fail_on):
+            assert [*FailOn.named([word]).kinds.values()] == [kind]
+    words = [word for kind in FINDINGS for word in kind.fail_on]
+    assert len(set(words)) == len(words)

@@ -1,0 +1,43 @@
+"""What the two findings of a failed check of additivity share: the numbers and the sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from recombine.jobs.audit.additivity import FEWEST_CELLS
+from recombine.jobs.audit.noise import SHOWN
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind
+from recombine.writing import few_digits
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
+
+class AdditivityFinding(FindingKind["Audit"]):
+    """A finding where the check of additivity at the asked order came out as ``word``."""
+
+    word: ClassVar[str]
+
+    def check(self, audit: Audit) -> FindingEvidence | None:
+        """Take the errors on held-out cells and the test against the replicates."""
+        additivity, order = audit.additivity, audit.order
+        check = None if additivity is None else additivity.at(order)
+        if additivity is None or check is None or additivity.word_at(order) != self.word:
+            return None
+        return FindingEvidence({"order": order, "check": check})
+
+    def message(self, evidence: FindingEvidence) -> str:
+        """Say how far adding is off, and what the replicates show; alone, where too few cells could be held out."""
+        check, lead = evidence["check"], f"at order {evidence['order']}"
+        test = check.lack_of_fit
+        if check.tested < FEWEST_CELLS and test is not None:
+            verb = "show" if test.p_value <= SHOWN else "hint at"
+            return f"{lead} the replicates {verb} interaction (lack of fit: {test.text})"
+        return (
+            f"{lead} held-out cells are off by {few_digits(check.error)} against {few_digits(check.baseline)} for the "
+            f"plain mean ({max(check.share, 0):.0%} of the explainable variance)"
+            f"{self.untested if test is None else f'; lack of fit: {test.text}'}"
+        )
+
+    #: What to add where no rows repeat.
+    untested: ClassVar[str] = ""

@@ -1,0 +1,42 @@
+"""What findings that count cells of one verdict share: the count, and how much of what matters they concern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind
+from recombine.verdicts import Verdict
+from recombine.writing import round_estimate, written_count
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
+
+class CellsFinding(FindingKind["Audit"]):
+    """A finding about the cells that carry ``verdict``; none is raised where it is known that none of them matters."""
+
+    verdict: ClassVar[Verdict]
+
+    def counted(self, audit: Audit, count: int) -> dict[str, Any] | None:
+        """Return the numbers of ``count`` cells; None where there are none, or none that matters."""
+        matters = audit.matters
+        if not count or (matters is not None and matters.exact and not matters.count(self.verdict)):
+            return None
+        targets = audit.listing.kind == "targets"
+        concerned = "" if matters is None else f"; {matters.concerned(self.verdict)}"
+        return {
+            "cells": count,
+            "exact": audit.counts.exact or targets,
+            "targets": targets,
+            "concerned": concerned,
+        }
+
+    def listed(self, audit: Audit) -> int:
+        """Return how many listed cells carry the verdict."""
+        return int((audit.codes == self.verdict).sum())
+
+
+def count_in_words(evidence: FindingEvidence) -> str:
+    """Write the number of cells; an estimate with two digits, because more would look like a count."""
+    count = evidence["cells"]
+    return written_count(count) if evidence["exact"] else f"about {written_count(round_estimate(count))}"
