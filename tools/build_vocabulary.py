@@ -15,6 +15,7 @@ from pathlib import Path
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.findings import FINDINGS
 from recombine.jobs.score.causes import CAUSES
+from recombine.theory.structures import simplest_first
 
 ROOT = Path(__file__).parents[1]
 #: Letters of a line of prose.
@@ -90,7 +91,42 @@ def findings_page() -> str:
     return "\n".join(lines)
 
 
-PAGES: dict[str, Callable[[], str]] = {"docs/causes.md": causes_page, "docs/findings.md": findings_page}
+def structures_page() -> str:
+    """Return the page of the structures."""
+    rows = []
+    for structure in simplest_first():
+        orders = "single levels" if structure.order == 1 else f"up to {structure.order} levels"
+        needs = "yes" if structure.needs_outcome else "no"
+        rows.append([f"`{structure.name}`", structure.assumption, orders, needs, structure.help])
+    records = dict.fromkeys(structure.hit_rate for structure in simplest_first() if structure.hit_rate)
+    remarks = [
+        f"A chosen structure other than adding had less error than adding in {hit_rate(key)}." for key in records
+    ]
+    return "\n".join(
+        [
+            "# Structures: what effects do",
+            "",
+            WRITTEN,
+            "",
+            _prose(
+                "Verdicts and values hold if effects do what the structure says. `--structure` and "
+                "`CompositionalRegressor(structure=...)` take these names; `auto` chooses the simplest that "
+                "[predicts held-out cells well](concepts.md#structures-beyond-adding). Simplest first:"
+            ),
+            "",
+            *_table(["structure", "it assumes that", "effects of", "needs an outcome", "what it says"], rows),
+            "",
+            *map(_prose, remarks),
+            "",
+        ]
+    )
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/causes.md": causes_page,
+    "docs/findings.md": findings_page,
+    "docs/structures.md": structures_page,
+}
 
 
 def stale_pages() -> list[str]:

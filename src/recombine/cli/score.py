@@ -10,7 +10,7 @@ import typer
 
 from recombine.cli.audit import named_importance, working
 from recombine.cli.compare import read_baseline, read_fail_on, tell_changes
-from recombine.cli.table_options import pandas_left_alone
+from recombine.cli.table_options import StructureOption, pandas_left_alone
 from recombine.errors import InputError
 from recombine.output_files import check_outputs, write_whole
 from recombine.report.screen import capture, printable, say, say_json
@@ -52,12 +52,7 @@ def score_command(
         str | None, typer.Option(help="Numeric columns with very many values that are labels.")
     ] = None,
     crossed: Annotated[bool, typer.Option("--crossed", help="Infer no nesting: every combination can exist.")] = False,
-    structure: Annotated[
-        str,
-        typer.Option(
-            help="What effects do: add, logit, log, multiplicative, link, pairs, link-pairs, triples; auto chooses."
-        ),
-    ] = "auto",
+    structure: StructureOption = "auto",
     importance: Annotated[
         str | None, typer.Option(help="How much cells matter: a table with a column 'importance', or a column.")
     ] = None,

@@ -13,6 +13,7 @@ from recombine.errors import InputError
 from recombine.output_files import check_outputs, check_table_name
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
+from recombine.words.structure import listed_orders, listed_structures
 
 
 def split_command(
@@ -36,12 +37,10 @@ def split_command(
     as_levels: Annotated[
         str | None, typer.Option(help="Numeric columns with very many values that are labels.")
     ] = None,
-    order: Annotated[
-        int | None, typer.Option(help="How many factors may interact (1, the default: effects add).")
-    ] = None,
+    order: Annotated[int | None, typer.Option(help=f"How many factors may interact ({listed_orders()}).")] = None,
     structure: Annotated[
         str,
-        typer.Option(help="What effects do: add, pairs, triples; with --check also logit, log, multiplicative, link."),
+        typer.Option(help=f"What effects do: {listed_structures()}; those that need an outcome with --check only."),
     ] = "add",
     ordered: Annotated[
         list[str] | None, typer.Option(help="With --check: factors whose levels are ordered. May be repeated.")

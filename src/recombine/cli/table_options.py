@@ -12,6 +12,7 @@ import typer
 
 from recombine.interrupts import interrupts_wait
 from recombine.tables.text_files import named
+from recombine.words.structure import listed_orders, listed_structures
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -26,13 +27,11 @@ CountsOption = Annotated[
     typer.Option("--counts/--means", help="Is a row with weight n that many equal measurements, or their mean?"),
 ]
 OrderOption = Annotated[
-    int | None, typer.Option(help="How many factors may interact (1: effects add); by default as the data show.")
+    int | None, typer.Option(help=f"How many factors may interact ({listed_orders()}); by default as the data show.")
 ]
 StructureOption = Annotated[
     str,
-    typer.Option(
-        help="What effects do: add, logit, log, multiplicative, link, pairs, link-pairs, triples; auto chooses."
-    ),
+    typer.Option(help=f"What effects do: {listed_structures()}; auto chooses."),
 ]
 SymmetricOption = Annotated[str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")]
 AsLevelsOption = Annotated[str | None, typer.Option(help="Numeric columns with very many values that are labels.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
-from recombine.theory.structures.all_structures import sum_of
+from recombine.theory.structures.all_structures import simplest_first, sum_of
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -20,3 +20,25 @@ def structure_sentence(audit: Audit) -> str:
     record = None if audit.choice.asked else audit.choice.structure.hit_rate
     right = "" if record is None else f"; such a choice had less error than adding in {hit_rate(record)}"
     return f"{text[0].upper()}{text[1:]} of what differs between held-out seen combinations{beside}{right}."
+
+
+def listed_structures() -> str:
+    """Return the names of all structures with what each assumes, for the help of options.
+
+    Examples
+    --------
+    >>> listed_structures()[:52]
+    'add (effects add), logit (effects add on log odds), '
+    """
+    return ", ".join(f"{structure.name} ({structure.assumption})" for structure in simplest_first())
+
+
+def listed_orders() -> str:
+    """Return what each order of sums assumes, for the help of options.
+
+    Examples
+    --------
+    >>> listed_orders()[:62]
+    '1: effects add; 2: effects add up to interactions of 2 factors'
+    """
+    return "; ".join(f"{entry.order}: {entry.assumption}" for entry in simplest_first() if entry.is_sum)

@@ -1,4 +1,4 @@
-"""The registry of structures, and what options say of all of them."""
+"""The registry of structures."""
 
 from __future__ import annotations
 
@@ -39,15 +39,3 @@ def sum_of(order: int) -> Structure:
     (True, 'order 4')
     """
     return next((entry for entry in STRUCTURES if entry.is_sum and entry.order == order), Sum(order))
-
-
-def structure_help() -> str:
-    """Return what an option says that names a structure."""
-    entries = "; ".join(f"{structure.name}: {structure.assumption}" for structure in simplest_first())
-    return f"What effects do. {entries}; auto: the simplest that predicts held-out cells well."
-
-
-def order_help() -> str:
-    """Return what an option says that gives the number of factors that may interact."""
-    entries = "; ".join(f"{entry.order}: {entry.assumption}" for entry in simplest_first() if entry.is_sum)
-    return f"How many factors may interact. {entries}."
