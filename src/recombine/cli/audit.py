@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -114,7 +114,7 @@ def audit_command(
     if known and explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
     with working("reading the table"):
-        from recombine import audit, compare
+        from recombine import audit
 
         design = read_design(
             file,
@@ -151,6 +151,8 @@ def audit_command(
     answer = _answer(found, 0 if known and html is None else suggest, cost, forbidden, models, self_pairs)
     if known:
         with working("comparing"):
+            from recombine import compare
+
             changes = compare(known, found)
         try:
             tell_changes(changes, fatal, json, markdown, only_new=True)
@@ -217,16 +219,22 @@ def _answer(
 ) -> _Answer:
     plan = scores = None
     if suggest:
-        from recombine.jobs.advice.constraints import read_costs, read_forbidden
-
         with working("planning the next cells"):
-            costs = None if cost is None else read_costs(cost, found.design)
-            blocked = () if forbidden is None else read_forbidden(forbidden, found.design)
-            plan = found.suggest(suggest, cost=costs, forbidden=blocked, self_pairs=self_pairs)
+            limits = {} if cost is None and forbidden is None else _constraints(found, cost, forbidden)
+            plan = found.suggest(suggest, self_pairs=self_pairs, **limits)
     if models:
         with working("training other models on parts of the seen cells"):
             scores = found.compare_models()
     return _Answer(found, plan, scores)
+
+
+def _constraints(audit: Audit, cost: Path | None, forbidden: Path | None) -> dict[str, Any]:
+    from recombine.jobs.advice.constraints import read_costs, read_forbidden
+
+    return {
+        "cost": None if cost is None else read_costs(cost, audit.design),
+        "forbidden": () if forbidden is None else read_forbidden(forbidden, audit.design),
+    }
 
 
 def named_importance(text: str, table: Path, targets: Path | None) -> Path | tuple[Path, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,11 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
 from recombine.design.design import Design
-from recombine.jobs.importance import Importance
 from recombine.jobs.near import near_cells, unseen_near
 from recombine.writing import written_count
+
+if TYPE_CHECKING:
+    from recombine.jobs.importance import Importance
 
 #: Products up to this many cells are listed whole.
 MOST_LISTED = 1_000_000

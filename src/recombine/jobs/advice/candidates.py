@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from recombine.cells.possible import Combinations
 from recombine.design.design import Design
 from recombine.design.scaling import between_knots
 from recombine.errors import InputError, near_miss
-from recombine.jobs.importance import Importance
 from recombine.jobs.listing import keep_unseen
 from recombine.jobs.near import NearCells, near_cells
 from recombine.tables.table import Table
 from recombine.writing import listing
+
+if TYPE_CHECKING:
+    from recombine.jobs.importance import Importance
 
 #: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
 WHOLE_PRODUCT = 300_000

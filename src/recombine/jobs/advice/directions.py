@@ -18,7 +18,7 @@ from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.theory.identification.elimination import modular_sum
 from recombine.theory.identification.residues import PRIME, invert_residues, multiply_residues, subtract_residues
-from recombine.theory.identification.scaled.nullspace import null_vectors_for
+from recombine.theory.identification.scaled.routes import null_vectors_for
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
 BATCH, FLOAT_BATCH = 64, 6

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.design.design import Design
-from recombine.jobs.importance import part_of_what_matters
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.writing import plural, round_estimate
@@ -119,6 +118,8 @@ class Plan:
         """Return what ``pick`` brings of what matters in words."""
         if not pick.importance:
             return "determines nothing that matters yet"
+        from recombine.jobs.importance import part_of_what_matters
+
         about = "about " if self.sampled else ""
         settled = f"{about}{part_of_what_matters(pick.importance)} is settled"
         if self.sampled or not pick.gain:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from recombine.jobs.advice.picks import Pick as Pick
 from recombine.jobs.advice.picks import Plan as Plan
 from recombine.jobs.advice.reach import Reach, reach_what_matters
 from recombine.jobs.advice.variance import VariancePlan
-from recombine.jobs.importance import Importance
 from recombine.progress import tell
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.nullspace import possible_rank
-from recombine.theory.identification.scaled.nullspace import null_vectors_for
+from recombine.theory.identification.scaled.routes import null_vectors_for
 from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.jobs.importance import Importance
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000

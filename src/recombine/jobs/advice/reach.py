@@ -9,7 +9,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.jobs.advice.candidates import Pool
 from recombine.theory.identification.identify import Identification
-from recombine.theory.identification.scaled.nullspace import null_vectors_for
+from recombine.theory.identification.scaled.routes import null_vectors_for
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
-from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.fitted_networks import obstacle
 from recombine.jobs.audit.forecast import Forecast, forecast
@@ -34,12 +33,9 @@ from recombine.jobs.audit.ranges import (
     outside_two_values,
     unsolved_sentence,
 )
-from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
-from recombine.jobs.importance import Importance, read_importance
 from recombine.jobs.listing import Listing, choose_cells, level_columns
-from recombine.jobs.matters import WhatMatters, weigh_verdicts
 from recombine.jobs.near import departures_statement
 from recombine.jobs.outputs import render, widget
 from recombine.jobs.structure.choice import Choice, choose_structure, counts_under, verdicts_under
@@ -53,9 +49,13 @@ from recombine.theory.identification.certificate import Certificate
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.leverage import Leverage
-from recombine.theory.identification.scaled.leverage import leverage_for
+from recombine.theory.identification.scaled.routes import leverage_for
 from recombine.verdicts import Verdict
 from recombine.writing import written_count
+
+if TYPE_CHECKING:
+    from recombine.jobs.importance import Importance
+    from recombine.jobs.matters import WhatMatters
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +114,8 @@ class Audit:
         """The importance of cells by verdict; None where all matter alike."""
         if self.importance is None:
             return None
+        from recombine.jobs.matters import weigh_verdicts
+
         return weigh_verdicts(self.importance, self.design, self.listing, self.codes, self.verdicts_of)
 
     def verdicts_of(self, cells: IntArray) -> IntArray:
@@ -291,6 +293,8 @@ class Audit:
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
+        from recombine.jobs.audit.certificates import explanation
+
         return explanation(*self._asked(cell))
 
     def suggest(
@@ -326,6 +330,8 @@ class Audit:
 
     def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
         """Score other models on held-out seen cells, by verdict; see `recombine.jobs.audit.rivals.compare_models`."""
+        from recombine.jobs.audit.rivals import compare_models
+
         return compare_models(self.design, shares, draws, self.order, self.seed)
 
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
@@ -406,5 +412,9 @@ def audit(
         design, asked = design.encode(targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)
     found = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
-    weights = None if importance is None else read_importance(importance, design)
+    weights = None
+    if importance is not None:
+        from recombine.jobs.importance import read_importance
+
+        weights = read_importance(importance, design)
     return Audit(design, choice, choose_cells(design, asked, seed, weights), found, first, seed, weights)

@@ -21,7 +21,7 @@ from recombine.theory.identification.additive_fit import (
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import Route
-from recombine.theory.identification.scaled.leverage import leverage_for
+from recombine.theory.identification.scaled.routes import leverage_for
 from recombine.verdicts import Verdict
 
 FOLDS = 5

@@ -13,7 +13,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Conjunctions
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.leverage import Leverage
-from recombine.theory.identification.scaled.leverage import leverage_for
+from recombine.theory.identification.scaled.routes import leverage_for
 
 #: Entries of the design matrix, and operations (rows times columns times the fewer of the two), up to which a dense
 #: singular value decomposition is used: less than a second.

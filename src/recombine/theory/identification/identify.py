@@ -31,8 +31,7 @@ from recombine.theory.identification.counts import (
 from recombine.theory.identification.judgement import Codes, Judgement, Separation
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import NullVectors, Route, possible_rank, present_levels
-from recombine.theory.identification.scaled.leverage import leverage_for
-from recombine.theory.identification.scaled.nullspace import null_vectors_for
+from recombine.theory.identification.scaled.routes import leverage_for, null_vectors_for
 from recombine.verdicts import Verdict
 
 #: Products up to this many cells are judged cell by cell; larger ones are counted by value or sampled.

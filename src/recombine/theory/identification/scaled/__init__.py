@@ -8,9 +8,9 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.identification.scaled.leverage import ScaledLeverage as ScaledLeverage
-    from recombine.theory.identification.scaled.leverage import leverage_for as leverage_for
     from recombine.theory.identification.scaled.nullspace import ScaledNullVectors as ScaledNullVectors
-    from recombine.theory.identification.scaled.nullspace import null_vectors_for as null_vectors_for
     from recombine.theory.identification.scaled.nullspace import scaled_null_vectors as scaled_null_vectors
+    from recombine.theory.identification.scaled.routes import leverage_for as leverage_for
+    from recombine.theory.identification.scaled.routes import null_vectors_for as null_vectors_for
 
 lazy_package(__name__)

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.departures import Departures
-from recombine.cells.scaled import ScaledConjunctions
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.leverage import MAX_COLUMNS_WITH_EXACT_NOISE, Leverage
 
@@ -18,25 +16,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-def leverage_for(
-    features: Conjunctions, seen: IntArray, weights: FloatArray | None = None, rank: int | None = None
-) -> Leverage:
-    """Return the leverages of a model, by the way that fits it; see `Leverage`.
-
-    Examples
-    --------
-    >>> leverage_for(Conjunctions((2, 2)), np.array([[0, 0], [0, 1], [1, 0]])).of(np.array([[1, 1]])).round(6).tolist()
-    [3.0]
-    """
-    kind = ScaledLeverage if isinstance(features, ScaledConjunctions) else Leverage
-    return kind(features, seen, weights, rank)
-
-
 class ScaledLeverage(Leverage):
     """Leverages of cells under a model with scales; see `Leverage`.
 
     Examples
     --------
+    >>> from recombine.cells.scaled import ScaledConjunctions
     >>> from recombine.cells.scales import place_levels
     >>> dose = place_levels("ordered", [0, 10, 20], [True, False, True])
     >>> model = ScaledConjunctions((2, 3), scales=(None, dose))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
-from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions
+from recombine.cells.conjunctions import MAX_TABLED_COLUMNS
 from recombine.cells.scaled import Picks, ScaledConjunctions
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
@@ -159,26 +159,6 @@ def _product(residues: dict[int, Residues], cells: IntArray, picks: Picks) -> Re
     for factor, slot in picks:
         total = multiply_residues(total, residues[factor][cells[:, factor], slot])
     return total
-
-
-def null_vectors_for(
-    features: Conjunctions,
-    seen: IntArray,
-    count: int | Literal["all"] | None = None,
-    *,
-    route: Route | None = None,
-    seed: int = 0,
-) -> NullVectors:
-    """Return random null vectors of the seen cells, by the way that fits the model; see `null_vectors`.
-
-    Examples
-    --------
-    >>> null_vectors_for(Conjunctions((2, 2)), np.array([[0, 0], [0, 1], [1, 0]])).rank
-    3
-    """
-    if isinstance(features, ScaledConjunctions):
-        return scaled_null_vectors(features, seen, count, route=route, seed=seed)
-    return null_vectors(features, seen, count, route=route, seed=seed)
 
 
 def scaled_null_vectors(
