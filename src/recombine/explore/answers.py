@@ -122,11 +122,11 @@ class TableAnswers:
     def _verdicts(self) -> list[dict[str, Any]]:
         counts = self.audit.counts
         sure = (Verdict.SEEN, Verdict.UNSEEN_LEVEL)
-        found = []
+        records = []
         for verdict in Verdict:
             exact = counts.exact or verdict in sure or not counts[verdict]
             count = counts[verdict] if exact else round_estimate(counts[verdict])
-            found.append(
+            records.append(
                 {
                     "word": verdict.word,
                     "symbol": verdict.symbol,
@@ -136,7 +136,7 @@ class TableAnswers:
                     "none": not counts[verdict],
                 }
             )
-        return found
+        return records
 
     def _meaning(self, verdict: Verdict) -> str:
         return verdict.text.meaning.replace("if effects add", f"if {self.audit.choice.assumption}")
@@ -152,8 +152,8 @@ class TableAnswers:
         """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""
         design = self.audit.design
         labels = [factor.labels[int(level)] for factor, level in zip(design.factors, cell, strict=True)]
-        whole = {"text": printable(design.label(cell))} if design.parts else {}
-        return {"cell": cell.tolist(), "labels": labels, **whole}
+        text = {"text": printable(design.label(cell))} if design.parts else {}
+        return {"cell": cell.tolist(), "labels": labels, **text}
 
     def checked(self, levels: Sequence[int]) -> IntArray:
         """Return a cell (C,) given by its level numbers, or raise `NotInTableError`."""
@@ -167,11 +167,11 @@ class TableAnswers:
                 raise NotInTableError(_no_level(factor, level))
         return np.array(levels, dtype=np.int64)
 
-    def factor(self, place: int) -> int:
+    def factor(self, factor: int) -> int:
         """Return the place of a factor if there is such a one, or raise `NotInTableError`."""
-        if not 0 <= place < len(self.audit.design.factors):
-            raise NotInTableError(f"the table has no factor number {place}; it has {len(self.audit.design.factors)}")
-        return place
+        if not 0 <= factor < len(self.audit.design.factors):
+            raise NotInTableError(f"the table has no factor number {factor}; it has {len(self.audit.design.factors)}")
+        return factor
 
     def window(
         self, sides: tuple[int, int], at: Sequence[int], first: tuple[int, int] | None, shape: tuple[int, int], by: str
@@ -201,54 +201,59 @@ class TableAnswers:
         labels, lowered = self.audit.design.factors[self.factor(factor)].labels, self._lowered[factor]
         words = text.strip().lower()
         ranks: tuple[list[int], ...] = ([], [], [])
-        for place in self.view.orders["name"][factor].tolist():
-            if words in (name := lowered[place]):
-                ranks[0 if name == words else 1 if name.startswith(words) else 2].append(place)
+        for level in self.view.orders["name"][factor].tolist():
+            if words in (name := lowered[level]):
+                ranks[0 if name == words else 1 if name.startswith(words) else 2].append(level)
                 if len(ranks[0]) + len(ranks[1]) >= MOST_FOUND and not words:
                     break
-        found = [place for rank in ranks for place in rank][:MOST_FOUND]
-        return [{"level": place, "label": labels[place]} for place in found]
+        matches = [level for rank in ranks for level in rank][:MOST_FOUND]
+        return [{"level": level, "label": labels[level]} for level in matches]
 
     def beside(self, factor: int, level: int, by: str, *, back: bool) -> dict[str, Any]:
         """Return the level that stands before (``back``) or after another of its factor."""
-        found = self.audit.design.factors[self.factor(factor)]
-        if not 0 <= level < len(found.levels):
-            raise NotInTableError(_no_level(found, level))
-        place = self.view.beside(factor, level, -1 if back else 1, by)
-        return {"level": place, "label": found.labels[place]}
+        named_factor = self.audit.design.factors[self.factor(factor)]
+        if not 0 <= level < len(named_factor.levels):
+            raise NotInTableError(_no_level(named_factor, level))
+        neighbour = self.view.beside(factor, level, -1 if back else 1, by)
+        return {"level": neighbour, "label": named_factor.labels[neighbour]}
 
     def cell(self, levels: Sequence[int]) -> dict[str, Any]:
         """Return what is known of one cell but for its certificate: verdict, value and range, all as `Audit` has it."""
-        asked = self.checked(levels)
+        levels_checked = self.checked(levels)
         design = self.audit.design
-        cell = canonical(asked[None], design.symmetric)[0]
-        known = self._named(asked)
+        cell = canonical(levels_checked[None], design.symmetric)[0]
+        record = self._named(levels_checked)
         if reason := why_impossible(design, cell):
-            return known | {
+            return record | {
                 "code": IMPOSSIBLE,
                 "word": "cannot exist",
                 "sentence": printable(f"Such a combination cannot exist: {reason}."),
             }
         with self._engine:
             verdict = Verdict(int(self.audit.verdicts_of(cell[None])[0]))
-            known |= {"code": int(verdict), "word": verdict.word}
+            record |= {"code": int(verdict), "word": verdict.word}
             if verdict is Verdict.DETERMINED:
                 value = self._value(cell)
                 facts = [*_facts(value, design.outcome_name), *self._held_out(cell)]
-                return known | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
+                return record | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
             if verdict is Verdict.SEEN:
-                return known | {"sentence": self._meaning(verdict), **self._seen(cell)}
+                return record | {"sentence": self._meaning(verdict), **self._seen(cell)}
             words = explanation(self.audit, cell)
         lead, *more = printable(words).removeprefix(f"{printable(design.label(cell))}: {verdict.word}. ").split("\n  ")
-        return known | {"sentence": lead, "lines": more, "facts": self._held_out(cell)}
+        return record | {"sentence": lead, "lines": more, "facts": self._held_out(cell)}
 
     def _value(self, cell: IntArray) -> dict[str, float | None]:
         leverage = np.array([np.nan])
         with suppress(SolverError):
             # Where each cell takes a solve of its own, it comes with the certificate.
             leverage = leverage if self.audit.ranges is None else self.audit.leverage_of(cell[None])
-        found = self.audit.ranges_of(cell[None], leverage)
-        columns = {"predicted": found.predicted, "error": found.standard_error, "low": found.low, "high": found.high}
+        value_range = self.audit.ranges_of(cell[None], leverage)
+        columns = {
+            "predicted": value_range.predicted,
+            "error": value_range.standard_error,
+            "low": value_range.low,
+            "high": value_range.high,
+        }
         columns["leverage"] = leverage
         return {name: None if np.isnan(column[0]) else float(column[0]) for name, column in columns.items()}
 
@@ -259,8 +264,8 @@ class TableAnswers:
 
     def _row(self, cell: IntArray, *, train: bool) -> int | None:
         """The row of a cell (C,) among the training or the held-out ones; None if it has none there."""
-        found = np.flatnonzero((self._cells == cell).all(axis=1) & (self.audit.design.train == train))
-        return int(found[0]) if len(found) else None
+        rows = np.flatnonzero((self._cells == cell).all(axis=1) & (self.audit.design.train == train))
+        return int(rows[0]) if len(rows) else None
 
     def _held_out(self, cell: IntArray) -> list[tuple[str, str]]:
         row, outcome = self._row(cell, train=False), self.audit.design.outcome
@@ -295,18 +300,18 @@ class TableAnswers:
         if verdict is not Verdict.DETERMINED:
             raise NotInTableError(f"{self.audit.design.label(cell)} is {verdict.word}, so it has no certificate")
         try:
-            found = self.audit.identification.certificate_of(cell.tolist())
+            certificate = self.audit.identification.certificate_of(cell.tolist())
         except SolverError as error:
             return {"terms": [], "further": 0, "lines": [f"Its certificate was not found: {error}"]}
-        _, *lines = printable(explanation(self.audit, cell, found)).split("\n  ")
+        _, *lines = printable(explanation(self.audit, cell, certificate)).split("\n  ")
         terms = [
             {**self._named(row), "sign": term.sign, "weight": term.weight}
             | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})
-            for row, term in zip(found.cells, certificate_terms(self.audit, found), strict=True)
+            for row, term in zip(certificate.cells, certificate_terms(self.audit, certificate), strict=True)
         ]
         # The first lines give the value and range, which the page has said.
         words = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
-        variance = f"with variance {certificate_variance(self.audit, found):.3g}"
+        variance = f"with variance {certificate_variance(self.audit, certificate):.3g}"
         words = [line.replace(variance, f"{variance} {UNIT}") for line in words]
         return {"terms": terms[:MOST_TERMS], "further": max(len(terms) - MOST_TERMS, 0), "lines": words}
 

@@ -54,10 +54,10 @@ class Guard:
 
         async def strict(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = list(message.get("headers", ()))
-                named = {name.lower() for name, _ in given}
+                headers_sent = list(message.get("headers", ()))
+                named = {name.lower() for name, _ in headers_sent}
                 more = [(name.encode(), text.encode()) for name, text in HEADERS.items() if name.encode() not in named]
-                message = {**message, "headers": [*given, *more]}
+                message = {**message, "headers": [*headers_sent, *more]}
             await send(message)
 
         refused = self.refusal(scope)

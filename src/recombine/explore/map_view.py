@@ -78,9 +78,9 @@ class MapView:
     def orders(self) -> dict[str, list[IntArray]]:
         """Level numbers of each factor as they stand along a side, by name of the order; on a line as there."""
         named = [by_name(factor.labels) for factor in self.audit.design.factors]
-        for place, scale in enumerate(self.audit.design.scales):
+        for index, scale in enumerate(self.audit.design.scales):
             if scale is not None:
-                named[place] = scale.in_order
+                named[index] = scale.in_order
         return {"name": named, "connected": level_order(self.audit)}
 
     @cached_property
@@ -93,17 +93,17 @@ class MapView:
         """The two factors with the most levels, and of the others the levels that most seen cells have together."""
         design = self.audit.design
         row, column = sorted(np.argsort([-size for size in design.sizes], kind="stable")[:2].tolist())
-        others = [place for place in range(len(design.sizes)) if place not in (row, column)]
+        fixed = [factor for factor in range(len(design.sizes)) if factor not in (row, column)]
         at = np.array([order[0] for order in self.orders["connected"]])
-        if others:
-            combinations, where = distinct(design.seen[:, others])
-            at[others] = combinations[int(np.argmax(np.bincount(where)))]
+        if fixed:
+            combinations, inverse = distinct(design.seen[:, fixed])
+            at[fixed] = combinations[int(np.argmax(np.bincount(inverse)))]
         return {"sides": [row, column], "at": at.tolist()}
 
     def beside(self, factor: int, level: int, step: int, by: str) -> int:
         """Return the level that stands so many steps after a level of a factor; after the last comes the first."""
-        orders, places = self._ordered(by)
-        return int(orders[factor][(places[factor][level] + step) % len(orders[factor])])
+        orders, positions = self._ordered(by)
+        return int(orders[factor][(positions[factor][level] + step) % len(orders[factor])])
 
     def codes(self, sides: tuple[int, int], at: IntArray, rows: IntArray, columns: IntArray) -> IntArray:
         """Return the verdict codes of the levels ``rows`` by ``columns`` in the slice through ``at``, as a grid."""
@@ -125,14 +125,14 @@ class MapView:
 
         Without ``first`` the cell ``at`` is in the middle as far as that can be.
         """
-        orders, places = self._ordered(by)
+        orders, positions = self._ordered(by)
         if min(shape) < 1 or max(shape) > LONGEST or shape[0] * shape[1] > MOST_CELLS:
             raise InputError(f"a window has 1 to {LONGEST} rows and columns and {MOST_CELLS:,} cells at most")
         sizes = [len(orders[side]) for side in sides]
         if first is None:
             first = (
-                int(places[sides[0]][at[sides[0]]]) - shape[0] // 2,
-                int(places[sides[1]][at[sides[1]]]) - shape[1] // 2,
+                int(positions[sides[0]][at[sides[0]]]) - shape[0] // 2,
+                int(positions[sides[1]][at[sides[1]]]) - shape[1] // 2,
             )
         starts = [
             min(max(start, 0), max(size - long, 0)) for start, size, long in zip(first, sizes, shape, strict=True)
@@ -155,8 +155,8 @@ class MapView:
         Of long sides some levels, evenly spread, stand for all.
         """
         orders, _ = self._ordered(by)
-        rest = tuple(int(level) for place, level in enumerate(at) if place not in sides)
-        key = (sides, rest, by)
+        fixed_levels = tuple(int(level) for factor, level in enumerate(at) if factor not in sides)
+        key = (sides, fixed_levels, by)
         if key not in self._binned:
             self._binned[key] = self._gathered(sides, at, [orders[side] for side in sides])
             while len(self._binned) > KEPT:
@@ -166,8 +166,8 @@ class MapView:
     def _gathered(self, sides: tuple[int, int], at: IntArray, orders: list[IntArray]) -> dict[str, Any]:
         looked = [np.unique(np.linspace(0, len(order) - 1, LOOKED_AT).astype(int)) for order in orders]
         shape = [min(len(order), BINS) for order in orders]
-        into = [places * count // len(order) for places, count, order in zip(looked, shape, orders, strict=True)]
-        codes = self.codes(sides, at, *(order[places] for order, places in zip(orders, looked, strict=True)))
+        into = [positions * count // len(order) for positions, count, order in zip(looked, shape, orders, strict=True)]
+        codes = self.codes(sides, at, *(order[positions] for order, positions in zip(orders, looked, strict=True)))
         tally = np.zeros((*shape, IMPOSSIBLE + 1), dtype=np.int64)
         np.add.at(tally, (into[0][:, None], into[1][None, :], codes), 1)
         seen, unseen = tally[:, :, Verdict.SEEN], tally[:, :, 1:]

@@ -59,7 +59,7 @@ class Explorer(anywidget.AnyWidget):
     def seen(self) -> list[tuple[str, ...]]:
         """The cells that are painted now, as levels; empty once the reader has gone on to other factors."""
         begun, now = scene_parts(self.table), scene_parts(self.scene)
-        if "p" in now or any(begun.get(part) != now.get(part) for part in "fs"):
+        if "p" in now or any(begun.get(key) != now.get(key) for key in "fs"):
             return []
         labels = [factor.labels for factor in self.design.factors]
         return [

@@ -39,15 +39,15 @@ def scene_of(design: Design, order: int = 1) -> str:
     flat = np.ravel_multi_index(tuple(design.cells.T), design.sizes)
     seen = np.zeros(design.product, dtype=bool)
     seen[flat[design.train]] = True
-    parts = {**_factors(design), "m": _runs(seen)}
+    entries = {**_factors(design), "m": _runs(seen)}
     # Without an outcome the table is empty: verdicts can be told, values cannot.
-    parts["t"] = "table"
-    parts["v"] = "~".join(_entries(design, flat))
+    entries["t"] = "table"
+    entries["v"] = "~".join(_entries(design, flat))
     if design.outcome_name:
-        parts["u"] = design.outcome_name
+        entries["u"] = design.outcome_name
     if order > 1:
-        parts["o"] = str(order)
-    return urlencode(parts | {"k": "ntk3"})
+        entries["o"] = str(order)
+    return urlencode(entries | {"k": "ntk3"})
 
 
 def painted(scene: str, sizes: tuple[int, ...]) -> IntArray:
@@ -61,9 +61,9 @@ def painted(scene: str, sizes: tuple[int, ...]) -> IntArray:
     text = scene_parts(scene).get("m", "")
     seen = np.zeros(int(np.prod(sizes)), dtype=bool)
     at = 0
-    for place, run in enumerate(text.split(".") if text else ()):
+    for index, run in enumerate(text.split(".") if text else ()):
         length = int(run, 36)
-        seen[at : at + length] = place % 2 == 1
+        seen[at : at + length] = index % 2 == 1
         at += length
     return np.stack(np.unravel_index(np.flatnonzero(seen), sizes), axis=1)
 
@@ -104,7 +104,7 @@ def unshown(design: Design, order: int = 1) -> str:
     if design.product > MOST_CELLS:
         return f"{design.product:,} cells are more than the {MOST_CELLS:,} of the page"
     if design.symmetric:
-        alike = " and ".join(names[place] for place in design.symmetric[0])
+        alike = " and ".join(names[index] for index in design.symmetric[0])
         return f"{alike} are interchangeable; the page takes every factor for another"
     if not design.possible.whole:
         return f"some cells of {design.source} cannot exist; the page takes all for possible"
@@ -148,6 +148,6 @@ def _entries(design: Design, flat: IntArray) -> Iterator[str]:
     """One number per cell of the product as text, empty where there is none; training stands before held out."""
     means = np.full(design.product, np.nan)
     if design.outcome is not None:
-        for part in (~design.train, design.train):
-            means[flat[part]] = design.outcome[part]
+        for rows in (~design.train, design.train):
+            means[flat[rows]] = design.outcome[rows]
     return ("" if value != value else repr(value) for value in means.tolist())

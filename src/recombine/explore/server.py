@@ -69,7 +69,7 @@ def table_app(answers: TableAnswers, token: str, port: int) -> Asgi:
         headers = {"content-security-policy": _policy(nonce)}
         return Response(served_page(answers.record, nonce), headers=headers, media_type="text/html; charset=utf-8")
 
-    routes = [Route("/", show), *(Route(path, _endpoint(answers, asked)) for path, asked in QUESTIONS.items())]
+    routes = [Route("/", show), *(Route(path, _endpoint(answers, question)) for path, question in QUESTIONS.items())]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_address})
     app.router.redirect_slashes = False
     return Guard(app, token, port)
@@ -98,12 +98,12 @@ def served_page(record: dict[str, Any], nonce: str) -> str:
     style, script = ((package / name).read_text(encoding="utf-8") for name in ("served.css", "served.js"))
     # The header sets the policy: the page's own forbids every request.
     page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n', "", page, count=1)
-    head, own, rest = re.split(r"<script>|</script>\n(?=</body>)", page, maxsplit=2)
+    head, page_script, tail = re.split(r"<script>|</script>\n(?=</body>)", page, maxsplit=2)
     head = head.replace("<style>", f'<style nonce="{nonce}">{style}</style>\n<style nonce="{nonce}">', 1)
     table = f'<script type="application/json" id="served-table">{script_json(record)}</script>\n'
     # The brush is the page's own script; without it there is nothing to run there.
-    scripts = [script] if record["scene"] is None else [script, own]
-    return head + table + "".join(f'<script nonce="{nonce}">{text}</script>\n' for text in scripts) + rest
+    scripts = [script] if record["scene"] is None else [script, page_script]
+    return head + table + "".join(f'<script nonce="{nonce}">{text}</script>\n' for text in scripts) + tail
 
 
 def _policy(nonce: str) -> str:
@@ -113,10 +113,10 @@ def _policy(nonce: str) -> str:
     )
 
 
-def _endpoint(answers: TableAnswers, asked: Question) -> Callable[[Request], Any]:
+def _endpoint(answers: TableAnswers, question: Question) -> Callable[[Request], Any]:
     async def respond(request: Request) -> Response:
         try:
-            found = await _beside(lambda: asked(answers, request.query_params))
+            answer = await _beside(lambda: question(answers, request.query_params))
         except NotInTableError as error:
             return _problem(404, str(error))
         except BusyError as error:
@@ -125,7 +125,7 @@ def _endpoint(answers: TableAnswers, asked: Question) -> Callable[[Request], Any
             return _problem(400, str(error))
         except Exception as error:
             return _problem(500, f"a defect of recombine, not of the question: {type(error).__name__}: {error}")
-        return Response(msgspec.json.encode(found), media_type="application/json")
+        return Response(msgspec.json.encode(answer), media_type="application/json")
 
     return respond
 
@@ -166,15 +166,15 @@ def _numbers(words: Mapping[str, str], name: str, count: int | None = None) -> l
     text = words.get(name, "")
     if not re.fullmatch(r"\d{1,12}(,\d{1,12})*", text, re.ASCII):
         raise InputError(f"{name}={text[:40]!r} are no whole numbers separated by commas")
-    found = [int(part) for part in text.split(",")]
-    if count is not None and len(found) != count:
-        raise InputError(f"{name}={text[:40]!r} are {len(found)} numbers; give {count}")
-    return found
+    numbers = [int(word) for word in text.split(",")]
+    if count is not None and len(numbers) != count:
+        raise InputError(f"{name}={text[:40]!r} are {len(numbers)} numbers; give {count}")
+    return numbers
 
 
 def _pair(words: Mapping[str, str], name: str) -> tuple[int, int]:
-    one, two = _numbers(words, name, 2)
-    return one, two
+    low, high = _numbers(words, name, 2)
+    return low, high
 
 
 def _window(answers: TableAnswers, words: Mapping[str, str]) -> object:

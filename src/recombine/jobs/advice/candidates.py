@@ -89,9 +89,9 @@ def gather(
     ([[0, 1], [1, 0]], [False, True])
     """
     # Symmetric cells are listed in every order before one of each is kept, so it is the span that counts.
-    whole = design.possible.span <= WHOLE_PRODUCT
-    matter = None if whole or importance is None else importance.support(design.possible, WHOLE_PRODUCT)
-    if whole:
+    complete = design.possible.span <= WHOLE_PRODUCT
+    matter = None if complete or importance is None else importance.support(design.possible, WHOLE_PRODUCT)
+    if complete:
         cells = keep_unseen(design, design.possible.cells())
         counted, scale, near = np.ones(len(cells), dtype=bool), 1.0, None
     elif matter is not None:
@@ -108,7 +108,7 @@ def gather(
     if importance is not None:
         worth = importance.of(cells)
         worth, counted = worth / max(float(worth.max(initial=0.0)), np.finfo(float).tiny), counted & (worth > 0)
-    return Pool(cells, costs, allowed, counted, scale, None if near is None else near.most, worth, whole)
+    return Pool(cells, costs, allowed, counted, scale, None if near is None else near.most, worth, complete)
 
 
 def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
@@ -150,37 +150,41 @@ def _links(design: Design, order: int) -> IntArray:
 
     Parts (factors, or factors with those they lie inside) are left out, last first, where there would be too many.
     """
-    parts = [single for part in design.possible.parts for single in _single(part)]
+    singles = [single for combinations in design.possible.parts for single in _single(combinations)]
     hub = np.empty(len(design.sizes), dtype=np.int64)
-    for part in parts:
-        rows, where = distinct(design.seen[:, list(part.places)])
-        hub[list(part.places)] = rows[np.bincount(where).argmax()]
-    found, total = [hub[None]], 1
-    for changes in range(1, min(order, len(parts)) + 1):
-        for chosen in itertools.combinations(parts, changes):
-            sizes = [len(part.table) for part in chosen]
+    for combinations in singles:
+        rows, inverse = distinct(design.seen[:, list(combinations.places)])
+        hub[list(combinations.places)] = rows[np.bincount(inverse).argmax()]
+    cell_blocks, total = [hub[None]], 1
+    for changes in range(1, min(order, len(singles)) + 1):
+        for chosen in itertools.combinations(singles, changes):
+            sizes = [len(combinations.table) for combinations in chosen]
             total += product_size(sizes)
             if total > MOST_LINKS:
                 break
             cells = np.repeat(hub[None], product_size(sizes), axis=0)
-            for part, rows in zip(chosen, every_cell(sizes).T, strict=True):
-                cells[:, list(part.places)] = part.table[rows]
-            found.append(cells)
-    return distinct(canonical(np.vstack(found), design.symmetric))[0]
+            for combinations, rows in zip(chosen, every_cell(sizes).T, strict=True):
+                cells[:, list(combinations.places)] = combinations.table[rows]
+            cell_blocks.append(cells)
+    return distinct(canonical(np.vstack(cell_blocks), design.symmetric))[0]
 
 
-def _single(part: Combinations) -> list[Combinations]:
+def _single(combinations: Combinations) -> list[Combinations]:
     """Take interchangeable factors apart."""
-    return [Combinations((place,), part.table) for place in part.places] if part.twins else [part]
+    return (
+        [Combinations((factor,), combinations.table) for factor in combinations.places]
+        if combinations.twins
+        else [combinations]
+    )
 
 
 def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> BoolArray:
     """Say which ``cells`` (P, C) a rule matches; whole cells are looked up together, rules with blanks one by one."""
     mask = np.zeros(len(cells), dtype=bool)
-    whole = []
+    full_cells = []
     for rule in forbidden:
         if not isinstance(rule, Mapping):
-            whole.append(design.cell(rule))
+            full_cells.append(design.cell(rule))
             continue
         for name in rule:
             if name not in design.names:
@@ -191,10 +195,10 @@ def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> Bo
         if not rule:
             raise InputError("a forbidden cell names no factor, which would forbid everything; name at least one")
         if len(rule) == len(design.names):
-            whole.append(design.cell(rule))
+            full_cells.append(design.cell(rule))
         else:
             mask |= _matches(design, rule, cells)
-    return mask | contains(np.array(whole), cells) if whole else mask
+    return mask | contains(np.array(full_cells), cells) if full_cells else mask
 
 
 def _matches(design: Design, rule: Mapping[str, object], cells: IntArray) -> BoolArray:
@@ -202,8 +206,8 @@ def _matches(design: Design, rule: Mapping[str, object], cells: IntArray) -> Boo
     match = np.ones(len(cells), dtype=bool)
     grouped: dict[tuple[int, ...], list[int]] = {}
     for name, level in rule.items():
-        place = design.names.index(name)
-        grouped.setdefault(design.twins(place), []).append(design.factors[place].code(level))
+        factor = design.names.index(name)
+        grouped.setdefault(design.twins(factor), []).append(design.factors[factor].code(level))
     for members, codes in grouped.items():
         for code in set(codes):
             match &= (cells[:, list(members)] == code).sum(axis=1) >= codes.count(code)
@@ -229,8 +233,8 @@ def _priced(design: Design, cost: Mapping[Any, float], cells: IntArray) -> Float
     if not cost:
         return costs
     named = np.array([design.cell(levels) for levels in cost])
-    _, where = distinct(np.vstack([named, cells]))
-    price = np.full(int(where.max()) + 1, 1.0)
-    price[where[: len(named)]] = [float(value) for value in cost.values()]
-    result: FloatArray = price[where[len(named) :]]
+    _, inverse = distinct(np.vstack([named, cells]))
+    price = np.full(int(inverse.max()) + 1, 1.0)
+    price[inverse[: len(named)]] = [float(value) for value in cost.values()]
+    result: FloatArray = price[inverse[len(named) :]]
     return result

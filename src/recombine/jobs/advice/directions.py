@@ -109,16 +109,16 @@ class Directions:
 
     def _draw(self) -> None:
         """Draw fresh null vectors of everything seen and collected, as values of the columns the cells use (U, r)."""
-        wanted = max(min(self._picks, BATCH if self.exact else FLOAT_BATCH), 0) + LEAST
-        vectors = null_vectors_for(self._features, self._seen, wanted, seed=self._seed)
+        count = max(min(self._picks, BATCH if self.exact else FLOAT_BATCH), 0) + LEAST
+        vectors = null_vectors_for(self._features, self._seen, count, seed=self._seed)
         self.exact = vectors.modulus is not None
         self._table: npt.NDArray[Any]
         self._table = vectors.values(self._cells) if self._whole else vectors.look_up(self._columns)
         self._scale = np.ones(len(self._columns))
         if vectors.scale is not None and not self._whole:
-            place = np.minimum(np.searchsorted(vectors.columns, self._columns), len(vectors.columns) - 1)
-            known = vectors.columns[place] == self._columns
-            self._scale[known] = vectors.scale[place[known]]
+            index = np.minimum(np.searchsorted(vectors.columns, self._columns), len(vectors.columns) - 1)
+            matched = vectors.columns[index] == self._columns
+            self._scale[matched] = vectors.scale[index[matched]]
 
     def collect(self, cell: int) -> None:
         """Measure cell number ``cell``: its group becomes determined, and groups that are now parallel merge."""
@@ -137,13 +137,13 @@ class Directions:
     def _restrict(self, values: npt.NDArray[Any]) -> None:
         """Keep the null vectors that vanish where they now take ``values`` (r,): one column pays for the others."""
         pivot = int(np.argmax(values != 0)) if self.exact else int(np.argmax(np.abs(values)))
-        rest = np.arange(len(values)) != pivot
+        others_mask = np.arange(len(values)) != pivot
         column = self._table[:, [pivot]]
         if self.exact:
-            ratio = multiply_residues(values[rest], invert_residues(values[[pivot]]))
-            self._table = subtract_residues(self._table[:, rest], multiply_residues(column, ratio))
+            ratio = multiply_residues(values[others_mask], invert_residues(values[[pivot]]))
+            self._table = subtract_residues(self._table[:, others_mask], multiply_residues(column, ratio))
         else:
-            self._table = self._table[:, rest] - column * (values[rest] / values[pivot])
+            self._table = self._table[:, others_mask] - column * (values[others_mask] / values[pivot])
 
     def _regroup(self) -> None:
         """Merge groups whose heads are parallel and drop those whose heads are determined."""
@@ -153,15 +153,15 @@ class Directions:
         else:
             length = np.sqrt((self._scale[ids] ** 2).sum(axis=1, keepdims=True))
             zero, keys = _float_keys(self._values(ids) / length)
-        _, first, where = np.unique(keys, return_index=True, return_inverse=True)
+        _, representatives, inverse = np.unique(keys, return_index=True, return_inverse=True)
         merge = np.full(len(ids), -1)
-        merge[~zero] = where
+        merge[~zero] = inverse
         self._merges.append(merge)
-        self._heads = self._heads[~zero][first]
-        offer = np.full(len(first), np.iinfo(np.int64).max)
-        np.minimum.at(offer, where, self.offer[~zero])
-        self.size = np.bincount(where, self.size[~zero], minlength=len(first)).astype(np.int64)
-        self.worth = np.bincount(where, self.worth[~zero], minlength=len(first))
+        self._heads = self._heads[~zero][representatives]
+        offer = np.full(len(representatives), np.iinfo(np.int64).max)
+        np.minimum.at(offer, inverse, self.offer[~zero])
+        self.size = np.bincount(inverse, self.size[~zero], minlength=len(representatives)).astype(np.int64)
+        self.worth = np.bincount(inverse, self.worth[~zero], minlength=len(representatives))
         self.offer = offer
 
 

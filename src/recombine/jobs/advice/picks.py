@@ -150,13 +150,13 @@ class Plan:
         if self.beyond:
             stay = "stays" if self.beyond == 1 else "stay"
             which = f" that matter{'s' if self.beyond == 1 else ''}" if self.weighted else ""
-            rest = f"{plural(self.beyond, 'unseen cell')}{which} {stay} open whatever is collected"
+            open_cells = f"{plural(self.beyond, 'unseen cell')}{which} {stay} open whatever is collected"
             because = "because the cells that would tell are forbidden"
             if self.design.symmetric:
                 because += " or pair a level with itself (--self-pairs)"
             what = "what matters and can be determined" if self.weighted else "all that can be"
             lead = f"{cells} would determine {what}; " if self.needed else ""
-            return f"{lead}{rest}, {because}."
+            return f"{lead}{open_cells}, {because}."
         inside = " inside the seen range" if self.outside else ""
         if self.needed:
             return f"{cells} would determine everything{matters}{inside}."

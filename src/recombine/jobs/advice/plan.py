@@ -45,7 +45,7 @@ def plan(
     self_pairs: bool = False,
     criterion: Literal["V", "D"] = "V",
     seed: int = 0,
-    known: Identification | None = None,
+    identification: Identification | None = None,
     importance: Importance | None = None,
 ) -> Plan:
     """Choose the next ``k`` cells to collect, among those that can exist.
@@ -71,7 +71,7 @@ def plan(
         Lower the mean variance of unseen cells, or the volume of the confidence region.
     seed : int
         Fixes the random choices.
-    known : Identification, optional
+    identification : Identification, optional
         What `identify` said of the seen cells at this order, if it was asked already.
     importance : Importance, optional
         How much each cell matters. What is determined is then weighted by it, and what does not matter is not planned
@@ -89,27 +89,27 @@ def plan(
         raise InputError(f"k = {k} asks for no cell; ask for at least one")
     if criterion not in ("V", "D"):
         raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
-    if known is None:
-        known = identify(design.seen, order=order, **design.shape, seed=seed)
+    if identification is None:
+        identification = identify(design.seen, order=order, **design.shape, seed=seed)
     pool = gather(design, order, cost, forbidden, seed, self_pairs=self_pairs, importance=importance)
     if pool.worth is not None and not pool.counted.any() and not pool.sampled:
         return Plan(design, (), 0, False, int((~pool.allowed).sum()), enough=True, weighted=True)
-    codes = known.verdicts_of(pool.cells)
+    codes = identification.verdicts_of(pool.cells)
     opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))
     some = importance is not None and not importance.everywhere and not pool.counted[opened].all()
     if some:
-        found = reach_what_matters(known, pool, opened, seed)
+        reach = reach_what_matters(identification, pool, opened, seed)
     else:
-        found = Reach(opened, *_limits(design, known, pool, opened, seed))
-    needed, beyond = found.needed, found.beyond
-    picks, determined = _connect(design, known, pool, found.opened, k, needed, seed, some)
+        reach = Reach(opened, *_limits(design, identification, pool, opened, seed))
+    needed, beyond = reach.needed, reach.beyond
+    picks, determined = _connect(design, identification, pool, reach.opened, k, needed, seed, some)
     # Whatever else is open does not matter; of a sample, links stand for cells that were not drawn.
     opened = opened[pool.counted[opened]] if some and not pool.sampled else opened
-    left = int((~determined[opened]).sum()) - beyond if found.apart and (k is None or len(picks) < k) else 0
+    remaining = int((~determined[opened]).sum()) - beyond if reach.apart and (k is None or len(picks) < k) else 0
     gain = None
     if k is not None and len(picks) < k:
         determined |= codes == Verdict.DETERMINED
-        more, gain = _sharpen(design, known.features, picks, pool, determined, k - len(picks), criterion, seed)
+        more, gain = _sharpen(design, identification.features, picks, pool, determined, k - len(picks), criterion, seed)
         picks += more
     enough = not picks and not len(pool.cells)
     if k is not None and not len(opened) and not (pool.counted & (codes == Verdict.UNDECIDED)).any():
@@ -119,33 +119,35 @@ def plan(
     numbers = needed, pool.sampled, blocked, beyond, pool.scale, gain, enough, pool.departures
     outside = (codes == Verdict.BEYOND) & (pool.counted if some else True)
     words = _outside(design, pool.cells[outside])
-    return Plan(design, chosen, *numbers, outside=words, weighted=importance is not None, several=left)
+    return Plan(design, chosen, *numbers, outside=words, weighted=importance is not None, several=remaining)
 
 
 def _outside(design: Design, cells: IntArray) -> str:
     """Say what to collect for ``cells`` (N, C) outside the seen range: the furthest value on each side."""
     words: dict[str, None] = {}
-    for place, scale in enumerate(design.scales):
-        levels = sorted(set(cells[:, place].tolist()), key=None if scale is None else scale.places.__getitem__)
+    for factor, scale in enumerate(design.scales):
+        levels = sorted(set(cells[:, factor].tolist()), key=None if scale is None else scale.places.__getitem__)
         for level in (levels[0], levels[-1]) if scale is not None and levels else ():
             cell = design.seen[0].copy()
-            cell[place] = level
+            cell[factor] = level
             words |= dict.fromkeys(outside_words(design, cell))
     return f"Beyond the seen range nothing is planned: {'; '.join(words)}." if words else ""
 
 
-def _limits(design: Design, known: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
+def _limits(
+    design: Design, identification: Identification, pool: Pool, opened: IntArray, seed: int
+) -> tuple[int | None, int]:
     """Return how many cells it takes to determine what can be, and how many unseen cells never will be."""
-    rank = known.rank
+    rank = identification.rank
     if rank is None:
         return None, 0
-    if (pool.allowed[opened] | _told_by_others(design, known.features, pool.cells[opened])).all():
-        full = possible_rank(known.features, design.possible, seed, null_vectors_for)
+    if (pool.allowed[opened] | _told_by_others(design, identification.features, pool.cells[opened])).all():
+        full = possible_rank(identification.features, design.possible, seed, null_vectors_for)
         return None if full is None else full - rank, 0
     if pool.sampled:
         return None, 0
     allowed = pool.cells[opened[pool.allowed[opened]]]
-    best = null_vectors_for(known.features, np.vstack([known.seen.cells, allowed]), 1, seed=seed)
+    best = null_vectors_for(identification.features, np.vstack([identification.seen.cells, allowed]), 1, seed=seed)
     if best.rank is None or best.modulus is None:
         return None, 0
     return best.rank - rank, int(best.values(pool.cells[opened]).any(axis=1).sum())
@@ -153,7 +155,7 @@ def _limits(design: Design, known: Identification, pool: Pool, opened: IntArray,
 
 def _connect(
     design: Design,
-    known: Identification,
+    identification: Identification,
     pool: Pool,
     opened: IntArray,
     k: int | None,
@@ -166,42 +168,44 @@ def _connect(
     Where only ``some`` cells matter, no cell is picked that brings nothing, unless it is part of a cheapest set.
     """
     determined = np.zeros(len(pool.cells), dtype=bool)
-    most = len(opened) if k is None else k
+    max_picks = len(opened) if k is None else k
     if not pool.allowed[opened].any():
         return [], determined
     ranked, rank = _ranking(design, pool, opened)
     groups = Directions(
-        known.features,
-        known.seen.cells if known.null.spanning is None else known.seen.cells[known.null.spanning],
+        identification.features,
+        identification.seen.cells
+        if identification.null.spanning is None
+        else identification.seen.cells[identification.null.spanning],
         pool.cells[opened],
         pool.counted[opened].astype(np.int64),
         rank,
-        most if needed is None else min(most, needed),
+        max_picks if needed is None else min(max_picks, needed),
         None if pool.worth is None else np.where(pool.counted, pool.worth, 0.0)[opened],
-        exact=known.null.modulus is not None,
+        exact=identification.null.modulus is not None,
         seed=seed,
     )
     thrifty = (k is None and not (some and needed is None)) or (k is not None and needed is not None and k >= needed)
     picks: list[Pick] = []
     everything = 0.0 if pool.worth is None else float(pool.worth[pool.counted].sum())
-    while len(picks) < most:
-        found = _best(groups, pool.costs[opened[ranked]], thrifty, some)
-        if found is None:
+    while len(picks) < max_picks:
+        best = _best(groups, pool.costs[opened[ranked]], thrifty, some)
+        if best is None:
             break
-        tell("cells to collect", len(picks) / most)
-        place, size = ranked[found[0]], found[1]
-        cell, price = pool.cells[opened[place]], float(pool.costs[opened[place]])
-        gain = (size - int(pool.counted[opened[place]])) * pool.scale
-        settled = None if pool.worth is None else _share(found[2], everything, size == int(pool.counted.sum()))
+        tell("cells to collect", len(picks) / max_picks)
+        position, size = ranked[best[0]], best[1]
+        cell, price = pool.cells[opened[position]], float(pool.costs[opened[position]])
+        gain = (size - int(pool.counted[opened[position]])) * pool.scale
+        settled = None if pool.worth is None else _share(best[2], everything, size == int(pool.counted.sum()))
         picks.append(Pick(tuple(map(int, cell)), "connect", gain, price, settled))
-        groups.collect(int(place))
+        groups.collect(int(position))
     determined[opened] = ~groups.opened
     return picks, determined
 
 
-def _share(part: float, whole: float, all_of_it: bool) -> float:
+def _share(amount: float, total: float, all_of_it: bool) -> float:
     """Return a share of importance that is 1 only if it is ``all_of_it``, whatever rounding does."""
-    return 1.0 if all_of_it else min(part / whole, 1 - 1e-15) if whole else 0.0
+    return 1.0 if all_of_it else min(amount / total, 1 - 1e-15) if total else 0.0
 
 
 def _ranking(design: Design, pool: Pool, opened: IntArray) -> tuple[IntArray, IntArray]:
@@ -233,8 +237,8 @@ def _best(groups: Directions, costs: FloatArray, thrifty: bool, some: bool) -> t
 def _familiarity(design: Design, cells: IntArray) -> FloatArray:
     """Score cells by how often their levels were measured: among equals, link through the best-known levels."""
     weight = design.precision[design.train]
-    counts = [np.bincount(design.seen[:, place], weight, size) for place, size in enumerate(design.sizes)]
-    total: FloatArray = np.sum([np.log1p(count[cells[:, place]]) for place, count in enumerate(counts)], axis=0)
+    counts = [np.bincount(design.seen[:, factor], weight, size) for factor, size in enumerate(design.sizes)]
+    total: FloatArray = np.sum([np.log1p(count[cells[:, factor]]) for factor, count in enumerate(counts)], axis=0)
     return np.round(total, 9)  # the last digit of a logarithm is not the same on every machine
 
 
@@ -247,8 +251,8 @@ def _told_by_others(design: Design, features: Conjunctions, cells: IntArray) -> 
     plenty = all(design.sizes[group[0]] > len(group) for group in design.symmetric)
     if design.listed is not None:
         return np.zeros(len(cells), dtype=bool)
-    told = between_knots(design, cells)
-    return told if features.order > 1 or not plenty else told | pairs_itself(design, cells)
+    settled = between_knots(design, cells)
+    return settled if features.order > 1 or not plenty else settled | pairs_itself(design, cells)
 
 
 def _sharpen(
@@ -280,5 +284,5 @@ def _sharpen(
         for index, gain in chosen
         if gain >= SMALLEST_GAIN
     ]
-    left = float(np.prod([1.0 - gain for _, gain in chosen]))
-    return picked, 1.0 - left if variance.affordable else None
+    remaining = float(np.prod([1.0 - gain for _, gain in chosen]))
+    return picked, 1.0 - remaining if variance.affordable else None

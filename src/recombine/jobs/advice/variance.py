@@ -78,9 +78,9 @@ class VariancePlan:
         if self._features.symmetric:
             return normal_matrix(self._place[self._features.ids(cells)], weights, len(self._used))
         blocks = (self._place[block] for block in self._features.ids_by_block(cells))
-        found = departures(blocks, len(self._used))
-        if found.sparse:
-            return found.pair_counts(weights)
+        rows_sparse = departures(blocks, len(self._used))
+        if rows_sparse.sparse:
+            return rows_sparse.pair_counts(weights)
         return normal_matrix(self._place[self._features.ids(cells)], weights, len(self._used))
 
     @property
@@ -89,11 +89,11 @@ class VariancePlan:
         return float(np.sum(self._inverse * self._moment))
 
     def choose(
-        self, cells: IntArray, costs: FloatArray, k: int, criterion: str, least: float = 0.0
+        self, cells: IntArray, costs: FloatArray, k: int, criterion: str, min_gain: float = 0.0
     ) -> list[tuple[int, float]]:
         """Return up to ``k`` positions in ``cells`` (M, C) and by what share each lowers the mean variance.
 
-        Ends early where no cell lowers it by the share ``least`` any more.
+        Ends early where no cell lowers it by the share ``min_gain`` any more.
         """
         if not self.affordable:
             return []
@@ -103,7 +103,7 @@ class VariancePlan:
         mean, variance, loss = self.mean_variance, quadratic(self._inverse), quadratic(self._loss)
         for _ in range(min(k, len(cells))):
             drop = loss / (self._noise + variance)
-            if np.max(drop, where=free, initial=0.0) < least * mean:
+            if np.max(drop, where=free, initial=0.0) < min_gain * mean:
                 break
             score = (drop if criterion == "V" else np.log1p(variance / self._noise)) / costs
             best = int(np.argmax(np.where(free, score, -np.inf)))
@@ -153,9 +153,9 @@ def _generalized_inverse(gram: FloatArray) -> FloatArray:
     scale = 1 / np.sqrt(np.diag(gram))
     scaled = gram * scale[:, None] * scale  # with weights the entries differ by orders of magnitude
     _, pivots, rank, _ = dpstrf(scaled, lower=1, tol=SMALLEST_PIVOT)
-    kept = np.sort(pivots[:rank] - 1)
+    independent = np.sort(pivots[:rank] - 1)
     result = np.zeros_like(gram)
-    result[np.ix_(kept, kept)] = np.linalg.inv(scaled[np.ix_(kept, kept)])
+    result[np.ix_(independent, independent)] = np.linalg.inv(scaled[np.ix_(independent, independent)])
     return np.asarray(result * scale[:, None] * scale)
 
 

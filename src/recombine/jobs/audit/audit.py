@@ -323,7 +323,7 @@ class Audit:
             self_pairs=self_pairs,
             criterion=criterion,
             seed=self.seed,
-            known=self.identification,
+            identification=self.identification,
             importance=self.importance,
         )
         return found if found.outside else replace(found, outside=beyond_words(self.choice, self.counts))

@@ -68,9 +68,9 @@ class Checkpoints:
         self._moved = False
         self._ended: list[tuple[str, State]] = []
         self._lock = threading.Lock()
-        told = read_progress(self.folder)
-        self._earlier: list[dict[str, Any]] = list(told.get("pieces", []))
-        self._settled: dict[str, int] = dict(told.get("settled", {}))
+        progress = read_progress(self.folder)
+        self._earlier: list[dict[str, Any]] = list(progress.get("pieces", []))
+        self._settled: dict[str, int] = dict(progress.get("settled", {}))
         # What a killed attempt was writing; only one attempt at a time uses a folder.
         for draft in self.folder.glob(".*"):
             draft.unlink(missing_ok=True)
@@ -89,10 +89,10 @@ class Checkpoints:
         """Say whether a state last saved at ``since`` (``time.monotonic()``) is to be saved now."""
         return time.monotonic() - since >= self.seconds or self.over
 
-    def moved(self, training: int, part: int, step: int) -> bool:
+    def moved(self, training: int, chunk: int, step: int) -> bool:
         """Say whether this attempt has brought anything forward, lest short attempts stay where they are for ever."""
-        first = self._first.setdefault((training, part), step)
-        self._moved = self._moved or step > first
+        begun = self._first.setdefault((training, chunk), step)
+        self._moved = self._moved or step > begun
         return self._moved
 
     @property
@@ -146,8 +146,8 @@ class Checkpoints:
         self._put(name, lambda file: np.savez(file, **_flat(_apart(state))))
 
     def _say(self, training: int, step: int) -> None:
-        told = {"training": training, "step": step, "pieces": self.pieces, "settled": self._settled}
-        self._put(PROGRESS, lambda file: file.write(json.dumps(told, indent=1).encode()))
+        progress = {"training": training, "step": step, "pieces": self.pieces, "settled": self._settled}
+        self._put(PROGRESS, lambda file: file.write(json.dumps(progress, indent=1).encode()))
 
     def _put(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Write beside and rename, so that whatever stands under the name is whole."""
@@ -220,18 +220,18 @@ class Checkpoint:
     def __repr__(self) -> str:
         return f"Checkpoint(training {self.number} of {self.kept})"
 
-    def load(self, part: int = 0) -> dict[str, Any] | None:
+    def load(self, chunk: int = 0) -> dict[str, Any] | None:
         """Return the state of a part as an earlier attempt left it, or None where it begins."""
         if self.kept is None:
             return None
-        self.since[part] = time.monotonic()
-        found = self.kept.load(self._name(part))
-        facts = {} if found is None else found.pop("facts")
-        if found is None or facts == self.facts:
-            return found
-        other = sorted(name for name in {*facts, *self.facts} if facts.get(name) != self.facts.get(name))
+        self.since[chunk] = time.monotonic()
+        state = self.kept.load(self._name(chunk))
+        facts = {} if state is None else state.pop("facts")
+        if state is None or facts == self.facts:
+            return state
+        different = sorted(name for name in {*facts, *self.facts} if facts.get(name) != self.facts.get(name))
         warnings.warn(
-            f"checkpoint {self._name(part)} of {self.kept.folder} is of a training with another {listing(other)}; "
+            f"checkpoint {self._name(chunk)} of {self.kept.folder} is of a training with another {listing(different)}; "
             "this one begins anew",
             CheckpointWarning,
             stacklevel=3,
@@ -242,7 +242,7 @@ class Checkpoint:
         """Return what an earlier attempt chose under this name, or choose ``value`` for this and later ones."""
         return value if self.kept is None else self.kept.settle(f"{self.number} {name}", value)
 
-    def offer(self, step: int, state: Callable[[], State], part: int = 0) -> None:
+    def offer(self, step: int, state: Callable[[], State], chunk: int = 0) -> None:
         """Save a state if it is due; stop the training if the time is up, but not before something was done.
 
         Parameters
@@ -251,27 +251,27 @@ class Checkpoint:
             How many steps are done.
         state : callable
             Returns all that later steps depend on: arrays or tensors, and plain values, by name.
-        part : int
+        chunk : int
             Which of several trainings side by side this is.
         """
-        if self.kept is None or not self.kept.due(self.since[part]):
+        if self.kept is None or not self.kept.due(self.since[chunk]):
             return
-        if not self.kept.moved(self.number, part, step):
+        if not self.kept.moved(self.number, chunk, step):
             return
-        self.kept.save(self._name(part), {**state(), "facts": self.facts}, self.number, step)
-        self.since[part] = time.monotonic()
+        self.kept.save(self._name(chunk), {**state(), "facts": self.facts}, self.number, step)
+        self.since[chunk] = time.monotonic()
         if self.kept.over:
             raise TrainingPausedError(
                 f"paused at step {step} of training {self.number}; {self.kept.folder} has its state"
             )
 
-    def finish(self, step: int, state: Callable[[], State], part: int = 0) -> None:
+    def finish(self, step: int, state: Callable[[], State], chunk: int = 0) -> None:
         """Keep the state of a part that has ended, so that it is not trained again."""
         if self.kept is not None:
-            self.kept.hold(self._name(part), {**state(), "facts": self.facts}, self.number, step)
+            self.kept.hold(self._name(chunk), {**state(), "facts": self.facts}, self.number, step)
 
-    def _name(self, part: int) -> str:
-        return f"{self.number:04d}-{part:04d}.npz"
+    def _name(self, chunk: int) -> str:
+        return f"{self.number:04d}-{chunk:04d}.npz"
 
 
 def next_checkpoint(trainer: str, **facts: object) -> Checkpoint:
@@ -302,18 +302,20 @@ def next_checkpoint(trainer: str, **facts: object) -> Checkpoint:
     ...     halve(8.0, 3), read_progress(kept.folder)["step"]
     (1.0, 3)
     """
-    kept = _current.get()
-    if kept is None:
+    checkpoints = _current.get()
+    if checkpoints is None:
         return Checkpoint(None, 0, {})
-    return Checkpoint(kept, kept.next(), {"trainer": trainer, **{name: _told(value) for name, value in facts.items()}})
+    return Checkpoint(
+        checkpoints, checkpoints.next(), {"trainer": trainer, **{name: _told(value) for name, value in facts.items()}}
+    )
 
 
 def _told(value: Any) -> str:
     """Return a fact as text: of arrays, tensors and collections of them the shape and a digest."""
     if isinstance(value, Mapping):
-        return str({name: _told(one) for name, one in value.items()})
+        return str({name: _told(item) for name, item in value.items()})
     if isinstance(value, list | tuple):
-        return str([_told(one) for one in value])
+        return str([_told(item) for item in value])
     if not (isinstance(value, np.ndarray) or hasattr(value, "detach")):
         return str(value)
     flat = value.reshape(-1)
@@ -332,10 +334,10 @@ def read_progress(folder: str | Path) -> dict[str, Any]:
     {}
     """
     try:
-        told = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
+        progress = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return progress if isinstance(progress, dict) else {}
 
 
 class _Arrays(list[Any]):
@@ -354,8 +356,10 @@ def _copied(name: str, value: Any) -> Any:
         return value.detach().cpu().numpy().copy()
     if isinstance(value, np.ndarray):
         return value.copy()
-    if isinstance(value, list | tuple) and any(isinstance(one, np.ndarray) or hasattr(one, "detach") for one in value):
-        return _Arrays(_copied(name, one) for one in value)
+    if isinstance(value, list | tuple) and any(
+        isinstance(item, np.ndarray) or hasattr(item, "detach") for item in value
+    ):
+        return _Arrays(_copied(name, item) for item in value)
     try:
         json.dumps(value)
     except (TypeError, ValueError):
@@ -370,7 +374,7 @@ def _flat(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arrays of a copied state by name, those of a list by name and place, and all else as one text."""
     lists = {name: len(value) for name, value in state.items() if isinstance(value, _Arrays)}
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-    arrays |= {f"{name}/{place}": state[name][place] for name in lists for place in range(lists[name])}
+    arrays |= {f"{name}/{index}": state[name][index] for name in lists for index in range(lists[name])}
     plain = {name: value for name, value in state.items() if name not in arrays and name not in lists}
     return {**arrays, PLAIN: np.array(json.dumps({**plain, LISTS: lists}))}
 
@@ -380,7 +384,7 @@ def _read(path: Path) -> dict[str, Any]:
         state = load_arrays(path)
         plain: dict[str, Any] = json.loads(str(state.pop(PLAIN)))
         for name, count in plain.pop(LISTS).items():
-            plain[name] = [state.pop(f"{name}/{place}") for place in range(count)]
+            plain[name] = [state.pop(f"{name}/{index}") for index in range(count)]
         return state | plain
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _UnreadableError(f"checkpoint {path} cannot be read ({error})") from None

@@ -43,21 +43,21 @@ class CudaKernel:
         """Start the kernel on the device's present stream; tensors are passed as pointers to their first element."""
         if shared > MODEST_SHARED:
             _check(_driver().cuFuncSetAttribute(self._function, _MORE_SHARED, shared))
-        held = [ctypes.c_void_p(a.data_ptr()) if isinstance(a, Tensor) else a for a in arguments]
-        places = (ctypes.c_void_p * len(held))(*(ctypes.addressof(value) for value in held))
+        values = [ctypes.c_void_p(a.data_ptr()) if isinstance(a, Tensor) else a for a in arguments]
+        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         size = (blocks, 1, 1, threads, 1, 1, shared)
         with torch.cuda.device(self.device):
             stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-            _check(_driver().cuLaunchKernel(self._function, *size, stream, places, None))
+            _check(_driver().cuLaunchKernel(self._function, *size, stream, pointers, None))
 
 
 def _compiled(source: Path, options: Sequence[str]) -> bytes:
     """Return machine code; a failure is a defect of ours, told with the compiler's own words."""
     compiler, program = _compiler(), ctypes.c_void_p()
-    given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+    arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     compiler.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None)
     try:
-        if compiler.nvrtcCompileProgram(program, len(options), given):
+        if compiler.nvrtcCompileProgram(program, len(options), arguments):
             raise RuntimeError(f"{source.name} did not compile:\n{_read(program, 'ProgramLog').decode()}")
         return _read(program, "CUBIN")
     finally:

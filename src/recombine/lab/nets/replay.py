@@ -33,27 +33,27 @@ class ReplayedStep:
         size = 0 if rows is None else rows.shape[-1]
         if size not in self.graphs:
             self.graphs[size] = self._record(rows)
-        graph, place = self.graphs[size]
-        if place is not None and rows is not None:
-            place.copy_(rows)
+        graph, buffer = self.graphs[size]
+        if buffer is not None and rows is not None:
+            buffer.copy_(rows)
         graph.replay()
 
     def _record(self, rows: Tensor | None) -> tuple[Any, Tensor | None]:
-        place = None if rows is None else rows.clone()
+        buffer = None if rows is None else rows.clone()
         before = [tensor.detach().clone() for tensor in self.state()]
         chance = torch.cuda.get_rng_state()  # dropout of the warming up draws from it
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(WARM_UP):
-                self.step(place)
+                self.step(buffer)
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            self.step(place)
+            self.step(buffer)
         self._go_back(before)
         torch.cuda.set_rng_state(chance)
-        return graph, place
+        return graph, buffer
 
     @torch.no_grad()
     def _go_back(self, before: Sequence[Tensor]) -> None:

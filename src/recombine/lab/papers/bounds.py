@@ -201,12 +201,12 @@ class Near(Bound):
 
     def holds(self, value: Any) -> bool:
         """Say whether every entry is as near as asked."""
-        found, wanted = entries_of(value), entries_of(self.value)
-        if len(wanted) == 1:
-            wanted *= len(found)
+        measured, expected = entries_of(value), entries_of(self.value)
+        if len(expected) == 1:
+            expected *= len(measured)
         within = max(self.within, _error_of(value)) if self.or_errors else self.within
-        pairs = list(zip(found, wanted, strict=True))
-        return bool(pairs) and all(bool(abs(entry - other) <= within) for entry, other in pairs)
+        pairs = list(zip(measured, expected, strict=True))
+        return bool(pairs) and all(bool(abs(entry - goal) <= within) for entry, goal in pairs)
 
     def inside(self) -> Any:
         """Return what is asked for."""
@@ -214,11 +214,11 @@ class Near(Bound):
 
     def outside(self) -> list[Any]:
         """Return values of which one entry is just too far away, above and below."""
-        wanted = entries_of(self.value)
+        expected = entries_of(self.value)
         step = self.within * (1 + 1e-6)
         moved = [
-            [entry + sign * step * (place == here) for here, entry in enumerate(wanted)]
-            for place in range(len(wanted))
+            [entry + sign * step * (moved_index == index) for index, entry in enumerate(expected)]
+            for moved_index in range(len(expected))
             for sign in (-1, 1)
         ]
         return moved if isinstance(self.value, tuple) else [entry for (entry,) in moved]
@@ -232,8 +232,8 @@ class Near(Bound):
         return text_of(value, self.unit, self._decimals)
 
     def __str__(self) -> str:
-        wanted = ", ".join(_trimmed(entry, self.unit) for entry in entries_of(self.value))
-        return f"{wanted} ± {_trimmed(self.within, self.unit)}{', or two standard errors' if self.or_errors else ''}"
+        expected = ", ".join(_trimmed(entry, self.unit) for entry in entries_of(self.value))
+        return f"{expected} ± {_trimmed(self.within, self.unit)}{', or two standard errors' if self.or_errors else ''}"
 
 
 def _trimmed(number: float, unit: str) -> str:
@@ -383,9 +383,9 @@ class ByScale:
         groups: dict[str, list[str]] = {}
         for scale, bound in self.bounds.items():
             groups.setdefault(str(bound), []).append(scale)
-        first, *others = groups.items()
-        more = "; ".join(f"{', '.join(scales)}: {words}" for words, scales in others)
-        return f"{first[0]} ({more})" if more else f"{first[0]} ({', '.join(first[1])} only)"
+        main, *more_groups = groups.items()
+        more = "; ".join(f"{', '.join(scales)}: {words}" for words, scales in more_groups)
+        return f"{main[0]} ({more})" if more else f"{main[0]} ({', '.join(main[1])} only)"
 
 
 def by_scale(**bounds: Bound) -> ByScale:

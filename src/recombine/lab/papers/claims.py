@@ -157,8 +157,8 @@ class Claim:
     def weigh(self, measured: Measured) -> Outcome:
         """Judge numbers that were measured."""
         bounds = self._asked(measured)
-        held = {name: bound.holds(measured.numbers[name]) for name, bound in bounds.items()}
-        parts = tuple(self._part(name, bounds, held, measured) for name in measured.numbers)
+        holding = {name: bound.holds(measured.numbers[name]) for name, bound in bounds.items()}
+        parts = tuple(self._part(name, bounds, holding, measured) for name in measured.numbers)
         note = "direction only" if measured.stands_in else measured.note
         outcome = Outcome(Standing.HOLDS, parts, _joined("; ", measured.detail, measured.stands_in), note=note)
         if self.incomparable:
@@ -171,11 +171,11 @@ class Claim:
             bound.holds(measured.numbers[name]) for name, bound in against.items()
         ):
             return replace(outcome, verdict=Standing.CONTRADICTS, detail=_joined(". ", outcome.detail, self.means))
-        if not held:
+        if not holding:
             return replace(outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", NOTHING_ASKED, outcome.detail))
-        if False in held.values():
+        if False in holding.values():
             return replace(outcome, verdict=Standing.FAILS)
-        if None in held.values():
+        if None in holding.values():
             return replace(
                 outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", "too few seeds to tell", outcome.detail)
             )
@@ -194,11 +194,11 @@ class Claim:
         return {name: bound for name, bound in chosen.items() if bound is not None}
 
     def _part(
-        self, name: str, bounds: Mapping[str, Bound], held: Mapping[str, bool | None], measured: Measured
+        self, name: str, bounds: Mapping[str, Bound], holding: Mapping[str, bool | None], measured: Measured
     ) -> Part:
         value = measured.numbers[name]
         if name in bounds:
-            return Part(name, bounds[name].shown(value), str(bounds[name]), held[name])
+            return Part(name, bounds[name].shown(value), str(bounds[name]), holding[name])
         against = self._chosen(self.contradicted, measured).get(name)
         if against is None:
             return Part(name, text_of(value))

@@ -105,43 +105,43 @@ class Paper:
     @cached_property
     def experiments(self) -> Sequence[Experiment]:
         """Every experiment."""
-        found: Sequence[Experiment] = import_module(f"{self.package}.grids").EXPERIMENTS
-        return found
+        experiments: Sequence[Experiment] = import_module(f"{self.package}.grids").EXPERIMENTS
+        return experiments
 
     @cached_property
     def claims(self) -> Sequence[Claim]:
         """Every claim, in the order of their numbers."""
-        found: Sequence[Claim] = import_module(f"{self.package}.claims").CLAIMS
-        return found
+        claims: Sequence[Claim] = import_module(f"{self.package}.claims").CLAIMS
+        return claims
 
     @cached_property
     def figures(self) -> Sequence[Plot]:
         """Every figure, in the order they are shown."""
-        found: Sequence[Plot] = import_module(f"{self.package}.figures").FIGURES
-        return found
+        figures: Sequence[Plot] = import_module(f"{self.package}.figures").FIGURES
+        return figures
 
     @property
     def by_name(self) -> dict[str, Experiment]:
         """Experiments by their name within the paper."""
         return {experiment.name.rpartition("/")[2]: experiment for experiment in self.experiments}
 
-    def claim(self, wanted: str) -> Claim:
+    def claim(self, name: str) -> Claim:
         """Return a claim by id or by number alone."""
         for claim in self.claims:
-            if wanted in (claim.id, claim.number):
+            if name in (claim.id, claim.number):
                 return claim
         numbers = [claim.number for claim in self.claims]
         raise InputError(
-            f"{wanted!r} is not a claim of {self.name};{near_miss(wanted, numbers)} Claims: {', '.join(numbers)}"
+            f"{name!r} is not a claim of {self.name};{near_miss(name, numbers)} Claims: {', '.join(numbers)}"
         )
 
     def chosen(self, only: Sequence[str] = ()) -> list[Claim]:
         """Return the claims named in ``only``, or all; 13 stands for 13a and 13b."""
         if not only:
             return list(self.claims)
-        parts = {wanted: [claim for claim in self.claims if str(claim.place[0]) == wanted] for wanted in only}
-        found = [claim for wanted in only for claim in parts[wanted] or [self.claim(wanted)]]
-        return list({claim.id: claim for claim in found}.values())
+        by_number = {number: [claim for claim in self.claims if str(claim.place[0]) == number] for number in only}
+        claims = [claim for number in only for claim in by_number[number] or [self.claim(number)]]
+        return list({claim.id: claim for claim in claims}.values())
 
 
 def available() -> dict[str, Paper]:
@@ -153,9 +153,9 @@ def available() -> dict[str, Paper]:
     'Lippl and Stachenfeld, ICLR 2025'
     """
     modules = (
-        import_module(f"recombine.lab.papers.{found.name}")
-        for found in iter_modules([str(Path(__file__).parent)])
-        if found.ispkg
+        import_module(f"recombine.lab.papers.{module_info.name}")
+        for module_info in iter_modules([str(Path(__file__).parent)])
+        if module_info.ispkg
     )
     papers = [module.PAPER for module in modules if isinstance(getattr(module, "PAPER", None), Paper)]
     return {paper.name: paper for paper in sorted(papers, key=lambda paper: paper.name)}

@@ -70,20 +70,20 @@ def record_of(paper: Paper, folder: Path) -> Record:
     names = sorted({claim.reads for claim in paper.claims})
     best = load_all_evidence(folder, paper.name, names, ("full", "quick"))
     quick = load_all_evidence(folder, paper.name, names, ("quick",))
-    found = {}
+    recorded = {}
     for claim in paper.claims:
         outcome = claim.judge(best)
-        told = best.get(claim.reads)
-        ran = len(told.provenance.settings) if told else 0
-        planned = (told.provenance.planned or ran) if told else len(paper.by_name[claim.reads].units("full"))
+        evidence = best.get(claim.reads)
+        ran = len(evidence.provenance.settings) if evidence else 0
+        planned = (evidence.provenance.planned or ran) if evidence else len(paper.by_name[claim.reads].units("full"))
         small = claim.judge(quick).verdict.value
-        asked = "; ".join(f"{part.name} {part.bound}" for part in outcome.parts if part.bound)
-        of_paper = claim.size.said(told.table) if claim.size and told and told.scale != "quick" else ""
-        found[claim.id] = Recorded(
+        bounds = "; ".join(f"{part.name} {part.bound}" for part in outcome.parts if part.bound)
+        of_paper = claim.size.said(evidence.table) if claim.size and evidence and evidence.scale != "quick" else ""
+        recorded[claim.id] = Recorded(
             *(outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]),
-            *(asked, of_paper, claim.exploratory),
+            *(bounds, of_paper, claim.exploratory),
         )
-    return found
+    return recorded
 
 
 def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded], *, stored: bool = False) -> dict[str, str]:
@@ -98,20 +98,22 @@ def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded], *, sto
     >>> changed_verdicts(Reproduction(find("kernel-theory"), find("kernel-theory").claims, {}), {})
     {}
     """
-    found = {}
+    changes = {}
     for claim in state.claims:
-        outcome, known = state.outcomes[claim.id], record.get(claim.id)
-        if known is None:
+        outcome, recorded = state.outcomes[claim.id], record.get(claim.id)
+        if recorded is None:
             continue
-        if stored and known.scale and outcome.scale not in (known.scale, "full"):
-            found[claim.id] = f"{known.verdict} on record by results of scale {known.scale}, which are not there now"
+        if stored and recorded.scale and outcome.scale not in (recorded.scale, "full"):
+            changes[claim.id] = (
+                f"{recorded.verdict} on record by results of scale {recorded.scale}, which are not there now"
+            )
             continue
         if outcome.verdict is Standing.NOT_RUN and not stored:
             continue
-        before = known.quick if outcome.scale == "quick" != known.scale else known.verdict
+        before = recorded.quick if outcome.scale == "quick" != recorded.scale else recorded.verdict
         if before != outcome.verdict.value:
-            found[claim.id] = f"{before} on record, {outcome.verdict.value} now"
-    return found
+            changes[claim.id] = f"{before} on record, {outcome.verdict.value} now"
+    return changes
 
 
 def load_record(folder: Path) -> Record:
@@ -128,7 +130,7 @@ def load_record(folder: Path) -> Record:
 def save_record(folder: Path, record: Mapping[str, Recorded]) -> None:
     """Write verdicts over those of the same papers, one line per claim."""
     papers = {name.partition("/")[0] for name in record}
-    kept = {name: one for name, one in load_record(folder).items() if name.partition("/")[0] not in papers}
-    every = dict(sorted({**kept, **record}.items(), key=lambda item: item[0].partition("/")[0]))
-    lines = (f'  "{name}": {msgspec.json.encode(one).decode()}' for name, one in every.items())
+    others_record = {name: entry for name, entry in load_record(folder).items() if name.partition("/")[0] not in papers}
+    every = dict(sorted({**others_record, **record}.items(), key=lambda item: item[0].partition("/")[0]))
+    lines = (f'  "{name}": {msgspec.json.encode(entry).decode()}' for name, entry in every.items())
     write_whole(folder / FILE, "{\n" + ",\n".join(lines) + "\n}\n")

@@ -67,10 +67,10 @@ class Reproduction:
 
     def _outcome(self, claim: Claim) -> Outcome:
         evidence = self.results.get(claim.reads)
-        known = self._judged.get(claim.id)
-        if known is None or known[0] is not evidence:
-            known = self._judged[claim.id] = (evidence, claim.judge(self.results))
-        return known[1]
+        judged = self._judged.get(claim.id)
+        if judged is None or judged[0] is not evidence:
+            judged = self._judged[claim.id] = (evidence, claim.judge(self.results))
+        return judged[1]
 
     @property
     def standings(self) -> list[Standing]:
@@ -109,8 +109,8 @@ def needed_experiments(paper: Paper, claims: Iterable[Claim]) -> dict[str, Exper
     >>> list(needed_experiments(paper, paper.chosen(["4", "6"])))
     ['leak']
     """
-    wanted = {claim.reads for claim in claims}
-    return {name: experiment for name, experiment in paper.by_name.items() if name in wanted}
+    names = {claim.reads for claim in claims}
+    return {name: experiment for name, experiment in paper.by_name.items() if name in names}
 
 
 def from_results(paper: Paper, folder: Path, *, scale: str | None = None, only: Sequence[str] = ()) -> Reproduction:
@@ -185,25 +185,27 @@ def reproduce(
     """
     state = Reproduction(paper, paper.chosen(only), {})
     experiments = needed_experiments(paper, state.claims)
-    known = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    stored = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
     if owed:
-        state.results.update(known)
-    wanted = {name: _owed(one, scale, known.get(name) if owed else None) for name, one in experiments.items()}
+        state.results.update(stored)
+    owed_by_name = {
+        name: _owed(experiment, scale, stored.get(name) if owed else None) for name, experiment in experiments.items()
+    }
     end = time.monotonic() + 60 * (minutes or 0)
-    for experiment in wanted.values() if minutes != 0 else ():
+    for experiment in owed_by_name.values() if minutes != 0 else ():
         experiment.require_needs(store.lacking(experiment.units(scale)))
-    found = {}
+    runs = {}
     for name, experiment in experiments.items():
         if watch is not None:
             watch(state, name)
         seconds = None if minutes is None else max(0.0, end - time.monotonic())
-        _run(wanted[name], scale, store, executor, device, seconds)
-        found[name] = read_all(store, experiment, scale)
-        if found[name] and name not in known:
-            state.results[name] = _evidence(paper, name, scale, found[name])
+        _run(owed_by_name[name], scale, store, executor, device, seconds)
+        runs[name] = read_all(store, experiment, scale)
+        if runs[name] and name not in stored:
+            state.results[name] = _evidence(paper, name, scale, runs[name])
     # Not before everything has run: rows that do not fit together must not cost the experiments after them.
-    for name, old in known.items():
-        state.results[name] = _joined(paper, name, found[name], old, force)
+    for name, old in stored.items():
+        state.results[name] = _joined(paper, name, runs[name], old, force)
     if watch is not None:
         watch(state, None)
     return state
@@ -233,17 +235,20 @@ def owed_experiments(
     ['kernel-theory/by-depth']
     """
     experiments = needed_experiments(paper, paper.chosen(only))
-    known = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
-    left = (_owed(experiment, scale, known.get(name)) for name, experiment in experiments.items())
-    lacking = [one.limited(scale, (unit for unit in one.units(scale) if not store.has(unit.key))) for one in left]
-    return [one for one in lacking if one.settings(scale)]
+    stored = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    remaining = (_owed(experiment, scale, stored.get(name)) for name, experiment in experiments.items())
+    lacking = [
+        experiment.limited(scale, (unit for unit in experiment.units(scale) if not store.has(unit.key)))
+        for experiment in remaining
+    ]
+    return [experiment for experiment in lacking if experiment.settings(scale)]
 
 
-def _owed(experiment: Experiment, scale: str, known: Evidence | None) -> Experiment:
+def _owed(experiment: Experiment, scale: str, stored: Evidence | None) -> Experiment:
     """Return the experiment with those settings alone that have no rows yet."""
-    if known is None:
+    if stored is None:
         return experiment
-    keys = set(unit_keys(known, experiment))
+    keys = set(unit_keys(stored, experiment))
     return experiment.limited(scale, (unit for unit in experiment.units(scale) if unit.key not in keys))
 
 
@@ -263,13 +268,13 @@ def _run(
 
 def _joined(paper: Paper, name: str, runs: list[Run], old: Evidence, force: bool) -> Evidence:
     """Return an old result with the units of the store that it lacks; itself, if it lacks none."""
-    experiment, found = paper.by_name[name], {run.key: run for run in runs}
+    experiment, by_key = paper.by_name[name], {run.key: run for run in runs}
     if not force:
-        require_joinable(old, experiment, {key: run.rows for key, run in found.items()})
+        require_joinable(old, experiment, {key: run.rows for key, run in by_key.items()})
     elif runs and (outdated(old, experiment) or len(runs) == len(experiment.units(old.scale))):
         return _evidence(paper, name, old.scale, runs)
-    known = unit_rows(old, experiment) if set(unit_keys(old, experiment)) & set(found) else {}
-    fresh = [run for key, run in found.items() if key not in known or not same_rows(known[key], run.rows)]
+    stored_rows = unit_rows(old, experiment) if set(unit_keys(old, experiment)) & set(by_key) else {}
+    fresh = [run for key, run in by_key.items() if key not in stored_rows or not same_rows(stored_rows[key], run.rows)]
     return (
         join_evidence(old, _evidence(paper, name, old.scale, fresh), experiment) if fresh else replan(old, experiment)
     )
@@ -298,13 +303,13 @@ def _evidence(paper: Paper, name: str, scale: str, runs: list[Run]) -> Evidence:
 
 def _versions(runs: Iterable[Run]) -> dict[str, str]:
     """What the units were run with; where they differ, all that were used."""
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for record in (unit.record for unit in runs):
-        own = {"recombine": record.get("recombine"), "python": record.get("python")}
-        for name, version in {**own, **record.get("libraries", {})}.items():
+        package_versions = {"recombine": record.get("recombine"), "python": record.get("python")}
+        for name, version in {**package_versions, **record.get("libraries", {})}.items():
             if version is not None:
-                found.setdefault(name, set()).add(str(version))
-    return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
+                by_name.setdefault(name, set()).add(str(version))
+    return {name: ", ".join(sorted(versions)) for name, versions in by_name.items()}
 
 
 def _command(paper: Paper, scale: str, devices: Iterable[str]) -> str:

@@ -95,8 +95,8 @@ def default_folder() -> Path:
     >>> default_folder().name
     'results'
     """
-    here, source = Path("results"), Path(__file__).parents[4] / "results"
-    return source if source.is_dir() and not here.is_dir() else here
+    working, source = Path("results"), Path(__file__).parents[4] / "results"
+    return source if source.is_dir() and not working.is_dir() else working
 
 
 def paths(folder: Path, paper: str, experiment: str, scale: str) -> tuple[Path, Path]:
@@ -145,8 +145,8 @@ def load_all_evidence(
     import duckdb
 
     with duckdb.connect() as connection:
-        found = {name: load_evidence(folder, paper, name, scales, connection) for name in experiments}
-    return {name: result for name, result in found.items() if result is not None}
+        results = {name: load_evidence(folder, paper, name, scales, connection) for name in experiments}
+    return {name: result for name, result in results.items() if result is not None}
 
 
 def outdated(evidence: Evidence, experiment: Experiment) -> bool:
@@ -177,14 +177,14 @@ def _key(experiment: Experiment, setting: Mapping[str, Any]) -> str:
 
 def unit_rows(evidence: Evidence, experiment: Experiment) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of every unit by its key, in the order of the result."""
-    rows, found, start = list(evidence.table.rows()), {}, 0
+    rows, by_unit, start = list(evidence.table.rows()), {}, 0
     for key, count in zip(unit_keys(evidence, experiment), _counts(evidence), strict=True):
-        found[key] = rows[start : start + count]
+        by_unit[key] = rows[start : start + count]
         start += count
-    return found
+    return by_unit
 
 
-def same_rows(one: Sequence[Row], other: Sequence[Row]) -> bool:
+def same_rows(rows1: Sequence[Row], rows2: Sequence[Row]) -> bool:
     """Say whether two lists of rows hold the same values; what is missing is NaN in one place and None in another.
 
     Examples
@@ -192,18 +192,18 @@ def same_rows(one: Sequence[Row], other: Sequence[Row]) -> bool:
     >>> same_rows([{"loss": 0.5, "r2": None}], [{"loss": 0.5, "r2": math.nan}]), same_rows([{"loss": 0.5}], [])
     (True, False)
     """
-    return len(one) == len(other) and all(
-        list(a) == list(b) and all(_same(a[name], b[name]) for name in a) for a, b in zip(one, other, strict=True)
+    return len(rows1) == len(rows2) and all(
+        list(a) == list(b) and all(_same(a[name], b[name]) for name in a) for a, b in zip(rows1, rows2, strict=True)
     )
 
 
-def same_evidence(one: Evidence, other: Evidence) -> bool:
+def same_evidence(first: Evidence, second: Evidence) -> bool:
     """Say whether two results have the same rows and the same story."""
-    return one.provenance == other.provenance and same_rows(list(one.table.rows()), list(other.table.rows()))
+    return first.provenance == second.provenance and same_rows(list(first.table.rows()), list(second.table.rows()))
 
 
-def _same(one: Any, other: Any) -> bool:
-    return _missing(other) if _missing(one) else bool(one == other)
+def _same(a: Any, b: Any) -> bool:
+    return _missing(b) if _missing(a) else bool(a == b)
 
 
 def _missing(value: Any) -> bool:
@@ -233,8 +233,8 @@ def join_evidence(old: Evidence, new: Evidence, experiment: Experiment) -> Evide
     (array([0.9, 0.7]), '2 of 3 units of the small grid')
     """
     grid = {unit.key: unit for unit in experiment.units(new.scale)}
-    found = {**unit_rows(old, experiment), **unit_rows(new, experiment)}
-    units = [(unit, found[key]) for key, unit in grid.items() if key in found]
+    by_unit = {**unit_rows(old, experiment), **unit_rows(new, experiment)}
+    units = [(unit, by_unit[key]) for key, unit in grid.items() if key in by_unit]
     before, after = old.provenance, new.provenance
     provenance = Provenance(
         experiment=after.experiment,
@@ -270,14 +270,14 @@ def replan(evidence: Evidence, experiment: Experiment) -> Evidence:
     return Evidence(evidence.table, msgspec.structs.replace(evidence.provenance, planned=planned))
 
 
-def require_joinable(old: Evidence, experiment: Experiment, found: Mapping[str, Sequence[Row]]) -> None:
+def require_joinable(old: Evidence, experiment: Experiment, by_unit: Mapping[str, Sequence[Row]]) -> None:
     """Raise unless rows by unit can be put beside a result without changing or dropping any of its rows.
 
     Parameters
     ----------
     old : Evidence
     experiment : Experiment
-    found : mapping
+    by_unit : mapping
         Rows by the key of their unit.
 
     Examples
@@ -306,9 +306,9 @@ def require_joinable(old: Evidence, experiment: Experiment, found: Mapping[str, 
             f"{what} has {plural(len(stray), 'unit')} that the grid does not have ({stray[0]}); "
             "let --force leave them out"
         )
-    twice = [key for key in keys if key in found]
+    twice = [key for key in keys if key in by_unit]
     rows = unit_rows(old, experiment) if twice else {}
-    clash = next((key for key in twice if not same_rows(rows[key], found[key])), None)
+    clash = next((key for key in twice if not same_rows(rows[key], by_unit[key])), None)
     if clash is not None:
         raise InputError(
             f"{what} has other rows of {story.settings[keys.index(clash)]} (unit {clash}) than the store; leave this "
@@ -318,8 +318,10 @@ def require_joinable(old: Evidence, experiment: Experiment, found: Mapping[str, 
 
 def _every_version(*stories: Mapping[str, str]) -> dict[str, str]:
     names = dict.fromkeys(name for story in stories for name in story)
-    found = {name: {part for story in stories if name in story for part in story[name].split(", ")} for name in names}
-    return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
+    by_name = {
+        name: {version for story in stories if name in story for version in story[name].split(", ")} for name in names
+    }
+    return {name: ", ".join(sorted(versions)) for name, versions in by_name.items()}
 
 
 def _stacked(rows: list[dict[str, Any]], experiment: str) -> Table:

@@ -63,12 +63,12 @@ def estimate(values: Iterable[float], what: str = "") -> Estimate:
     >>> print(estimate([0.6, 0.8, float("nan")]))
     0.700 ± 0.200
     """
-    found = np.asarray([*values], dtype=float)
-    found = found[np.isfinite(found)]
-    if not len(found):
+    finite = np.asarray([*values], dtype=float)
+    finite = finite[np.isfinite(finite)]
+    if not len(finite):
         raise MissingRowsError(f"no network of the condition{f': {what}' if what else ''}")
-    error = 2 * float(np.std(found, ddof=1)) / len(found) ** 0.5 if len(found) > 1 else float("nan")
-    return Estimate(float(found.mean()), error, len(found))
+    error = 2 * float(np.std(finite, ddof=1)) / len(finite) ** 0.5 if len(finite) > 1 else float("nan")
+    return Estimate(float(finite.mean()), error, len(finite))
 
 
 def mean_over_seeds(rows: Table, column: str, **condition: Any) -> Estimate:
@@ -84,23 +84,23 @@ def mean_over_seeds(rows: Table, column: str, **condition: Any) -> Estimate:
     return estimate(rows.only(**condition)[column], words)
 
 
-def require(rows: Table, least: int = 1, **condition: Any) -> Table:
-    """Return the rows of a condition; where there are fewer than ``least``, nothing can be said.
+def require(rows: Table, at_least: int = 1, **condition: Any) -> Table:
+    """Return the rows of a condition; where there are fewer than ``at_least``, nothing can be said.
 
     Examples
     --------
     >>> len(require(Table({"n": [16, 16, 32]}), n=16))
     2
-    >>> require(Table({"n": [16, 16, 32]}), least=2, n=32)
+    >>> require(Table({"n": [16, 16, 32]}), at_least=2, n=32)
     Traceback (most recent call last):
         ...
     recombine.lab.papers.measured.MissingRowsError: needs 2 rows with n = 32; there are 1
     """
     chosen = rows.only(**condition)
-    if len(chosen) < least:
+    if len(chosen) < at_least:
         words = ", ".join(f"{name.replace('_', ' ')} = {value}" for name, value in condition.items())
         about = f" with {words}" if words else ""
-        raise MissingRowsError(f"needs {several(least, 'row')}{about}; there are {len(chosen)}")
+        raise MissingRowsError(f"needs {several(at_least, 'row')}{about}; there are {len(chosen)}")
     return chosen
 
 
@@ -123,7 +123,7 @@ def networks_behind(estimates: Iterable[Estimate]) -> str:
     >>> networks_behind([Estimate(0.5, 0.1, 3), Estimate(0.4, 0.1, 5)])
     '3 to 5 networks per condition'
     """
-    counts = [one.networks for one in estimates]
+    counts = [mean.networks for mean in estimates]
     number = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
     return f"{number} network{'s' if max(counts) > 1 else ''} per condition"
 

@@ -88,7 +88,10 @@ class Part:
         entries = self.value.split(", ")
         if len(entries) < LONG:
             return [str(self)]
-        return [f"{self.mark}{self.name}{f' ({self.bound})' if self.bound else ''}:", *(f"· {one}" for one in entries)]
+        return [
+            f"{self.mark}{self.name}{f' ({self.bound})' if self.bound else ''}:",
+            *(f"· {entry}" for entry in entries),
+        ]
 
     @property
     def measured(self) -> str:

@@ -22,7 +22,7 @@ def entries_of(value: Any) -> list[Any]:
         return [value.mean]
     if isinstance(value, Mapping):
         return entries_of(list(value.values()))
-    return [entry for part in value for entry in entries_of(part)] if _is_series(value) else [value]
+    return [entry for item in value for entry in entries_of(item)] if _is_series(value) else [value]
 
 
 def _is_series(value: Any) -> bool:

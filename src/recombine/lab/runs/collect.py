@@ -130,17 +130,17 @@ def _text(run: Run) -> str:
 
 def _begun(folder: Path, target: Store, driver: str) -> bool:
     """Copy where a unit stopped, unless it is finished, at work or as far here; return whether it was copied."""
-    key, place = folder.name, target.checkpoints(folder.name)
+    key, state = folder.name, target.checkpoints(folder.name)
     with _leased(target, key, driver) as lease:
-        if lease is None or target.has(key) or _reached(place) >= _reached(folder):
+        if lease is None or target.has(key) or _reached(state) >= _reached(folder):
             return False
         partial = target.folder / ".partial" / f"{key}.{lease.token}"
         try:
             shutil.copytree(folder, partial / "new")
-            place.parent.mkdir(exist_ok=True)
-            if place.exists():
-                place.rename(partial / "old")
-            (partial / "new").rename(place)
+            state.parent.mkdir(exist_ok=True)
+            if state.exists():
+                state.rename(partial / "old")
+            (partial / "new").rename(state)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return True
@@ -148,8 +148,8 @@ def _begun(folder: Path, target: Store, driver: str) -> bool:
 
 def _reached(folder: Path) -> tuple[int, int]:
     """How far the trainings of a unit came, as their folder says: which training, and its step."""
-    told = read_progress(folder)
-    return int(told.get("training", -1)), int(told.get("step", -1))
+    progress = read_progress(folder)
+    return int(progress.get("training", -1)), int(progress.get("step", -1))
 
 
 def _damage(folder: Path) -> str | None:
@@ -159,10 +159,10 @@ def _damage(folder: Path) -> str | None:
     for path in sorted(folder.glob("*.npz")):
         try:
             with zipfile.ZipFile(path) as archive:
-                whole = archive.testzip() is None
+                intact = archive.testzip() is None
         except Exception:  # of whichever part of the archive is damaged
-            whole = False
-        if not whole:
+            intact = False
+        if not intact:
             return f"its checkpoint {path.name} is damaged"
     return None
 
@@ -196,7 +196,7 @@ def opened_store(path: Path) -> Iterator[Store]:
     """
     if path.is_dir():
         if not any((path / name).is_dir() for name in (RUNS, CHECKPOINTS)):
-            inside = next((found.parent for found in sorted(path.glob(f"*/{RUNS}"))), None)
+            inside = next((folder.parent for folder in sorted(path.glob(f"*/{RUNS}"))), None)
             hint = f"did you mean {inside}?" if inside else "name the folder that --store named where units ran"
             raise InputError(f"{path} is no store: it has no folder {RUNS!r}; {hint}")
         yield Store(path)
@@ -321,8 +321,8 @@ def load_table(path: str | Path, connection: DuckDBPyConnection | None = None) -
     if connection is None:
         import duckdb
 
-        with duckdb.connect() as own:
-            return load_table(path, own)
+        with duckdb.connect() as opened:
+            return load_table(path, opened)
     columns = connection.execute(f"SELECT * FROM read_parquet({_quoted(str(path))})").fetchnumpy()
     return Table({name: _filled(values) for name, values in columns.items()})
 

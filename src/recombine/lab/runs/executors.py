@@ -335,10 +335,10 @@ def _queued() -> set[str] | None:
     """Return the numbers of this user's jobs that Slurm has not ended; None if it does not say."""
     command = ["squeue", "--noheader", "--format=%A", f"--user={os.getuid()}"]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return set(said.stdout.split())
+    return set(answer.stdout.split())
 
 
 def _settled(future: Future[Any], job: Any) -> bool:

@@ -175,8 +175,8 @@ class Leases:
 
     def _files(self, key: str) -> list[Path]:
         # An editor or a file system may leave files of its own beside them.
-        found = (path for path in self.folder.glob(f"{key}.*") if _LEASE.fullmatch(path.name))
-        return sorted(found, key=_generation)
+        paths = (path for path in self.folder.glob(f"{key}.*") if _LEASE.fullmatch(path.name))
+        return sorted(paths, key=_generation)
 
     def _current(self, key: str) -> Path | None:
         files = self._files(key)
@@ -285,12 +285,12 @@ def _started_elsewhere(pid: int) -> str | None:
 @lru_cache(maxsize=1)
 def _machine() -> str:
     """Name this machine, boot and process namespace: a pid means the same thing only inside one of these."""
-    parts = [socket.gethostname()]
+    names = [socket.gethostname()]
     with contextlib.suppress(OSError):
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+        names.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
     with contextlib.suppress(OSError):
-        parts.append(os.readlink("/proc/self/ns/pid"))
-    return "/".join(parts)
+        names.append(os.readlink("/proc/self/ns/pid"))
+    return "/".join(names)
 
 
 def _create_in_place(path: Path, record: dict[str, Any]) -> bool:

@@ -27,15 +27,15 @@ class Progress:
 
     Examples
     --------
-    >>> progress = Progress("addition", total=4, found=1, stream=sys.stdout, every=0)
+    >>> progress = Progress("addition", total=4, finished=1, stream=sys.stdout, every=0)
     >>> progress.update(done=2, failed=0, elapsed=2.0)
     addition  3/4 units  1.0/s  1 s left
     """
 
     def __init__(
-        self, label: str, total: int, found: int = 0, stream: TextIO | None = None, every: float | None = None
+        self, label: str, total: int, finished: int = 0, stream: TextIO | None = None, every: float | None = None
     ) -> None:
-        self._label, self._total, self._found = label, total, found
+        self._label, self._total, self._found = label, total, finished
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
         self._every = every if every is not None else (LIVE if self._live else LOGGED)
@@ -61,17 +61,17 @@ class Progress:
     def text(self, done: int, failed: int, elapsed: float, waits_for: str = "") -> str:
         """Return the line itself."""
         count = self._found + done
-        parts = [self._label, f"{count}/{self._total} units"]
-        left = self._total - count - failed
+        texts = [self._label, f"{count}/{self._total} units"]
+        remaining = self._total - count - failed
         if done and elapsed > 0:
-            parts.append(_rate(done / elapsed))
-            if left > 0:
-                parts.append(f"{duration(left * elapsed / done)} left")
+            texts.append(_rate(done / elapsed))
+            if remaining > 0:
+                texts.append(f"{duration(remaining * elapsed / done)} left")
         if failed:
-            parts.append(f"{failed} failed")
+            texts.append(f"{failed} failed")
         if waits_for:
-            parts.append(f"waits for {waits_for}")
-        return "  ".join(parts)
+            texts.append(f"waits for {waits_for}")
+        return "  ".join(texts)
 
 
 def _rate(units_per_second: float) -> str:

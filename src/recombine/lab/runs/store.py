@@ -266,12 +266,14 @@ def plain_rows(rows: Sequence[Mapping[str, Any]] | Table) -> list[dict[str, Any]
     >>> plain_rows(Table({"loss": [0.5, 0.25]}))
     [{'loss': 0.5}, {'loss': 0.25}]
     """
-    given = list(rows.rows()) if isinstance(rows, Table) else rows
-    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
-        raise InputError(f"an experiment returned a {type(given).__name__}; return a list of rows, a Table or a Result")
-    if not all(isinstance(row, Mapping) for row in given):
+    records = list(rows.rows()) if isinstance(rows, Table) else rows
+    if isinstance(records, str | Mapping) or not isinstance(records, Sequence):
+        raise InputError(
+            f"an experiment returned a {type(records).__name__}; return a list of rows, a Table or a Result"
+        )
+    if not all(isinstance(row, Mapping) for row in records):
         raise InputError("an experiment returned a row that is not a dictionary; name every value")
-    return [plain_value(row, f"row {index}", finite=False) for index, row in enumerate(given)]
+    return [plain_value(row, f"row {index}", finite=False) for index, row in enumerate(records)]
 
 
 def _plain_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -317,13 +319,13 @@ def _check_arrays(path: Path, digests: Mapping[str, str | None]) -> None:
     if not digests and not path.exists():
         return
     try:
-        found = load_arrays(path)
+        arrays = load_arrays(path)
     except (OSError, InputError) as error:
         raise CorruptRunError(f"{ARRAYS} is damaged ({error})") from None
-    if found.keys() != digests.keys():
-        raise CorruptRunError(f"{ARRAYS} holds {sorted(found)}, not {sorted(digests)}")
+    if arrays.keys() != digests.keys():
+        raise CorruptRunError(f"{ARRAYS} holds {sorted(arrays)}, not {sorted(digests)}")
     for name, digest in digests.items():
-        if digest is not None and _digest_of_array(found[name]) != digest:
+        if digest is not None and _digest_of_array(arrays[name]) != digest:
             raise CorruptRunError(f"{name!r} in {ARRAYS} does not match its digest")
 
 

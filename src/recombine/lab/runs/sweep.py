@@ -111,11 +111,11 @@ def run(
     units = experiment.units(scale, device)
     unfinished = store.lacking(units)
     experiment.require_needs(unfinished)
-    found = len(units) - len(unfinished)
-    line = Progress(f"{experiment.name} ({scale})", len(units), found) if progress else None
+    stored = len(units) - len(unfinished)
+    line = Progress(f"{experiment.name} ({scale})", len(units), stored) if progress else None
     start = time.monotonic()
     if not unfinished:
-        return Sweep(experiment.name, scale, len(units), 0, found, (), 0.0)
+        return Sweep(experiment.name, scale, len(units), 0, stored, (), 0.0)
     if isinstance(executor, str):
         executor = partial(make_executor, executor, workers=workers, address=address)
     # A grid of thousands of settings need not travel with each of them.
@@ -128,18 +128,18 @@ def run(
     driver = _Driver(errand, unfinished, _Source(executor), retries, line, seconds)
     driver.work()
     took = time.monotonic() - start
-    counts = (len(units), driver.ran, found + driver.found)
+    counts = (len(units), driver.ran, stored + driver.found)
     return Sweep(experiment.name, scale, *counts, tuple(driver.failures), took, driver.paused)
 
 
 class _Source:
     """The executor in use, and whether it can be made anew."""
 
-    def __init__(self, given: Executor | Callable[[], Executor]) -> None:
-        self._make = None if isinstance(given, Executor) else given
-        self._executor = given if isinstance(given, Executor) else given()
+    def __init__(self, executor: Executor | Callable[[], Executor]) -> None:
+        self._make = None if isinstance(executor, Executor) else executor
+        self._executor = executor if isinstance(executor, Executor) else executor()
         if not isinstance(self._executor, Executor):
-            raise InputError(f"{given!r} is no concurrent.futures.Executor, nor a function that makes one")
+            raise InputError(f"{executor!r} is no concurrent.futures.Executor, nor a function that makes one")
 
     @property
     def in_flight(self) -> int:

@@ -131,11 +131,11 @@ def _attempt(errand: Errand, lease: Lease) -> Answer:
     try:
         with heartbeat(lease, errand.store.stale_after / 8):
             with (
-                keep_checkpoints(states, seconds=errand.save_every, until=errand.until, about=about) as kept,
+                keep_checkpoints(states, seconds=errand.save_every, until=errand.until, about=about) as checkpoints,
                 _deadline(errand, lease),
             ):
                 rows = errand.experiment.function(errand.experiment.ready(errand.unit))
-            fresh = errand.store.write(errand.unit, rows, _record(errand, kept.pieces), lease)
+            fresh = errand.store.write(errand.unit, rows, _record(errand, checkpoints.pieces), lease)
             shutil.rmtree(states, ignore_errors=True)
         return Answer("done" if fresh else "found", time.perf_counter() - start)
     except TrainingPausedError:

@@ -49,16 +49,16 @@ def symbolic_addition(
     >>> symbolic_addition(values=[0, 1, 10], anchors=[0]).target
     array([ 0.,  1., 10.,  1.,  2., 11., 10., 11., 20.])
     """
-    left = _values(values, n, "values")
-    right = left if values2 is None else _values(values2, None, "values2")
-    first = chosen_items(anchors, "anchors", len(left))
+    values_first = _values(values, n, "values")
+    values_second = values_first if values2 is None else _values(values2, None, "values2")
+    anchors_first = chosen_items(anchors, "anchors", len(values_first))
     if anchors2 is not None:
-        second = chosen_items(anchors2, "anchors2", len(right))
+        anchors_second = chosen_items(anchors2, "anchors2", len(values_second))
     else:
-        second = chosen_items(first, "anchors", len(right))
-    cells = every_cell((len(left), len(right)))
-    train = np.isin(cells[:, 0], first) | np.isin(cells[:, 1], second)
-    return Task("symbolic addition", cells, train, left[cells[:, 0]] + right[cells[:, 1]], FACTORS)
+        anchors_second = chosen_items(anchors_first, "anchors", len(values_second))
+    cells = every_cell((len(values_first), len(values_second)))
+    train = np.isin(cells[:, 0], anchors_first) | np.isin(cells[:, 1], anchors_second)
+    return Task("symbolic addition", cells, train, values_first[cells[:, 0]] + values_second[cells[:, 1]], FACTORS)
 
 
 def dispersed_addition(n: int = 9, per_row: int = 2, seed: int = 1) -> Task:

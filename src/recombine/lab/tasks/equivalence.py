@@ -35,17 +35,17 @@ def transitive_equivalence(classes: Sequence[int] = (2, 2), anchors: Sequence[in
     >>> transitive_equivalence([2, 2], [1, 1])
     Task('transitive equivalence': first x second of sizes 4 x 4, 12 seen, 4 unseen)
     """
-    counts = [whole(size, f"classes[{place}]", at_least=1) for place, size in enumerate(classes)]
+    counts = [whole(size, f"classes[{index}]", at_least=1) for index, size in enumerate(classes)]
     if len(counts) < 2 or len(anchors) != len(counts):
         raise InputError(
             f"classes {list(classes)} and anchors {list(anchors)} do not match; "
             "give at least two classes and one anchor count for each"
         )
-    known = [
-        whole(count, f"anchors[{place}]", at_least=0, at_most=size)
-        for place, (count, size) in enumerate(zip(anchors, counts, strict=True))
+    anchor_counts = [
+        whole(count, f"anchors[{index}]", at_least=0, at_most=size)
+        for index, (count, size) in enumerate(zip(anchors, counts, strict=True))
     ]
-    anchor = np.concatenate([np.arange(size) < count for size, count in zip(counts, known, strict=True)])
+    anchor = np.concatenate([np.arange(size) < count for size, count in zip(counts, anchor_counts, strict=True)])
     cells = every_cell((len(anchor), len(anchor)))
     return _task("transitive equivalence", cells, anchor[cells[:, 0]] | anchor[cells[:, 1]], counts)
 

@@ -28,7 +28,7 @@ def transitive_ordering(n: int = 7, distances: Sequence[int] = (1,)) -> Task:
     Task('transitive ordering': first x second of sizes 7 x 7, 12 seen, 30 unseen)
     """
     size = whole(n, "n", at_least=2)
-    seen = [whole(gap, f"distances[{place}]", at_least=1, at_most=size - 1) for place, gap in enumerate(distances)]
+    seen = [whole(gap, f"distances[{index}]", at_least=1, at_most=size - 1) for index, gap in enumerate(distances)]
     if not seen:
         raise InputError("distances is empty; name at least one difference in rank that is seen")
     pairs = every_cell((size, size))

@@ -51,14 +51,14 @@ def from_design(design: Design, name: str | None = None) -> Task:
         raise InputError("a task needs the right answers; name the outcome column: Design.from_frame(..., outcome=...)")
     order = np.argsort(~design.train, kind="stable")
     cells, first = np.unique(design.cells[order], axis=0, return_index=True)
-    kept = order[first]
-    train = design.train[kept]
+    rows = order[first]
+    train = design.train[rows]
     if train.all():
         raise InputError(
             "every cell was seen, so that nothing is left to ask about; say which rows are training: "
             "Design.from_frame(..., split='column=value')"
         )
-    target = design.outcome[kept]
+    target = design.outcome[rows]
     if design.two_values is not None:
         low, high = design.two_values
         between = (target != low) & (target != high)

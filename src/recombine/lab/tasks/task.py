@@ -55,8 +55,8 @@ class Task:
             if column.shape != (len(cells),):
                 raise InputError(f"{label} has shape {column.shape}; give one entry for each of the {len(cells)} cells")
         # Not read-only: torch warns of such arrays whenever they index a tensor.
-        for label, own in (("cells", cells), ("train", train), ("target", target)):
-            object.__setattr__(self, label, own)
+        for label, array in (("cells", cells), ("train", train), ("target", target)):
+            object.__setattr__(self, label, array)
 
     @property
     def test(self) -> BoolArray:

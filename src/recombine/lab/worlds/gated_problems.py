@@ -64,6 +64,6 @@ def _toy() -> GatedProblem:
 
 
 def _curves() -> GatedProblem:
-    place = np.arange(10)
-    X = np.column_stack([np.cos(1.3 * place + 0.5), np.sin(0.7 * place + 0.3), np.cos(0.4 * place + 1)])
-    return GatedProblem("G1", X, np.where((place // 2) % 2 == 0, 1.0, -1.0), (X > 0).astype(np.int64))
+    index = np.arange(10)
+    X = np.column_stack([np.cos(1.3 * index + 0.5), np.sin(0.7 * index + 0.3), np.cos(0.4 * index + 1)])
+    return GatedProblem("G1", X, np.where((index // 2) % 2 == 0, 1.0, -1.0), (X > 0).astype(np.int64))

@@ -104,8 +104,8 @@ def draw_training(reading: str, seed: int, count: int | None = None) -> PlaneSam
     generator = _generator("train", seed)
     if kind.halved:
         points = _pushed(generator.uniform(-kind.reach, kind.reach, size=(total, 2)), kind)
-        kept = generator.permutation(points[~(points > 0).all(axis=1)])
-        points = kept[: len(kept) // 2]
+        outside = generator.permutation(points[~(points > 0).all(axis=1)])
+        points = outside[: len(outside) // 2]
     else:
         cells = np.array(SEEN)[generator.integers(len(SEEN), size=total)]
         points = cells - generator.random((total, 2))
@@ -123,11 +123,11 @@ def stack_samples(samples: Sequence[PlaneSamples]) -> PlaneSamples:
     """
     if not samples:
         raise InputError("no samples were given; stack those of at least one network")
-    longest = max(len(one.labels) for one in samples)
+    longest = max(len(sample.labels) for sample in samples)
     points, labels = np.zeros((len(samples), longest, 2)), np.zeros((len(samples), longest))
-    for place, one in enumerate(samples):
-        points[place, : len(one.points)] = one.points
-        labels[place, : len(one.labels)] = one.labels
+    for index, sample in enumerate(samples):
+        points[index, : len(sample.points)] = sample.points
+        labels[index, : len(sample.labels)] = sample.labels
     return PlaneSamples(points, labels)
 
 

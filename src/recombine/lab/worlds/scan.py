@@ -71,7 +71,7 @@ def interpret(command: str) -> tuple[str, ...]:
     """
     words = command.split()
     _check(words, command)
-    joint = next((place for place, word in enumerate(words) if word in JOINTS), None)
+    joint = next((index for index, word in enumerate(words) if word in JOINTS), None)
     if joint is None:
         return _performed(words)
     first, second = _performed(words[:joint]), _performed(words[joint + 1 :])
@@ -81,15 +81,15 @@ def interpret(command: str) -> tuple[str, ...]:
 def _check(words: Sequence[str], command: str) -> None:
     """Raise an error about the first word that does not fit, if any."""
     before, joined = "", False
-    for place, word in enumerate((*words, ""), start=1):
+    for position, word in enumerate((*words, ""), start=1):
         # A command has at most two sentences.
         fitting = [option for option in FOLLOWS[before] if not (joined and option in JOINTS)]
         if word not in fitting:
-            raise InputError(_misfit(place, word, before, fitting, command))
+            raise InputError(_misfit(position, word, before, fitting, command))
         before, joined = word, joined or word in JOINTS
 
 
-def _misfit(place: int, word: str, before: str, fitting: Sequence[str], command: str) -> str:
+def _misfit(position: int, word: str, before: str, fitting: Sequence[str], command: str) -> str:
     options = listing(option for option in fitting if option) or "nothing, the command is complete"
     if not word:
         return f"{command!r} ends too early; give one of these next: {options}"
@@ -100,7 +100,7 @@ def _misfit(place: int, word: str, before: str, fitting: Sequence[str], command:
         why = "joins a third sentence, but SCAN has at most two"
     else:
         why = f"cannot follow {before!r}" if before else "begins no command"
-    return f"word {place} of {command!r} is {word!r}, which {why};{guess} Here fit: {options}"
+    return f"word {position} of {command!r} is {word!r}, which {why};{guess} Here fit: {options}"
 
 
 def _performed(words: Sequence[str]) -> tuple[str, ...]:
@@ -265,28 +265,30 @@ def _length(name: str, seed: int, without_repeats: bool) -> ScanSplit:
 
 def _primitive(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     primitive = name.removeprefix("addprim_").replace("_", " ")
-    held = commands().containing(primitive)
+    held_out = commands().containing(primitive)
     alone = commands().row(primitive)
-    others = np.flatnonzero(~held)
-    times = 1 if without_repeats else round(len(others) * PRIMITIVE_SHARE / (1 - PRIMITIVE_SHARE))
-    held[alone] = False
-    return ScanSplit(name, np.concatenate([others, np.full(times, alone)]), np.flatnonzero(held))
+    training = np.flatnonzero(~held_out)
+    times = 1 if without_repeats else round(len(training) * PRIMITIVE_SHARE / (1 - PRIMITIVE_SHARE))
+    held_out[alone] = False
+    return ScanSplit(name, np.concatenate([training, np.full(times, alone)]), np.flatnonzero(held_out))
 
 
 def _template(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     template = name.removeprefix("template_").replace("_", " ")
     way = template.removeprefix("jump ")
     verbs = VERBS if way == template else ["jump"]
-    held = np.any([commands().containing(f"{verb} {way}") for verb in verbs], axis=0)
+    held_out = np.any([commands().containing(f"{verb} {way}") for verb in verbs], axis=0)
     turns = commands().containing(f"turn {way}")
-    return ScanSplit(name, np.flatnonzero(~held & ~turns), np.flatnonzero(held & ~turns))
+    return ScanSplit(name, np.flatnonzero(~held_out & ~turns), np.flatnonzero(held_out & ~turns))
 
 
 def _filler(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     fillers = FILLERS[: int(name[-1])]
     unseen = [verb for verb in (*VERBS, "turn") if verb not in fillers]
-    held = np.any([commands().containing(f"{verb} around right") for verb in unseen], axis=0)
-    return ScanSplit(name, np.flatnonzero(~held), _template("template_jump_around_right", seed, without_repeats).test)
+    held_out = np.any([commands().containing(f"{verb} around right") for verb in unseen], axis=0)
+    return ScanSplit(
+        name, np.flatnonzero(~held_out), _template("template_jump_around_right", seed, without_repeats).test
+    )
 
 
 _Rule = Callable[[str, int, bool], ScanSplit]

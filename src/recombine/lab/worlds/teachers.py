@@ -112,14 +112,14 @@ def linear_teachers(
             f"{active} and {main} coordinates with {shared} in common do not fit into {dimension}; lower one of them"
         )
     draw = _generator(seed, "teachers")
-    places = draw.permutation(dimension)
+    coordinates = draw.permutation(dimension)
     signs = draw.choice([-1.0, 1.0], dimension)
-    auxiliary, wanted = np.zeros(dimension), np.zeros(dimension)
-    auxiliary[places[:active]] = signs[:active] * active**-0.5
+    auxiliary, main_task = np.zeros(dimension), np.zeros(dimension)
+    auxiliary[coordinates[:active]] = signs[:active] * active**-0.5
     # Shared coordinates come first, new ones from after the auxiliary task's.
     chosen = np.r_[0:shared, active : active + main - shared]
-    wanted[places[chosen]] = signs[chosen] * size
-    return LinearTeachers(auxiliary, wanted)
+    main_task[coordinates[chosen]] = signs[chosen] * size
+    return LinearTeachers(auxiliary, main_task)
 
 
 @dataclass(frozen=True, eq=False)

@@ -149,7 +149,7 @@ class ConvNet(Architecture):
 
         images, fold = inputs.permute(0, 1, 3, 4, 2), None
         for layer, pool in enumerate(self.pools):
-            weight, bias = (parameters[f"conv{layer}.{part}"].float() for part in ("weight", "bias"))
+            weight, bias = (parameters[f"conv{layer}.{kind}"].float() for kind in ("weight", "bias"))
             if fold is not None:
                 gain, shift = fold
                 bias = bias + (weight.sum((3, 4)) @ shift.unsqueeze(-1)).squeeze(-1)

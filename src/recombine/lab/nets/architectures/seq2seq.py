@@ -122,9 +122,9 @@ class Seq2Seq(Architecture):
         lengths = (read > 0).sum(-1, keepdim=True) + 1
         if read.device.type == "cpu":
             read = read[..., : int(lengths.max())]
-        places = torch.arange(read.shape[-1], device=read.device)
+        positions = torch.arange(read.shape[-1], device=read.device)
         # Place of the symbol that comes at each step from the end; after the last one, anything.
-        mirrored = (lengths - 1 - places).clamp_min(0)
+        mirrored = (lengths - 1 - positions).clamp_min(0)
         both = torch.stack([read, read.gather(-1, mirrored)], dim=1).flatten(0, 1)
         hot = _hot(both.transpose(1, 2), self.symbols_in, dtype)  # (2c, L, B, V)
         words = parameters["read"].repeat_interleave(2, dim=0)
@@ -134,12 +134,14 @@ class Seq2Seq(Architecture):
         hidden, state = (values.view(networks, 2, *values.shape[1:]) for values in (hidden, state))
         last = [values.gather(2, ends).squeeze(2).transpose(1, 2).flatten(2) for values in (hidden, state)]
         if "bridge" in parameters:
-            last = [torch.bmm(value, parameters["bridge"][:, part]) for part, value in enumerate(last)]
+            last = [torch.bmm(value, parameters["bridge"][:, index]) for index, value in enumerate(last)]
         forth, back = hidden.transpose(2, 3).unbind(1)  # (c, B, L, h)
         back = back.gather(2, mirrored.unsqueeze(-1).expand(-1, -1, -1, self.encoder))
         states = torch.cat([forth, back], dim=-1).flatten(1, 2)
         memory = torch.bmm(states, parameters["memory"]).view(networks, batch, -1, self.decoder)
-        blocked = torch.zeros(places.shape, dtype=dtype, device=read.device).masked_fill(places >= lengths, -math.inf)
+        blocked = torch.zeros(positions.shape, dtype=dtype, device=read.device).masked_fill(
+            positions >= lengths, -math.inf
+        )
         return memory, blocked, last[0], last[1]
 
     @torch.no_grad()
@@ -223,11 +225,11 @@ class _Packing:
 
     def _one_by_one(self, values: Tensor) -> Tensor:
         sizes = torch.tensor(self.sizes, device=values.device)
-        places = (sizes.cumsum(0) - sizes) + self.ranks.unsqueeze(-1)
-        places = places.masked_fill(self.ranks.unsqueeze(-1) >= sizes, values.shape[1])
+        positions = (sizes.cumsum(0) - sizes) + self.ranks.unsqueeze(-1)
+        positions = positions.masked_fill(self.ranks.unsqueeze(-1) >= sizes, values.shape[1])
         padded = functional.pad(values, (0, 0, 0, 1))
-        found = padded.gather(1, places.flatten(1).unsqueeze(-1).expand(-1, -1, values.shape[-1]))
-        return found.view(*places.shape, -1)
+        gathered = padded.gather(1, positions.flatten(1).unsqueeze(-1).expand(-1, -1, values.shape[-1]))
+        return gathered.view(*positions.shape, -1)
 
 
 def sequence_rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
@@ -238,22 +240,22 @@ def sequence_rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
     >>> sequence_rows([[3, 1, 0]], [[2, 0]]).tolist()
     [[3.0, 1.0, 0.0, 2.0, 0.0]]
     """
-    parts = [np.asarray(part) for part in (read, written)]
-    for name, part in zip(("read", "written"), parts, strict=True):
+    pair = [np.asarray(sequences) for sequences in (read, written)]
+    for name, sequences in zip(("read", "written"), pair, strict=True):
         if (
-            part.ndim != 2
-            or part.dtype.kind not in "iu"
-            or part.size == 0
-            or part.min() < 0
-            or (part[:, -1] != 0).any()
+            sequences.ndim != 2
+            or sequences.dtype.kind not in "iu"
+            or sequences.size == 0
+            or sequences.min() < 0
+            or (sequences[:, -1] != 0).any()
         ):
             raise InputError(
-                f"sequences to be {name} have shape {part.shape} and dtype {part.dtype}; give whole numbers from 0 up, "
-                "one padded sequence per row, each with at least one 0 at its end"
+                f"sequences to be {name} have shape {sequences.shape} and dtype {sequences.dtype}; give whole numbers "
+                "from 0 up, one padded sequence per row, each with at least one 0 at its end"
             )
-    if len(parts[0]) != len(parts[1]):
-        raise InputError(f"{len(parts[0])} sequences to read do not fit {len(parts[1])} to write; give one for each")
-    return np.concatenate(parts, axis=1).astype(np.float64)
+    if len(pair[0]) != len(pair[1]):
+        raise InputError(f"{len(pair[0])} sequences to read do not fit {len(pair[1])} to write; give one for each")
+    return np.concatenate(pair, axis=1).astype(np.float64)
 
 
 def sequences_right(logits: Tensor, written: Tensor) -> Tensor:

@@ -113,9 +113,9 @@ class Continued(Architecture):
     def __post_init__(self) -> None:
         if len(set(self.seeds)) != len(self.seeds) or any(len(t) != len(self.seeds) for t in self.parameters.values()):
             raise InputError("give one set of parameters for each seed, and every seed once")
-        given, wanted = ({n: tuple(t.shape[1:]) for n, t in self.parameters.items()}, _shapes(self.architecture))
-        if given != wanted:
-            raise InputError(f"parameters of one network have shapes {given}; the architecture has {wanted}")
+        shapes, expected = ({n: tuple(t.shape[1:]) for n, t in self.parameters.items()}, _shapes(self.architecture))
+        if shapes != expected:
+            raise InputError(f"parameters of one network have shapes {shapes}; the architecture has {expected}")
         for name in ("outputs", "input_axes", "reentrant", "cache_bound", "cpu_networks", "exact_inputs"):
             object.__setattr__(self, name, getattr(self.architecture, name))
 
@@ -123,8 +123,8 @@ class Continued(Architecture):
         """Return the given weights of one network."""
         if seed not in self.seeds:
             raise InputError(f"there are no weights for seed {seed}; there are for {self.seeds}")
-        place = self.seeds.index(seed)
-        return {name: tensor[place].detach().double().cpu() for name, tensor in self.parameters.items()}
+        index = self.seeds.index(seed)
+        return {name: tensor[index].detach().double().cpu() for name, tensor in self.parameters.items()}
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Pass through the architecture."""

@@ -139,10 +139,10 @@ class Noise:
         if self.share == 0:
             return values
         self.calls += 1
-        places = torch.arange(values[0].numel(), dtype=torch.int32, device=values.device)
+        positions = torch.arange(values[0].numel(), dtype=torch.int32, device=values.device)
         key = scramble(self.state + 0x3C6EF372 * self.calls % 2**31)
-        kept = (scramble(places ^ key.unsqueeze(1)) & 0xFFFFFF) >= self.share * 2**24
-        return values * (kept.view(values.shape) / (1 - self.share)).to(values.dtype)
+        mask = (scramble(positions ^ key.unsqueeze(1)) & 0xFFFFFF) >= self.share * 2**24
+        return values * (mask.view(values.shape) / (1 - self.share)).to(values.dtype)
 
     def advance(self) -> None:
         """Move on to the next step's noise."""

@@ -160,21 +160,21 @@ class MultiTask(DiagonalNetworks):
 
     def loss(self) -> Tensor:
         """Return the mean squared errors over both tasks (E,)."""
-        main, other = self._missing()
+        main, auxiliary = self._missing()
         away = self.state["known"] - self.other
-        return (main.square().sum(0) + (other * away).sum(0)) / self.samples
+        return (main.square().sum(0) + (auxiliary * away).sum(0)) / self.samples
 
     def step(self, pace: Tensor) -> None:
         """Do one step on all weights; the minus path moves the other way."""
-        missing, other = self._missing()
+        missing, auxiliary = self._missing()
         share = pace * (2 / self.samples)
-        main, other = (self.inputs.t() @ missing).mul_(share), other.mul_(share)
+        main, auxiliary = (self.inputs.t() @ missing).mul_(share), auxiliary.mul_(share)
         for path, sign in ((0, 1.0), (1, -1.0)):
             hidden, first, second = (self.state[name][path] for name in self.weights)
             before = hidden.clone()
-            hidden.addcmul_(first, main, value=sign).addcmul_(second, other, value=sign)
+            hidden.addcmul_(first, main, value=sign).addcmul_(second, auxiliary, value=sign)
             first.addcmul_(before, main, value=sign)
-            second.addcmul_(before, other, value=sign)
+            second.addcmul_(before, auxiliary, value=sign)
 
     def like(self, state: dict[str, Tensor]) -> MultiTask:
         """Return columns with another state on the same inputs."""
@@ -251,13 +251,14 @@ def single_task(
     """
     X, truth = _placed(inputs, dtype, device, "inputs"), _placed(teachers, dtype, device, "teachers")
     _check(X, truth)
-    parts = [_placed(part, dtype, device, name) for part, name in zip(start, ("up", "down"), strict=True)]
-    for part in parts:
-        if tuple(part.shape) not in {(len(truth), 1), tuple(truth.shape)}:
+    starts = [_placed(weights, dtype, device, name) for weights, name in zip(start, ("up", "down"), strict=True)]
+    for weights in starts:
+        if tuple(weights.shape) not in {(len(truth), 1), tuple(truth.shape)}:
             raise InputError(
-                f"start has shape {tuple(part.shape)}; give {tuple(truth.shape)}, a column per network, or one for all"
+                f"start has shape {tuple(weights.shape)}; give {tuple(truth.shape)}, a column per network, "
+                "or one for all"
             )
-    up, down = (part.expand(truth.shape).clone() for part in parts)
+    up, down = (weights.expand(truth.shape).clone() for weights in starts)
     return SingleTask.start(X, truth, up, down)
 
 
@@ -288,8 +289,8 @@ def multi_task(
     >>> columns.beta.shape, columns.other.shape
     (torch.Size([3, 2]), torch.Size([3, 2]))
     """
-    given = {"inputs": inputs, "teachers": teachers, "others": others, "known": known}
-    X, truth, X1, B = (_placed(values, dtype, device, name) for name, values in given.items())
+    arguments = {"inputs": inputs, "teachers": teachers, "others": others, "known": known}
+    X, truth, X1, B = (_placed(values, dtype, device, name) for name, values in arguments.items())
     _check(X, truth)
     D = len(truth)
     if X1.ndim != 2 or X1.shape[1] != D or B.shape != (D,):

@@ -131,11 +131,11 @@ class _Run:
         tensors = {
             name: torch.from_numpy(value).to(self.rate.device) for name, value in state.items() if name != "number"
         }
-        here = torch.isin(self.places, tensors["places"])
+        present = torch.isin(self.places, tensors["places"])
         self.number = int(state["number"])
         for name in BOOK:
             setattr(self, name, tensors[name])
-        self.columns = self.columns.select(here)
+        self.columns = self.columns.select(present)
         for name, tensor in self.columns.state.items():
             tensor.copy_(tensors[f"state/{name}"])
         self.block = _Block(self.columns, tensors["pace"])
@@ -143,12 +143,12 @@ class _Run:
     def _note(self) -> Tensor:
         """Write down where active networks stand; return which have diverged."""
         loss, test = self.columns.loss(), self.columns.test()
-        here = self.places[self.active]
-        self.loss[here], self.test[here] = loss[self.active], test[self.active]
+        networks = self.places[self.active]
+        self.loss[networks], self.test[networks] = loss[self.active], test[self.active]
         seen = torch.nan_to_num(test[self.active], nan=torch.inf)
-        self.best[here] = torch.minimum(self.best[here], seen)
-        self.taken[here] = self.number - self.begun[here]
-        self.beta[:, here] = self.columns.beta[:, self.active]
+        self.best[networks] = torch.minimum(self.best[networks], seen)
+        self.taken[networks] = self.number - self.begun[networks]
+        self.beta[:, networks] = self.columns.beta[:, self.active]
         return self.active & ~(loss <= DIVERGED)
 
     def _begin_again(self, wild: Tensor) -> None:
@@ -165,7 +165,9 @@ class _Run:
             self.columns.state[name][..., wild] = self.first[name][..., again]
 
     def result(self) -> TrainedDiagonal:
-        loss, test, best, rate = (part.double().cpu().numpy() for part in (self.loss, self.test, self.best, self.rate))
+        loss, test, best, rate = (
+            tensor.double().cpu().numpy() for tensor in (self.loss, self.test, self.best, self.rate)
+        )
         stopped = loss < self.schedule.stop
         return TrainedDiagonal(
             self.beta.double().cpu().numpy(), loss, test, best, self.taken.cpu().numpy(), stopped, rate

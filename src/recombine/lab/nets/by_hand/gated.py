@@ -67,11 +67,11 @@ class GatedNetworks:
         shapes = [tuple(tensor.shape) for tensor in (self.weights, self.readout, self.bias)]
         networks, units, _, inputs = shapes[0] if len(shapes[0]) == 4 else (0, 0, 0, 0)
         _check(self.kind, networks, self.contexts)
-        wanted = (networks, *_rows(self.kind, self.contexts, units, inputs))
-        if 0 in wanted or shapes != [wanted, wanted[:2], wanted[:1]]:
+        expected = (networks, *_rows(self.kind, self.contexts, units, inputs))
+        if 0 in expected or shapes != [expected, expected[:2], expected[:1]]:
             raise InputError(
                 f"weights, readout and bias have shapes {listing(shapes)}; these contexts and this kind need "
-                f"{wanted}, {wanted[:2]} and {wanted[:1]}"
+                f"{expected}, {expected[:2]} and {expected[:1]}"
             )
 
     @classmethod
@@ -107,7 +107,7 @@ class GatedNetworks:
         if width != inputs:
             raise InputError(f"inputs is {inputs} but the contexts look at {width}; give the same")
         drawn = [_draw(kind, seed, units, count, inputs) for seed in numbers]
-        hidden, readout = (np.stack(parts).astype(np.float32) for parts in zip(*drawn, strict=True))
+        hidden, readout = (np.stack(arrays).astype(np.float32) for arrays in zip(*drawn, strict=True))
         weights = _placed(hidden, device)
         return cls(kind, weights, _placed(readout, device), weights.new_zeros(len(numbers)), tuple(contexts))
 
@@ -124,19 +124,19 @@ class GatedNetworks:
         if self.kind == "relu":
             return None
         points = as_points(X)
-        return torch.tensor(np.stack([one.ids(points) for one in self.contexts]), device=self.device)
+        return torch.tensor(np.stack([function.ids(points) for function in self.contexts]), device=self.device)
 
     def outputs(self, X: npt.ArrayLike) -> FloatArray:
         """Return f (E, n) at inputs ``X`` (n, d)."""
         points = as_points(X, self.weights.shape[-1])
-        parts = [torch.zeros(len(self), 0, dtype=self.weights.dtype, device=self.device)]
+        blocks = [torch.zeros(len(self), 0, dtype=self.weights.dtype, device=self.device)]
         for start in range(0, len(points), BLOCK):
             block = points[start : start + BLOCK]
             placed = torch.tensor(block, dtype=self.weights.dtype, device=self.device)
             inputs = placed.expand(len(self), *placed.shape)
             active, _ = self.activities(inputs, self.ids(block))
-            parts.append(torch.einsum("ebh,eh->eb", active, self.readout) + self.bias[:, None])
-        return torch.cat(parts, dim=1).cpu().numpy().astype(np.float64)
+            blocks.append(torch.einsum("ebh,eh->eb", active, self.readout) + self.bias[:, None])
+        return torch.cat(blocks, dim=1).cpu().numpy().astype(np.float64)
 
     def activities(self, inputs: Tensor, ids: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return what each unit passes on, (E, B, H), at inputs (E, B, d) in contexts (E, B, H), and ReLU gates."""
@@ -148,16 +148,16 @@ class GatedNetworks:
 
     def without_thresholds(self, seed: int = 0) -> GatedNetworks:
         """Return the networks as the published code reloads them: with thresholds drawn anew."""
-        fresh = [one.without_thresholds(seed + place) for place, one in enumerate(self.contexts)]
+        fresh = [function.without_thresholds(seed + index) for index, function in enumerate(self.contexts)]
         return replace(self, contexts=tuple(fresh))
 
     def save(self, path: str | Path) -> None:
         """Write weights and context functions to one ``.npz`` file."""
-        parts = {name: getattr(self, name).cpu().numpy() for name in ("weights", "readout", "bias")}
+        arrays = {name: getattr(self, name).cpu().numpy() for name in ("weights", "readout", "bias")}
         if self.contexts:
-            parts["normals"] = np.stack([one.normals for one in self.contexts])
-            parts["thresholds"] = np.stack([one.thresholds for one in self.contexts])
-        write_arrays(path, kind=np.array(self.kind), **parts)
+            arrays["normals"] = np.stack([function.normals for function in self.contexts])
+            arrays["thresholds"] = np.stack([function.thresholds for function in self.contexts])
+        write_arrays(path, kind=np.array(self.kind), **arrays)
 
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> GatedNetworks:
@@ -228,13 +228,13 @@ def _check(kind: str, networks: int, contexts: Sequence[HalfSpaces]) -> None:
     """Refuse contexts that do not belong to so many networks of a kind."""
     if kind not in KINDS:
         raise InputError(f"kind {kind!r} is unknown;{near_miss(kind, KINDS)} Kinds: {listing(KINDS)}")
-    wanted = 0 if kind == "relu" else networks
-    if not all(isinstance(one, HalfSpaces) for one in contexts):
+    expected = 0 if kind == "relu" else networks
+    if not all(isinstance(function, HalfSpaces) for function in contexts):
         raise InputError("contexts are not all HalfSpaces; give one for each network")
-    if not networks or len(contexts) != wanted or len({one.normals.shape for one in contexts}) > 1:
+    if not networks or len(contexts) != expected or len({function.normals.shape for function in contexts}) > 1:
         raise InputError(
             f"there are {len(contexts)} context functions for {networks} {kind} networks; "
-            f"give {wanted}, all of one shape"
+            f"give {expected}, all of one shape"
         )
     if contexts and (
         (kind == "one-layer" and contexts[0].units != 1) or (kind == "frozen" and contexts[0].contexts != 2)

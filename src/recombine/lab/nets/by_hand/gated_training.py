@@ -130,17 +130,17 @@ def schedule_of(rows: Sequence[npt.ArrayLike], seeds: Sequence[int], steps: int,
     """
     steps, batch = whole(steps, "steps", 0), whole(batch, "batch")
     plan = np.full((len(rows), steps, batch), -1, dtype=np.int64)
-    for place, (listed, seed) in enumerate(zip(rows, wholes(seeds, "seeds", 0), strict=True)):
-        own = np.array(wholes(listed, f"rows[{place}]", 0), dtype=np.int64)
+    for network, (listed, seed) in enumerate(zip(rows, wholes(seeds, "seeds", 0), strict=True)):
+        samples = np.array(wholes(listed, f"rows[{network}]", 0), dtype=np.int64)
         generator = np.random.default_rng(np.random.SeedSequence([seed, ORDER]))
-        length = -(-len(own) // batch)
+        length = -(-len(samples) // batch)
         if not length:
-            raise InputError(f"network {place} has no rows to train on; give at least one")
+            raise InputError(f"network {network} has no rows to train on; give at least one")
         for epoch in range(-(-steps // length)):
             padded = np.full(length * batch, -1, dtype=np.int64)
-            padded[: len(own)] = generator.permutation(own)
-            part = plan[place, epoch * length : (epoch + 1) * length]
-            part[:] = padded.reshape(length, batch)[: len(part)]
+            padded[: len(samples)] = generator.permutation(samples)
+            epoch_plan = plan[network, epoch * length : (epoch + 1) * length]
+            epoch_plan[:] = padded.reshape(length, batch)[: len(epoch_plan)]
     return plan
 
 
@@ -157,16 +157,16 @@ class _Trainer:
         biased: bool,
     ) -> None:
         self.networks = networks
-        place = networks.device
-        self.X = torch.tensor(points, dtype=torch.float32, device=place)
-        self.y = torch.tensor(signs, dtype=torch.float32, device=place)
-        self.schedule = torch.tensor(schedule, device=place)
+        device = networks.device
+        self.X = torch.tensor(points, dtype=torch.float32, device=device)
+        self.y = torch.tensor(signs, dtype=torch.float32, device=device)
+        self.schedule = torch.tensor(schedule, device=device)
         self.ids = networks.ids(points)
         self.weights, self.readout, self.bias = (
             tensor.clone(memory_format=torch.contiguous_format)
             for tensor in (networks.weights, networks.readout, networks.bias)
         )
-        self.momentum = torch.tensor(momentum, dtype=torch.float32, device=place) if momentum.any() else None
+        self.momentum = torch.tensor(momentum, dtype=torch.float32, device=device) if momentum.any() else None
         self.trains_readout = networks.kind != "one-layer"
         self.trains_bias = biased and networks.kind == "contexts"
         self.slots: dict[str, Tensor] = {}
@@ -255,8 +255,8 @@ class _Trainer:
 
     def result(self) -> GatedNetworks:
         """Return the trained networks, or say which of them diverged."""
-        parts = (self.weights, self.readout, self.bias.unsqueeze(1))
-        finite = torch.stack([torch.isfinite(part).flatten(1).all(1) for part in parts]).all(0)
+        tensors = (self.weights, self.readout, self.bias.unsqueeze(1))
+        finite = torch.stack([torch.isfinite(tensor).flatten(1).all(1) for tensor in tensors]).all(0)
         if not bool(finite.all()):
             lost = (~finite).nonzero().flatten().tolist()
             raise SolverError(f"training diverged in networks {listing(lost)}; lower the rate or the momentum")
@@ -266,8 +266,8 @@ class _Trainer:
 class _RowTrainer(_Trainer):
     """The same for many contexts: a table of the rows that some training sample uses; no other row ever moves."""
 
-    def __init__(self, networks: GatedNetworks, points: FloatArray, signs: FloatArray, *rest: Any) -> None:
-        super().__init__(networks, points, signs, *rest)
+    def __init__(self, networks: GatedNetworks, points: FloatArray, signs: FloatArray, *settings: Any) -> None:
+        super().__init__(networks, points, signs, *settings)
         assert self.ids is not None
         rows = row_numbers(self.ids, self.weights.shape[2])
         seen = torch.zeros(rows.shape[:2], dtype=torch.bool, device=rows.device)
@@ -291,10 +291,10 @@ class _RowTrainer(_Trainer):
     ) -> None:
         """Add shares of the inputs to the rows in use; with momentum, all rows of the table keep moving."""
         assert ids is not None
-        places = ids.unbind(2)
+        rows_by_unit = ids.unbind(2)
 
         def add(target: Tensor, share: float) -> None:
-            for unit, rows in enumerate(places):
+            for unit, rows in enumerate(rows_by_unit):
                 added = (share * onward[:, :, unit, None] * inputs).flatten(0, 1)
                 target.index_add_(0, rows.flatten(), added)
 
@@ -309,8 +309,8 @@ class _RowTrainer(_Trainer):
 class _OneLayerTrainer(_RowTrainer):
     """One unit, nothing but its rows to train: what a step needs is laid out before the first one."""
 
-    def __init__(self, networks: GatedNetworks, points: FloatArray, signs: FloatArray, *rest: Any) -> None:
-        super().__init__(networks, points, signs, *rest)
+    def __init__(self, networks: GatedNetworks, points: FloatArray, signs: FloatArray, *settings: Any) -> None:
+        super().__init__(networks, points, signs, *settings)
         assert self.ids is not None
         there = (self.schedule >= 0).float()
         samples = self.schedule.clamp_min(0)
@@ -319,7 +319,7 @@ class _OneLayerTrainer(_RowTrainer):
         labels = self.y[samples]
         shares = -labels * there / there.sum(2, keepdim=True)
         self.samples, self.rows, self.labels, self.shares = (
-            part.transpose(0, 1).flatten(1).contiguous() for part in (samples, rows, labels, shares)
+            tensor.transpose(0, 1).flatten(1).contiguous() for tensor in (samples, rows, labels, shares)
         )
 
     def step(self, number: int, rate: float) -> None:

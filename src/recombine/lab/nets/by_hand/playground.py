@@ -88,7 +88,7 @@ class Playground:
 
     def copy(self) -> Playground:
         """Return networks that do not change when these are trained on."""
-        return Playground(tuple(part.copy() for part in self.weights), tuple(part.copy() for part in self.biases))
+        return Playground(tuple(array.copy() for array in self.weights), tuple(array.copy() for array in self.biases))
 
     def outputs(self, points: FloatArray) -> FloatArray:
         """Return outputs (E, N), between -1 and 1, on points (N, inputs) or (E, N, inputs)."""
@@ -149,9 +149,9 @@ class Playground:
     ) -> None:
         """Take one step down the gradient, in place."""
         by_weight, by_bias = self.gradients(points, labels, shares, loss)
-        for part, gradient in zip((*self.weights, *self.biases), (*by_weight, *by_bias), strict=True):
+        for array, gradient in zip((*self.weights, *self.biases), (*by_weight, *by_bias), strict=True):
             gradient *= rate
-            part -= gradient
+            array -= gradient
 
 
 def train_playground(
@@ -201,39 +201,39 @@ def train_playground(
         raise InputError(f"record is {list(record)}; give at least one epoch, from 0 up")
     batches = _Batches.of(labels, batch, len(networks))
     moving, epochs = networks.copy(), sorted(set(record))
-    kept = {0: moving.copy()} if epochs[0] == 0 else {}
+    recorded = {0: moving.copy()} if epochs[0] == 0 else {}
     before = None
     checkpoint = next_checkpoint(
         "playground",
         **{"weights": networks.weights, "points": "drawn" if callable(points) else points, "labels": labels},
         **{"record": epochs, "rate": rate, "batch": batch, "loss": loss},
     )
-    done = _restore(checkpoint.load(), moving, kept)
+    done = _restore(checkpoint.load(), moving, recorded)
     for epoch in range(1, epochs[-1] + 1):
         now = points() if callable(points) else points
         if epoch <= done:
             # Samples that change from visit to visit come from elsewhere: those that were seen are asked for again.
             before = now
             continue
-        checkpoint.offer(epoch - 1, partial(_saved, epoch - 1, moving, kept))
+        checkpoint.offer(epoch - 1, partial(_saved, epoch - 1, moving, recorded))
         for inputs, targets, shares in batches.visit(now, before):
             moving.move(inputs, targets, shares, rate, loss)
         before = now
         if epoch in epochs:
-            kept[epoch] = moving.copy()
-    checkpoint.finish(epochs[-1], partial(_saved, epochs[-1], moving, kept))
-    return kept
+            recorded[epoch] = moving.copy()
+    checkpoint.finish(epochs[-1], partial(_saved, epochs[-1], moving, recorded))
+    return recorded
 
 
-def _saved(done: int, moving: Playground, kept: Mapping[int, Playground]) -> State:
+def _saved(done: int, moving: Playground, recorded: Mapping[int, Playground]) -> State:
     """Return the state after some epochs: the networks as they are, and those that were kept."""
-    state: dict[str, Any] = {"done": done, "kept": list(kept)}
-    for name, networks in (("moving", moving), *((str(epoch), one) for epoch, one in kept.items())):
+    state: dict[str, Any] = {"done": done, "kept": list(recorded)}
+    for name, networks in (("moving", moving), *((str(epoch), copy) for epoch, copy in recorded.items())):
         state[name] = [*networks.weights, *networks.biases]
     return state
 
 
-def _restore(state: State | None, moving: Playground, kept: dict[int, Playground]) -> int:
+def _restore(state: State | None, moving: Playground, recorded: dict[int, Playground]) -> int:
     """Take back what `_saved` returned, where there is something; return how many epochs are done."""
     if state is None:
         return 0
@@ -241,8 +241,8 @@ def _restore(state: State | None, moving: Playground, kept: dict[int, Playground
     for mine, theirs in zip((*moving.weights, *moving.biases), state["moving"], strict=True):
         mine[...] = theirs
     for epoch in state["kept"]:
-        parts = state[str(epoch)]
-        kept[epoch] = Playground(tuple(parts[:layers]), tuple(parts[layers:]))
+        arrays = state[str(epoch)]
+        recorded[epoch] = Playground(tuple(arrays[:layers]), tuple(arrays[layers:]))
     return int(state["done"])
 
 
@@ -303,6 +303,6 @@ def _slope(z: FloatArray, labels: FloatArray, loss: str) -> FloatArray:
         # 1 / (1 + exp(label z)), which would overflow for a large margin.
         slope = -labels * np.exp(-np.logaddexp(0.0, labels * z))
     else:
-        out = np.tanh(z)
-        slope = (out - labels) * (1 - out * out)
+        output = np.tanh(z)
+        slope = (output - labels) * (1 - output * output)
     return slope

@@ -182,7 +182,7 @@ class FourierNet(Component):
     def layer(self, parameters: Tensors, latents: Tensor) -> Tensor:
         """Map latents (g, B, inputs) from 0 to 1 to layers (g, B, channels, side, side)."""
         angles = [math.pi * wave * latents for wave in range(1, self.waves + 1)]
-        waves = [part for angle in angles for part in (torch.sin(angle), torch.cos(angle))]
+        waves = [wave_values for angle in angles for wave_values in (torch.sin(angle), torch.cos(angle))]
         values = _dense(parameters, torch.cat([2 * latents - 1, *waves], -1), len(self.widths) - 1)
         return values.reshape(*values.shape[:2], self.channels, self.side, self.side)
 

@@ -60,9 +60,9 @@ class ComposedDecoder(Architecture):
     exact_inputs = True
 
     def __post_init__(self) -> None:
-        for word, known, name in ((self.rule, RULES, "rule"), (self.opacity, OPACITIES, "opacity")):
-            if word not in known:
-                raise InputError(f"{name} {word!r} is unknown;{near_miss(word, known)} Known: {listing(known)}")
+        for word, choices, name in ((self.rule, RULES, "rule"), (self.opacity, OPACITIES, "opacity")):
+            if word not in choices:
+                raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices)} Known: {listing(choices)}")
         needed = 4 if self.rule == "rgba" else 3
         if self.slots < 1 or self.component.channels != needed:
             raise InputError(
@@ -237,13 +237,13 @@ def small_decoder(model: str, side: int = 12) -> ComposedDecoder:
     >>> small_decoder("compositional").size, small_decoder("monolithic").size
     (125280, 127952)
     """
-    part = FourierNet(side=side)
-    known = {
-        "compositional": ComposedDecoder(part, gain=3.0),
-        "additive": ComposedDecoder(part, rule="add"),
-        "monolithic": ComposedDecoder(replace(part, inputs=6, hidden=160), slots=1),
-        "rgba": ComposedDecoder(replace(part, channels=4), rule="rgba", opacity="sigmoid"),
+    component = FourierNet(side=side)
+    models = {
+        "compositional": ComposedDecoder(component, gain=3.0),
+        "additive": ComposedDecoder(component, rule="add"),
+        "monolithic": ComposedDecoder(replace(component, inputs=6, hidden=160), slots=1),
+        "rgba": ComposedDecoder(replace(component, channels=4), rule="rgba", opacity="sigmoid"),
     }
-    if model not in known:
-        raise InputError(f"model {model!r} is unknown;{near_miss(model, known)} Models: {listing(known)}")
-    return known[model]
+    if model not in models:
+        raise InputError(f"model {model!r} is unknown;{near_miss(model, models)} Models: {listing(models)}")
+    return models[model]

@@ -15,26 +15,26 @@ PIXELS = 1024
 
 
 @triton.jit
-def _colours(image, place, here, pixels):  # type: ignore[no-untyped-def]
+def _colours(image, index, valid, pixels):  # type: ignore[no-untyped-def]
     """Load three channels of an image or a layer."""
-    first = tl.load(image + place, mask=here, other=0.0).to(tl.float32)
-    second = tl.load(image + pixels + place, mask=here, other=0.0).to(tl.float32)
-    third = tl.load(image + 2 * pixels + place, mask=here, other=0.0).to(tl.float32)
+    first = tl.load(image + index, mask=valid, other=0.0).to(tl.float32)
+    second = tl.load(image + pixels + index, mask=valid, other=0.0).to(tl.float32)
+    third = tl.load(image + 2 * pixels + index, mask=valid, other=0.0).to(tl.float32)
     return first, second, third
 
 
 @triton.jit
-def _store_colours(layer, place, here, pixels, first, second, third):  # type: ignore[no-untyped-def]
+def _store_colours(layer, index, valid, pixels, first, second, third):  # type: ignore[no-untyped-def]
     short = layer.dtype.element_ty
-    tl.store(layer + place, first.to(short), mask=here)
-    tl.store(layer + pixels + place, second.to(short), mask=here)
-    tl.store(layer + 2 * pixels + place, third.to(short), mask=here)
+    tl.store(layer + index, first.to(short), mask=valid)
+    tl.store(layer + pixels + index, second.to(short), mask=valid)
+    tl.store(layer + 2 * pixels + index, third.to(short), mask=valid)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _opacity(layer, place, here, pixels, RULE: tl.constexpr):  # type: ignore[no-untyped-def]
+def _opacity(layer, index, valid, pixels, RULE: tl.constexpr):  # type: ignore[no-untyped-def]
     """Opacities, and how they change with the values behind them."""
-    values = tl.load(layer + 3 * pixels + place, mask=here, other=0.0).to(tl.float32)
+    values = tl.load(layer + 3 * pixels + index, mask=valid, other=0.0).to(tl.float32)
     if RULE == "clamp":
         cover = tl.minimum(tl.maximum(values, 0.0), 1.0)
         change = tl.where((values >= 0.0) & (values <= 1.0), 1.0, 0.0)
@@ -45,22 +45,22 @@ def _opacity(layer, place, here, pixels, RULE: tl.constexpr):  # type: ignore[no
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _tile(layers, targets, slopes, at, behind, place, here, pixels, gain, scale, RULE: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip
+def _tile(layers, targets, slopes, at, behind, index, valid, pixels, gain, scale, RULE: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip
     """Store the slopes of one tile of pixels; return their squared errors."""
-    t0, t1, t2 = _colours(targets, place, here, pixels)
-    a0, a1, a2 = _colours(layers + at, place, here, pixels)
+    t0, t1, t2 = _colours(targets, index, valid, pixels)
+    a0, a1, a2 = _colours(layers + at, index, valid, pixels)
     if RULE == "single":
         g0, g1, g2 = a0 - t0, a1 - t1, a2 - t2
         total = g0 * g0 + g1 * g1 + g2 * g2
-        _store_colours(slopes + at, place, here, pixels, scale * g0, scale * g1, scale * g2)
+        _store_colours(slopes + at, index, valid, pixels, scale * g0, scale * g1, scale * g2)
     else:
-        b0, b1, b2 = _colours(layers + behind, place, here, pixels)
+        b0, b1, b2 = _colours(layers + behind, index, valid, pixels)
         if RULE == "soft":
             share = 1.0 / (1.0 + tl.exp(-gain * (a0 + a1 + a2)))
             change, cover, uncovered = gain * share * (1.0 - share), 1.0, 0.0
         else:
-            share, change = _opacity(layers + at, place, here, pixels, RULE)
-            cover, uncovered = _opacity(layers + behind, place, here, pixels, RULE)
+            share, change = _opacity(layers + at, index, valid, pixels, RULE)
+            cover, uncovered = _opacity(layers + behind, index, valid, pixels, RULE)
         d0, d1, d2 = a0 - cover * b0, a1 - cover * b1, a2 - cover * b2
         g0 = cover * b0 + share * d0 - t0
         g1 = cover * b1 + share * d1 - t1
@@ -69,18 +69,18 @@ def _tile(layers, targets, slopes, at, behind, place, here, pixels, gain, scale,
         g0, g1, g2 = scale * g0, scale * g1, scale * g2
         by_share = change * (g0 * d0 + g1 * d1 + g2 * d2)
         below = (1.0 - share) * cover
-        _store_colours(slopes + behind, place, here, pixels, below * g0, below * g1, below * g2)
+        _store_colours(slopes + behind, index, valid, pixels, below * g0, below * g1, below * g2)
         if RULE == "soft":
             # What is in front is also what decides how much of it is seen.
             front0, front1, front2 = share * g0 + by_share, share * g1 + by_share, share * g2 + by_share
-            _store_colours(slopes + at, place, here, pixels, front0, front1, front2)
+            _store_colours(slopes + at, index, valid, pixels, front0, front1, front2)
         else:
             by_cover = uncovered * (1.0 - share) * (g0 * b0 + g1 * b1 + g2 * b2)
-            _store_colours(slopes + at, place, here, pixels, share * g0, share * g1, share * g2)
+            _store_colours(slopes + at, index, valid, pixels, share * g0, share * g1, share * g2)
             short = slopes.dtype.element_ty
-            tl.store(slopes + at + 3 * pixels + place, by_share.to(short), mask=here)
-            tl.store(slopes + behind + 3 * pixels + place, by_cover.to(short), mask=here)
-    return tl.where(here, total, 0.0)
+            tl.store(slopes + at + 3 * pixels + index, by_share.to(short), mask=valid)
+            tl.store(slopes + behind + 3 * pixels + index, by_cover.to(short), mask=valid)
+    return tl.where(valid, total, 0.0)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -99,9 +99,9 @@ def _compare(  # type: ignore[no-untyped-def]
     behind = at + images.to(tl.int64) * CHANNELS * pixels
     cost = tl.zeros((PIXELS,), dtype=tl.float32)
     for start in range(0, pixels, PIXELS):
-        place = start + tl.arange(0, PIXELS)
-        here = place < pixels
-        cost += _tile(layers, targets, slopes, at, behind, place, here, pixels, gain, scale, RULE)
+        index = start + tl.arange(0, PIXELS)
+        valid = index < pixels
+        cost += _tile(layers, targets, slopes, at, behind, index, valid, pixels, gain, scale, RULE)
     tl.store(costs + network * images + image, tl.sum(cost, 0))
 
 

@@ -69,10 +69,10 @@ class LowRankDecoder(ImageDecoder):
         for factor in FACTORS:
             weights = torch.randn(side, side, generator=generator, dtype=torch.float64)
             parameters[f"{factor}.weights"] = weights * (scale / side**0.5)
-            for part in ("columns", "rows"):
+            for side_name in ("columns", "rows"):
                 drawn = torch.randn(side, side, side, generator=generator, dtype=torch.float64)
                 # Unit vectors: a step of Adam then turns them far enough within the released number of epochs.
-                parameters[f"{factor}.{part}"] = functional.normalize(drawn, dim=-1)
+                parameters[f"{factor}.{side_name}"] = functional.normalize(drawn, dim=-1)
         for layer in range(self.depth + 1):
             parameters[f"slope{layer}"] = torch.full((1,), PRELU_SLOPE, dtype=torch.float64)
             out = 2 if layer < self.depth else 1
@@ -94,21 +94,23 @@ class LowRankDecoder(ImageDecoder):
 
     def embedding(self, parameters: Tensors, factor: str) -> Tensor:
         """Return the image of every value of a factor, (c, side, side * side), row by row."""
-        columns, rows = (functional.normalize(parameters[f"{factor}.{part}"], dim=-1) for part in ("columns", "rows"))
+        columns, rows = (
+            functional.normalize(parameters[f"{factor}.{side_name}"], dim=-1) for side_name in ("columns", "rows")
+        )
         weighted = columns * parameters[f"{factor}.weights"].unsqueeze(-1)
         # Vectors are (c, value, component, pixel): sum over components of column times row.
         return (weighted.transpose(2, 3) @ rows).flatten(2)
 
     def penalty(self, parameters: Tensors) -> Tensor | None:
         """Return the weighted entropies and variances, summed over values, components and factors, (c,)."""
-        parts = []
+        penalties = []
         for factor in FACTORS:
             if self.entropy:
-                parts.append(self.entropy * entropies(parameters[f"{factor}.weights"]).sum(1))
+                penalties.append(self.entropy * entropies(parameters[f"{factor}.weights"]).sum(1))
             if self.variance:
-                vectors = [parameters[f"{factor}.{part}"] for part in ("columns", "rows")]
-                parts += [self.variance * vector.var(dim=-1).sum((1, 2)) for vector in vectors]
-        return torch.stack(parts).sum(0) if parts else None
+                vectors = [parameters[f"{factor}.{side_name}"] for side_name in ("columns", "rows")]
+                penalties += [self.variance * vector.var(dim=-1).sum((1, 2)) for vector in vectors]
+        return torch.stack(penalties).sum(0) if penalties else None
 
     def components(self, parameters: Tensors) -> Tensor:
         """Return how many products an embedding is made of, exp(entropy), mean over values and factors, (c,).

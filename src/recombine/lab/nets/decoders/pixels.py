@@ -100,8 +100,8 @@ class PixelMLP(ImageDecoder):
     def _first(self, parameters: Tensors, inputs: Tensor) -> Tensor:
         """The first layer (c, B, T, width), a linear map of a sum: mapped apart and then added, it is far cheaper."""
         context = apply_layer(inputs, parameters, "context")
-        places = _places(self.side, self.width, inputs.device, inputs.dtype)
-        from_place = places @ parameters["layer0.weight"].transpose(1, 2)
+        positions = _places(self.side, self.width, inputs.device, inputs.dtype)
+        from_place = positions @ parameters["layer0.weight"].transpose(1, 2)
         return apply_layer(context, parameters, "layer0").unsqueeze(2) + from_place.unsqueeze(1)
 
     def activations(self, shape: Sequence[int]) -> int:

@@ -43,11 +43,11 @@ def upsampled_convolution(maps: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     (torch.Size([1, 1, 8, 8, 3]), 8.0, 2.0)
     """
     groups, batch, height, width, channels = maps.shape
-    wanted = weight.shape[1]
+    filters = weight.shape[1]
     # Rows of four numbers or more are what matrix units read; an idle channel is cheaper than crooked rows.
-    idle = -wanted % 4
+    idle = -filters % 4
     weight, bias = functional.pad(weight, (0, 0, 0, 0, 0, 0, 0, idle)), functional.pad(bias, (0, idle))
-    out = wanted + idle
+    out = filters + idle
     down, across = _spread(height, maps.dtype, maps.device), _spread(width, maps.dtype, maps.device)
     # Rows of the upsampling matrix add up to 1, so the bias may join the first tap at the low resolution.
     first = functional.pad(bias, (0, out))
@@ -67,7 +67,7 @@ def upsampled_convolution(maps: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     else:
         spread = torch.bmm(across[2].expand(len(taps), -1, -1), taps)
         spread = spread.view(groups, batch, 2 * height, 2 * width, out)
-    return spread[..., :wanted]
+    return spread[..., :filters]
 
 
 class _Mixed(torch.autograd.Function):
@@ -92,8 +92,8 @@ class _Mixed(torch.autograd.Function):
         flat = slope.reshape(groups, -1, out)
         onward = torch.bmm(flat, mixing.transpose(1, 2)).view(maps.shape)
         pieces = groups * maps.shape[1] // math.gcd(maps.shape[1], IMAGES)
-        parts = maps.reshape(pieces, -1, channels).transpose(1, 2) @ flat.reshape(pieces, -1, out)
-        total = parts.view(groups, -1, channels, out).sum(1)
+        products = maps.reshape(pieces, -1, channels).transpose(1, 2) @ flat.reshape(pieces, -1, out)
+        total = products.view(groups, -1, channels, out).sum(1)
         return onward, total, flat.sum(1) if ctx.biased else None
 
 
@@ -118,5 +118,5 @@ def upsampling_matrix(side: int) -> Tensor:
     >>> upsampling_matrix(2)[:, 0].round(decimals=4)
     tensor([1.0000, 0.6667, 0.3333, 0.0000], dtype=torch.float64)
     """
-    places = torch.linspace(0, side - 1, 2 * side, dtype=torch.float64)
-    return (1 - (places.unsqueeze(1) - torch.arange(side)).abs()).clamp_min(0)
+    positions = torch.linspace(0, side - 1, 2 * side, dtype=torch.float64)
+    return (1 - (positions.unsqueeze(1) - torch.arange(side)).abs()).clamp_min(0)

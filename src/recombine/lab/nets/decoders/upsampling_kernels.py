@@ -33,26 +33,26 @@ def _smaller(start, images, slice, SIDE: tl.constexpr, WIDE: tl.constexpr, GROUP
     image = tl.arange(0, GROUP)[:, None, None, None]
     high, far = tl.arange(0, SIDE)[None, :, None, None], slice * WIDE + tl.arange(0, WIDE)[None, None, None, :]
     channel = tl.arange(0, CHANNELS)[None, None, :, None]
-    places = image * (CHANNELS * SIDE * SIDE) + high * DOWN + channel * DEEP + far
-    return places, (image < images - start) & (high >= 0) & (channel >= 0) & (far >= 0)
+    indices = image * (CHANNELS * SIDE * SIDE) + high * DOWN + channel * DEEP + far
+    return indices, (image < images - start) & (high >= 0) & (channel >= 0) & (far >= 0)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _bent(maps, places, here, PIXELS: tl.constexpr, CHANNELS: tl.constexpr):  # type: ignore[no-untyped-def]
+def _bent(maps, indices, valid, PIXELS: tl.constexpr, CHANNELS: tl.constexpr):  # type: ignore[no-untyped-def]
     """Maps as they lie, and their ELU, pixel by pixel: (PIXELS, CHANNELS)."""
-    values = tl.load(maps + places, mask=here, other=0.0)
+    values = tl.load(maps + indices, mask=valid, other=0.0)
     long = values.to(tl.float32)
     bent = tl.where(long > 0.0, long, tl.exp(long) - 1.0).to(values.dtype)
     return values, bent.permute(0, 1, 3, 2).reshape(PIXELS, CHANNELS)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _mixing(weight, part, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def]
+def _mixing(weight, chunk, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def]
     """Load filters (OUT, CHANNELS, 2, 2) as what mixes channels for each tap: (CHANNELS, 4 PART)."""
     channel, column = tl.arange(0, CHANNELS)[:, None], tl.arange(0, 4 * PART)[None, :]
-    out = part * PART + column % PART
-    places = weight + (out * CHANNELS + channel) * 4 + column // PART
-    return tl.load(places, mask=(out < OUT) & (channel >= 0), other=0.0)
+    out = chunk * PART + column % PART
+    indices = weight + (out * CHANNELS + channel) * 4 + column // PART
+    return tl.load(indices, mask=(out < OUT) & (channel >= 0), other=0.0)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -62,13 +62,13 @@ def _columns(matrix, start, SIZE: tl.constexpr, WIDE: tl.constexpr):  # type: ig
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _larger(start, images, part, SIDE: tl.constexpr, GROUP: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr, DOWN: tl.constexpr, DEEP: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
+def _larger(start, images, chunk, SIDE: tl.constexpr, GROUP: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr, DOWN: tl.constexpr, DEEP: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
     """Where GROUP maps of twice the side lie, by image, row, channel and column, and which of these exist."""
     image = tl.arange(0, GROUP)[:, None, None, None]
     high, far = tl.arange(0, 2 * SIDE)[None, :, None, None], tl.arange(0, 2 * SIDE)[None, None, None, :]
-    out = part * PART + tl.arange(0, PART)[None, None, :, None]
-    places = image * (OUT * 4 * SIDE * SIDE) + high * DOWN + out * DEEP + far
-    return places, (image < images - start) & (out < OUT) & (high >= 0) & (far >= 0)
+    out = chunk * PART + tl.arange(0, PART)[None, None, :, None]
+    indices = image * (OUT * 4 * SIDE * SIDE) + high * DOWN + out * DEEP + far
+    return indices, (image < images - start) & (out < OUT) & (high >= 0) & (far >= 0)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -79,20 +79,20 @@ def _enlarge(  # type: ignore[no-untyped-def]
     AHEAD: tl.constexpr,
 ):  # fmt: skip
     """Maps of twice the side, PART channels of GROUP images at a time."""
-    first, part, group = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
+    first, chunk, group = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     maps += group * images * (CHANNELS * SIDE * SIDE)
     result += group * images * (OUT * 4 * SIDE * SIDE)
-    mixing = _mixing(weight + group * (OUT * CHANNELS * 4), part, CHANNELS, OUT, PART)
-    out = part * PART + tl.arange(0, PART)
+    mixing = _mixing(weight + group * (OUT * CHANNELS * 4), chunk, CHANNELS, OUT, PART)
+    out = chunk * PART + tl.arange(0, PART)
     shift = tl.load(bias + group * OUT + out, mask=out < OUT, other=0.0).to(tl.float32)[None, None, :, None]
     if SIDE < 8:
         matrix = _columns(spread, 0, 4 * SIDE * SIDE, 4 * SIDE * SIDE)
     else:
         matrix = _columns(spread, 0, 2 * SIDE, 2 * SIDE)
     for start in tl.range(first * GROUP, images, tl.num_programs(0) * GROUP, num_stages=AHEAD):
-        places, here = _smaller(start, images, 0, SIDE, SIDE, GROUP, CHANNELS, DOWN, DEEP)
+        indices, valid = _smaller(start, images, 0, SIDE, SIDE, GROUP, CHANNELS, DOWN, DEEP)
         ahead = tl.cast(start, tl.int64) * (SIDE * SIDE)
-        _, bent = _bent(maps + ahead * CHANNELS, places, here, GROUP * SIDE * SIDE, CHANNELS)
+        _, bent = _bent(maps + ahead * CHANNELS, indices, valid, GROUP * SIDE * SIDE, CHANNELS)
         mixed = tl.dot(bent, mixing, input_precision=PRECISION)
         if SIDE < 8:
             # So small that both axes are spread by one matrix.
@@ -108,8 +108,8 @@ def _enlarge(  # type: ignore[no-untyped-def]
             rows = rows.reshape(GROUP * 2 * SIDE * PART, 2 * SIDE).to(bent.dtype)
             large = tl.dot(rows, matrix, input_precision=PRECISION)
             large = large.reshape(GROUP, 2 * SIDE, PART, 2 * SIDE)
-        places, here = _larger(start, images, part, SIDE, GROUP, OUT, PART, TO_DOWN, TO_DEEP)
-        tl.store(result + ahead * (4 * OUT) + places, (large + shift).to(result.dtype.element_ty), mask=here)
+        indices, valid = _larger(start, images, chunk, SIDE, GROUP, OUT, PART, TO_DOWN, TO_DEEP)
+        tl.store(result + ahead * (4 * OUT) + indices, (large + shift).to(result.dtype.element_ty), mask=valid)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -134,15 +134,15 @@ def _taps(  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _part_of_slopes(  # type: ignore[no-untyped-def]
-    part, above, weight, across, down, bent, start, images, onward, filters, shifts,
+    chunk, above, weight, across, down, bent, start, images, onward, filters, shifts,
     SIDE: tl.constexpr, WIDE: tl.constexpr, GROUP: tl.constexpr, CHANNELS: tl.constexpr, OUT: tl.constexpr,
     PART: tl.constexpr, TO_DOWN: tl.constexpr, TO_DEEP: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Add what PART of the output channels say: to the slope of the pixels, of the filters and of the biases."""
-    places, here = _larger(start, images, part, SIDE, GROUP, OUT, PART, TO_DOWN, TO_DEEP)
-    slope = tl.load(above + places, mask=here, other=0.0)
+    indices, valid = _larger(start, images, chunk, SIDE, GROUP, OUT, PART, TO_DOWN, TO_DEEP)
+    slope = tl.load(above + indices, mask=valid, other=0.0)
     taps = _taps(slope.to(bent.dtype), across, down, SIDE, WIDE, GROUP, PART, PRECISION)
-    mixing = _mixing(weight, part, CHANNELS, OUT, PART)
+    mixing = _mixing(weight, chunk, CHANNELS, OUT, PART)
     onward = tl.dot(taps, mixing.trans(), onward, input_precision=PRECISION)
     if PART < 16:
         # Too few rows for all warps: each adds up its own share of the pixels.
@@ -158,7 +158,7 @@ def _part_of_slopes(  # type: ignore[no-untyped-def]
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _store_sums(sums, filters, shifts, part, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip
+def _store_sums(sums, filters, shifts, chunk, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip
     """Store (4 PART, CHANNELS) where filters (OUT, CHANNELS, 2, 2) have them, and behind them the biases' slopes.
 
     What upsampling spreads of one pixel adds up to 1, so a bias may be seen as one on the first tap of every pixel.
@@ -166,7 +166,7 @@ def _store_sums(sums, filters, shifts, part, CHANNELS: tl.constexpr, OUT: tl.con
     if PART < 16:
         filters, shifts = tl.sum(filters, 0), tl.sum(shifts, 0)
     row, channel = tl.arange(0, 4 * PART)[:, None], tl.arange(0, CHANNELS)[None, :]
-    out = part * PART + row % PART
+    out = chunk * PART + row % PART
     tl.store(sums + (out * CHANNELS + channel) * 4 + row // PART, filters, mask=(out < OUT) & (channel >= 0))
     behind, column = sums + OUT * CHANNELS * 4 + out, tl.arange(0, 16)[None, :]
     tl.store(behind + column, shifts, mask=(out < OUT) & (row < PART) & (column == 0))
@@ -200,9 +200,9 @@ def _slopes(  # type: ignore[no-untyped-def]
     filters1, filters2, filters3 = filters0, filters0, filters0
     shifts1, shifts2, shifts3 = shifts0, shifts0, shifts0
     for start in tl.range(first * GROUP, images, tl.num_programs(0) * GROUP, num_stages=AHEAD):
-        places, here = _smaller(start, images, slice, SIDE, WIDE, GROUP, CHANNELS, DOWN, DEEP)
+        indices, valid = _smaller(start, images, slice, SIDE, WIDE, GROUP, CHANNELS, DOWN, DEEP)
         ahead = tl.cast(start, tl.int64) * (SIDE * SIDE)
-        values, bent = _bent(maps + ahead * CHANNELS, places, here, GROUP * SIDE * WIDE, CHANNELS)
+        values, bent = _bent(maps + ahead * CHANNELS, indices, valid, GROUP * SIDE * WIDE, CHANNELS)
         onward = tl.zeros((GROUP * SIDE * WIDE, CHANNELS), dtype=tl.float32)
         onward, filters0, shifts0 = _part_of_slopes(
             0, above + ahead * (4 * OUT), weight, across, down, bent, start, images, onward, filters0, shifts0,
@@ -226,7 +226,7 @@ def _slopes(  # type: ignore[no-untyped-def]
         long = values.to(tl.float32)
         lying = onward.reshape(GROUP, SIDE, WIDE, CHANNELS).permute(0, 1, 3, 2)
         lying = lying * tl.where(long > 0.0, 1.0, tl.exp(long))
-        tl.store(below + ahead * CHANNELS + places, lying.to(below.dtype.element_ty), mask=here)
+        tl.store(below + ahead * CHANNELS + indices, lying.to(below.dtype.element_ty), mask=valid)
     share = (group * tl.num_programs(0) + first) * tl.num_programs(1) + slice
     sums += share * (OUT * CHANNELS * 4 + OUT)
     _store_sums(sums, filters0, shifts0, 0, CHANNELS, OUT, PART)
@@ -246,8 +246,8 @@ def _add_up(sums, filters, shifts, programs, size, out, RUN: tl.constexpr, ROWS:
     total = tl.zeros((ROWS, RUN), dtype=tl.float32)
     for start in range(0, programs, ROWS):
         row = start + tl.arange(0, ROWS)[:, None]
-        here = (row < programs) & (column < size + out)[None, :]
-        total += tl.load(sums + row * (size + out) + column[None, :], mask=here, other=0.0)
+        valid = (row < programs) & (column < size + out)[None, :]
+        total += tl.load(sums + row * (size + out) + column[None, :], mask=valid, other=0.0)
     added = tl.sum(total, 0).to(filters.dtype.element_ty)
     tl.store(filters + group * size + column, added, mask=column < size)
     tl.store(shifts + group * out + column - size, added, mask=(column >= size) & (column < size + out))

@@ -30,11 +30,11 @@ class ShuffledRows:
 
     def rows(self, step: int) -> Tensor:
         """Return the rows (c, B) of one step; steps must be asked for in turn."""
-        place = step % self.per_epoch
-        if place == 0:
+        position = step % self.per_epoch
+        if position == 0:
             orders = [torch.randperm(self.samples, generator=generator) for generator in self.generators]
             self.order = torch.stack(orders).to(self.device)
-        return self.order[:, place * self.batch : (place + 1) * self.batch]
+        return self.order[:, position * self.batch : (position + 1) * self.batch]
 
     def select(self, keep: Tensor) -> None:
         """Go on with some of the networks."""
@@ -98,7 +98,7 @@ def row_pools(draw_from: Rows, networks: int, samples: int) -> tuple[Tensor, ...
     [3, 1]
     """
     alike = len(draw_from) == 0 or np.ndim(draw_from[0]) == 0
-    pools = [np.asarray(part) for part in ([draw_from] if alike else draw_from)]
+    pools = [np.asarray(rows) for rows in ([draw_from] if alike else draw_from)]
     if len(pools) not in (1, networks):
         raise InputError(f"draw_from has {len(pools)} pools for {networks} networks; give one for all or one each")
     for pool in pools:

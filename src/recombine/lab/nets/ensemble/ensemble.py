@@ -142,8 +142,8 @@ class Ensemble:
         """Return outputs (E, M, K) of networks with these stacked parameters on inputs (M, ...) or (E, M, ...)."""
         ready = prepare_inputs(inputs, self.architecture, len(self), self.master, torch.device(self.device))
         size = self._size(1, _shape(ready), parameters)
-        places = torch.arange(len(self), device=self.device)
-        pieces = places.tensor_split(-(-len(self) // size))
+        networks = torch.arange(len(self), device=self.device)
+        pieces = networks.tensor_split(-(-len(self) // size))
         return final_outputs(self.architecture, parameters, statistics, ready, pieces, self.compute)
 
     def train(
@@ -242,7 +242,7 @@ class Ensemble:
         checkpoint = next_checkpoint(
             "ensemble",
             **{"first weights": parameters, "inputs": _told(samples.inputs), "targets": samples.targets},
-            **{"weights": samples.weights, "rate": rates, "stop": stops, "loss": [one.name for one in losses]},
+            **{"weights": samples.weights, "rate": rates, "stop": stops, "loss": [each.name for each in losses]},
             **{"optimiser": optimiser, "decay": decay, "clip": clip, "plan": replace(plan, watch=None, pools=None)},
             **{"draw_from": plan.pools, "dtype": self.dtype},
         )
@@ -293,14 +293,14 @@ class Ensemble:
         """Return the number of networks in a chunk."""
         if self.chunk is not None:
             return self.chunk
-        held = self.architecture.activations(shape) * batch
+        numbers = self.architecture.activations(shape) * batch
         item = torch.empty(0, dtype=self.compute).element_size()
         device = torch.device(self.device)
         if device.type == "cpu":
             bound, few = self.architecture.cache_bound, self.architecture.cpu_networks
-            return max(1, CACHE_BYTES // (held * item)) if bound else few
+            return max(1, CACHE_BYTES // (numbers * item)) if bound else few
         owned = sum(tensor[0].numel() for tensor in parameters.values())
-        each = (ACTIVATION_COPIES * held * item) + PARAMETER_COPIES * owned * 8
+        each = (ACTIVATION_COPIES * numbers * item) + PARAMETER_COPIES * owned * 8
         free, _ = torch.cuda.mem_get_info(device)
         return max(1, int(free * MEMORY_SHARE) // each)
 
@@ -326,8 +326,8 @@ class Ensemble:
             final = final_outputs(self.architecture, weights, states, plan.watch, groups, self.compute, observed=True)
             watched = final.expand(len(recorded), *final.shape).clone()
             for row, pieces in zip(watched, ledger.watched, strict=True):
-                for places, outputs in pieces:
-                    row[places] = outputs
+                for networks, outputs in pieces:
+                    row[networks] = outputs
         how = (ledger.loss, ledger.steps, ledger.stopped, ledger.diverged)
         return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched, route)
 
@@ -359,8 +359,8 @@ def _groups(losses: Sequence[Loss], size: int, device: torch.device) -> list[Ten
     """Split the networks into chunks of one loss each and of about equal size."""
     groups: list[Tensor] = []
     for name in dict.fromkeys(loss.name for loss in losses):
-        places = torch.tensor([i for i, loss in enumerate(losses) if loss.name == name], device=device)
-        groups += places.tensor_split(-(-len(places) // size))
+        networks = torch.tensor([i for i, loss in enumerate(losses) if loss.name == name], device=device)
+        groups += networks.tensor_split(-(-len(networks) // size))
     return groups
 
 

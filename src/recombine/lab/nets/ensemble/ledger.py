@@ -37,8 +37,8 @@ class Ledger:
     @classmethod
     def empty(cls, parameters: Tensors, statistics: Tensors, records: int, dtype: torch.dtype) -> Ledger:
         """Return a ledger for networks that start from these stacked parameters."""
-        one = next(iter(parameters.values()))
-        networks, device = len(one), one.device
+        stacked = next(iter(parameters.values()))
+        networks, device = len(stacked), stacked.device
         no = torch.zeros(networks, dtype=torch.bool, device=device)
         unknown = torch.full((records + 1, networks), torch.nan, dtype=dtype, device=device)
         counts = torch.zeros(networks, dtype=torch.int64, device=device)
@@ -48,42 +48,42 @@ class Ledger:
     def collect(self, chunk: Chunk) -> None:
         """Copy a chunk's present state into the ledger."""
         progress = chunk.progress
-        places = progress.networks
-        self.loss[places] = progress.latest
-        self.steps[places] = progress.taken
-        self.stopped[places] = progress.stopped
-        self.diverged[places] = progress.diverged
+        networks = progress.networks
+        self.loss[networks] = progress.latest
+        self.steps[networks] = progress.taken
+        self.stopped[networks] = progress.stopped
+        self.diverged[networks] = progress.diverged
         for mine, theirs in ((self.parameters, chunk.parameters()), (self.statistics, chunk.statistics())):
             for name, tensor in theirs.items():
-                mine[name][places] = tensor.to(mine[name].dtype)
+                mine[name][networks] = tensor.to(mine[name].dtype)
 
-    def saved(self, places: Tensor, training: Tensor) -> State:
-        """Return what is known of the networks ``places``; those still in ``training`` keep parameters elsewhere."""
-        ended = places[~torch.isin(places, training)]
-        state: dict[str, Any] = {"history": self.history[:, places], "ended": ended}
-        state |= {name: getattr(self, name)[places] for name in COUNTS}
+    def saved(self, group: Tensor, training: Tensor) -> State:
+        """Return what is known of the networks ``group``; those still in ``training`` keep parameters elsewhere."""
+        ended = group[~torch.isin(group, training)]
+        state: dict[str, Any] = {"history": self.history[:, group], "ended": ended}
+        state |= {name: getattr(self, name)[group] for name in COUNTS}
         state |= {f"parameters/{name}": tensor[ended] for name, tensor in self.parameters.items()}
         state |= {f"statistics/{name}": tensor[ended] for name, tensor in self.statistics.items()}
         for row, pieces in enumerate(self.watched):
-            mine = [piece for piece in pieces if bool(torch.isin(piece[0], places).all())]
+            mine = [piece for piece in pieces if bool(torch.isin(piece[0], group).all())]
             for number, (networks, outputs) in enumerate(mine):
                 state |= {f"watched/{row}/{number}/networks": networks, f"watched/{row}/{number}/outputs": outputs}
         return state
 
-    def restore(self, places: Tensor, state: Mapping[str, Any]) -> None:
+    def restore(self, group: Tensor, state: Mapping[str, Any]) -> None:
         """Take back what `saved` returned for the same networks."""
-        device = places.device
+        device = group.device
         tensors = {name: torch.from_numpy(value).to(device) for name, value in state.items() if hasattr(value, "dtype")}
-        self.history[:, places] = tensors["history"]
+        self.history[:, group] = tensors["history"]
         for name in COUNTS:
-            getattr(self, name)[places] = tensors[name]
+            getattr(self, name)[group] = tensors[name]
         for kind, mine in (("parameters", self.parameters), ("statistics", self.statistics)):
             for name, tensor in mine.items():
                 tensor[tensors["ended"]] = tensors[f"{kind}/{name}"]
         for name, networks in tensors.items():
-            kind, _, rest = name.partition("/")
-            if kind == "watched" and rest.endswith("/networks"):
-                row = int(rest.partition("/")[0])
+            kind, _, path = name.partition("/")
+            if kind == "watched" and path.endswith("/networks"):
+                row = int(path.partition("/")[0])
                 self.watched[row].append((networks, tensors[name.removesuffix("networks") + "outputs"]))
 
 

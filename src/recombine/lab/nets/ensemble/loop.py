@@ -72,10 +72,10 @@ class TrainingPlan:
 def _orders(chunk: Chunk, plan: TrainingPlan) -> ShuffledRows | DrawnRows | None:
     if plan.batch is None:
         return None
-    places = chunk.progress.networks.tolist()
-    seeds, device = [plan.seeds[i] for i in places], chunk.progress.networks.device
+    networks = chunk.progress.networks.tolist()
+    seeds, device = [plan.seeds[i] for i in networks], chunk.progress.networks.device
     if plan.pools is not None:
-        return DrawnRows(seeds, [plan.pools[i] for i in places], plan.batch, device)
+        return DrawnRows(seeds, [plan.pools[i] for i in networks], plan.batch, device)
     return ShuffledRows(seeds, len(chunk.setting.samples), plan.batch, device)
 
 
@@ -122,17 +122,17 @@ class ChunkTraining:
         set_global_generators(state, self.places.device)
 
 
-def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Checkpoint, part: int = 0) -> None:
+def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Checkpoint, number: int = 0) -> None:
     """Train one chunk to the end of the plan and write the outcome into the ledger."""
     run = ChunkTraining(chunk, plan, ledger)
-    saved = checkpoint.load(part)
+    saved = checkpoint.load(number)
     if saved is not None:
         run.restore(saved)
     if run.done:
         return
     step = _stepper(run.chunk, plan)
     while run.number < plan.steps:
-        checkpoint.offer(run.number, run.saved, part)
+        checkpoint.offer(run.number, run.saved, number)
         start, run.number = run.number, plan.uneventful(run.number, run.chunk.longest)
         rows = None if run.orders is None else run.orders.rows(start)
         _watch(run.chunk, plan, ledger, start)
@@ -151,7 +151,7 @@ def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Ch
                 step = _stepper(run.chunk, plan)
     _finish(run.chunk, plan, ledger)
     run.done = True
-    checkpoint.finish(run.number, run.saved, part)
+    checkpoint.finish(run.number, run.saved, number)
 
 
 def _stepper(chunk: Chunk, plan: TrainingPlan) -> Callable[[Tensor | None], None]:
@@ -231,8 +231,8 @@ def evaluate(
     for start in range(0, count, piece):
         rows = torch.arange(start, min(start + piece, count), device=networks.device).expand(len(networks), -1)
         values = take_inputs(inputs, networks, rows).to(master if architecture.exact_inputs else compute)
-        found = architecture.forward(cast, statistics, values, False).to(master)
-        outputs.append(architecture.observed(found, values) if observed else found)
+        values_out = architecture.forward(cast, statistics, values, False).to(master)
+        outputs.append(architecture.observed(values_out, values) if observed else values_out)
     return torch.cat(outputs, dim=1)
 
 

@@ -99,9 +99,9 @@ def choose_layout(networks: int, inputs: int, width: int, samples: int, chip: Ch
     if networks * max(width * (inputs + 2), samples) > MOST_NUMBERS:
         return None
     layouts: list[Layout] = []
-    for cluster, units, parts in product((1, 2, 4, 8) if chip.clusters else (1,), (1, 2), (1, 2, 4, 8)):
-        warps = math.ceil(math.ceil(width / cluster) * parts / (32 * units))
-        alone = Layout(inputs, units, parts, 8, warps, cluster, beside=1)
+    for cluster, units, splits in product((1, 2, 4, 8) if chip.clusters else (1,), (1, 2), (1, 2, 4, 8)):
+        warps = math.ceil(math.ceil(width / cluster) * splits / (32 * units))
+        alone = Layout(inputs, units, splits, 8, warps, cluster, beside=1)
         if room := alone.room(samples, chip):
             layouts.append(replace(alone, beside=min(room, -(-networks * cluster // chip.processors))))
     best = min(layouts, key=lambda layout: layout.cycles(networks, samples, chip), default=None)

@@ -25,8 +25,8 @@ _mask = torch.ops.aten.threshold_backward.grad_input
 def fits_one_hidden(setting: ChunkSetting, rows: bool, dtype: torch.dtype) -> bool:
     """Say whether the hand-written step applies: one hidden layer, one output, shared inputs, full batches."""
     network = setting.architecture
-    one = isinstance(network, MLP) and len(network.hidden) == 1 and network.outputs == 1
-    return one and setting.samples.shared and not rows and setting.compute == dtype and not setting.loss.labels
+    single = isinstance(network, MLP) and len(network.hidden) == 1 and network.outputs == 1
+    return single and setting.samples.shared and not rows and setting.compute == dtype and not setting.loss.labels
 
 
 class OneHiddenChunk(Chunk):
@@ -50,8 +50,8 @@ class OneHiddenChunk(Chunk):
 
     def _inputs(self) -> None:
         inputs, targets, weights = self.setting.samples.take(self.progress.networks, None)
-        one = inputs[0]
-        self.x = torch.cat([one, one.new_ones(len(one), 1)], dim=1).contiguous()
+        shared = inputs[0]
+        self.x = torch.cat([shared, shared.new_ones(len(shared), 1)], dim=1).contiguous()
         self.targets, self.weights, self.share = targets, weights, weights.unsqueeze(-1)
 
     def _buffers(self) -> None:

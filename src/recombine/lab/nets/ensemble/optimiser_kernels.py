@@ -20,22 +20,22 @@ def _adam(block, gradient, first, second, rate, count, size, LOG_BETA1: tl.const
     network = tl.program_id(1)
     kind = block.dtype.element_ty
     number = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    here, place = number < size, network.to(tl.int64) * size + number
+    valid, index = number < size, network.to(tl.int64) * size + number
     pace, times = tl.load(rate + network), tl.load(count + network).to(tl.float64)
     left1, left2 = 1.0 - tl.exp2(times * LOG_BETA1).to(kind), 1.0 - tl.exp2(times * LOG_BETA2).to(kind)
-    value = tl.load(block + place, mask=here, other=0.0)
-    slope = tl.load(gradient + place, mask=here, other=0.0).to(kind)
+    value = tl.load(block + index, mask=valid, other=0.0)
+    slope = tl.load(gradient + index, mask=valid, other=0.0).to(kind)
     if DECOUPLED:
         value *= 1.0 - pace * WEIGHT_DECAY
     else:
         slope += WEIGHT_DECAY * value
-    mean = tl.load(first + place, mask=here, other=0.0)
+    mean = tl.load(first + index, mask=valid, other=0.0)
     mean += SHARE1 * (slope - mean)
-    square = BETA2 * tl.load(second + place, mask=here, other=0.0) + SHARE2 * slope * slope
+    square = BETA2 * tl.load(second + index, mask=valid, other=0.0) + SHARE2 * slope * slope
     scale = tl.sqrt(square) / tl.sqrt(left2) + EPSILON
-    tl.store(first + place, mean, mask=here)
-    tl.store(second + place, square, mask=here)
-    tl.store(block + place, value - mean / scale * (pace / left1), mask=here)
+    tl.store(first + index, mean, mask=valid)
+    tl.store(second + index, square, mask=valid)
+    tl.store(block + index, value - mean / scale * (pace / left1), mask=valid)
 
 
 def adam(

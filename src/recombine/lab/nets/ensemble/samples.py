@@ -125,9 +125,9 @@ def prepare_inputs(
     """
     if isinstance(inputs, Gather) and not isinstance(inputs, Tensor | np.ndarray):
         _check_shape(inputs.shape, architecture)
-        held = getattr(inputs, "networks", networks)
-        if held != networks:
-            raise InputError(f"inputs of {held} networks do not fit an ensemble of {networks}; gather them for all")
+        gathered = getattr(inputs, "networks", networks)
+        if gathered != networks:
+            raise InputError(f"inputs of {gathered} networks do not fit an ensemble of {networks}; gather them for all")
         return inputs
     values = _as_tensor(inputs).to(device, dtype)
     extra = values.ndim - architecture.input_axes
@@ -140,15 +140,15 @@ def prepare_inputs(
     return values.unsqueeze(0) if extra == 1 else values
 
 
-def _check_shape(found: Sequence[int], architecture: Architecture) -> None:
+def _check_shape(shape: Sequence[int], architecture: Architecture) -> None:
     """Compare the shape of one input with what the architecture was built for, where it says so."""
-    wanted = getattr(architecture, "shape", None)
-    if wanted is None and hasattr(architecture, "inputs"):
-        wanted = (architecture.inputs,)
-    if wanted is not None and tuple(found) != tuple(wanted):
+    expected = getattr(architecture, "shape", None)
+    if expected is None and hasattr(architecture, "inputs"):
+        expected = (architecture.inputs,)
+    if expected is not None and tuple(shape) != tuple(expected):
         raise InputError(
-            f"one input has shape {tuple(found)} but the {type(architecture).__name__} was built for {tuple(wanted)}; "
-            "give inputs of that shape, or build it for theirs"
+            f"one input has shape {tuple(shape)} but the {type(architecture).__name__} was built for "
+            f"{tuple(expected)}; give inputs of that shape, or build it for theirs"
         )
 
 

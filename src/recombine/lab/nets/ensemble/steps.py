@@ -202,8 +202,8 @@ class AutogradChunk(Chunk):
         if rows is not None and update and self._has_own_error():
             return self._step_from_own_error(rows)
         inputs, targets, weights = self._batch(rows)
-        held = self._statistics if self.progress.stopping else {}
-        before = {name: tensor.clone() for name, tensor in held.items()}
+        restorable = self._statistics if self.progress.stopping else {}
+        before = {name: tensor.clone() for name, tensor in restorable.items()}
         with torch.set_grad_enabled(update):
             outputs = self._forward(inputs)
         plain = outputs.detach().to(targets.dtype if targets.is_floating_point() else weights.dtype)
@@ -231,7 +231,7 @@ class AutogradChunk(Chunk):
         self._descend_from(root, slope)
 
     def _descend_from(self, root: Tensor, slope: Tensor) -> None:
-        joined = torch.cat([part.flatten(1) for part in self._gradients(root, slope)], dim=1)
+        joined = torch.cat([gradient.flatten(1) for gradient in self._gradients(root, slope)], dim=1)
         self.descend([joined.to(self.blocks[0].dtype)])
 
     @torch.no_grad()

@@ -31,7 +31,7 @@ def _convolve(  # type: ignore[no-untyped-def]
     """One tile of output pixels (ROWS, OUT) of one network."""
     tile, network = tl.program_id(0), tl.program_id(1).to(tl.int64)
     rows, outs = tile * ROWS + tl.arange(0, ROWS), tl.arange(0, OUT)
-    known = rows < pixels
+    valid = rows < pixels
     batch, at = rows // (out_height * out_width), rows % (out_height * out_width)
     high, far = at // out_width * STRIDE + ORIGIN, at % out_width * STRIDE + ORIGIN
     corner = ((batch * height + high) * width + far) * CHANNELS
@@ -44,23 +44,23 @@ def _convolve(  # type: ignore[no-untyped-def]
         row, run = turn // runs, (turn % runs) * RUN + tl.arange(0, RUN)
         inside = run < row_of_filter
         offset = corner[:, None] + row * width * CHANNELS + run[None, :]
-        place = outs[:, None] * (HIGH * row_of_filter) + row * row_of_filter + run[None, :]
+        index = outs[:, None] * (HIGH * row_of_filter) + row * row_of_filter + run[None, :]
         if row_of_filter % RUN == 0:
-            pixel = tl.load(images + offset, mask=known[:, None], other=0.0)
-            filters = tl.load(weight + place)
+            pixel = tl.load(images + offset, mask=valid[:, None], other=0.0)
+            filters = tl.load(weight + index)
         else:
-            pixel = tl.load(images + offset, mask=known[:, None] & inside[None, :], other=0.0)
-            filters = tl.load(weight + place, mask=inside[None, :], other=0.0)
+            pixel = tl.load(images + offset, mask=valid[:, None] & inside[None, :], other=0.0)
+            filters = tl.load(weight + index, mask=inside[None, :], other=0.0)
         total = tl.dot(pixel, tl.trans(filters), total)
     if RECTIFY:
         total = tl.maximum(total + tl.load(bias + network * OUT + outs)[None, :], 0.0)
-        total = tl.where(known[:, None], total, 0.0)
+        total = tl.where(valid[:, None], total, 0.0)
     if SUM:
-        where = (network * tl.num_programs(0) + tile) * OUT + outs
-        tl.store(sums + where, tl.sum(total, 0))
-        tl.store(squares + where, tl.sum(total * total, 0))
+        sum_index = (network * tl.num_programs(0) + tile) * OUT + outs
+        tl.store(sums + sum_index, tl.sum(total, 0))
+        tl.store(squares + sum_index, tl.sum(total * total, 0))
     spot = (network * pixels + rows[:, None]) * OUT + outs[None, :]
-    tl.store(result + spot, total.to(result.dtype.element_ty), mask=known[:, None])
+    tl.store(result + spot, total.to(result.dtype.element_ty), mask=valid[:, None])
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -77,9 +77,9 @@ def _through_rectifier(  # type: ignore[no-untyped-def]
     inside = (rows < spots) & (high >= 0) & (high < out_height) & (far >= 0) & (far < out_width)
     pixels = (spots // (tall * wide)) * out_height * out_width
     spot = network * pixels + (batch * out_height + high) * out_width + far
-    place = spot[:, None] * OUT + outs[None, :]
-    value = tl.load(rectified + place, mask=inside[:, None], other=0.0).to(tl.float32)
-    above = tl.load(slope + place, mask=inside[:, None], other=0.0).to(tl.float32)
+    index = spot[:, None] * OUT + outs[None, :]
+    value = tl.load(rectified + index, mask=inside[:, None], other=0.0).to(tl.float32)
+    above = tl.load(slope + index, mask=inside[:, None], other=0.0).to(tl.float32)
     owed, owed_twice = tl.load(by_sum + network * OUT + outs), tl.load(by_square + network * OUT + outs)
     above += owed[None, :] + value * owed_twice[None, :]
     above = tl.where(value > 0.0, above, 0.0)
@@ -99,9 +99,9 @@ def _correlate(  # type: ignore[no-untyped-def]
     Tensor cores take float32 in one orientation only, and turning it around costs more than the products. Short floats
     they take either way: so each float32 is the sum of two of those, and only the product of the lesser ones is lost.
     """
-    split, part, network = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
+    split, block, network = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     row_of_filter: tl.constexpr = WIDE * CHANNELS
-    run, outs = part * RUN + tl.arange(0, RUN), tl.arange(0, OUT)
+    run, outs = block * RUN + tl.arange(0, RUN), tl.arange(0, OUT)
     inside = run < HIGH * row_of_filter
     offset = (run // row_of_filter) * (width * CHANNELS) + run % row_of_filter
     samples = pixels // (out_height * out_width)
@@ -111,13 +111,13 @@ def _correlate(  # type: ignore[no-untyped-def]
     total = tl.zeros((RUN, OUT), dtype=tl.float32)
     for start in range(0, share, ROWS):
         rows = split * share + start + tl.arange(0, ROWS)
-        known = rows < pixels
+        valid = rows < pixels
         batch, at = rows // (out_height * out_width), rows % (out_height * out_width)
         high, far = at // out_width * STRIDE + ORIGIN, at % out_width * STRIDE + ORIGIN
         corner = ((batch * height + high) * width + far) * CHANNELS
         spot = ((batch * tall + high + HIGH - 1) * wide + far + WIDE - 1) * OUT
-        pixel = tl.load(images + corner[:, None] + offset[None, :], mask=inside[None, :] & known[:, None], other=0.0)
-        above = tl.load(slope + spot[:, None] + outs[None, :], mask=known[:, None], other=0.0)
+        pixel = tl.load(images + corner[:, None] + offset[None, :], mask=inside[None, :] & valid[:, None], other=0.0)
+        above = tl.load(slope + spot[:, None] + outs[None, :], mask=valid[:, None], other=0.0)
         if HALVES:
             coarse, above_coarse = pixel.to(tl.bfloat16), above.to(tl.bfloat16)
             fine = (pixel - coarse.to(tl.float32)).to(tl.bfloat16)
@@ -127,8 +127,8 @@ def _correlate(  # type: ignore[no-untyped-def]
             total = tl.dot(tl.trans(coarse), above_coarse, total)
         else:
             total = tl.dot(tl.trans(pixel), above, total)
-    place = (network * tl.num_programs(0) + split) * (HIGH * row_of_filter) + run[:, None]
-    tl.store(result + place * OUT + outs[None, :], total, mask=inside[:, None])
+    index = (network * tl.num_programs(0) + split) * (HIGH * row_of_filter) + run[:, None]
+    tl.store(result + index * OUT + outs[None, :], total, mask=inside[:, None])
 
 
 def _together(out: int, side: int, *widths: int, stride: int = 1, origin: int = 0) -> int:
@@ -157,16 +157,16 @@ def _widened(weight: Tensor, together: int) -> Tensor:
         return weight.contiguous()
     networks, out, side, _, channels = weight.shape
     wider = weight.new_zeros(networks, together, out, side, side + together - 1, channels)
-    for place in range(together):
-        wider[:, place, :, :, place : place + side] = weight
+    for shift in range(together):
+        wider[:, shift, :, :, shift : shift + side] = weight
     return wider
 
 
 def _run(row: int, short: bool) -> int:
     """Return how many numbers of a filter's row enter one matrix product: 128 bytes, or fewer that fit."""
-    most = 64 if short else 32
-    fits = [run for run in (64, 32, 16) if run <= most and row % run == 0]
-    return fits[0] if fits else min(most, max(16, int(triton.next_power_of_2(row))))
+    widest = 64 if short else 32
+    fits = [run for run in (64, 32, 16) if run <= widest and row % run == 0]
+    return fits[0] if fits else min(widest, max(16, int(triton.next_power_of_2(row))))
 
 
 def convolve_and_sum(
@@ -218,18 +218,18 @@ def _filter_slopes(images: Tensor, above: Tensor, side: int, tall: int, wide: in
     outs, more = together * out, (side + together - 1) // together
     pixels, numbers = batch * tall * wide // together, side * (side + together - 1) * channels
     rows, run, warps, stages = _reduction(numbers, outs, images.itemsize < 4)
-    parts = triton.cdiv(numbers, run)
-    splits = max(1, min(64, PROGRAMS // (parts * networks)))
+    blocks = triton.cdiv(numbers, run)
+    splits = max(1, min(64, PROGRAMS // (blocks * networks)))
     share = triton.cdiv(triton.cdiv(pixels, splits), rows) * rows
     shape = (networks, splits, side, side + together - 1, channels, together, out)
     slopes = torch.empty(shape, dtype=torch.float32, device=images.device)
-    _correlate[(splits, parts, networks)](
+    _correlate[(splits, blocks, networks)](
         images, above, slopes, pixels, height, width // together, tall, wide // together, share,
         CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
         ROWS=rows, RUN=run, HALVES=images.is_cuda and images.itemsize == 4, num_warps=warps, num_stages=stages,
     )  # fmt: skip
     joined = slopes.sum(1)
-    each = [joined[:, :, place : place + side, :, place] for place in range(together)]
+    each = [joined[:, :, shift : shift + side, :, shift] for shift in range(together)]
     return torch.stack(each).sum(0).permute(0, 4, 1, 2, 3)
 
 

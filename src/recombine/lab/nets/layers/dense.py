@@ -96,7 +96,7 @@ def layer_norm(values: Tensor, parameters: Tensors, name: str) -> Tensor:
     >>> bool(layer_norm(torch.randn(2, 3, 5, 4), gain, "norm").mean(-1).abs().max() < 1e-6)
     True
     """
-    gain, shift = (parameters[f"{name}.{part}"][:, None, None] for part in ("gain", "shift"))
+    gain, shift = (parameters[f"{name}.{kind}"][:, None, None] for kind in ("gain", "shift"))
     return functional.layer_norm(values, values.shape[-1:]) * gain + shift
 
 
@@ -151,9 +151,9 @@ class _LinearOnGPU(torch.autograd.Function):
         onward = slope @ weight if ctx.needs_input_grad[0] else None
         by_bias = (slope.new_ones(networks, 1, batch) @ slope).squeeze(1)
         pieces = PIECES if inputs < FEW and batch % PIECES == 0 else 1
-        parts = slope.reshape(networks * pieces, -1, slope.shape[2]).transpose(1, 2) @ values.reshape(
+        by_weight = slope.reshape(networks * pieces, -1, slope.shape[2]).transpose(1, 2) @ values.reshape(
             networks * pieces, -1, inputs
         )
         if pieces > 1:
-            parts = parts.new_ones(networks, 1, pieces) @ parts.view(networks, pieces, -1)
-        return onward, parts.view(weight.shape), by_bias
+            by_weight = by_weight.new_ones(networks, 1, pieces) @ by_weight.view(networks, pieces, -1)
+        return onward, by_weight.view(weight.shape), by_bias

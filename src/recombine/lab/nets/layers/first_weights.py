@@ -85,8 +85,8 @@ def norm_parameters(name: str, channels: int) -> Tensors:
     >>> norm_parameters("norm", 2)["norm.gain"]
     tensor([1., 1.], dtype=torch.float64)
     """
-    one = torch.ones(channels, dtype=torch.float64)
-    return {f"{name}.gain": one, f"{name}.shift": torch.zeros_like(one)}
+    ones = torch.ones(channels, dtype=torch.float64)
+    return {f"{name}.gain": ones, f"{name}.shift": torch.zeros_like(ones)}
 
 
 def norm_statistics(name: str, channels: int) -> Tensors:
@@ -97,5 +97,5 @@ def norm_statistics(name: str, channels: int) -> Tensors:
     >>> norm_statistics("norm", 2)["norm.mean"]
     tensor([0., 0.], dtype=torch.float64)
     """
-    one = torch.ones(channels, dtype=torch.float64)
-    return {f"{name}.mean": torch.zeros_like(one), f"{name}.variance": one}
+    ones = torch.ones(channels, dtype=torch.float64)
+    return {f"{name}.mean": torch.zeros_like(ones), f"{name}.variance": ones}

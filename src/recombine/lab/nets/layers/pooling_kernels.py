@@ -44,9 +44,9 @@ def _pool(  # type: ignore[no-untyped-def]
     images += network * (windows // (out_height * out_width)) * height * width * OUT
     scale, move = tl.load(gain + network * OUT + outs), tl.load(shift + network * OUT + outs)
     best, _, _ = _best_of_window(images, corner, rows < windows, scale, move, width, OUT, POOL)
-    place = (batch[:, None] * OUT + outs[None, :]) * (out_height * out_width) + at[:, None]
+    index = (batch[:, None] * OUT + outs[None, :]) * (out_height * out_width) + at[:, None]
     result += network * windows * OUT
-    tl.store(result + place, best.to(result.dtype.element_ty), mask=(rows < windows)[:, None])
+    tl.store(result + index, best.to(result.dtype.element_ty), mask=(rows < windows)[:, None])
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -66,12 +66,12 @@ def _unpool(  # type: ignore[no-untyped-def]
     result += network * samples * height * width * OUT
     scale, move = tl.load(gain + network * OUT + outs), tl.load(shift + network * OUT + outs)
     _, raw, which = _best_of_window(images, corner, inside, scale, move, width, OUT, POOL)
-    place = (batch[:, None] * OUT + outs[None, :]) * (out_height * out_width) + (high * out_width + far)[:, None]
+    index = (batch[:, None] * OUT + outs[None, :]) * (out_height * out_width) + (high * out_width + far)[:, None]
     slope += network * samples * out_height * out_width * OUT
-    above = tl.load(slope + place, mask=inside[:, None], other=0.0).to(tl.float32)
-    where = (network * tl.num_programs(0) + tile) * OUT + outs
-    tl.store(by_gain + where, tl.sum(above * raw, 0))
-    tl.store(by_shift + where, tl.sum(above, 0))
+    above = tl.load(slope + index, mask=inside[:, None], other=0.0).to(tl.float32)
+    sum_index = (network * tl.num_programs(0) + tile) * OUT + outs
+    tl.store(by_gain + sum_index, tl.sum(above * raw, 0))
+    tl.store(by_shift + sum_index, tl.sum(above, 0))
     for step in tl.static_range(POOL * POOL):
         down, right = step // POOL, step % POOL
         exists = (rows < windows) & (high * POOL + down < height) & (far * POOL + right < width)

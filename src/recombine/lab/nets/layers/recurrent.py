@@ -94,11 +94,11 @@ def lstm_step_back(cell: LSTMStep, hidden_slope: Tensor, state_slope: Tensor) ->
     enter, keep, show, candidate = cell.open.chunk(4, dim=-1)
     slope = torch.ops.aten.tanh_backward(hidden_slope * show, cell.shown).add_(state_slope)
     raw = torch.empty_like(cell.open)
-    parts = raw.chunk(4, dim=-1)
-    torch.mul(slope, 2 * candidate - 1, out=parts[0])
-    torch.mul(slope, cell.before, out=parts[1])
-    torch.mul(hidden_slope, cell.shown, out=parts[2])
-    torch.mul(slope, enter, out=parts[3]).mul_(2)
+    gates = raw.chunk(4, dim=-1)
+    torch.mul(slope, 2 * candidate - 1, out=gates[0])
+    torch.mul(slope, cell.before, out=gates[1])
+    torch.mul(hidden_slope, cell.shown, out=gates[2])
+    torch.mul(slope, enter, out=gates[3]).mul_(2)
     return torch.ops.aten.sigmoid_backward(raw, cell.open), slope * keep
 
 
@@ -134,15 +134,15 @@ class Encode(torch.autograd.Function):
         """Run all steps backwards."""
         (matrix,) = ctx.saved_tensors
         onward = matrix[:, ctx.symbols :].transpose(1, 2).contiguous()
-        found = torch.zeros_like(matrix)
+        matrix_slope = torch.zeros_like(matrix)
         hidden = torch.zeros_like(hidden_slopes[:, 0])
         state = torch.zeros_like(hidden)
         for time in reversed(range(len(ctx.cells))):
             cell = ctx.cells[time]
             raw, state = lstm_step_back(cell, hidden + hidden_slopes[:, time], state + state_slopes[:, time])
-            found.baddbmm_(cell.entered.transpose(1, 2), raw)
+            matrix_slope.baddbmm_(cell.entered.transpose(1, 2), raw)
             hidden = torch.bmm(raw, onward)
-        return None, found
+        return None, matrix_slope
 
 
 class Attended(NamedTuple):
@@ -214,9 +214,9 @@ class Decode(torch.autograd.Function):
             rows = codes.shape[1]
             entered = torch.cat([codes, vector[:, :rows], hidden[:, :rows]], dim=-1)
             cell = lstm_step(entered, matrix, state[:, :rows])
-            one, vector = attend(cell, memory[:, :rows], blocked[:, :rows], mixing)
+            attended, vector = attend(cell, memory[:, :rows], blocked[:, :rows], mixing)
             hidden, state = cell.hidden, cell.state
-            done.append(one)
+            done.append(attended)
             vectors.append(vector)
         ctx.done = done
         ctx.save_for_backward(matrix, mixing, memory)
@@ -232,25 +232,25 @@ class Decode(torch.autograd.Function):
         matrix_slope, mixing_slope, memory_slope = (torch.zeros_like(value) for value in (matrix, mixing, memory))
         # Slopes that later steps and the state hand back: of attention vector and hidden state, and of cell state.
         back, state = (memory.new_zeros(*memory.shape[:2], width) for width in (2 * size, size))
-        pieces = torch.split(slopes, [one.weights.shape[1] for one in ctx.done], dim=1)
-        for one, piece in zip(reversed(ctx.done), reversed(pieces), strict=True):
+        pieces = torch.split(slopes, [attended.weights.shape[1] for attended in ctx.done], dim=1)
+        for attended, piece in zip(reversed(ctx.done), reversed(pieces), strict=True):
             rows = piece.shape[1]
             vector = piece + back[:, :rows, :size]
-            mixing_slope.baddbmm_(one.joined.transpose(1, 2), vector)
+            mixing_slope.baddbmm_(attended.joined.transpose(1, 2), vector)
             hidden, context = torch.bmm(vector, unmixing).chunk(2, dim=-1)
             hidden = hidden + back[:, :rows, size:]
-            hidden += _attention_back(one, context, memory[:, :rows], memory_slope[:, :rows])
-            raw, state[:, :rows] = lstm_step_back(one.cell, hidden, state[:, :rows])
-            matrix_slope.baddbmm_(one.cell.entered.transpose(1, 2), raw)
+            hidden += _attention_back(attended, context, memory[:, :rows], memory_slope[:, :rows])
+            raw, state[:, :rows] = lstm_step_back(attended.cell, hidden, state[:, :rows])
+            matrix_slope.baddbmm_(attended.cell.entered.transpose(1, 2), raw)
             back[:, :rows] = torch.bmm(raw, onward)
         return None, matrix_slope, mixing_slope, memory_slope, None, back[..., size:], state
 
 
-def _attention_back(one: Attended, context: Tensor, memory: Tensor, memory_slope: Tensor) -> Tensor:
+def _attention_back(attended: Attended, context: Tensor, memory: Tensor, memory_slope: Tensor) -> Tensor:
     """Add to the memory's slopes, in place, and return those of the hidden state."""
-    weights = one.weights
+    weights = attended.weights
     slope = (memory * context.unsqueeze(2)).sum(-1)
     scores = weights * (slope - (weights * slope).sum(-1, keepdim=True))
     memory_slope.addcmul_(weights.unsqueeze(-1), context.unsqueeze(2))
-    memory_slope.addcmul_(scores.unsqueeze(-1), one.cell.hidden.unsqueeze(2))
+    memory_slope.addcmul_(scores.unsqueeze(-1), attended.cell.hidden.unsqueeze(2))
     return (memory * scores.unsqueeze(-1)).sum(2)

@@ -32,22 +32,22 @@ def _activate(  # type: ignore[no-untyped-def]
     spot = network * pixels + (batch * height + high) * width + far
     value = tl.load(raw + spot[:, None] * OUT + outs[None, :], mask=inside[:, None], other=0.0).to(tl.float32)
     value = value * tl.load(gain + network * OUT + outs)[None, :] + tl.load(shift + network * OUT + outs)[None, :]
-    place = (network * spots + rows[:, None]) * OUT + outs[None, :]
+    index = (network * spots + rows[:, None]) * OUT + outs[None, :]
     if ADD:
-        value += tl.load(residual + place, mask=inside[:, None], other=0.0).to(tl.float32)
+        value += tl.load(residual + index, mask=inside[:, None], other=0.0).to(tl.float32)
     if RECTIFY:
         value = tl.maximum(value, 0.0)
     value = tl.where(inside[:, None], value, 0.0)
-    tl.store(result + place, value.to(result.dtype.element_ty), mask=(rows < spots)[:, None])
+    tl.store(result + index, value.to(result.dtype.element_ty), mask=(rows < spots)[:, None])
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _slope_through_relu(slope, result, frame, known, OUT: tl.constexpr, RECTIFY: tl.constexpr):  # type: ignore[no-untyped-def]
+def _slope_through_relu(slope, result, frame, valid, OUT: tl.constexpr, RECTIFY: tl.constexpr):  # type: ignore[no-untyped-def]
     """Slope before the ReLU at places of the frame; zero where not known."""
-    place = frame[:, None] * OUT + tl.arange(0, OUT)[None, :]
-    above = tl.load(slope + place, mask=known[:, None], other=0.0).to(tl.float32)
+    index = frame[:, None] * OUT + tl.arange(0, OUT)[None, :]
+    above = tl.load(slope + index, mask=valid[:, None], other=0.0).to(tl.float32)
     if RECTIFY:
-        value = tl.load(result + place, mask=known[:, None], other=0.0)
+        value = tl.load(result + index, mask=valid[:, None], other=0.0)
         above = tl.where(value > 0.0, above, 0.0)
     return above
 
@@ -60,16 +60,16 @@ def _sums(  # type: ignore[no-untyped-def]
     """Sums over one tile of pixels of the slope, and of the slope times the raw value."""
     tile, network = tl.program_id(0), tl.program_id(1).to(tl.int64)
     rows, outs = tile * ROWS + tl.arange(0, ROWS), tl.arange(0, OUT)
-    known = rows < pixels
+    valid = rows < pixels
     batch, at = rows // (height * width), rows % (height * width)
     samples = pixels // (height * width)
     frame = ((network * samples + batch) * (height + 2) + at // width + 1) * (width + 2) + at % width + 1
-    above = _slope_through_relu(slope, result, frame, known, OUT, RECTIFY)
-    place = (network * pixels + rows[:, None]) * OUT + outs[None, :]
-    value = tl.load(raw + place, mask=known[:, None], other=0.0).to(tl.float32)
-    where = (network * tl.num_programs(0) + tile) * OUT + outs
-    tl.store(by_shift + where, tl.sum(above, 0))
-    tl.store(by_gain + where, tl.sum(above * value, 0))
+    above = _slope_through_relu(slope, result, frame, valid, OUT, RECTIFY)
+    index = (network * pixels + rows[:, None]) * OUT + outs[None, :]
+    value = tl.load(raw + index, mask=valid[:, None], other=0.0).to(tl.float32)
+    sum_index = (network * tl.num_programs(0) + tile) * OUT + outs
+    tl.store(by_shift + sum_index, tl.sum(above, 0))
+    tl.store(by_gain + sum_index, tl.sum(above * value, 0))
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -90,11 +90,11 @@ def _spread(  # type: ignore[no-untyped-def]
     above = _slope_through_relu(slope, result, frame, inside, OUT, RECTIFY)
     spot = (network * samples + batch) * height * width + high * width + far
     value = tl.load(raw + spot[:, None] * OUT + outs[None, :], mask=inside[:, None], other=0.0).to(tl.float32)
-    places = network * OUT + outs
-    above = above * tl.load(gain + places)[None, :] + tl.load(constant + places)[None, :]
-    above = tl.where(inside[:, None], above + value * tl.load(linear + places)[None, :], 0.0)
-    place = (network * spots + rows[:, None]) * OUT + outs[None, :]
-    tl.store(below + place, above.to(below.dtype.element_ty), mask=(rows < spots)[:, None])
+    channels = network * OUT + outs
+    above = above * tl.load(gain + channels)[None, :] + tl.load(constant + channels)[None, :]
+    above = tl.where(inside[:, None], above + value * tl.load(linear + channels)[None, :], 0.0)
+    index = (network * spots + rows[:, None]) * OUT + outs[None, :]
+    tl.store(below + index, above.to(below.dtype.element_ty), mask=(rows < spots)[:, None])
 
 
 def _framed(raw: Tensor, gain: Tensor, shift: Tensor, residual: Tensor | None, rectify: bool) -> Tensor:
@@ -171,7 +171,7 @@ def normalised_convolution(
     *,
     stride: int = 1,
     rectify: bool = True,
-    known: tuple[Tensor, Tensor] | None = None,
+    running: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return [ReLU of] the batch-normalised convolution of framed images plus a residual, framed again.
 
@@ -184,7 +184,7 @@ def normalised_convolution(
     gain, shift : Tensor, shape (c, out)
     residual : Tensor, optional
         Shaped like the result; only with ``rectify``.
-    known : tuple of Tensor, optional
+    running : tuple of Tensor, optional
         Mean and variance (c, out) to normalise with, instead of the batch's own (no slopes then).
 
     Returns
@@ -195,10 +195,10 @@ def normalised_convolution(
     """
     last, origin = channels_last(weight, images.dtype), 1 - weight.shape[-1] // 2
     gain, shift = gain.float(), shift.float()
-    if known is not None:
+    if running is not None:
         raw, _ = convolve_and_sum(images, last, stride=stride, origin=origin, summed=False)
-        scale = gain * torch.rsqrt(known[1] + EPSILON)
-        return _framed(raw, scale, shift - known[0] * scale, residual, rectify), *known
+        scale = gain * torch.rsqrt(running[1] + EPSILON)
+        return _framed(raw, scale, shift - running[0] * scale, residual, rectify), *running
     apply: Any = _NormalisedConvolution.apply
     result, mean, variance = apply(images, last, gain, shift, residual, stride, origin, rectify)
     return result, mean, variance

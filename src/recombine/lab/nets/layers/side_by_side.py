@@ -79,7 +79,7 @@ def normalise(images: Tensor, name: str, parameters: Tensors, statistics: Tensor
     tensor(True)
     """
     mean, variance = statistics[f"{name}.mean"], statistics[f"{name}.variance"]
-    gain, shift = (parameters[f"{name}.{part}"].flatten().to(mean.dtype) for part in ("gain", "shift"))
+    gain, shift = (parameters[f"{name}.{kind}"].flatten().to(mean.dtype) for kind in ("gain", "shift"))
     return functional.batch_norm(images, mean.view(-1), variance.view(-1), gain, shift, training)
 
 
@@ -104,7 +104,7 @@ def normaliser(
         batch_variance = (squares / count - batch_mean.square()).clamp_min(0)
         update_statistics(name, statistics, batch_mean, batch_variance, count)
         mean, variance = batch_mean, batch_variance
-    gain, shift = (parameters[f"{name}.{part}"].to(mean.dtype) for part in ("gain", "shift"))
+    gain, shift = (parameters[f"{name}.{kind}"].to(mean.dtype) for kind in ("gain", "shift"))
     scale = gain * torch.rsqrt(variance + EPSILON)
     return scale, shift - mean * scale
 

@@ -74,14 +74,14 @@ def batch_statistics(model: nn.Module) -> Iterator[None]:
     >>> model.training, model.running_mean.tolist()
     (False, [0.0, 0.0])
     """
-    kept = copy.deepcopy(dict(model.named_buffers()))
+    buffers = copy.deepcopy(dict(model.named_buffers()))
     try:
         with evaluating(model, by_batch=True):
             yield
     finally:
         with torch.no_grad():
             for name, buffer in model.named_buffers():
-                buffer.copy_(kept[name])
+                buffer.copy_(buffers[name])
 
 
 def evaluation_batches(model: nn.Module, inputs: Tensor) -> list[Tensor]:
@@ -122,19 +122,19 @@ def layer_activations(model: nn.Module, inputs: Tensor, layers: Sequence[str]) -
     torch.Size([5, 3])
     """
     named = named_layers(model, layers)
-    found: dict[str, list[Tensor]] = {name: [] for name in named}
-    hooks = [module.register_forward_hook(_keeper(name, found[name])) for name, module in named.items()]
+    outputs_by_layer: dict[str, list[Tensor]] = {name: [] for name in named}
+    hooks = [module.register_forward_hook(_keeper(name, outputs_by_layer[name])) for name, module in named.items()]
     device = next((parameter.device for parameter in model.parameters()), inputs.device)
     try:
         with torch.no_grad(), batch_statistics(model):
             for passes, piece in enumerate(evaluation_batches(model, inputs), start=1):
                 model(piece.to(device))
-                for name, outputs in found.items():
+                for name, outputs in outputs_by_layer.items():
                     _check_pass(name, outputs, len(outputs) - passes + 1, len(piece))
     finally:
         for hook in hooks:
             hook.remove()
-    return {name: torch.cat(parts) for name, parts in found.items()}
+    return {name: torch.cat(batches) for name, batches in outputs_by_layer.items()}
 
 
 def named_layers(model: nn.Module, layers: Sequence[str]) -> dict[str, nn.Module]:
@@ -150,12 +150,14 @@ def named_layers(model: nn.Module, layers: Sequence[str]) -> dict[str, nn.Module
     named = dict(model.named_modules())
     for name in layers:
         if name not in named:
-            others = [other for other in named if other]
-            raise InputError(f"layer {name!r} is not in the model;{near_miss(name, others)} Layers: {listing(others)}")
+            layer_names = [layer for layer in named if layer]
+            raise InputError(
+                f"layer {name!r} is not in the model;{near_miss(name, layer_names)} Layers: {listing(layer_names)}"
+            )
     return {name: named[name] for name in layers}
 
 
-def _keeper(name: str, kept: list[Tensor]) -> Callable[[nn.Module, object, object], None]:
+def _keeper(name: str, outputs: list[Tensor]) -> Callable[[nn.Module, object, object], None]:
     """Return a hook that copies outputs, because a later layer may overwrite them in place."""
 
     def keep(module: nn.Module, arguments: object, output: object) -> None:
@@ -163,7 +165,7 @@ def _keeper(name: str, kept: list[Tensor]) -> Callable[[nn.Module, object, objec
             raise InputError(
                 f"layer {name!r} puts out a {type(output).__name__}; name a layer that puts out one tensor"
             )
-        kept.append(output.detach().to("cpu", torch.float32, copy=True))
+        outputs.append(output.detach().to("cpu", torch.float32, copy=True))
 
     return keep
 

@@ -59,10 +59,10 @@ def rescale(model: nn.Module, factor: float, *, keep: Sequence[str] = ()) -> nn.
             f"factor is {factor!r}; give a number above 0, below 1 to make pretrained features easier to drop"
         )
     scaled = copy.deepcopy(model)
-    kept = {id(parameter) for layer in named_layers(scaled, keep).values() for parameter in layer.parameters()}
+    unscaled = {id(parameter) for layer in named_layers(scaled, keep).values() for parameter in layer.parameters()}
     with torch.no_grad():
         for parameter in scaled.parameters():
-            if id(parameter) not in kept:
+            if id(parameter) not in unscaled:
                 parameter.mul_(factor)
     return scaled
 
@@ -88,18 +88,18 @@ def reset(model: nn.Module, layers: Sequence[str] | None = None, *, seed: int = 
     # On the CPU, so that a seed means the same weights wherever the model is.
     fresh = copy.deepcopy(model).cpu()
     chosen = [fresh] if layers is None else list(named_layers(fresh, layers).values())
-    inside = {id(part) for layer in chosen for part in layer.modules()}
+    inside = {id(module) for layer in chosen for module in layer.modules()}
     with torch.random.fork_rng([]), torch.no_grad():
         torch.manual_seed(seed)
-        for name, part in fresh.named_modules():
-            if id(part) not in inside:
+        for name, module in fresh.named_modules():
+            if id(module) not in inside:
                 continue
-            draw = getattr(part, "reset_parameters", getattr(part, "_reset_parameters", None))
+            draw = getattr(module, "reset_parameters", getattr(module, "_reset_parameters", None))
             if callable(draw):
                 draw()
-            elif next(part.parameters(recurse=False), None) is not None:
+            elif next(module.parameters(recurse=False), None) is not None:
                 raise InputError(
-                    f"layer {name!r} ({type(part).__name__}) has parameters of its own and no reset_parameters(), so "
+                    f"layer {name!r} ({type(module).__name__}) has parameters of its own and no reset_parameters(), so "
                     "that it cannot be drawn anew; give it one, or make an untrained model (fresh=)"
                 )
     return fresh.to(device)
@@ -113,12 +113,12 @@ def last_layer(model: nn.Module) -> str:
     >>> last_layer(nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)))
     '2'
     """
-    found: list[str] = [
-        name for name, part in model.named_modules() if next(part.parameters(recurse=False), None) is not None
+    names: list[str] = [
+        name for name, module in model.named_modules() if next(module.parameters(recurse=False), None) is not None
     ]
-    if not found:
+    if not names:
         raise InputError("the model has no parameters; give one that can be trained")
-    return found[-1]
+    return names[-1]
 
 
 def recalibrate(model: nn.Module, inputs: Tensor) -> None:
@@ -264,7 +264,7 @@ def rescale_and_finetune(
     if controls:
         starts.append((1.0, "head reset", reset(model, [readout], seed=recipe.seed)))
         starts.append((1.0, "from scratch", _untrained(model, fresh, recipe.seed)))
-    found = []
+    runs = []
     for factor, start, scaled in starts:
         if statistics == "all" or (statistics == "rescaled" and factor != 1):
             recalibrate(scaled, inputs)
@@ -272,8 +272,8 @@ def rescale_and_finetune(
         losses, accuracies = train(scaled, (inputs, labels), recipe, test)
         after = layer_activations(scaled, inputs, layers)
         reuse = {name: _compared(name, before[name], after[name], centred) for name in layers}
-        found.append(Finetuned(factor, scaled, losses, accuracies, reuse, start))
-    return found
+        runs.append(Finetuned(factor, scaled, losses, accuracies, reuse, start))
+    return runs
 
 
 def _untrained(model: nn.Module, fresh: Callable[[], nn.Module] | None, seed: int) -> nn.Module:
@@ -281,11 +281,11 @@ def _untrained(model: nn.Module, fresh: Callable[[], nn.Module] | None, seed: in
         return reset(model, seed=seed)
     made = call(fresh, "fresh")
     of_kind(made, "what fresh makes", nn.Module)
-    given, wanted = ({name: tuple(p.shape) for name, p in one.named_parameters()} for one in (made, model))
-    if given != wanted:
-        odd = next(name for name in (*given, *wanted) if given.get(name) != wanted.get(name))
+    shapes, expected = ({name: tuple(p.shape) for name, p in network.named_parameters()} for network in (made, model))
+    if shapes != expected:
+        odd = next(name for name in (*shapes, *expected) if shapes.get(name) != expected.get(name))
         raise InputError(
-            f"fresh makes a model whose {odd!r} has shape {given.get(odd)}; the pretrained one has {wanted.get(odd)}"
+            f"fresh makes a model whose {odd!r} has shape {shapes.get(odd)}; the pretrained one has {expected.get(odd)}"
         )
     # The model may be on another device, and what made it may hand out the same one again.
     parameter = next(model.parameters())

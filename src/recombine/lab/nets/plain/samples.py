@@ -25,10 +25,10 @@ def trainable_parameters(model: nn.Module) -> list[nn.Parameter]:
     """
     if not isinstance(model, nn.Module):
         raise InputError(f"the model is a {type(model).__name__}; give a torch.nn.Module")
-    found = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    if not found:
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if not parameters:
         raise InputError("no parameter of the model requires a gradient; let some of them be trained")
-    return found
+    return parameters
 
 
 def check_samples(
@@ -86,7 +86,7 @@ def _as_samples(samples: Any, name: str, parameter: Tensor) -> LabelledSamples:
     if isinstance(samples, DataLoader | Dataset):
         samples = _gathered(samples, name)
     try:
-        inputs, labels = (torch.as_tensor(part, device=parameter.device) for part in samples)
+        inputs, labels = (torch.as_tensor(values, device=parameter.device) for values in samples)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{name} are not a pair of tensors ({error}); give inputs (N, ...) and labels (N,)") from None
     if labels.ndim != 1 or labels.is_floating_point() or labels.is_complex():
@@ -119,11 +119,11 @@ def _logits(model: nn.Module, inputs: Tensor, half: bool) -> Tensor:
     """Return what the model says of two inputs."""
     try:
         with torch.no_grad(), evaluating(model), torch.autocast(inputs.device.type, torch.bfloat16, enabled=half):
-            found = model(inputs[:2])
+            logits = model(inputs[:2])
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
         first, about = str(error).partition("\n")[0], f"{inputs.dtype} of shape {tuple(inputs.shape)}"
         raise InputError(f"the model cannot take inputs that are {about}: {first}") from error
-    if not isinstance(found, Tensor) or found.ndim != 2 or len(found) != len(inputs[:2]):
-        what = tuple(found.shape) if isinstance(found, Tensor) else f"a {type(found).__name__}"
+    if not isinstance(logits, Tensor) or logits.ndim != 2 or len(logits) != len(inputs[:2]):
+        what = tuple(logits.shape) if isinstance(logits, Tensor) else f"a {type(logits).__name__}"
         raise InputError(f"the model puts out {what} for {len(inputs[:2])} inputs; give one with logits (N, classes)")
-    return found
+    return logits

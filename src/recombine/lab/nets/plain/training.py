@@ -180,7 +180,7 @@ class Training:
     def _judge(self, _: Tensor | None) -> None:
         assert self.test is not None
         self.right.zero_()
-        for inputs, labels in zip(*(torch.split(part, EVALUATED) for part in self.test), strict=True):
+        for inputs, labels in zip(*(torch.split(tensor, EVALUATED) for tensor in self.test), strict=True):
             self.right += (self.recipe.logits(self.model, inputs).argmax(1) == labels).sum()
 
 
@@ -242,9 +242,14 @@ def train_in_turns(
     accuracies: list[float] = []
     checkpoint = next_checkpoint(
         "plain",
-        **{"first weights": dict(first.model.state_dict()), "samples": [one.samples for one in trainings]},
-        **{"optimiser": first.optimiser, "epochs": epochs, "weight": [one.weight for one in trainings]},
-        **{"recipe": [(one.recipe.batch, one.recipe.stop, one.recipe.outputs, one.recipe.half) for one in trainings]},
+        **{"first weights": dict(first.model.state_dict()), "samples": [training.samples for training in trainings]},
+        **{"optimiser": first.optimiser, "epochs": epochs, "weight": [training.weight for training in trainings]},
+        **{
+            "recipe": [
+                (training.recipe.batch, training.recipe.stop, training.recipe.outputs, training.recipe.half)
+                for training in trainings
+            ]
+        },
         seed=first.recipe.seed,
     )
 
@@ -270,8 +275,8 @@ def train_in_turns(
 def _standing(training: Training) -> dict[str, Any]:
     """Return all that later epochs depend on: model, optimiser and generators."""
     state = {f"model/{name}": tensor for name, tensor in training.model.state_dict().items()}
-    for place, slots in training.optimiser.state_dict()["state"].items():
-        state |= {f"optimiser/{place}/{name}": slot for name, slot in slots.items() if slot is not None}
+    for index, slots in training.optimiser.state_dict()["state"].items():
+        state |= {f"optimiser/{index}/{name}": slot for name, slot in slots.items() if slot is not None}
     return {**state, "order": training.generator.get_state(), **global_generators(training.total.device)}
 
 
@@ -283,8 +288,8 @@ def _restore(training: Training, state: Mapping[str, Any]) -> None:
     memory = training.optimiser.state_dict()
     for name in state:
         if name.startswith("optimiser/"):
-            _, place, slot = name.split("/")
-            memory["state"].setdefault(int(place), {})[slot] = tensors.get(name, state[name])
+            _, index, slot = name.split("/")
+            memory["state"].setdefault(int(index), {})[slot] = tensors.get(name, state[name])
     training.optimiser.load_state_dict(memory)
     training.generator.set_state(tensors["order"])
     set_global_generators(state, training.total.device)

@@ -21,9 +21,9 @@ BOTH = ("median", "random")
 def _flows(scales: list[float], seeds: list[int]) -> list[dict[str, Any]]:
     """Flows of both problems from the same scales and seeds, until all reach one margin; and of shared contexts."""
     short, long = [float(time) for time in range(0, 76, 5)], [float(time) for time in range(0, 151, 5)]
-    own: dict[str, Any] = {"sharing": False, "times": long, "seeds": seeds}
+    unshared: dict[str, Any] = {"sharing": False, "times": long, "seeds": seeds}
     return [
-        *({"problem": name, "scale": scale, **own} for name in ("toy", "G1") for scale in scales),
+        *({"problem": name, "scale": scale, **unshared} for name in ("toy", "G1") for scale in scales),
         {"problem": "toy", "scale": 0.3, "sharing": True, "times": short, "seeds": [0, 1, 2]},
     ]
 

@@ -41,7 +41,7 @@ def _boundaries(count: int) -> list[dict[str, Any]]:
 
 def _heads(name: str, seeds: list[int]) -> list[dict[str, Any]]:
     """One output to learn, then both, in both settings."""
-    return [{**one, "heads": count} for count in (1, 2) for one in _pairs(name, seeds)]
+    return [{**setting, "heads": count} for count in (1, 2) for setting in _pairs(name, seeds)]
 
 
 EXPERIMENTS = (

@@ -110,8 +110,8 @@ def stack_draws(draws: Sequence[ImageDraws]) -> ImageDraws:
     return ImageDraws(np.stack([samples.index for samples in draws]), np.stack([samples.cells for samples in draws]))
 
 
-def _generator(purpose: str, seed: int, part: int = 0) -> np.random.Generator:
-    return np.random.default_rng([PURPOSES.index(purpose), part, seed])
+def _generator(purpose: str, seed: int, stream: int = 0) -> np.random.Generator:
+    return np.random.default_rng([PURPOSES.index(purpose), stream, seed])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,14 +131,14 @@ class _Stock:
                 f"{images.name} has {len(labels)} classes but a factor has {classes} levels; use a larger image set"
             )
         orders = []
-        for part, label in enumerate(labels[:classes]):
+        for index, label in enumerate(labels[:classes]):
             rows = np.flatnonzero(images.labels == label)
             if len(rows) <= pool:
                 raise InputError(
                     f"class {label} of {images.name} has {len(rows)} images; a pool of {pool} leaves none for val_2, "
                     f"so give a pool of at most {len(rows) - 1}"
                 )
-            orders.append(_generator("order", seed, part).permutation(rows))
+            orders.append(_generator("order", seed, index).permutation(rows))
         counts = np.array([len(rows) for rows in orders])
         return cls(np.concatenate(orders), np.cumsum(counts) - counts, counts, pool)
 

@@ -48,21 +48,25 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
     >>> [path.name for path in files_below(folder, r"(train|test)[.]bin")]
     ['train.bin']
     """
-    wanted = re.compile(pattern)
-    return [Path(place, name) for place, _, names in _walk(folder) for name in sorted(filter(wanted.fullmatch, names))]
+    expression = re.compile(pattern)
+    return [
+        Path(folder_path, name)
+        for folder_path, _, names in _walk(folder)
+        for name in sorted(filter(expression.fullmatch, names))
+    ]
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     """Like ``os.walk``, through links too (data often lies behind one), but into each folder once."""
     entered = set()
-    for place, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(place)
+    for path, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(path)
         if real in entered:
             folders.clear()
             continue
         entered.add(real)
         folders.sort()
-        yield place, folders, names
+        yield path, folders, names
 
 
 def read_idx(path: Path) -> tuple[Bytes, tuple[str, str]]:
@@ -128,14 +132,14 @@ def cifar_readers(folder: Path, classes: int, split: str) -> Iterator[tuple[Path
     if classes == 10:
         for first in files_below(folder, re.escape(names[0] + ".png")):
             yield first.parent, partial(_read_sprites, [first.with_name(name + ".png") for name in names], split)
-    for place, folders, _ in _walk(folder):
-        if Path(place).name == split and len(folders) == classes:
-            yield Path(place), partial(_read_class_folders, Path(place))
+    for path, folders, _ in _walk(folder):
+        if Path(path).name == split and len(folders) == classes:
+            yield Path(path), partial(_read_class_folders, Path(path))
 
 
 def _batches(paths: list[Path], read: Callable[[Path], Labelled]) -> Labelled:
-    parts = [read(path) for path in paths]
-    return np.concatenate([pixels for pixels, _ in parts]), np.concatenate([labels for _, labels in parts])
+    batches = [read(path) for path in paths]
+    return np.concatenate([pixels for pixels, _ in batches]), np.concatenate([labels for _, labels in batches])
 
 
 class _ArraysOnly(pickle.Unpickler):

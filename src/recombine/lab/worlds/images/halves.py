@@ -36,9 +36,9 @@ class Halves:
 
     def rows(self, size: int) -> IntArray:
         """Return the rows of a training set of ``size`` samples; smaller sets lie within larger ones."""
-        size, most = whole(size, "size"), len(self.X) - len(self.validation)
-        if size > most:
-            raise InputError(f"a training set of {size} was asked for; give 1 to {most}")
+        size, largest = whole(size, "size"), len(self.X) - len(self.validation)
+        if size > largest:
+            raise InputError(f"a training set of {size} was asked for; give 1 to {largest}")
         return np.arange(size)
 
 
@@ -62,13 +62,13 @@ def label_halves(images: Images, sizes: Sequence[int], validation: int, seed: in
     >>> halves.X.shape, len(halves.validation), halves.rows(100)[-1]
     ((700, 65), 500, np.int64(99))
     """
-    most = whole(max(wholes(sizes, "sizes"), default=0), "the largest of sizes")
+    largest = whole(max(wholes(sizes, "sizes"), default=0), "the largest of sizes")
     validation, seed = whole(validation, "validation"), whole(seed, "seed", 0)
-    if most + validation > len(images):
+    if largest + validation > len(images):
         raise InputError(
-            f"{most} samples to train on and {validation} for validation of {len(images)} images; ask for fewer"
+            f"{largest} samples to train on and {validation} for validation of {len(images)} images; ask for fewer"
         )
-    order = np.random.default_rng(np.random.SeedSequence([seed, 3])).permutation(len(images))[: most + validation]
+    order = np.random.default_rng(np.random.SeedSequence([seed, 3])).permutation(len(images))[: largest + validation]
     pixels = images.pixels[order].reshape(len(order), -1) / 127.5 - 1
     labels = np.where(images.labels[order] < images.classes / 2, 1.0, -1.0)
-    return Halves(np.column_stack([pixels, np.ones(len(order))]), labels, np.arange(most, most + validation))
+    return Halves(np.column_stack([pixels, np.ones(len(order))]), labels, np.arange(largest, largest + validation))

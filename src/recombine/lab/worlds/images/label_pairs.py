@@ -57,10 +57,10 @@ def relation(offsets: Sequence[int], classes: int = 10) -> FloatArray:
            [0. , 0.5, 0.5],
            [0.5, 0. , 0.5]])
     """
-    places = {int(offset) % classes for offset in offsets}
-    if not places:
+    shifts = {int(offset) % classes for offset in offsets}
+    if not shifts:
         raise InputError("a relation needs an offset; give the values that Y_2 - Y_1 may take, for instance (0, 1)")
-    row = np.isin(np.arange(classes), list(places)) / len(places)
+    row = np.isin(np.arange(classes), list(shifts)) / len(shifts)
     return np.stack([np.roll(row, label) for label in range(classes)])
 
 
@@ -120,8 +120,8 @@ def draw_grid(images: Images, firsts: int, seconds: int, seed: int, classes: int
     whole(seconds, "seconds", at_least=1)
     draws = draw_pairs(images, relation(range(classes), classes), firsts * seconds, seed, "grid")
     index, labels = draws.index.copy(), draws.labels.copy()
-    for part in (index, labels):
-        part[:, 0] = np.repeat(part[::seconds, 0], seconds)
+    for array in (index, labels):
+        array[:, 0] = np.repeat(array[::seconds, 0], seconds)
     return PairDraws(index, labels)
 
 
@@ -153,10 +153,10 @@ def stack_pairs(draws: Sequence[PairDraws]) -> PairDraws:
     >>> stack_pairs([one, one, one]).labels.shape
     (3, 5, 2)
     """
-    counts = {len(one.index) for one in draws}
+    counts = {len(draw.index) for draw in draws}
     if len(counts) != 1:
         raise InputError(f"draws of {sorted(counts)} samples do not stack; give every network equally many")
-    return PairDraws(np.stack([one.index for one in draws]), np.stack([one.labels for one in draws]))
+    return PairDraws(np.stack([draw.index for draw in draws]), np.stack([draw.labels for draw in draws]))
 
 
 class LabelPairs:
@@ -223,7 +223,7 @@ def _checked(rule: FloatArray) -> FloatArray:
 
 def _rows_of_labels(images: Images, classes: int) -> list[IntArray]:
     rows = [np.flatnonzero(images.labels == label) for label in range(classes)]
-    empty = [label for label, found in enumerate(rows) if not len(found)]
+    empty = [label for label, members in enumerate(rows) if not len(members)]
     if empty:
         raise InputError(f"{images.name} has no image of label {empty[0]}; use a relation of {images.classes} classes")
     return rows
@@ -231,7 +231,7 @@ def _rows_of_labels(images: Images, classes: int) -> list[IntArray]:
 
 def _picked(rows: Sequence[IntArray], labels: IntArray, generator: np.random.Generator) -> IntArray:
     """Return a random row of the image set for each label (N, 2)."""
-    counts = np.array([len(found) for found in rows])
+    counts = np.array([len(members) for members in rows])
     starts = np.cumsum(counts) - counts
     picked: IntArray = np.concatenate(rows)[starts[labels] + generator.integers(counts[labels])]
     return picked

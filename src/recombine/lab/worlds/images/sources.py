@@ -235,15 +235,15 @@ def _from_folder(name: str, folder: Path, split: str) -> Images:
 
 
 def _idx(name: str, folder: Path, split: str) -> Labelled:
-    parts = []
+    arrays = []
     for role, checksum in zip(("images", "labels"), CHECKSUMS[name, split], strict=True):
         begin = "train" if split == "train" else "t10k"
         paths = files_below(folder, rf"{begin}-{role}[-.]idx[13]-ubyte([.]gz)?")
         # Both sets use the same file names: the likely one is read first, the checksum decides.
         paths.sort(key=lambda path: ("fashion" in str(path).casefold()) != (name == "fashion"))
         attempts = (partial(_idx_if, path, checksum) for path in paths)
-        parts.append(_first_good(attempts, name, folder, split))
-    return parts[0][:, None], parts[1].astype(np.int64)
+        arrays.append(_first_good(attempts, name, folder, split))
+    return arrays[0][:, None], arrays[1].astype(np.int64)
 
 
 def _idx_if(path: Path, checksum: str) -> Bytes | None:
@@ -251,25 +251,25 @@ def _idx_if(path: Path, checksum: str) -> Bytes | None:
     array, digests = read_idx(path)
     if checksum in digests:
         return array
-    if any(found in known for known in CHECKSUMS.values() for found in digests):
+    if any(digest in listed for listed in CHECKSUMS.values() for digest in digests):
         return None
-    kind, found = ("SHA-256", digests[0]) if len(checksum) == len(digests[0]) else ("md5", digests[1])
-    raise InputError(f"{path} is damaged or of another set: expected {kind} {checksum}, found {found}")
+    kind, actual = ("SHA-256", digests[0]) if len(checksum) == len(digests[0]) else ("md5", digests[1])
+    raise InputError(f"{path} is damaged or of another set: expected {kind} {checksum}, found {actual}")
 
 
 def _cifar(name: str, folder: Path, split: str) -> Labelled:
     (checksum,) = CHECKSUMS[name, split]
     copies = cifar_readers(folder, 100 if name == "cifar100" else 10, split)
-    attempts = (partial(_cifar_if, place, read, checksum) for place, read in copies)
+    attempts = (partial(_cifar_if, path, read, checksum) for path, read in copies)
     return _first_good(attempts, name, folder, split)
 
 
-def _cifar_if(place: Path, read: Callable[[], Labelled], checksum: str) -> Labelled:
-    pixels, labels, found = in_content_order(*read())
-    if found != checksum:
+def _cifar_if(path: Path, read: Callable[[], Labelled], checksum: str) -> Labelled:
+    pixels, labels, actual = in_content_order(*read())
+    if actual != checksum:
         raise InputError(
-            f"{place} is damaged or of another set: expected content checksum {checksum}, "
-            f"found {found} over {len(labels):,} images"
+            f"{path} is damaged or of another set: expected content checksum {checksum}, "
+            f"found {actual} over {len(labels):,} images"
         )
     return pixels, labels
 
@@ -279,22 +279,22 @@ def _first_good(attempts: Iterable[Callable[[], Found | None]], name: str, folde
     problems = []
     for attempt in attempts:
         try:
-            found = attempt()
+            result = attempt()
         except InputError as error:
             problems.append(str(error))
         else:
-            if found is not None:
-                return found
+            if result is not None:
+                return result
     title, command = SOURCES[name].title, _command(name, folder)
     if problems:
         raise InputError(f"{problems[0]}; delete that copy and fetch {title} again: {command}")
-    place = f"below {folder}" if folder.is_dir() else f"at {folder}, which is not a folder"
+    location = f"below {folder}" if folder.is_dir() else f"at {folder}, which is not a folder"
     raise InputError(
-        f"no {title} ({split}) {place}: looked for {SOURCES[name].looked_for}; "
+        f"no {title} ({split}) {location}: looked for {SOURCES[name].looked_for}; "
         f"name the folder that holds it in RECOMBINE_DATA, or get it with: {command}"
     )
 
 
 def _command(name: str, folder: Path) -> str:
-    place = shlex.quote(str(folder / name))
-    return f"mkdir -p {place} && cd {place} && {SOURCES[name].command}"
+    path = shlex.quote(str(folder / name))
+    return f"mkdir -p {path} && cd {path} && {SOURCES[name].command}"

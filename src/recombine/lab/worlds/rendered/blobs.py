@@ -112,10 +112,10 @@ def render_blobs(units: npt.ArrayLike, rule: str = "soft") -> FloatArray:
     if rule == "rgba":
         over: FloatArray = compose_layers(blob_layers(units, alpha=True), "rgba")
         return over
-    parts = blob_layers(units)
-    image: FloatArray = parts[..., 0, :, :, :]
-    for slot in range(1, parts.shape[-4]):
-        behind = parts[..., slot, :, :, :]
+    layers = blob_layers(units)
+    image: FloatArray = layers[..., 0, :, :, :]
+    for slot in range(1, layers.shape[-4]):
+        behind = layers[..., slot, :, :, :]
         image = image + behind if rule == "add" else soft_addition(image, behind, SHARPNESS)
     return image
 

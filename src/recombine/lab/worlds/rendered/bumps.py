@@ -264,11 +264,11 @@ class BumpWorld:
         return self.samples(self._real(number, generator, held_out))
 
     def _real(self, count: int, generator: np.random.Generator, held_out: bool) -> FloatArray:
-        kept = np.empty((0, 2))
-        while len(kept) < count:
+        accepted = np.empty((0, 2))
+        while len(accepted) < count:
             drawn = generator.uniform(-self.margin, self.side + self.margin, size=(4 * count, 2))
-            kept = np.concatenate([kept, drawn[self.hole(drawn) == held_out]])
-        return kept[:count]
+            accepted = np.concatenate([accepted, drawn[self.hole(drawn) == held_out]])
+        return accepted[:count]
 
     def stripes(self, repeats: int = 1) -> BumpSamples:
         """Return every level of x alone and every level of y alone, as stripes, each ``repeats`` times.

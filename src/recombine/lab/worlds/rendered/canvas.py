@@ -76,16 +76,16 @@ def hue_colours(hue: Array) -> Array:
     """
     space = array_namespace(hue)
     sixth = space.floor(6 * hue)
-    part = 6 * hue - sixth
-    zero, one = space.zeros_like(hue), space.ones_like(hue)
+    fraction = 6 * hue - sixth
+    zero, full = space.zeros_like(hue), space.ones_like(hue)
     # The order of operations is colorsys's, so that floors of 255 times this agree to the last digit.
-    falling, rising = 1 - part, 1 - (1 - part)
-    places = [(one, rising, zero), (falling, one, zero), (zero, one, rising)]
-    places += [(zero, falling, one), (rising, zero, one), (one, zero, falling)]
+    falling, rising = 1 - fraction, 1 - (1 - fraction)
+    sectors = [(full, rising, zero), (falling, full, zero), (zero, full, rising)]
+    sectors += [(zero, falling, full), (rising, zero, full), (full, zero, falling)]
     colour = space.zeros_like(space.stack([hue] * 3, -1))
-    for number, channels in enumerate(places):
-        here = sixth % 6 == number
-        colour = space.where(here[..., None], space.stack(list(channels), -1), colour)
+    for number, channels in enumerate(sectors):
+        mask = sixth % 6 == number
+        colour = space.where(mask[..., None], space.stack(list(channels), -1), colour)
     return colour
 
 
@@ -116,16 +116,16 @@ def compose_layers(images: Array, rule: str = "hard") -> Array:
         raise InputError(
             f"layers have shape {tuple(images.shape)}; the rule {rule!r} needs (..., slots, {channels} channels, H, W)"
         )
-    parts = [images[..., slot, :, :, :] for slot in range(images.shape[-4])]
+    layers = [images[..., slot, :, :, :] for slot in range(images.shape[-4])]
     if rule == "soft":
-        image = parts[0][..., :3, :, :]
-        for behind in parts[1:]:
+        image = layers[0][..., :3, :, :]
+        for behind in layers[1:]:
             image = soft_addition(image, behind[..., :3, :, :])
         return image
-    image = 0 * parts[0][..., :3, :, :]
-    for part in reversed(parts):
-        colour = part[..., :3, :, :]
-        opaque = part[..., 3:4, :, :] if rule == "rgba" else 1.0 * (colour.sum(-3)[..., None, :, :] > 0)
+    image = 0 * layers[0][..., :3, :, :]
+    for layer in reversed(layers):
+        colour = layer[..., :3, :, :]
+        opaque = layer[..., 3:4, :, :] if rule == "rgba" else 1.0 * (colour.sum(-3)[..., None, :, :] > 0)
         image = opaque * colour + (1 - opaque) * image
     return image
 

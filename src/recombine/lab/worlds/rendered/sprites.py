@@ -56,9 +56,9 @@ def sprite_latents(units: Array) -> Array:
     """
     units = unit_latents(units, LATENTS)
     space = array_namespace(units)
-    parts = [units[..., place] * width + low for place, (width, low) in enumerate(zip(WIDTHS, LOWEST, strict=True))]
-    parts[2] = space.round(2 * units[..., 2])
-    return space.stack(parts, -1)
+    columns_ = [units[..., index] * width + low for index, (width, low) in enumerate(zip(WIDTHS, LOWEST, strict=True))]
+    columns_[2] = space.round(2 * units[..., 2])
+    return space.stack(columns_, -1)
 
 
 def sprite_masks(units: Array) -> Array:
@@ -81,9 +81,9 @@ def sprite_masks(units: Array) -> Array:
     # Corners are cut to whole pixels, so single precision would move some of them.
     values = sprite_latents(astype(unit_latents(units, LATENTS), "float64"))
     flat = values.reshape(-1, 5)
-    space, places = array_namespace(flat), _places(flat)
+    space, columns_of_row = array_namespace(flat), _places(flat)
     # Room for the span of each row, which the shapes fill in.
-    first, last = (astype(flat[:, :1] * places, "float32") for _ in range(2))
+    first, last = (astype(flat[:, :1] * columns_of_row, "float32") for _ in range(2))
     for number, (corners, start) in enumerate(SHAPES.values()):
         chosen = flat[:, 2] == number
         if bool(chosen.any()):
@@ -91,7 +91,7 @@ def sprite_masks(units: Array) -> Array:
     # Whole columns outside the canvas count as just outside it, so that one byte holds them.
     first = astype(space.ceil(first - HALF).clip(0, SIDE), "int8")
     last = astype(space.floor(last + HALF).clip(-1, SIDE - 1), "int8")
-    columns = astype(places, "int8")
+    columns = astype(columns_of_row, "int8")
     filled = (columns >= first[..., None]) & (columns <= last[..., None])
     return filled.reshape(*values.shape[:-1], SIDE, SIDE)
 
@@ -222,7 +222,7 @@ def _corners(values: Array, corners: int, start: float) -> list[tuple[Array, ...
     outline = polygon_radius(corners) * np.stack([np.cos(angles), np.sin(angles)], 1)
     scale, trunc = values[:, 3], array_namespace(values).trunc
     exact = [(values[:, 0] + scale * across, values[:, 1] + scale * up) for across, up in outline.tolist()]
-    return [tuple(astype(trunc(SIDE * part), "float32") for part in corner) for corner in exact]
+    return [tuple(astype(trunc(SIDE * coordinate), "float32") for coordinate in corner) for corner in exact]
 
 
 def _spans(corners: Sequence[tuple[Array, ...]]) -> tuple[Array, Array]:

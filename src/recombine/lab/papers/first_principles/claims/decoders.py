@@ -11,9 +11,9 @@ from recombine.lab.papers.first_principles.readings.scales import SPRITES
 from recombine.lab.papers.measured import Size
 
 
-def _on_sprites(bound: Bound, **others: Bound) -> ByScale:
+def _on_sprites(bound: Bound, **by_name: Bound) -> ByScale:
     """Return a bound for all lengths of training on sprites, but for scales with one of their own."""
-    return by_scale(**{**dict.fromkeys(SPRITES, bound), **others})
+    return by_scale(**{**dict.fromkeys(SPRITES, bound), **by_name})
 
 
 MODELS = "A model that composes, and one that does not"

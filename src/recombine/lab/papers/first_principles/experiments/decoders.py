@@ -107,8 +107,8 @@ def decoder_scores(unit: Unit) -> Rows:
     trained = condition.train(unit.seeds)
     return [
         {**condition.about, "seed": seed, **seen, **everything, "opaque at start": _opaque(condition, seed)}
-        | {"train loss": float(trained.loss[place]), "front sum": _front_sum(condition, trained, place)}
-        for place, (seed, seen, everything) in enumerate(_scores(condition, trained, unit.seeds))
+        | {"train loss": float(trained.loss[index]), "front sum": _front_sum(condition, trained, index)}
+        for index, (seed, seen, everything) in enumerate(_scores(condition, trained, unit.seeds))
     ]
 
 
@@ -117,12 +117,12 @@ def _scores(condition: Condition, trained: Trained, seeds: tuple[int, ...]) -> I
     on = []
     for which, word in ((ID, "id"), (ALL, "all")):
         units, target = condition.draw(which)
-        where = _errors_where(condition, units, target) if which == ALL else lambda images: {}
+        by_region = _errors_where(condition, units, target) if which == ALL else lambda images: {}
         on.append(
             [
                 {f"mse {word}": mean_squared_error(images, target), f"r2 {word}": variance_weighted_r2(images, target)}
                 | {f"strict r2 {word}": strict_r2(images, target), f"variance {word}": mean_variance(target)}
-                | where(images)
+                | by_region(images)
                 for images in condition.predict(trained, units)
             ]
         )
@@ -137,18 +137,21 @@ def _errors_where(condition: Condition, units: FloatArray, target: Tensor) -> Ca
     masks = {name: mask for name, mask in world.regions(units).items() if name != "hidden"}
     masks |= {f"on {name}": world.anchor_pixels(value) for name, value in (("B", 1.0), ("O", 0.0))}
     regions = {name: torch.tensor(mask, device=condition.device) for name, mask in masks.items()}
-    front, other = units[:, 0, 0], units[:, 1, 0]
+    front, back = units[:, 0, 0], units[:, 1, 0]
     gap = (front >= GAP[0]) & (front <= GAP[1])
-    third = np.minimum((THIRDS * other).astype(int), THIRDS - 1)
+    third = np.minimum((THIRDS * back).astype(int), THIRDS - 1)
 
     def split(images: Tensor) -> Row:
         errors, row = pixel_errors(images, target), dict[str, Any]()
-        for name, found in errors_by_region(errors, regions).items():
-            row |= {f"mse {name}": found.mse, f"share {name}": found.share}
+        for name, region_error in errors_by_region(errors, regions).items():
+            row |= {f"mse {name}": region_error.mse, f"share {name}": region_error.share}
         each = errors.mean((1, 2)).double().cpu().numpy()
         row |= {"mse ood": _mean(each[outside]), "share ood": float(outside.mean())}
         row |= {"mse in gap": _mean(each[gap]), "mse out of gap": _mean(each[~gap])}
-        return row | {f"mse in gap, other {part}": _mean(each[gap & (third == part)]) for part in range(THIRDS)}
+        return row | {
+            f"mse in gap, other {third_index}": _mean(each[gap & (third == third_index)])
+            for third_index in range(THIRDS)
+        }
 
     return split
 
@@ -167,7 +170,7 @@ def _opaque(condition: Condition, seed: int) -> float:
     return opaque_at_start(condition.model, seed, condition.world.inputs(units))
 
 
-def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
+def _front_sum(condition: Condition, trained: Trained, index: int) -> float:
     """Mean channel sum of the front layer where there is nothing in front; soft addition drives it below 0."""
     import torch
 
@@ -179,8 +182,8 @@ def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
     units = support("random", condition.world.latents).sample(min(FEW, condition.setting["tests"]), ALL)
     inputs = torch.tensor(condition.world.inputs(units), dtype=torch.float32, device=condition.device)
     with torch.no_grad():
-        one = select_networks(trained.parameters, slice(place, place + 1))
-        front = model.layers(one, inputs.unsqueeze(0))[0, 0].sum(1)
+        network = select_networks(trained.parameters, slice(index, index + 1))
+        front = model.layers(network, inputs.unsqueeze(0))[0, 0].sum(1)
     clear = ~torch.tensor(condition.world.regions(units)["front"], device=condition.device)
     return float(front[clear].mean())
 
@@ -195,8 +198,8 @@ def additive(unit: Unit) -> Rows:
     residuals = _law(condition, trained)
     return [
         {**condition.about, "seed": seed, "mse id": seen["mse id"], "mse all": everything["mse all"]}
-        | {"ratio": everything["mse all"] / seen["mse id"], "law residual": residuals[place]}
-        for place, (seed, seen, everything) in enumerate(_scores(condition, trained, unit.seeds))
+        | {"ratio": everything["mse all"] / seen["mse id"], "law residual": residuals[index]}
+        for index, (seed, seen, everything) in enumerate(_scores(condition, trained, unit.seeds))
     ]
 
 
@@ -204,12 +207,12 @@ def _law(condition: Condition, trained: Trained) -> list[float]:
     """Return the largest difference between both sides of the law, over random points and all pixels."""
     units = support("random", condition.world.latents).sample(FEW, ALL)
 
-    def errors(**held: float) -> Tensor:
+    def errors(**fixed: float) -> Tensor:
         points = units.copy()
-        for slot, value in held.items():
+        for slot, value in fixed.items():
             points[:, ("front", "back").index(slot)] = value
         target = condition.world.images(points, condition.setting["targets"], condition.device)
         return (condition.predict(trained, points) - target).double()
 
-    left = errors() - (errors(back=1.0) + errors(front=0.0) - errors(front=0.0, back=1.0))
-    return [float(one.abs().max()) for one in left]
+    residuals = errors() - (errors(back=1.0) + errors(front=0.0) - errors(front=0.0, back=1.0))
+    return [float(residual.abs().max()) for residual in residuals]

@@ -60,13 +60,13 @@ def slot_pictures(unit: Unit) -> Rows:
     data = [_pairs(condition, trained, which) for which in (ID, ALL)]
     data += [errors.astype(np.float32) for errors in _maps(condition, trained)]
     whats = ("ID", "OOD", "pixels", "x and x")
-    return [{**about, "what": what, "data": pack(one)} for what, one in zip(whats, data, strict=True)]
+    return [{**about, "what": what, "data": pack(array)} for what, array in zip(whats, data, strict=True)]
 
 
 def _pairs(condition: Condition, trained: Any, which: int) -> npt.NDArray[Any]:
     """Targets and predictions, (2, pictures, 3, side, side)."""
     units, target = condition.draw(which, PICTURES)
-    both = np.stack([one.float().cpu().numpy() for one in (target, condition.predict(trained, units)[0])])
+    both = np.stack([images.float().cpu().numpy() for images in (target, condition.predict(trained, units)[0])])
     return (255 * both.clip(0, 1)).round().astype(np.uint8)
 
 

@@ -55,8 +55,8 @@ def visibility(unit: Unit) -> Rows:
 
 def _ends(width: float, back: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
     low, high = (np.clip(back + sign * np.sqrt(2) * width, 0, 1) for sign in (-1, 1))
-    where = rng.integers(3, size=(count, len(back)))
-    return np.choose(where, [low, high, rng.uniform(low, high, (count, len(back)))])
+    choice = rng.integers(3, size=(count, len(back)))
+    return np.choose(choice, [low, high, rng.uniform(low, high, (count, len(back)))])
 
 
 # ---------------------------------------------------------------------------- ranks on sprites
@@ -81,11 +81,11 @@ def ranks(unit: Unit) -> Rows:
     exact = sufficient_support(*shared, probes=setting["probes"], seed=0)
     gauge = gauge_aware_support(*shared, probes=setting["probes"], combinations=setting["combinations"], seed=0)
     return [
-        {"rule": setting["rule"], "support": setting["support"], "slot": one.slot, "value": place}
-        | {"anchors": int(one.anchors[place]), "full": int(one.good[place].sum()), "pixels": PIXELS}
-        | {"smallest": float(one.smallest[place]), "shown elsewhere": float(1 - two.shares[place])}
-        for one, two in zip(exact.slots, gauge.slots, strict=True)
-        for place in range(len(one.values))
+        {"rule": setting["rule"], "support": setting["support"], "slot": exact_slot.slot, "value": index}
+        | {"anchors": int(exact_slot.anchors[index]), "full": int(exact_slot.good[index].sum()), "pixels": PIXELS}
+        | {"smallest": float(exact_slot.smallest[index]), "shown elsewhere": float(1 - gauge_slot.shares[index])}
+        for exact_slot, gauge_slot in zip(exact.slots, gauge.slots, strict=True)
+        for index in range(len(exact_slot.values))
     ]
 
 
@@ -100,33 +100,33 @@ def amplification(name: str) -> float:
     >>> round(amplification("orthogonal"), 2), round(amplification("orthogonal+"), 2)
     (6.82, 1.92)
     """
-    found = sufficient_support(support_named(name), RULES["soft"][0], [_layers(False)] * 2, probes=1, seed=0)
-    return max(float(slot.amplification.max()) for slot in found.slots)
+    test = sufficient_support(support_named(name), RULES["soft"][0], [_layers(False)] * 2, probes=1, seed=0)
+    return max(float(slot.amplification.max()) for slot in test.slots)
 
 
 def rank_maps(unit: Unit) -> Rows:
     """Share of probed values at which each pixel passes: hard occlusion, and RGBa's front up to gauge."""
     hard, (alpha, _) = RULES["hard"][0], RULES["rgba"]
-    one, two = (
+    single, double = (
         sufficient_support(support_named(name), hard, [_layers(False)] * 2, probes=unit.setting["probes"], seed=1)
         for name in ("orthogonal*", "orthogonal")
     )
     gauge = gauge_aware_support(support_named("orthogonal"), alpha, [_layers(True)] * 2, **unit.setting, seed=1)
     maps = {
-        "back, one anchor": one.slots[1],
-        "back, two anchors": two.slots[1],
-        "front": two.slots[0],
+        "back, one anchor": single.slots[1],
+        "back, two anchors": double.slots[1],
+        "front": double.slots[0],
         "front, rgba": gauge.slots[0],
     }
     shares = {name: slot.good.mean(axis=0).round(4).tolist() for name, slot in maps.items()}
-    return [{"pixel": place} | {name: share[place] for name, share in shares.items()} for place in range(PIXELS)]
+    return [{"pixel": pixel} | {name: share[pixel] for name, share in shares.items()} for pixel in range(PIXELS)]
 
 
 def sketches(unit: Unit) -> Rows:
     """Points of each support by the x of both sprites, and what the two conditions say of it under hard occlusion."""
-    name, whole = unit.setting["support"], box(2, len(sprites.LATENTS))
+    name, cube = unit.setting["support"], box(2, len(sprites.LATENTS))
     chosen = support_named(name)
-    missing = float(compositional_support(chosen, whole, seed=0).missing.max())
+    missing = float(compositional_support(chosen, cube, seed=0).missing.max())
     back = sufficient_support(chosen, occlude("hard"), [_layers(False)] * 2, probes=unit.setting["probes"]).slots[1]
     return [
         {"support": name, "front x": round(float(front), 4), "back x": round(float(behind), 4)}

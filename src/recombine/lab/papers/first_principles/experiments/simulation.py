@@ -93,23 +93,25 @@ def _of_one_seed(seed: int, unit: Unit) -> Rows:
     generator = Generator(setting["candidates"], rng)
     truth = latent_support("random").sample(TESTED, rng)
     latents = [latent_support(name).sample(max(sizes), rng) for name in SUPPORTS]
-    data = [generator(one) for one in latents]
+    data = [generator(sample) for sample in latents]
     # Samples (supports x slots, N, ...): a plain reader has one block of forty, a blockwise one four of ten.
     shown = generator(truth)
-    plain = _read([_flat(one) for one in data], [_flat(one) for one in latents], _flat(shown)[None], seed, unit)
+    plain = _read(
+        [_flat(sample) for sample in data], [_flat(sample) for sample in latents], _flat(shown)[None], seed, unit
+    )
     apart = _read(
-        [one[:, slot] for one in data for slot in range(SLOTS)],
-        [one[:, slot] for one in latents for slot in range(SLOTS)],
+        [sample[:, slot] for sample in data for slot in range(SLOTS)],
+        [sample[:, slot] for sample in latents for slot in range(SLOTS)],
         np.moveaxis(shown, 1, 0),
         seed,
         unit,
     )
     rows = []
-    for place, (name, size) in enumerate((name, size) for name in SUPPORTS for size in sizes):
+    for index, (name, size) in enumerate((name, size) for name in SUPPORTS for size in sizes):
         for number, steps in enumerate(setting["recorded"]):
             row = {"support": name, "samples": size, "seed": seed, "steps": steps}
-            row |= {"plain": _r2(_flat(truth), plain[number, place, 0])}
-            blocks = np.concatenate(list(apart[number, place]), axis=1)
+            row |= {"plain": _r2(_flat(truth), plain[number, index, 0])}
+            blocks = np.concatenate(list(apart[number, index]), axis=1)
             rows.append(row | {"blockwise": _r2(_flat(truth), blocks)})
     return rows
 
@@ -141,18 +143,18 @@ def _read(data: list[FloatArray], latents: list[FloatArray], shown: FloatArray, 
     reader = LatentReader(data[0].shape[1], (WIDTH // blocks,), latents[0].shape[1], shown=SLOTS * OUTPUTS)
     seeds = [SLOTS * seed + block for _ in SUPPORTS for _ in sizes for block in range(blocks)]
     trained = Ensemble(reader, seeds, device=unit.device).train(
-        np.stack([data[place][samples] for place, samples in order]),
-        np.stack([latents[place][samples] for place, samples in order]),
+        np.stack([data[index][samples] for index, samples in order]),
+        np.stack([latents[index][samples] for index, samples in order]),
         **{"rate": setting["rate"], "steps": setting["steps"], "batch": setting["batch"]},
         **{"optimiser": SGD(momentum=0.9), "record": setting["recorded"], "threads": 1},
         watch=np.tile(shown, (len(order) // blocks, 1, 1)),
     )
     assert trained.watched is not None
-    found = np.asarray(trained.watched.cpu().numpy(), dtype=float)
-    return found.reshape(len(found), -1, blocks, *found.shape[2:])
+    outputs = np.asarray(trained.watched.cpu().numpy(), dtype=float)
+    return outputs.reshape(len(outputs), -1, blocks, *outputs.shape[2:])
 
 
-def _r2(truth: FloatArray, found: FloatArray) -> float:
+def _r2(truth: FloatArray, predicted: FloatArray) -> float:
     """Variance explained, averaged over latents."""
-    left, all_of_it = ((truth - found) ** 2).sum(axis=0), ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
-    return float(np.mean(1 - left / all_of_it))
+    residual, total = ((truth - predicted) ** 2).sum(axis=0), ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
+    return float(np.mean(1 - residual / total))

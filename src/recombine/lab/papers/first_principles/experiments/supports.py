@@ -55,15 +55,15 @@ def support(name: str, latents: Sequence[str] = SPRITE) -> Support:
     if name == "random":
         return box(2, len(latents))
     origin, half, far = (anchor(value, latents) for value in (0.0, 0.5, 1.0))
-    held = {
+    anchors = {
         "orthogonal": {0: [far], 1: [origin, half]},
         "orthogonal+": {0: [far, anchor(0.7, latents)], 1: [origin, anchor(0.3, latents)]},
         "orthogonal*": {0: [far], 1: [origin]},
     }
-    if name in held:
-        return planes(held[name])
+    if name in anchors:
+        return planes(anchors[name])
     if name == "orthogonal normal":
-        return planes(held["orthogonal"], spread=SPREAD)
+        return planes(anchors["orthogonal"], spread=SPREAD)
     if name == "orthogonal gap":
-        return gap(planes(held["orthogonal"]), 0, 0, *GAP)
+        return gap(planes(anchors["orthogonal"]), 0, 0, *GAP)
     raise InputError(f"support {name!r} is unknown;{near_miss(name, NAMES)} Supports: {listing(NAMES)}")

@@ -39,28 +39,34 @@ def random_grid(seed: int) -> tuple[IntArray, Composition, list[FloatArray]]:
     """
     rng = np.random.default_rng(seed)
     unknowns, outputs = SHAPES[seed % len(SHAPES)]
-    parts = [rng.standard_normal((6, unknowns)) for _ in range(2)]
+    components = [rng.standard_normal((6, unknowns)) for _ in range(2)]
     rule = _random_rule(rng, unknowns, outputs) if seed % len(SHAPES) else add()
     mask = rng.random((6, 6)) < rng.uniform(0.15, 0.95)
     mask[0, 0] = True
-    return np.argwhere(mask), rule, parts
+    return np.argwhere(mask), rule, components
 
 
 def finite_grids(unit: Unit) -> Rows:
     """What the criterion says of random supports, what refitting finds, and for addition the graph's verdict."""
     rows = []
     for seed in unit.seeds:
-        cells, rule, parts = random_grid(seed)
-        found, fitted = finite_identifiability(cells, rule, parts), refit(cells, rule, parts, move=0.02, seed=seed)
-        started = finite_identifiability(cells, rule, parts, known=cells[0])
-        graph = np.array_equal(found.verdicts_on_grid(), identify(cells, sizes=(6, 6)).verdicts_on_grid())
+        cells, rule, components = random_grid(seed)
+        answer, fitted = (
+            finite_identifiability(cells, rule, components),
+            refit(cells, rule, components, move=0.02, seed=seed),
+        )
+        started = finite_identifiability(cells, rule, components, known=cells[0])
+        graph = np.array_equal(answer.verdicts_on_grid(), identify(cells, sizes=(6, 6)).verdicts_on_grid())
         rows.append(
-            {"seed": seed, "rule": rule.name, "unknowns": parts[0].shape[1], "cells": len(cells)}
-            | {"outputs": SHAPES[seed % len(SHAPES)][1], "rank": found.rank, "full": found.full_rank}
-            | {"identifiable": found.identifiable, "generalises": fitted.generalises, "error": fitted.error}
+            {"seed": seed, "rule": rule.name, "unknowns": components[0].shape[1], "cells": len(cells)}
+            | {"outputs": SHAPES[seed % len(SHAPES)][1], "rank": answer.rank, "full": answer.full_rank}
+            | {"identifiable": answer.identifiable, "generalises": fitted.generalises, "error": fitted.error}
             | {"seen error": fitted.residual, "as graph": bool(graph)}
             | {"covered": all(len(set(cells[:, slot].tolist())) == 6 for slot in (0, 1))}
-            | {"peeled": peel(cells, rule, parts, cells[0]).complete, "identifiable with start": started.identifiable}
+            | {
+                "peeled": peel(cells, rule, components, cells[0]).complete,
+                "identifiable with start": started.identifiable,
+            }
         )
     return rows
 
@@ -95,8 +101,8 @@ def _rebuilt_errors(rule: Composition, rng: np.random.Generator, side: int) -> l
     seen = corner.contains(points)
     rows = []
     for name, wrong in _starts(rule, right, rng).items():
-        found = reconstruct_components(observed, rule, corner, start, list(wrong))
-        miss = np.abs(found(points) - observed(points)).max(axis=1)
+        rebuilt = reconstruct_components(observed, rule, corner, start, list(wrong))
+        miss = np.abs(rebuilt(points) - observed(points)).max(axis=1)
         rows.append({"start": name, "seen error": float(miss[seen].max()), "error": float(miss[~seen].max())})
     return rows
 

@@ -60,44 +60,50 @@ def _rows_table(rows: Table) -> Table:
     living, listed = living_rows(rows_at(rows, scale)), []
     for row in over_seeds(living, ("support", "model"), ("r2 id", "r2 all")).rows():
         key = row["support"], row["model"]
-        known = dict(zip(("published id", "published all"), PUBLISHED.get(key, (np.nan, np.nan)), strict=True))
+        published = dict(zip(("published id", "published all"), PUBLISHED.get(key, (np.nan, np.nan)), strict=True))
         seeds = living.only(support=key[0], model=key[1])
-        whole = living_rows(rows_at(rows, SCALES[0])).only(support=key[0], model=key[1]) if scale != SCALES[0] else None
+        full_length = (
+            living_rows(rows_at(rows, SCALES[0])).only(support=key[0], model=key[1]) if scale != SCALES[0] else None
+        )
         single = {
-            f"{word} {name}": " ".join(f"{value:.5f}" for value in kept[f"r2 {name}"]) if kept is not None else ""
+            f"{word} {name}": " ".join(f"{value:.5f}" for value in networks[f"r2 {name}"])
+            if networks is not None
+            else ""
             for name in ("id", "all")
-            for word, kept in (("seeds", seeds), ("whole", whole))
+            for word, networks in (("seeds", seeds), ("whole", full_length))
         }
-        listed.append({"scale": scale, **row, **known, **single})
+        listed.append({"scale": scale, **row, **published, **single})
     return Table.from_rows(sorted(listed, key=lambda row: (ORDER.index(row["support"]), [*MODELS].index(row["model"]))))
 
 
 def _draw_rows(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.3, right=0.98, top=0.9, bottom=0.12)
-    places = np.arange(len(table))[::-1]
+    heights = np.arange(len(table))[::-1]
     for name, shift, marker, colour, word in (
         ("id", 0.19, "o", "#1b6ca8", "on the support"),
         ("all", -0.19, "s", "#c2551b", "on all combinations"),
     ):
-        left, half = 1 - table[f"r2 {name}"], np.nan_to_num(table[f"r2 {name} 2se"])
+        unexplained, half = 1 - table[f"r2 {name}"], np.nan_to_num(table[f"r2 {name} 2se"])
         style: dict[str, Any] = {"color": colour, "linestyle": "none", "marker": marker}
-        low = np.minimum(half, 0.6 * left)
-        axes.errorbar(left, places + shift, xerr=[low, half], label=word, capsize=3, markersize=6, zorder=3, **style)
-        for place, seeds in zip(places + shift, table[f"seeds {name}"], strict=True):
+        low = np.minimum(half, 0.6 * unexplained)
+        axes.errorbar(
+            unexplained, heights + shift, xerr=[low, half], label=word, capsize=3, markersize=6, zorder=3, **style
+        )
+        for height, seeds in zip(heights + shift, table[f"seeds {name}"], strict=True):
             single = [1 - float(value) for value in seeds.split()]
-            axes.plot(single, np.full(len(single), place), **style | {"marker": "|", "markersize": 10}, zorder=2)
-        for place, networks in zip(places + shift, table[f"whole {name}"], strict=True):
+            axes.plot(single, np.full(len(single), height), **style | {"marker": "|", "markersize": 10}, zorder=2)
+        for height, networks in zip(heights + shift, table[f"whole {name}"], strict=True):
             ends = [1 - float(value) for value in networks.split()]
             hollow = style | {"marker": "D", "markersize": 8, "markerfacecolor": "none", "markeredgewidth": 1.6}
-            axes.plot(ends, np.full(len(ends), place), **hollow, zorder=5)
-        known = 1 - table[f"published {name}"]
-        axes.plot(known, places + shift, "x", markersize=8, zorder=4, **RELEASED)
+            axes.plot(ends, np.full(len(ends), height), **hollow, zorder=5)
+        published = 1 - table[f"published {name}"]
+        axes.plot(published, heights + shift, "x", markersize=8, zorder=4, **RELEASED)
     if any(table["whole all"]):
         hollow = {"color": "0.2", "markerfacecolor": "none", "markersize": 8, "linestyle": "none"}
         axes.plot([], [], marker="D", label="the paper's length", **hollow)
     axes.plot([], [], "x", label="released table", **RELEASED)
-    axes.set_yticks(places, [f"{row['support']}, {MODELS[row['model']]} ({row['n']})" for row in table.rows()])
+    axes.set_yticks(heights, [f"{row['support']}, {MODELS[row['model']]} ({row['n']})" for row in table.rows()])
     axes.set_xscale("log")
     ticks = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -126,14 +132,14 @@ STILL = 1.8
 
 def _growth_table(rows: Table) -> Table:
     try:
-        found = DecoderRows.largest(rows, *GROWN, scales=SPRITES)
+        decoders = DecoderRows.largest(rows, *GROWN, scales=SPRITES)
     except MissingRowsError:
         return rows.where(np.zeros(len(rows), dtype=bool))
     listed = []
-    for case, known in GROWN.items():
-        ours, allowed = found.growth(case), amplification(case[0])
+    for case, published in GROWN.items():
+        ours, allowed = decoders.growth(case), amplification(case[0])
         listed.append({"support": case[0], "amplification": allowed, "growth": ours.mean, "2se": ours.error})
-        listed[-1] |= {"released": known, "scale": found.scale}
+        listed[-1] |= {"released": published, "scale": decoders.scale}
     return Table.from_rows(listed)
 
 
@@ -142,22 +148,22 @@ def _draw_growth(canvas: Canvas, table: Table) -> None:
         return
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.1, right=0.98, top=0.95, bottom=0.17)
-    places = np.arange(len(table))
+    positions = np.arange(len(table))
     ours: dict[str, Any] = {"linestyle": "none", "marker": "s", "color": "#c2551b", "capsize": 3, "markersize": 6}
-    axes.errorbar(places - 0.06, table["growth"], yerr=table["2se"], label=scale_in_words(table["scale"][0]), **ours)
-    axes.plot(places + 0.06, table["released"], "x", markersize=8, label="released table", **RELEASED)
+    axes.errorbar(positions - 0.06, table["growth"], yerr=table["2se"], label=scale_in_words(table["scale"][0]), **ours)
+    axes.plot(positions + 0.06, table["released"], "x", markersize=8, label="released table", **RELEASED)
     axes.legend(frameon=False, fontsize=11, loc="upper left")
     axes.axhline(STILL, color="0.4", linewidth=1, linestyle="--", marker="")
     names = [f"{row['support']}\nmay grow {row['amplification']:.1f} x" for row in table.rows()]
-    axes.set_xticks(places, names)
+    axes.set_xticks(positions, names)
     axes.set(ylabel="error on all / on support", ylim=(0, None), xlim=(-0.5, len(table) - 0.5))
 
 
 def _say_growth(table: Table) -> str:
     if not len(table):
         return "How errors grow off planes of sprites, which are not finished."
-    told = ", ".join(f"{row['support']} {row['growth']:.1f}" for row in table.rows())
-    return f"Errors on all combinations over those on the support: {told}."
+    listed = ", ".join(f"{row['support']} {row['growth']:.1f}" for row in table.rows())
+    return f"Errors on all combinations over those on the support: {listed}."
 
 
 # ---------------------------------------------------------------------------- pictures
@@ -197,12 +203,12 @@ def _draw_drawn(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1 + len(models), 2 * PICTURES)
     canvas.subplots_adjust(left=0.15, right=0.99, top=0.91, bottom=0.02, wspace=0.06, hspace=0.06)
     for column, word in enumerate(("ID", "OOD")):
-        for place in range(PICTURES):
+        for index in range(PICTURES):
             for line, name in enumerate(("truth", *models)):
                 row = next(table.only(model=name if line else models[0], what=word).rows())
-                axes = panels[line, column * PICTURES + place]
-                _picture(axes, _images(row)[min(line, 1), place])
-                if column == place == 0:
+                axes = panels[line, column * PICTURES + index]
+                _picture(axes, _images(row)[min(line, 1), index])
+                if column == index == 0:
                     axes.set_ylabel(MODELS.get(name, name), rotation=0, ha="right", va="center")
         panels[0, column * PICTURES].set_title("on the support" if word == "ID" else "any combination")
 
@@ -235,18 +241,18 @@ def _draw_map(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, len(table), sharey=True, squeeze=False)[0]
     canvas.subplots_adjust(left=0.09, right=0.88, top=0.89, bottom=0.17, wspace=0.1)
     maps = [1000 * unpack(row["data"], np.float32, (CELLS, CELLS)) for row in table.rows()]
-    most = max(float(np.nanmax(one)) for one in maps)
+    highest = max(float(np.nanmax(errors)) for errors in maps)
     for axes, row, values in zip(panels, table.rows(), maps, strict=True):
         extent = (0.0, 1.0, 0.0, 1.0)
-        shown = axes.imshow(values.T, origin="lower", extent=extent, cmap="Greys", vmin=0, vmax=most, aspect="auto")
+        shown = axes.imshow(values.T, origin="lower", extent=extent, cmap="Greys", vmin=0, vmax=highest, aspect="auto")
         axes.grid(False)
         if row["support"] == "orthogonal gap":
             for edge in GAP:
                 axes.axvline(edge, color="#c2551b", linewidth=1.5, linestyle="--", marker="")
         axes.set(xlabel="x of the front sprite", title=row["support"].capitalize())
     panels[0].set_ylabel("x of the back sprite")
-    place = canvas.add_axes((0.9, 0.17, 0.02, 0.72))
-    canvas.colorbar(shown, cax=place, label="squared error (1e-3)")
+    bar = canvas.add_axes((0.9, 0.17, 0.02, 0.72))
+    canvas.colorbar(shown, cax=bar, label="squared error (1e-3)")
 
 
 # ---------------------------------------------------------------------------- the ghost of the anchor
@@ -272,17 +278,17 @@ def _draw_ghost(canvas: Canvas, table: Table) -> None:
     side = int(table["side"][0])
     maps = [table.only(support=name, what="pixels")["data"][0] for name in names]
     errors = [unpack(data, np.float32, (side, side)) for data in maps]
-    most = max(float(one.max()) for one in errors)
+    highest = max(float(error_map.max()) for error_map in errors)
     for axes, values, word in zip(panels[:2], errors, ("Two planes behind", "One plane behind"), strict=True):
-        _picture(axes, values, "0.7", cmap="Greys", vmin=0, vmax=most)
+        _picture(axes, values, "0.7", cmap="Greys", vmin=0, vmax=highest)
         _outlines(axes, side)
         axes.set_title(word, fontsize=12)
     pictures = _images(next(table.only(support="orthogonal*", what="OOD").rows()))
     for axes, image, word in zip(panels[2:], pictures[:, 0], ("Truth", "One plane behind: drawn"), strict=True):
         _picture(axes, image)
         axes.set_title(word, fontsize=12)
-    place = canvas.add_axes((0.92, 0.2, 0.015, 0.58))
-    canvas.colorbar(panels[1].images[0], cax=place, label="squared error")
+    bar = canvas.add_axes((0.92, 0.2, 0.015, 0.58))
+    canvas.colorbar(panels[1].images[0], cax=bar, label="squared error")
 
 
 def _outlines(axes: Axes, side: int) -> None:

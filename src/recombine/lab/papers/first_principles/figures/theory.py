@@ -35,33 +35,36 @@ SUPPORTS = (
 def _draw_sketches(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots(2, 3, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.94, bottom=0.1, wspace=0.1, hspace=0.34)
-    for place, name in zip(axes.flat, SKETCHES, strict=True):
+    for panel, name in zip(axes.flat, SKETCHES, strict=True):
         points = table.only(support=name)
         if not len(points):
-            place.set_title(f"{name}\n(not run yet)", fontsize=12.5)
+            panel.set_title(f"{name}\n(not run yet)", fontsize=12.5)
             continue
         missing, shown = float(points["missing"][0]), float(points["back pixels"][0])
         across, up = points["front x"][:POINTS], points["back x"][:POINTS]
-        place.plot(across, up, linestyle="", marker="o", markersize=3.2, alpha=0.75)
-        place.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
+        panel.plot(across, up, linestyle="", marker="o", markersize=3.2, alpha=0.75)
+        panel.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
         words = "all values seen" if missing == 0 else f"{100 * missing:.0f} % of values unseen"
-        place.set_title(f"{name}\n", fontsize=12.5)
+        panel.set_title(f"{name}\n", fontsize=12.5)
         words += f"; {'100' if shown == 1 else f'{100 * shown:.1f}'} % of back pixels"
-        place.text(0.0, 1.02, words, fontsize=10.5, va="bottom", transform=place.transAxes)
-        place.grid(visible=False)
-    for place in axes[1]:
-        place.set_xlabel("front sprite: x (unit range)")
-    for place in axes[:, 0]:
-        place.set_ylabel("back sprite: x (unit range)")
+        panel.text(0.0, 1.02, words, fontsize=10.5, va="bottom", transform=panel.transAxes)
+        panel.grid(visible=False)
+    for panel in axes[1]:
+        panel.set_xlabel("front sprite: x (unit range)")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("back sprite: x (unit range)")
 
 
 def _say_sketches(table: Table) -> str:
     if not {"orthogonal gap", "orthogonal*"} <= set(table["support"].tolist()):
         return "Panels of training points by the x of both sprites, not all of them finished."
-    gap, one = table.only(support="orthogonal gap")["missing"][0], table.only(support="orthogonal*")["back pixels"][0]
+    gap, single = (
+        table.only(support="orthogonal gap")["missing"][0],
+        table.only(support="orthogonal*")["back pixels"][0],
+    )
     return (
         f"Six panels of training points by the x of both sprites. The gap leaves {gap:.0%} of values unseen; one plane "
-        f"a slot settles {one:.1%} of the back sprite's pixels under hard occlusion."
+        f"a slot settles {single:.1%} of the back sprite's pixels under hard occlusion."
     )
 
 
@@ -77,24 +80,24 @@ def _draw_maps(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots(1, len(MAPS))
     canvas.subplots_adjust(left=0.01, right=0.9, top=0.86, bottom=0.04, wspace=0.06)
     side = round(len(table) ** 0.5)
-    for place, (name, title) in zip(axes, MAPS.items(), strict=True):
+    for panel, (name, title) in zip(axes, MAPS.items(), strict=True):
         open_share = 1 - table[name][np.argsort(table["pixel"])].reshape(side, side)
-        shown = place.imshow(open_share, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
+        shown = panel.imshow(open_share, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
         never = int((open_share == 1).sum())
-        place.set_title(f"{title}\n{f'{never:,} pixels always open' if never else 'no pixel open'}", fontsize=11.5)
-        place.set(xticks=[], yticks=[])
-        place.grid(visible=False)
-        for spine in place.spines.values():
+        panel.set_title(f"{title}\n{f'{never:,} pixels always open' if never else 'no pixel open'}", fontsize=11.5)
+        panel.set(xticks=[], yticks=[])
+        panel.grid(visible=False)
+        for spine in panel.spines.values():
             spine.set_visible(True)
     bar = canvas.add_axes((0.92, 0.12, 0.012, 0.66))
     canvas.colorbar(shown, cax=bar, label="share of values left open")
 
 
 def _say_maps(table: Table) -> str:
-    one, two = (int((table[name] == 0).sum()) for name in ("back, one anchor", "back, two anchors"))
+    single, double = (int((table[name] == 0).sum()) for name in ("back, one anchor", "back, two anchors"))
     return (
-        f"Maps of the 64 x 64 pixels. With one anchor {one} pixels of the back slot are never settled, with two {two}; "
-        "transparent pixels of the front never are, which matters only for RGBa."
+        f"Maps of the 64 x 64 pixels. With one anchor {single} pixels of the back slot are never settled, with two "
+        f"{double}; transparent pixels of the front never are, which matters only for RGBa."
     )
 
 
@@ -121,8 +124,8 @@ def _draw_hidden(canvas: Canvas, table: Table) -> None:
 def _say_hidden(table: Table) -> str:
     line = table.only(way="ends")
     ends = (np.argmin(line["width"]), np.argmax(line["width"]))
-    parts = [f"{line['hidden'][place]:.3f} at a half-width of {line['width'][place]:g}" for place in ends]
-    return f"Share of back pixels that no front sprite we drew shows: {', '.join(parts)}."
+    shares = [f"{line['hidden'][index]:.3f} at a half-width of {line['width'][index]:g}" for index in ends]
+    return f"Share of back pixels that no front sprite we drew shows: {', '.join(shares)}."
 
 
 # ---------------------------------------------------------------------------- finite grids
@@ -134,8 +137,8 @@ GRIDS = (
 
 
 def _grid_table(rows: Table) -> Table:
-    kept = {name: rows[name] for name in ("rule", "unknowns", "outputs")}
-    return Table({**kept, "deficit": rows["full"] - rows["rank"], "error": np.maximum(rows["error"], 1e-16)})
+    columns = {name: rows[name] for name in ("rule", "unknowns", "outputs")}
+    return Table({**columns, "deficit": rows["full"] - rows["rank"], "error": np.maximum(rows["error"], 1e-16)})
 
 
 def _draw_grids(canvas: Canvas, table: Table) -> None:
@@ -145,8 +148,8 @@ def _draw_grids(canvas: Canvas, table: Table) -> None:
     for shift, (rule, unknowns, outputs) in enumerate(kinds):
         chosen = table.only(rule=rule, unknowns=unknowns, outputs=outputs).head(MARKS)
         label = f"{rule}, M = {unknowns}, N = {outputs}"
-        places = chosen["deficit"] + 0.12 * (shift - 1.5)
-        axes.plot(places, chosen["error"], linestyle="", label=label, markersize=5, markerfacecolor="none")
+        positions = chosen["deficit"] + 0.12 * (shift - 1.5)
+        axes.plot(positions, chosen["error"], linestyle="", label=label, markersize=5, markerfacecolor="none")
     axes.set(xlabel="missing rank: rank J_grid - rank J_P", ylabel="error on the whole grid after refitting")
     axes.set_yscale("log")
     axes.set_yticks([1e0, 1e-4, 1e-8, 1e-12, 1e-16], ["1", "1e-4", "1e-8", "1e-12", "1e-16"])
@@ -157,8 +160,8 @@ def _draw_grids(canvas: Canvas, table: Table) -> None:
 
 def _say_grids(table: Table) -> str:
     none = table["deficit"] == 0
-    most, least = float(table["error"][none].max()), float(table["error"][~none].min())
-    return f"Refitting errs by at most {most:.0e} where no rank is missing, and by at least {least:.0e} where some is."
+    high, low = float(table["error"][none].max()), float(table["error"][~none].min())
+    return f"Refitting errs by at most {high:.0e} where no rank is missing, and by at least {low:.0e} where some is."
 
 
 # ---------------------------------------------------------------------------- numerical simulation
@@ -189,15 +192,15 @@ def _draw_sizes(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.8, bottom=0.19, wspace=0.08)
     end = int(table["steps"].max())
     for axes, (support, bands) in zip(panels, READ_OFF.items(), strict=True):
-        part = table.only(support=support)
+        rows = table.only(support=support)
         for (low, high), model, colour, mark in zip(
             bands, ("blockwise", "plain"), ("#1b6ca8", "#c2551b"), "os", strict=True
         ):
-            line = part.only(steps=end)
+            line = rows.only(steps=end)
             half = np.nan_to_num(line[f"{model} 2se"])
             style: dict[str, Any] = {"color": colour, "marker": mark, "markersize": 6, "capsize": 3, "zorder": 3}
             axes.errorbar(line["samples"], line[model], yerr=half, label=model, linestyle="-", **style)
-            early = part.where(part["steps"] < end)
+            early = rows.where(rows["steps"] < end)
             axes.plot(early["samples"], early[model], color=colour, linestyle=":", marker="", linewidth=1.2)
             axes.fill_between([700, 6000], low, high, color="0.45", alpha=0.5, linewidth=0, zorder=1)
         axes.set(xscale="log", xlabel="training points", ylim=(-1, 1.1), title=SUPPORT_NAMES[support])

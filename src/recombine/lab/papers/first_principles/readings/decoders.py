@@ -63,9 +63,9 @@ RELEASED: dict[Case, tuple[float, ...]] = {
 GROWN = {PLANES: 1.79, PLUS: 1.79, HOLED: 3.59, STAR: 4.79}
 
 
-def _published(found: DecoderRows) -> str:
+def _published(runs: DecoderRows) -> str:
     """Say what R2 on all combinations was published, which is after more steps than most of ours."""
-    scores = ", ".join(f"{PUBLISHED[case][1]:.4g}" for case in found.cases)
+    scores = ", ".join(f"{PUBLISHED[case][1]:.4g}" for case in runs.cases)
     return f"published after {LENGTHS['full']['steps']:,} steps: {scores}"
 
 
@@ -75,18 +75,18 @@ def _listed(values: Iterable[float], decimals: int = 3) -> str:
 
 def random_scores(rows: Table) -> Measured:
     """Return the R2 of both models, trained on all combinations."""
-    found = DecoderRows.largest(rows, RANDOM, RANDOM_MONOLITHIC)
-    ours, plain = found.means("r2 all")
-    measured = found.measure({"R2, compositional": ours, "R2, monolithic": plain}, _published(found))
-    if found.scale == "full":
+    runs = DecoderRows.largest(rows, RANDOM, RANDOM_MONOLITHIC)
+    ours, plain = runs.means("r2 all")
+    measured = runs.measure({"R2, compositional": ours, "R2, monolithic": plain}, _published(runs))
+    if runs.scale == "full":
         return measured
     return replace(measured, stands_in=f"{measured.note}, stand in, so only the direction is judged")
 
 
 def plane_scores(rows: Table) -> Measured:
     """Return the R2 of both models, trained on planes, and how far apart they are on all combinations and on planes."""
-    found = DecoderRows.largest(rows, PLANES, MONOLITHIC)
-    (ours, plain), (ours_seen, plain_seen) = found.means("r2 all"), found.means("r2 id")
+    runs = DecoderRows.largest(rows, PLANES, MONOLITHIC)
+    (ours, plain), (ours_seen, plain_seen) = runs.means("r2 all"), runs.means("r2 id")
     numbers = {
         "R2 on all, compositional": ours,
         "R2 on all, monolithic": plain,
@@ -94,49 +94,49 @@ def plane_scores(rows: Table) -> Measured:
         "R2 on planes": {"compositional": ours_seen, "monolithic": plain_seen},
         "R2 apart on planes": abs(ours_seen.mean - plain_seen.mean),
     }
-    return found.measure(numbers, _published(found))
+    return runs.measure(numbers, _published(runs))
 
 
 def shape_losses(rows: Table) -> Measured:
     """Return how far the R2 of a wide diagonal and of normal planes is below that of all combinations."""
     why = "on blobs single stuck pixels decide how close supports come"
-    found = DecoderRows.largest(rows, RANDOM, WIDE, NORMAL, scales=SPRITES, why=why)
-    base, wide, normal = found.means("r2 all")
+    runs = DecoderRows.largest(rows, RANDOM, WIDE, NORMAL, scales=SPRITES, why=why)
+    base, wide, normal = runs.means("r2 all")
     numbers = {
         "R2": {"everything": base, "wide diagonal": wide, "normal planes": normal},
         "loss of R2": {"wide diagonal": base.mean - wide.mean, "normal planes": base.mean - normal.mean},
     }
-    return found.measure(numbers, _published(found))
+    return runs.measure(numbers, _published(runs))
 
 
 def gap_costs(rows: Table) -> Measured:
     """Return what a gap costs on the support and on all combinations, and how much larger the error in it is."""
-    found = DecoderRows.largest(rows, PLANES, HOLED)
-    (seen, seen_holed), (every, every_holed) = found.means("r2 id"), found.means("r2 all")
-    inside, outside = found.means("mse in gap"), found.means("mse out of gap")
-    usual, ratio = (one.mean / other.mean for one, other in zip(inside, outside, strict=True))
+    runs = DecoderRows.largest(rows, PLANES, HOLED)
+    (seen, seen_holed), (every, every_holed) = runs.means("r2 id"), runs.means("r2 all")
+    inside, outside = runs.means("mse in gap"), runs.means("mse out of gap")
+    usual, ratio = (in_gap.mean / off_gap.mean for in_gap, off_gap in zip(inside, outside, strict=True))
     numbers = {
         "change of R2 on the support": seen_holed.mean - seen.mean,
         "loss of R2 on all": every.mean - every_holed.mean,
         "error in the gap / outside": ratio,
     }
-    return found.measure(numbers, f"without the gap the same images have a ratio of {usual:.2f}; {_published(found)}")
+    return runs.measure(numbers, f"without the gap the same images have a ratio of {usual:.2f}; {_published(runs)}")
 
 
 def gap_loss(rows: Table) -> Measured:
     """Return what a gap costs on all combinations."""
-    found = DecoderRows.largest(rows, PLANES, HOLED)
-    every, holed = found.means("r2 all")
+    runs = DecoderRows.largest(rows, PLANES, HOLED)
+    every, holed = runs.means("r2 all")
     numbers = {"R2": {"planes": every, "with a gap": holed}, "loss of R2 on all": every.mean - holed.mean}
-    return found.measure(numbers, _published(found))
+    return runs.measure(numbers, _published(runs))
 
 
 def gap_thirds(rows: Table) -> Measured:
     """Return how much the error in the gap differs between thirds of the other sprite's x, relative to its mean."""
-    found = DecoderRows.largest(rows, HOLED)
-    thirds = np.array([found.means(f"mse in gap, other {place}")[0].mean for place in range(3)])
+    runs = DecoderRows.largest(rows, HOLED)
+    thirds = np.array([runs.means(f"mse in gap, other {third}")[0].mean for third in range(3)])
     detail = f"errors in the gap with the other sprite left, middle, right: {_listed(thirds, 4)}"
-    return found.measure({"thirds differ by": float(np.ptp(thirds) / thirds.mean())}, detail)
+    return runs.measure({"thirds differ by": float(np.ptp(thirds) / thirds.mean())}, detail)
 
 
 def gap_columns(rows: Table) -> Measured:
@@ -148,56 +148,57 @@ def gap_columns(rows: Table) -> Measured:
     )
     middles = (np.arange(CELLS) + 0.5) / CELLS
     inside = (middles > GAP[0]) & (middles < GAP[1])
-    within, without = (float(holed[part].mean() / plain[part].mean()) for part in (inside, ~inside))
+    within, without = (float(holed[columns].mean() / plain[columns].mean()) for columns in (inside, ~inside))
     numbers = {"error inside the gap": within, "error outside": without}
     return Measured(numbers, "one seed each", note=scale_in_words(str(maps["scale"][0])))
 
 
 def diagonal_scores(rows: Table) -> Measured:
     """Return the R2 of a narrow and of a wide diagonal."""
-    found = DecoderRows.largest(rows, NARROW, WIDE)
-    narrow, wide = found.means("r2 all")
+    runs = DecoderRows.largest(rows, NARROW, WIDE)
+    narrow, wide = runs.means("r2 all")
     numbers = {"R2": {"narrow": narrow, "wide": wide}, "wide less narrow": wide.mean - narrow.mean}
-    return found.measure(numbers, f"narrow, by seed: {_listed(found.of(NARROW)['r2 all'])}; {_published(found)}")
+    return runs.measure(numbers, f"narrow, by seed: {_listed(runs.of(NARROW)['r2 all'])}; {_published(runs)}")
 
 
 def diagonal_seeds(rows: Table) -> Measured:
     """Return how many seeds of a narrow diagonal end below and above the middle."""
-    found = DecoderRows.largest(rows, NARROW, scales=("full",), why="five seeds of each")
-    scores = found.of(NARROW, least=5)["r2 all"]
+    runs = DecoderRows.largest(rows, NARROW, scales=("full",), why="five seeds of each")
+    scores = runs.of(NARROW, at_least=5)["r2 all"]
     sides = {"seeds below 0.5": int((scores < 0.5).sum()), "seeds above 0.8": int((scores > 0.8).sum())}
     detail = f"by seed: {_listed(scores)}; published: 3 of 5 below 0.5"
-    return found.measure({"R2": found.means("r2 all")[0], **sides}, detail)
+    return runs.measure({"R2": runs.means("r2 all")[0], **sides}, detail)
 
 
 def one_plane_errors(rows: Table) -> Measured:
     """Return the error with one plane for each slot over that with two for the back."""
-    found = DecoderRows.largest(rows, STAR, PLANES)
-    one, two = (error.mean for error in found.means("mse all"))
-    back, front = (found.means(f"share on {name}")[0].mean for name in ("B", "O"))
-    detail = f"errors {one:.4f} and {two:.4f}; shares on the pixels of B and O with one plane: {back:.1%}, {front:.1%}"
-    return found.measure({"error with one plane / two": one / two}, f"{detail}; R2 {_published(found)}")
+    runs = DecoderRows.largest(rows, STAR, PLANES)
+    single, double = (error.mean for error in runs.means("mse all"))
+    back, front = (runs.means(f"share on {name}")[0].mean for name in ("B", "O"))
+    detail = (
+        f"errors {single:.4f} and {double:.4f}; shares on the pixels of B and O with one plane: {back:.1%}, {front:.1%}"
+    )
+    return runs.measure({"error with one plane / two": single / double}, f"{detail}; R2 {_published(runs)}")
 
 
 def ghost_shares(rows: Table) -> Measured:
     """Return which share of the error lies on the anchors' pixels with one plane for each slot, and what is left."""
     why = "blobs are composed softly, so another anchor may leave the ghost"
-    found = DecoderRows.largest(rows, STAR, PLANES, scales=SPRITES, why=why)
-    errors, back = found.means("mse all"), found.means("share on B")
-    rest, other = (error.mean * (1 - share.mean) for error, share in zip(errors, back, strict=True))
-    numbers = {"error on B": back[0].mean, "error on O": found.means("share on O")[0].mean}
-    words = (
-        f"error on B's pixels {found.means('mse on B')[0].mean:.3f}; without them {rest:.4f}, two planes {other:.4f}"
+    runs = DecoderRows.largest(rows, STAR, PLANES, scales=SPRITES, why=why)
+    errors, back = runs.means("mse all"), runs.means("share on B")
+    elsewhere, two_planes = (error.mean * (1 - share.mean) for error, share in zip(errors, back, strict=True))
+    numbers = {"error on B": back[0].mean, "error on O": runs.means("share on O")[0].mean}
+    on_b = runs.means("mse on B")[0].mean
+    words = f"error on B's pixels {on_b:.3f}; without them {elsewhere:.4f}, two planes {two_planes:.4f}"
+    return runs.measure(
+        {**numbers, "rest / two planes": elsewhere / two_planes}, f"{words}; 47.5% and 0.3% were expected"
     )
-    return found.measure({**numbers, "rest / two planes": rest / other}, f"{words}; 47.5% and 0.3% were expected")
 
 
 def collapses(rows: Table) -> Measured:
     """Return how many RGBa models collapsed, or did not, against what their first weights foretell."""
-    found = DecoderRows.largest(
-        rows, RGBA, scales=SPRITES, why="small RGBa models use another opacity than the paper's"
-    )
-    models = found.of(RGBA)
+    runs = DecoderRows.largest(rows, RGBA, scales=SPRITES, why="small RGBa models use another opacity than the paper's")
+    models = runs.of(RGBA)
     doomed, dead = models["opaque at start"] == 0, models["r2 id"] <= ALIVE
     numbers = {
         "seeds foretold wrongly": int((doomed != dead).sum()),
@@ -205,55 +206,55 @@ def collapses(rows: Table) -> Measured:
         "seeds that do not": int((~doomed).sum()),
     }
     seeds = [f"{r['r2 id']:.3f} (seed {r['seed']}, {r['opaque at start']:.2f} opaque)" for r in models.rows()]
-    return found.measure(numbers, f"R2 on the support {', '.join(seeds)}")
+    return runs.measure(numbers, f"R2 on the support {', '.join(seeds)}")
 
 
 def sigmoid_scores(rows: Table) -> Measured:
     """Return the R2 of every RGBa model with a sigmoid, and how far their mean is below that of living clamped ones."""
-    found = DecoderRows.largest(rows, RGBA, SIGMOID, scales=SPRITES)
+    runs = DecoderRows.largest(rows, RGBA, SIGMOID, scales=SPRITES)
     # That all with a sigmoid collapsed would be a failure; the clamped ones are only compared with.
-    soft, hard = found.of(SIGMOID)["r2 all"], replace(found, cases=(RGBA,)).means("r2 all")[0]
+    soft, hard = runs.of(SIGMOID)["r2 all"], replace(runs, cases=(RGBA,)).means("r2 all")[0]
     numbers = {"R2, sigmoid": soft.tolist(), "R2, clamp": hard, "clamp less sigmoid": hard.mean - float(soft.mean())}
-    return found.measure(numbers, "means of 0.869 and, clamped, 0.944 were expected after 3,300 steps")
+    return runs.measure(numbers, "means of 0.869 and, clamped, 0.944 were expected after 3,300 steps")
 
 
 def rgba_scores(rows: Table) -> Measured:
     """Return the R2 of RGBa composition and of soft addition, and the ratio of their errors."""
-    found = DecoderRows.largest(rows, RGBA, PLANES)
-    (clear, soft), errors = found.means("r2 all"), found.means("mse all")
+    runs = DecoderRows.largest(rows, RGBA, PLANES)
+    (clear, soft), errors = runs.means("r2 all"), runs.means("mse all")
     numbers = {
         "R2": {"RGBa": clear, "soft": soft},
         "RGBa less soft": clear.mean - soft.mean,
         "errors, RGBa / soft": errors[0].mean / errors[1].mean,
     }
-    return found.measure(numbers, _published(found))
+    return runs.measure(numbers, _published(runs))
 
 
 def seed_spreads(rows: Table) -> Measured:
     """Return the standard deviation of R2 over seeds on sufficient supports and on the narrow diagonal."""
-    found = DecoderRows.largest(rows, RANDOM, PLANES, NORMAL, WIDE, NARROW, scales=("full",), why="five seeds of each")
-    *steady, narrow = (float(found.of(case, least=5)["r2 all"].std(ddof=1)) for case in found.cases)
+    runs = DecoderRows.largest(rows, RANDOM, PLANES, NORMAL, WIDE, NARROW, scales=("full",), why="five seeds of each")
+    *steady, narrow = (float(runs.of(case, at_least=5)["r2 all"].std(ddof=1)) for case in runs.cases)
     names = ("everything", "planes", "normal planes", "wide diagonal", "narrow diagonal")
     numbers = {
-        "R2": dict(zip(names, found.means("r2 all"), strict=True)),
+        "R2": dict(zip(names, runs.means("r2 all"), strict=True)),
         "spread over seeds": dict(zip(names, steady, strict=False)),
         "spread on the narrow diagonal": narrow,
     }
-    return found.measure(numbers, "published: 0.0014 at most, and 0.28")
+    return runs.measure(numbers, "published: 0.0014 at most, and 0.28")
 
 
 def row_order(rows: Table) -> Measured:
     """Return how alike the rows of the table are ranked here and in the released one, by R2 on all combinations."""
-    found = DecoderRows.largest(rows, *PUBLISHED, scales=SPRITES, why="blobs are not the paper's images")
-    ours, theirs = ([one.mean for one in found.means("r2 all")], [PUBLISHED[case][1] for case in found.cases])
+    runs = DecoderRows.largest(rows, *PUBLISHED, scales=SPRITES, why="blobs are not the paper's images")
+    ours, theirs = ([score.mean for score in runs.means("r2 all")], [PUBLISHED[case][1] for case in runs.cases])
     ranks = np.array([np.argsort(np.argsort(values)) for values in (ours, theirs)])
     moved = np.abs(ranks[0] - ranks[1])
-    support, model = found.cases[int(moved.argmax())]
+    support, model = runs.cases[int(moved.argmax())]
     numbers = {
         "rank correlation with the released rows": float(np.corrcoef(ranks)[0, 1]),
         "places by which a row moves at most": int(moved.max()),
     }
-    return found.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
+    return runs.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
 
 
 def networks_of_its_length(rows: Table) -> int:
@@ -266,18 +267,20 @@ def released_differences(rows: Table) -> Measured:
     networks = [row for row in rows_at(rows, "full").rows() if (row["support"], row["model"]) in RELEASED]
     if not networks:
         raise MissingRowsError(f"needs networks trained for {LENGTHS['full']['steps']:,} steps")
-    found = {
+    differences = {
         f"{row['support']} ({row['model']}), seed {row['seed']}": row["r2 all"]
         - RELEASED[row["support"], row["model"]][int(row["seed"])]
         for row in networks
     }
-    return Measured({"R2 less the released": found}, several(len(found), "network"), note=scale_in_words("full"))
+    return Measured(
+        {"R2 less the released": differences}, several(len(differences), "network"), note=scale_in_words("full")
+    )
 
 
 def error_growth(rows: Table) -> Measured:
     """Return how much larger errors are on all combinations than on planes, beside how much they may be."""
-    found = DecoderRows.largest(rows, *GROWN, scales=SPRITES, why="blobs have other anchors")
-    numbers = {f"growth, {case[0]}": found.growth(case) for case in GROWN}
+    runs = DecoderRows.largest(rows, *GROWN, scales=SPRITES, why="blobs have other anchors")
+    numbers = {f"growth, {case[0]}": runs.growth(case) for case in GROWN}
     bounds = {f"amplification, {case[0]}": amplification(case[0]) for case in GROWN}
     two, four = (numbers[f"growth, {case[0]}"].mean for case in (PLANES, PLUS))
     ratios = {
@@ -285,8 +288,8 @@ def error_growth(rows: Table) -> Measured:
         / bounds["amplification, orthogonal+"],
         "growth, orthogonal / orthogonal+": two / four,
     }
-    told = ", ".join(f"{case[0]} {value}" for case, value in GROWN.items())
-    return found.measure({**numbers, **bounds, **ratios}, f"growth in the released table: {told}")
+    listed = ", ".join(f"{case[0]} {value}" for case, value in GROWN.items())
+    return runs.measure({**numbers, **bounds, **ratios}, f"growth in the released table: {listed}")
 
 
 def additive_ratios(rows: Table) -> Measured:

@@ -15,7 +15,7 @@ def hidden_shares(rows: Table) -> Measured:
     drawn, ends = rows.only(way="drawn"), rows.only(way="ends")
     narrow, wide = (require(drawn, width=width) for width in (0.05, 0.2))
     limit = float(require(ends, width=0.05)["hidden"][0])
-    steps = [np.diff(part["hidden"][np.argsort(part["width"])]) for part in (drawn, ends)]
+    steps = [np.diff(rows_by_width["hidden"][np.argsort(rows_by_width["width"])]) for rows_by_width in (drawn, ends)]
     numbers = {
         "hidden by the narrow": narrow["hidden"][0],
         "hidden by the wide": wide["hidden"][0],
@@ -32,14 +32,16 @@ def hidden_shares(rows: Table) -> Measured:
 
 def unmet_conditions(rows: Table) -> Measured:
     """Return which supports miss values of a slot, and which never show some pixels of a back sprite."""
-    found = {name: require(rows, support=name) for name in SKETCHES} | rows.by("support")
-    missing, shown = ({name: part[column][0] for name, part in found.items()} for column in ("missing", "back pixels"))
+    supports = {name: require(rows, support=name) for name in SKETCHES} | rows.by("support")
+    missing, shown = (
+        {name: rows_of[column][0] for name, rows_of in supports.items()} for column in ("missing", "back pixels")
+    )
     numbers = {
-        "not compositional": sorted(name for name in found if missing[name] > 0),
-        "pixels unseen": sorted(name for name in found if shown[name] < 1),
+        "not compositional": sorted(name for name in supports if missing[name] > 0),
+        "pixels unseen": sorted(name for name in supports if shown[name] < 1),
     }
-    told = [f"{name}: {missing[name]:.1%} missing, {shown[name]:.2%} shown" for name in found]
-    return Measured(numbers, f"on the probed values; {'; '.join(told)}")
+    listed = [f"{name}: {missing[name]:.1%} missing, {shown[name]:.2%} shown" for name in supports]
+    return Measured(numbers, f"on the probed values; {'; '.join(listed)}")
 
 
 def _rule(rows: Table, rule: str) -> Table:
@@ -52,15 +54,15 @@ def _rule(rows: Table, rule: str) -> Table:
 def full_rank_pixels(rows: Table) -> Measured:
     """Return at how many pixels the back has full rank by number of anchors, and probes with full rank for RGBa."""
     hard, soft, clear = (_rule(rows, rule) for rule in ("hard", "soft", "rgba"))
-    one, two = (hard.only(slot=1, support=name)["full"] for name in ("orthogonal*", "orthogonal"))
-    full = {name: int((part["full"] == part["pixels"]).sum()) for name, part in (("soft", soft), ("rgba", clear))}
+    single, double = (hard.only(slot=1, support=name)["full"] for name in ("orthogonal*", "orthogonal"))
+    full = {name: int((probes["full"] == probes["pixels"]).sum()) for name, probes in (("soft", soft), ("rgba", clear))}
     numbers = {
-        "full rank with one anchor": np.unique(one),
-        "full rank with two anchors": np.unique(two),
+        "full rank with one anchor": np.unique(single),
+        "full rank with two anchors": np.unique(double),
         "RGBa probes of full rank": full["rgba"],
     }
     detail = (
-        f"{len(one)} back sprites each, {hard['pixels'][0]} pixels; {len(clear)} probes of RGBa; soft occlusion has "
+        f"{len(single)} back sprites each, {hard['pixels'][0]} pixels; {len(clear)} probes of RGBa; soft occlusion has "
         f"full rank at {full['soft']} of {len(soft)}, smallest singular value {soft['smallest'].min():.3f}"
     )
     return Measured(numbers, detail)

@@ -40,8 +40,8 @@ def scale_in_words(scale: str) -> str:
 
 def rows_at(rows: Table, scale: str) -> Table:
     """Return the rows of a scale, of sprites those with hard targets; blobs have targets that fit the model."""
-    found = rows.only(scale=scale)
-    return found if scale == "tiny" else found.only(targets="hard")
+    chosen = rows.only(scale=scale)
+    return chosen if scale == "tiny" else chosen.only(targets="hard")
 
 
 def living_rows(rows: Table) -> Table:
@@ -70,15 +70,15 @@ class DecoderRows:
     def largest(cls, rows: Table, *cases: Case, scales: Sequence[str] = SCALES, why: str = "") -> DecoderRows:
         """Return the largest of some scales that has all cases; ``why`` says why other scales do not count."""
         for scale in scales:
-            found = cls(scale, rows_at(rows, scale), cases)
-            if all(len(found.of(case)) for case in cases):
-                return found
+            decoders = cls(scale, rows_at(rows, scale), cases)
+            if all(len(decoders.of(case)) for case in cases):
+                return decoders
         needs = f"needs {', '.join(map(_named, cases))} at {' or '.join(scales)} scale"
         raise MissingRowsError(f"{needs}: {why}" if why else needs)
 
-    def of(self, case: Case, least: int = 0) -> Table:
-        """Return the rows of one case, at ``least`` so many."""
-        return require(self.rows, least, support=case[0], model=case[1])
+    def of(self, case: Case, at_least: int = 0) -> Table:
+        """Return the rows of one case, at ``at_least`` so many."""
+        return require(self.rows, at_least, support=case[0], model=case[1])
 
     def means(self, column: str) -> list[Estimate]:
         """Return the mean of each case over seeds that trained at all; not a number if one of those has none."""
@@ -98,12 +98,12 @@ class DecoderRows:
         """Return numbers with the scale, the number of seeds, and how many collapsed."""
         counts = {case: len(self.of(case)) for case in self.cases}
         low, high = min(counts.values()), max(counts.values())
-        told = [several(high, "seed") if low == high else f"{low} to {high} seeds"]
+        words = [several(high, "seed") if low == high else f"{low} to {high} seeds"]
         for case, count in counts.items():
             if gone := count - len(living_rows(self.of(case))):
-                told.append(f"{_named(case)}: {gone} of {count} seeds collapsed, means leave them out")
+                words.append(f"{_named(case)}: {gone} of {count} seeds collapsed, means leave them out")
         return Measured(
-            numbers, "; ".join([*told[1:], detail]), scale=self.scale, note=f"{scale_in_words(self.scale)}, {told[0]}"
+            numbers, "; ".join([*words[1:], detail]), scale=self.scale, note=f"{scale_in_words(self.scale)}, {words[0]}"
         )
 
 

@@ -47,16 +47,16 @@ def start_errors(rows: Table) -> Measured:
 
 def simulated_scores(rows: Table) -> Measured:
     """Return by support the worst R2 of blockwise networks, and the best or worst of plain ones, at the end."""
-    most = _longest(rows)
-    most = most.only(samples=int(most["samples"].max()))
-    scores = {name: (part["blockwise"], part["plain"]) for name, part in most.by("support").items()}
+    largest = _longest(rows)
+    largest = largest.only(samples=int(largest["samples"].max()))
+    scores = {name: (group["blockwise"], group["plain"]) for name, group in largest.by("support").items()}
     numbers = {
         "blockwise, worst from planes": scores["orthogonal"][0].min(),
         "blockwise, worst from the diagonal": scores["diagonal"][0].min(),
         "plain, best from the diagonal": scores["diagonal"][1].max(),
         "plain, worst from everything": scores["random"][1].min(),
     }
-    return Measured(numbers, f"{_generators(rows)}, {most['samples'][0]:,} training points, {_steps(rows)}")
+    return Measured(numbers, f"{_generators(rows)}, {largest['samples'][0]:,} training points, {_steps(rows)}")
 
 
 def scores_from_planes(rows: Table) -> Measured:

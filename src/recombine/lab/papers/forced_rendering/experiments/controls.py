@@ -44,9 +44,9 @@ def digit(images: str, side: int) -> FloatArray:
     """
     from scipy.ndimage import zoom
 
-    found = load_images(images)
-    first = int(np.flatnonzero(found.labels == DIGIT)[0])
-    image: FloatArray = found.pixels[first, 0].astype(np.float64) / 255
+    images_loaded = load_images(images)
+    row = int(np.flatnonzero(images_loaded.labels == DIGIT)[0])
+    image: FloatArray = images_loaded.pixels[row, 0].astype(np.float64) / 255
     if len(image) != side:
         # A margin of a seventh, as MNIST has, so that nothing leaves the image when it turns.
         inner = round(side * 5 / 7)
@@ -82,9 +82,9 @@ def rotation(unit: Unit) -> Rows:
     blends = world.blends(angles[~seen]).reshape(-1, side**2)
     edges = world.images([first, last]).reshape(2, -1)
     return [
-        {**about, "seed": seed, "seen error": _error(found[seen], images[seen])}
-        | _in_gap(found[~seen], images[~seen], blends, edges)
-        for seed, found in zip(unit.seeds, outputs, strict=True)
+        {**about, "seed": seed, "seen error": _error(painted[seen], images[seen])}
+        | _in_gap(painted[~seen], images[~seen], blends, edges)
+        for seed, painted in zip(unit.seeds, outputs, strict=True)
     ]
 
 
@@ -99,8 +99,8 @@ def _in_gap(outputs: FloatArray, truth: FloatArray, blends: FloatArray, edges: F
     }
 
 
-def _error(one: FloatArray, other: FloatArray) -> float:
-    return float(((one - other) ** 2).mean())
+def _error(a: FloatArray, b: FloatArray) -> float:
+    return float(((a - b) ** 2).mean())
 
 
 def encoder(unit: Unit) -> Rows:
@@ -126,7 +126,10 @@ def encoder(unit: Unit) -> Rows:
     grid = world.grid()
     outputs = trained.outputs(grid.images.reshape(len(grid), -1)).double().cpu().numpy()
     about = {"code": setting["code"], "side": world.side}
-    return [{**about, "seed": seed, **_read(found, world)} for seed, found in zip(unit.seeds, outputs, strict=True)]
+    return [
+        {**about, "seed": seed, **_read(read_codes, world)}
+        for seed, read_codes in zip(unit.seeds, outputs, strict=True)
+    ]
 
 
 def _read(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
@@ -152,7 +155,7 @@ def read_places(codes: FloatArray, world: BumpWorld) -> FloatArray:
     True
     """
     levels = np.arange(world.side, dtype=float)
-    known = world.codes(np.stack([levels, levels], axis=1)).reshape(world.side, 2, -1)
+    level_codes = world.codes(np.stack([levels, levels], axis=1)).reshape(world.side, 2, -1)
     halves = codes.reshape(len(codes), 2, -1)
-    distance = ((halves[:, None] - known[None]) ** 2).sum(axis=-1)
+    distance = ((halves[:, None] - level_codes[None]) ** 2).sum(axis=-1)
     return np.asarray(distance.argmin(axis=1), dtype=np.float64)

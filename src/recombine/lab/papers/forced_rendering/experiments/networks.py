@@ -69,8 +69,8 @@ def painting_scores(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     right = correlations(outputs, truth)
     pictures, centres = outputs.reshape(-1, world.side, world.side), grid.centres
 
-    def peaks(where: BoolArray) -> float:
-        return peak_accuracy(pictures[where.reshape(-1)], centres[where.reshape(-1)])
+    def peaks(mask: BoolArray) -> float:
+        return peak_accuracy(pictures[mask.reshape(-1)], centres[mask.reshape(-1)])
 
     return {
         "seen error": float(error[seen].mean()),
@@ -132,8 +132,8 @@ def decoder_layers(unit: Unit) -> Rows:
     about, world, trained = trained_unit(unit)
     code = world.grid().codes.reshape(world.side, world.side, -1)
     rows: Rows = []
-    for place, seed in enumerate(unit.seeds):
-        sheets = [code, *sheets_of(trained, world, place)]
+    for index, seed in enumerate(unit.seeds):
+        sheets = [code, *sheets_of(trained, world, index)]
         rows += [
             {**about, "seed": seed, "layer": number, "last": number == len(sheets) - 1, **_geometry(sheet, world)}
             for number, sheet in enumerate(sheets)
@@ -182,8 +182,8 @@ def _shown(outputs: FloatArray, world: BumpWorld) -> dict[str, FloatArray]:
     truth = world.grid().images.reshape(outputs.shape)
     error: FloatArray = ((outputs - truth) ** 2).mean(axis=-1).T / world.blank_error
     chosen: dict[str, Any] = {"output": outputs, "pasted": pasted_outputs(outputs, world.seen()), "truth": truth}
-    place = shown_place(world)
-    return {"error": error, **{name: images[place].reshape(error.shape) for name, images in chosen.items()}}
+    position = shown_place(world)
+    return {"error": error, **{name: images[position].reshape(error.shape) for name, images in chosen.items()}}
 
 
 def shown_place(world: BumpWorld) -> tuple[int, int]:

@@ -50,8 +50,8 @@ def low_rank(unit: Unit) -> Rows:
     about = {name: setting[name] for name in ("penalty", "side", "corner", "target")}
     return [
         {**about, "seed": seed, **painting_scores(outputs, upright(world))}
-        | {"rank before": before[place], "rank": after[place], "striped": striped[place]}
-        for place, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True))
+        | {"rank before": before[index], "rank": after[index], "striped": striped[index]}
+        for index, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True))
     ]
 
 
@@ -89,8 +89,8 @@ def embedding_pictures(unit: Unit) -> Rows:
     truth = upright(world).images([[x, y]]).reshape(side, side)
     owned = [network.embedding(trained.parameters, name).double().detach().cpu().numpy() for name in ("x", "y")]
     rows: Rows = []
-    for place, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True)):
-        pictures = {"x": owned[0][place, x], "y": owned[1][place, y]}
+    for index, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True)):
+        pictures = {"x": owned[0][index, x], "y": owned[1][index, y]}
         shown = {name: picture / np.abs(picture).max() for name, picture in pictures.items()}
         shown |= {"output": outputs[x, y], "truth": truth}
         peaks = painting_scores(outputs, upright(world))["unseen peaks"]
@@ -116,8 +116,8 @@ def _striped(network: Any, parameters: Any) -> list[float]:
             images = network.embedding(parameters, factor).double().cpu()
             images = images.view(*images.shape[:2], network.side, network.side)
             images = images - images.mean((2, 3), keepdim=True)
-            parts = [images.mean(axis).square().sum((1, 2)) * network.side for axis in (2, 3)]
-            along = along + torch.maximum(*parts)
+            energies = [images.mean(axis).square().sum((1, 2)) * network.side for axis in (2, 3)]
+            along = along + torch.maximum(*energies)
             total = total + images.square().sum((1, 2, 3))
     shares: list[float] = (along / total).tolist()
     return shares
@@ -162,9 +162,9 @@ def nested_rows(world: BumpWorld, bumps: int, seed: int, *, stripes: bool) -> In
     >>> bool(np.isin(few, more).all()), nested_rows(world, 2, seed=1, stripes=True)[2:].tolist()
     (True, [16, 17, 18, 19, 20, 21, 22, 23])
     """
-    places = world.side**2
-    chosen = np.random.default_rng(seed).permutation(places)[:bumps]
-    return np.concatenate([chosen, np.arange(places, places + 2 * world.side)]) if stripes else chosen
+    cells = world.side**2
+    chosen = np.random.default_rng(seed).permutation(cells)[:bumps]
+    return np.concatenate([chosen, np.arange(cells, cells + 2 * world.side)]) if stripes else chosen
 
 
 def _unseen(images: FloatArray, world: BumpWorld, rows: IntArray) -> dict[str, float]:

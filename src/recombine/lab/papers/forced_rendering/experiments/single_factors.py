@@ -33,10 +33,10 @@ def single_factor_sums(unit: Unit) -> Rows:
     codes = np.stack([single_codes(world, mean) for mean in means])
     painted: FloatArray = trained.outputs(codes).double().cpu().numpy()
     alone = 1 - painted if world.inverted else painted
-    found = zip(unit.seeds, outputs_of(trained, world), alone, strict=True)
+    networks = zip(unit.seeds, outputs_of(trained, world), alone, strict=True)
     return [
         {**about, "seed": seed, **_scores(outputs, upright(world)), **_sums(outputs, single, world)}
-        for seed, outputs, single in found
+        for seed, outputs, single in networks
     ]
 
 
@@ -49,10 +49,10 @@ def single_codes(world: BumpWorld, mean: FloatArray) -> FloatArray:
     [[1.0, 0.0, 0.5, 0.5], [0.0, 1.0, 0.5, 0.5], [0.5, 0.5, 1.0, 0.0], [0.5, 0.5, 0.0, 1.0]]
     """
     levels = np.arange(world.side, dtype=float)
-    own = world.codes(np.stack([levels, levels], axis=1))
+    codes = world.codes(np.stack([levels, levels], axis=1))
     half = world.units // 2
     first, second = np.tile(mean, (2, world.side, 1))
-    first[:, :half], second[:, half:] = own[:, :half], own[:, half:]
+    first[:, :half], second[:, half:] = codes[:, :half], codes[:, half:]
     return np.concatenate([first, second])
 
 

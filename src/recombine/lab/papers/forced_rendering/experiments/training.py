@@ -168,12 +168,12 @@ def outputs_of(trained: Any, world: BumpWorld) -> FloatArray:
 
     Images of networks that were trained on an inverted world are turned back: 1 - output.
     """
-    found: FloatArray = trained.outputs(world.grid().codes).double().cpu().numpy()
-    images = found.reshape(len(found), world.side, world.side, -1)
+    outputs: FloatArray = trained.outputs(world.grid().codes).double().cpu().numpy()
+    images = outputs.reshape(len(outputs), world.side, world.side, -1)
     return 1 - images if world.inverted else images
 
 
-def sheets_of(trained: Any, world: BumpWorld, place: int) -> list[FloatArray]:
+def sheets_of(trained: Any, world: BumpWorld, index: int) -> list[FloatArray]:
     """Return each layer of one network over the grid, (side, side, at most side * side), the image last, turned back.
 
     Everything measured of a layer depends on inner products alone, so a layer of more units than places is replaced by
@@ -186,7 +186,7 @@ def sheets_of(trained: Any, world: BumpWorld, place: int) -> list[FloatArray]:
     ensemble = trained.ensemble
     codes = torch.from_numpy(world.grid().codes).to(ensemble.device, ensemble.master).unsqueeze(0)
     with torch.no_grad():
-        layers = ensemble.architecture.features(select_networks(trained.parameters, slice(place, place + 1)), codes)
+        layers = ensemble.architecture.features(select_networks(trained.parameters, slice(index, index + 1)), codes)
     if world.inverted:
         layers[-1] = 1 - layers[-1]
     return [_isometric(layer[0].flatten(1)).reshape(world.side, world.side, -1) for layer in layers]

@@ -42,14 +42,14 @@ def _draw_tokens(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3, sharey=True)
     canvas.subplots_adjust(left=0.19, right=0.985, top=0.88, bottom=0.17, wspace=0.08)
     networks = list(dict.fromkeys(table["network"].tolist()))[::-1]
-    for place, (axes, (name, title)) in enumerate(zip(panels, TOKEN_MEASURES.items(), strict=True)):
+    for column, (axes, (name, title)) in enumerate(zip(panels, TOKEN_MEASURES.items(), strict=True)):
         for height, network in enumerate(networks):
             values = table.only(network=network)[name]
             lift = np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else np.zeros(1)
             axes.plot(values, height + lift, "o", color=INK, markersize=5, linestyle="none")
             depth = int(table.only(network=network)["depth"][0])
             if network in ("pixel 2, one-hot", "pixel 4, bump"):
-                mark_published(axes, [PIXEL_MLPS[depth][place]], [height - 0.34])
+                mark_published(axes, [PIXEL_MLPS[depth][column]], [height - 0.34])
         axes.set(title=title, xlabel="in the hole", xlim=(-0.08, 1.08))
     panels[0].set_yticks(range(len(networks)), networks)
 
@@ -79,8 +79,8 @@ def _show(axes: Axes, rows: Table, colours: str, low: float) -> None:
 
 def _say_embeddings(table: Table) -> str:
     each = {row["penalty"]: row["unseen peaks"] for row in table.only(picture="truth").rows()}
-    parts = [f"{PENALTY_WORDS[name]} {peaks:.2f}" for name, peaks in each.items()]
-    return f"Images that one x and one y own; share of peaks in place: {', '.join(parts)}."
+    texts = [f"{PENALTY_WORDS[name]} {peaks:.2f}" for name, peaks in each.items()]
+    return f"Images that one x and one y own; share of peaks in place: {', '.join(texts)}."
 
 
 def _rotation_table(results: Mapping[str, Evidence]) -> Table:

@@ -82,26 +82,26 @@ def _codes_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_codes(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2, sharey=True)
+    correlations, errors_panel = canvas.subplots(1, 2, sharey=True)
     canvas.subplots_adjust(left=0.2, right=0.985, top=0.84, bottom=0.14, wspace=0.08)
-    draw_rows(left, table, "pasted", BLUE, fmt="s", markerfacecolor=BLUE, label="with the pasted image")
-    draw_rows(left, table, "pasted seen", BLUE, fmt="D", markerfacecolor="none", label="same, on the donut")
-    draw_rows(left, table, "correlation", markerfacecolor=INK, label="with the right image")
-    draw_rows(right, table, "relative error")
-    known = [
-        (DEMO_ERRORS[row["code"]], len(table) - 1 - place)
-        for place, row in enumerate(table.rows())
+    draw_rows(correlations, table, "pasted", BLUE, fmt="s", markerfacecolor=BLUE, label="with the pasted image")
+    draw_rows(correlations, table, "pasted seen", BLUE, fmt="D", markerfacecolor="none", label="same, on the donut")
+    draw_rows(correlations, table, "correlation", markerfacecolor=INK, label="with the right image")
+    draw_rows(errors_panel, table, "relative error")
+    published = [
+        (DEMO_ERRORS[row["code"]], len(table) - 1 - row_number)
+        for row_number, row in enumerate(table.rows())
         if row["model"] == "cnn" and row["code"] in DEMO_ERRORS
     ]
-    if known:
-        errors, heights = zip(*known, strict=True)
-        mark_published(right, errors, heights, "released notebooks")
-        right.legend(frameon=False, fontsize=11, loc="lower left", handletextpad=0.2)
-    right.axvline(1, color=SOFT, linewidth=1, linestyle=":", marker="")
-    left.set(xlabel="correlation of what is painted in the hole", xlim=(-0.15, 1.05))
-    right.set(xlabel="error in the hole / error of a blank image", xlim=(0, None))
-    left.set_yticks(range(len(table))[::-1], [f"{row['model'].upper()}, {row['code']}" for row in table.rows()])
-    left.legend(frameon=False, fontsize=12, ncols=3, loc="lower left", bbox_to_anchor=(-0.04, 1.0), title=None)
+    if published:
+        errors, heights = zip(*published, strict=True)
+        mark_published(errors_panel, errors, heights, "released notebooks")
+        errors_panel.legend(frameon=False, fontsize=11, loc="lower left", handletextpad=0.2)
+    errors_panel.axvline(1, color=SOFT, linewidth=1, linestyle=":", marker="")
+    correlations.set(xlabel="correlation of what is painted in the hole", xlim=(-0.15, 1.05))
+    errors_panel.set(xlabel="error in the hole / error of a blank image", xlim=(0, None))
+    correlations.set_yticks(range(len(table))[::-1], [f"{row['model'].upper()}, {row['code']}" for row in table.rows()])
+    correlations.legend(frameon=False, fontsize=12, ncols=3, loc="lower left", bbox_to_anchor=(-0.04, 1.0), title=None)
 
 
 def _draw_hole(canvas: Canvas, table: Table) -> None:

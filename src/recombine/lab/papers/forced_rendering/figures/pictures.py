@@ -25,8 +25,8 @@ TARGET = "Trained on 1 - G (at quick scale on G)."
 
 def conditions(table: Table) -> dict[str, Table]:
     """Return the rows of each code, with stripes and without, by words for it, in order."""
-    found = table.by("code", "stripes").items()
-    return {f"{code}, with stripes" if stripes else code: rows for (code, stripes), rows in found}
+    groups = table.by("code", "stripes").items()
+    return {f"{code}, with stripes" if stripes else code: rows for (code, stripes), rows in groups}
 
 
 def picture_of(rows: Table) -> FloatArray:
@@ -70,11 +70,11 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
 
 
 def _say_pictures(table: Table) -> str:
-    parts = []
+    texts = []
     for title, rows in conditions(table).items():
         truth, output = (picture_of(rows.only(picture=name)).ravel() for name in ("truth", "output"))
-        parts.append(f"{title} {np.corrcoef(truth, output)[0, 1]:.2f}")
-    return f"Images painted at a place in the hole; correlation with the right one: {', '.join(parts)}."
+        texts.append(f"{title} {np.corrcoef(truth, output)[0, 1]:.2f}")
+    return f"Images painted at a place in the hole; correlation with the right one: {', '.join(texts)}."
 
 
 def _draw_errors(canvas: Canvas, table: Table) -> None:
@@ -85,16 +85,16 @@ def _draw_errors(canvas: Canvas, table: Table) -> None:
         drawn = _show(axes, rows, "error", 2)
         axes.set(title=title, xlabel="x of the bump (pixels)")
     panels[0].set_ylabel("y of the bump (pixels)")
-    place = canvas.add_axes((0.915, 0.2, 0.015, 0.6))
-    canvas.colorbar(drawn, cax=place, label="error / blank error", extend="max")
+    bar = canvas.add_axes((0.915, 0.2, 0.015, 0.6))
+    canvas.colorbar(drawn, cax=bar, label="error / blank error", extend="max")
 
 
 def _say_errors(table: Table) -> str:
-    parts = []
+    texts = []
     for title, rows in conditions(table).items():
         hole = slice(int(rows["hole from"][0]), int(rows["hole to"][0]) + 1)
-        parts.append(f"{title} {picture_of(rows.only(picture='error'))[hole, hole].mean():.2f}")
-    return f"Error at every place; mean in the hole over that of a blank image: {', '.join(parts)}."
+        texts.append(f"{title} {picture_of(rows.only(picture='error'))[hole, hole].mean():.2f}")
+    return f"Error at every place; mean in the hole over that of a blank image: {', '.join(texts)}."
 
 
 FIGURES = (

@@ -40,8 +40,8 @@ STRIPE_MEASURES = {
 
 def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["low-rank"].table
-    kept = {name: rows[name] for name in ("penalty", "seed", "unseen peaks", "striped")}
-    return Table({**kept, "components": rows["rank"], "learned": rows["seen error"] < donut_learned(rows)})
+    columns = {name: rows[name] for name in ("penalty", "seed", "unseen peaks", "striped")}
+    return Table({**columns, "components": rows["rank"], "learned": rows["seen error"] < donut_learned(rows)})
 
 
 def _draw_penalties(canvas: Canvas, table: Table) -> None:
@@ -49,15 +49,15 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.88, bottom=0.26, wspace=0.28)
     order = [name for name in PENALTY_WORDS if name in set(table["penalty"].tolist())]
     for axes, (name, title) in zip(panels, PENALTY_MEASURES.items(), strict=True):
-        for place, penalty in enumerate(order):
+        for position, penalty in enumerate(order):
             values, learned = (table.only(penalty=penalty)[column] for column in (name, "learned"))
             spread = np.linspace(-0.15, 0.15, len(values)) if len(values) > 1 else np.zeros(1)
             for which, face in ((learned, BLUE), (~learned, "none")):
                 style = {"color": BLUE, "markerfacecolor": face, "markersize": 5, "linestyle": "none"}
-                axes.plot(place + spread[which], values[which], "o", **style)
-            axes.plot([place - 0.28, place + 0.28], [values.mean()] * 2, "-", color=INK, linewidth=2, marker="")
+                axes.plot(position + spread[which], values[which], "o", **style)
+            axes.plot([position - 0.28, position + 0.28], [values.mean()] * 2, "-", color=INK, linewidth=2, marker="")
             if name in LOW_RANK.get(penalty, {}):
-                mark_published(axes, [place + 0.32], [LOW_RANK[penalty][name]])
+                mark_published(axes, [position + 0.32], [LOW_RANK[penalty][name]])
         axes.set(title=title, ylim=(0, None) if name == "components" else (-0.04, 1.05))
         axes.set_xticks(range(len(order)), [PENALTY_WORDS[name] for name in order], rotation=25, ha="right")
 
@@ -88,12 +88,12 @@ def _draw_efficiency(canvas: Canvas, table: Table) -> None:
 def _draw_amounts(axes: Axes, table: Table) -> None:
     """How many bumps are needed by side, and the published powers through the first of them."""
     for stripes, word, power, name in ((0, "alone", 3, "cube"), (1, "with stripes", 1, "in proportion")):
-        found = {side: amount for side, amount in bumps_by_side(table, stripes).items() if np.isfinite(amount)}
-        if found:
-            slope = ": exponent {0:.1f} ± {2:.1f}".format(*power_law(found)) if len(found) > 2 else ""
-            axes.plot(list(found), list(found.values()), label=f"{word}{slope}")
-            sides = np.array(sorted(found), dtype=float)
-            line = found[min(found)] * (sides / sides[0]) ** power
+        amounts = {side: amount for side, amount in bumps_by_side(table, stripes).items() if np.isfinite(amount)}
+        if amounts:
+            slope = ": exponent {0:.1f} ± {2:.1f}".format(*power_law(amounts)) if len(amounts) > 2 else ""
+            axes.plot(list(amounts), list(amounts.values()), label=f"{word}{slope}")
+            sides = np.array(sorted(amounts), dtype=float)
+            line = amounts[min(amounts)] * (sides / sides[0]) ** power
             dashes = ":" if power == 3 else "--"
             axes.plot(sides, line, color=GREY, linewidth=1.2, linestyle=dashes, marker="", label=f"README: {name}")
     ticks = sorted(set(table["side"].tolist()))
@@ -116,8 +116,8 @@ def _plain_ticks(axis: Axis, values: FloatArray) -> None:
 
 def _say_efficiency(table: Table) -> str:
     alone, helped = bumps_by_side(table, 0), bumps_by_side(table, 1)
-    parts = [f"side {side}: {alone[side]:.0f} alone, {helped[side]:.0f} with stripes" for side in alone]
-    return f"Bumps needed for a correlation of {GOAL} on unseen places: {'; '.join(parts)}."
+    texts = [f"side {side}: {alone[side]:.0f} alone, {helped[side]:.0f} with stripes" for side in alone]
+    return f"Bumps needed for a correlation of {GOAL} on unseen places: {'; '.join(texts)}."
 
 
 def _draw_stripes(canvas: Canvas, table: Table) -> None:
@@ -137,8 +137,8 @@ def _stripes_label(row: dict[str, Any]) -> str:
 
 
 def _say_stripes(table: Table) -> str:
-    parts = [f"{_stripes_label(row)}: {row['unseen peaks']:.2f}" for row in table.rows()]
-    return f"Share of peaks in place in the hole: {'; '.join(parts)}."
+    texts = [f"{_stripes_label(row)}: {row['unseen peaks']:.2f}" for row in table.rows()]
+    return f"Share of peaks in place in the hole: {'; '.join(texts)}."
 
 
 FIGURES = (

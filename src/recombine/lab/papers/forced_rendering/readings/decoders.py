@@ -73,23 +73,23 @@ def donut_errors(rows: Table) -> Measured:
 @reads_one_target
 def one_hot_superposition(rows: Table) -> Measured:
     """Return what one-hot decoders paint in the hole: how much like pasted and right images, and where."""
-    one = _convolutional(rows).only(code="one-hot")
+    decoders = _convolutional(rows).only(code="one-hot")
     numbers = {
-        "correlation, pasted image": row_mean(one, "pasted"),
-        "correlation, right image": row_mean(one, "correlation"),
-        "energy in the span of the cross": row_mean(one, "spanned"),
-        "on over off the cross": row_mean(one, "on cross") / row_mean(one, "off cross"),
+        "correlation, pasted image": row_mean(decoders, "pasted"),
+        "correlation, right image": row_mean(decoders, "correlation"),
+        "energy in the span of the cross": row_mean(decoders, "spanned"),
+        "on over off the cross": row_mean(decoders, "on cross") / row_mean(decoders, "off cross"),
     }
-    control = f"on the donut, where nothing is pasted, {row_mean(one, 'pasted seen'):.2f} with the pasted image"
-    return Measured(numbers, f"{several(len(one), 'network')}; {control}", scale=image_size(rows))
+    control = f"on the donut, where nothing is pasted, {row_mean(decoders, 'pasted seen'):.2f} with the pasted image"
+    return Measured(numbers, f"{several(len(decoders), 'network')}; {control}", scale=image_size(rows))
 
 
 @reads_one_target
 def population_pasting(rows: Table) -> Measured:
     """Return how much like the pasted image decoders of population codes paint in the hole, beside the donut."""
     chosen = _convolutional(rows)
-    numbers, least = _pasting(chosen.where(~np.isin(chosen["code"], RAMPS)))
-    return Measured(numbers, f"{_seeds(chosen)}; in single networks at least {least:+.2f} more than on the donut")
+    numbers, lowest = _pasting(chosen.where(~np.isin(chosen["code"], RAMPS)))
+    return Measured(numbers, f"{_seeds(chosen)}; in single networks at least {lowest:+.2f} more than on the donut")
 
 
 @reads_one_target
@@ -98,9 +98,9 @@ def ramp_pasting(rows: Table) -> Measured:
     chosen = _convolutional(rows)
     ramps = chosen.where(np.isin(chosen["code"], RAMPS))
     numbers, _ = _pasting(ramps)
-    left = ratios_of(ramps.by("code"), "stand-in error", "unseen error")
+    unexplained = ratios_of(ramps.by("code"), "stand-in error", "unseen error")
     highest = max((ramps["pasted"] - ramps["pasted seen"]).tolist(), default=NAN)
-    numbers |= {"highest of all networks, more than on the donut": highest, "error left by the best sum": left}
+    numbers |= {"highest of all networks, more than on the donut": highest, "error left by the best sum": unexplained}
     return Measured(numbers, f"{several(len(ramps), 'network')} of ramps, raw and scaled to -1 to 1")
 
 
@@ -122,10 +122,10 @@ def _pasting(rows: Table) -> tuple[dict[str, Any], float]:
 def additive_stand_in(rows: Table) -> Measured:
     """Return how much of a one-hot decoder's error in the hole the additive kernel leaves unexplained."""
     models = {model.upper(): rows.only(code="one-hot", model=model) for model in ("cnn", "mlp")}
-    others = _convolutional(rows).but(code="one-hot").by("code")
+    other_codes = _convolutional(rows).but(code="one-hot").by("code")
     numbers = {"share of the error left": ratios_of(models, "stand-in error", "unseen error")}
-    if others:
-        numbers["same for CNNs of other codes, not judged"] = ratios_of(others, "stand-in error", "unseen error")
+    if other_codes:
+        numbers["same for CNNs of other codes, not judged"] = ratios_of(other_codes, "stand-in error", "unseen error")
     return Measured(numbers, "error of the kernel's prediction of the output over the output's own error")
 
 
@@ -153,8 +153,8 @@ def pixel_mlp(rows: Table) -> Measured:
         "correlation": means_of(codes, "correlation"),
         "error in the hole": means_of(codes, "unseen error"),
     }
-    tried = ", ".join(f"{several(len(part), 'network')} of {code} codes" for code, part in codes.items())
-    good = sum(int((part["unseen error"] < 1e-4).sum()) for part in codes.values())
+    tried = ", ".join(f"{several(len(networks), 'network')} of {code} codes" for code, networks in codes.items())
+    good = sum(int((networks["unseen error"] < 1e-4).sum()) for networks in codes.values())
     return Measured(numbers, f"{tried}; no stripes, no penalty; error below 1e-4 in {good}")
 
 
@@ -163,13 +163,13 @@ def peaks_by_hole(rows: Table) -> Measured:
     """Return peaks in place by the side of the hole, in bump widths: the one nearest to 5, and wider ones."""
     sides = sorted(rows.by("hole side"))
     peaks = [(f"side {side}:", row_mean(rows, "unseen peaks", hole_side=side)) for side in sides]
-    place = sides.index(min(sides, key=lambda side: abs(side - 5)))
+    nearest = sides.index(min(sides, key=lambda side: abs(side - 5)))
     numbers = {
-        "peaks, narrow hole": dict([peaks[place]]),
-        "peaks, wider holes": dict(peaks[place + 1 :]) or NAN,
+        "peaks, narrow hole": dict([peaks[nearest]]),
+        "peaks, wider holes": dict(peaks[nearest + 1 :]) or NAN,
         "peaks, widest hole": peaks[-1][1],
     }
-    narrower = "".join(f"; {name} {found:.2f}" for name, found in peaks[:place])
+    narrower = "".join(f"; {name} {peak:.2f}" for name, peak in peaks[:nearest])
     return Measured(numbers, f"{_seeds(rows)}; sides in bump widths{narrower}", scale=image_size(rows))
 
 
@@ -178,8 +178,8 @@ def peaks_by_depth(rows: Table) -> Measured:
     """Return peaks of convolutional decoders by depth: of bump codes, and of others where they were tried."""
     chosen = rows.only(model="cnn")
     codes = {
-        code: {f"{depth} layers": rest for depth, rest in sorted(part.by("depth").items())}
-        for code, part in chosen.by("code").items()
+        code: {f"{depth} layers": of_depth for depth, of_depth in sorted(networks.by("depth").items())}
+        for code, networks in chosen.by("code").items()
     }
     depths = codes.pop("bump", {})
     peaks, error = (means_of(depths, name) for name in ("unseen peaks", "relative error"))
@@ -189,12 +189,12 @@ def peaks_by_depth(rows: Table) -> Measured:
         "most peaks in the hole of a depth": peaks[best],
         "fewest peaks in the hole of a depth": min(peaks.values()),
     }
-    for code, parts in codes.items():
-        names = list(parts)
-        ends = {depth: parts[depth] for depth in (names[0], names[-1])}
+    for code, by_depth in codes.items():
+        names = list(by_depth)
+        ends = {depth: by_depth[depth] for depth in (names[0], names[-1])}
         numbers[f"peaks, {code}"] = means_of(ends, "unseen peaks")
-    least = f"error over that of a blank image at least {min(error.values()):.2f}"
-    detail = f"{_seeds(chosen)}, bump codes; most peaks with {best}; {least}"
+    lowest = f"error over that of a blank image at least {min(error.values()):.2f}"
+    detail = f"{_seeds(chosen)}, bump codes; most peaks with {best}; {lowest}"
     return Measured(numbers, detail, scale=image_size(rows))
 
 

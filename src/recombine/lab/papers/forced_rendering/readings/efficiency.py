@@ -40,14 +40,14 @@ def bumps_needed(bumps: FloatArray, scores: FloatArray, goal: float = GOAL) -> f
 
 def bumps_by_side(rows: Table, stripes: int) -> dict[int, float]:
     """Return how many bumps reach the goal at each side, from means over seeds."""
-    found = {}
-    for side, part in sorted(rows.only(stripes=stripes).by("side").items()):
-        scores = {size: row_mean(line, "correlation") for size, line in part.by("bumps").items()}
-        found[side] = bumps_needed(np.array([*scores], dtype=float), np.array([*scores.values()]))
-    return found
+    amounts = {}
+    for side, networks in sorted(rows.only(stripes=stripes).by("side").items()):
+        scores = {size: row_mean(line, "correlation") for size, line in networks.by("bumps").items()}
+        amounts[side] = bumps_needed(np.array([*scores], dtype=float), np.array([*scores.values()]))
+    return amounts
 
 
-def power_law(found: Mapping[int, float]) -> tuple[float, float, float]:
+def power_law(bumps: Mapping[int, float]) -> tuple[float, float, float]:
     """Return the exponent of the bumps needed by side, its standard error and half its 95 % interval (Student's t).
 
     Sides without a number do not count; with two of them there is an exponent alone.
@@ -59,12 +59,12 @@ def power_law(found: Mapping[int, float]) -> tuple[float, float, float]:
     """
     from scipy.special import stdtrit
 
-    known = {side: amount for side, amount in found.items() if np.isfinite(amount)}
-    across, up = np.log([*known]), np.log([*known.values()])
+    finite = {side: amount for side, amount in bumps.items() if np.isfinite(amount)}
+    across, up = np.log([*finite]), np.log([*finite.values()])
     centred = across - across.mean()
     power = float(centred @ up / (centred @ centred))
-    rest, degrees = up - up.mean() - power * centred, len(known) - 2
-    error = float(np.sqrt(rest @ rest / degrees / (centred @ centred))) if degrees > 0 else float("nan")
+    residuals, degrees = up - up.mean() - power * centred, len(finite) - 2
+    error = float(np.sqrt(residuals @ residuals / degrees / (centred @ centred))) if degrees > 0 else float("nan")
     return power, error, error * float(stdtrit(max(degrees, 1), 0.975))
 
 
@@ -73,8 +73,8 @@ def stripe_saving(rows: Table) -> Measured:
     """Return how many times fewer bumps are needed with stripes, at the largest side."""
     alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
     side = max(alone)
-    found = f"alone {_listed(alone)}; with stripes {_listed(helped)} (side: bumps)"
-    detail = f"side {side}; bumps for a correlation of {GOAL} on unseen places: {found}"
+    listed = f"alone {_listed(alone)}; with stripes {_listed(helped)} (side: bumps)"
+    detail = f"side {side}; bumps for a correlation of {GOAL} on unseen places: {listed}"
     return Measured({"times fewer bumps": alone[side] / helped[side]}, detail)
 
 
@@ -87,7 +87,7 @@ def bumps_exponent(rows: Table) -> Measured:
         raise MissingRowsError(f"an exponent needs three sides of the image; these results have {count}")
     power, error, half = power_law(alone)
     numbers = {"exponent": power, "standard error": error, "95 % interval": {"from": power - half, "to": power + half}}
-    seeds = {side: len(part.by("seed")) for side, part in sorted(rows.by("side").items())}
+    seeds = {side: len(networks.by("seed")) for side, networks in sorted(rows.by("side").items())}
     power, error, half = power_law(helped)
     settled = "" if abs(power - 1) > half else ": in proportion to the side or not is not settled"
     detail = (
@@ -98,5 +98,5 @@ def bumps_exponent(rows: Table) -> Measured:
     return Measured(numbers, detail)
 
 
-def _listed(found: Mapping[int, float]) -> str:
-    return ", ".join(f"{side}: {amount:.0f}" for side, amount in found.items())
+def _listed(amounts: Mapping[int, float]) -> str:
+    return ", ".join(f"{side}: {amount:.0f}" for side, amount in amounts.items())

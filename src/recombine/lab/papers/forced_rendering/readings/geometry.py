@@ -54,11 +54,11 @@ def ranked_above(scores: FloatArray, positive: BoolArray) -> float:
 @reads_one_target
 def kernel_diagnosis(rows: Table) -> Measured:
     """Return how well F_K of the images tells composing decoders from failing ones, beside F and the area ratio."""
-    known = rows.where(np.isfinite(rows["kernel factorization"]))
-    good, striped = composing(known), known["stripes"] > 0
-    areas = {name: ranked_above(known[column], good) for name, column in SIGNS.items()}
+    finite = rows.where(np.isfinite(rows["kernel factorization"]))
+    good, striped = composing(finite), finite["stripes"] > 0
+    areas = {name: ranked_above(finite[column], good) for name, column in SIGNS.items()}
     middle = {
-        word: float(np.median(known.where(which)["kernel factorization"])) if which.any() else NAN
+        word: float(np.median(finite.where(which)["kernel factorization"])) if which.any() else NAN
         for word, which in (("composing", good), ("failing", ~good))
     }
     numbers = {
@@ -67,13 +67,13 @@ def kernel_diagnosis(rows: Table) -> Measured:
         "same by the area ratio": areas["area ratio"],
         "F_K less F": areas["F_K"] - areas["F"],
         **{
-            f"by {sign} among networks with stripes": ranked_above(known[SIGNS[sign]][striped], good[striped])
+            f"by {sign} among networks with stripes": ranked_above(finite[SIGNS[sign]][striped], good[striped])
             for sign in ("F_K", "F")
         },
         "median F_K, composing": middle["composing"],
         "median F_K, failing": middle["failing"],
     }
-    detail = f"{several(len(known), 'network')} with and without stripes, {int(good.sum())} of which compose"
+    detail = f"{several(len(finite), 'network')} with and without stripes, {int(good.sum())} of which compose"
     return Measured(numbers, f"{detail}; ranked above: 0.5 is chance", scale=image_size(rows))
 
 
@@ -82,13 +82,13 @@ def _told_by(rows: Table, sign: str) -> tuple[dict[str, Table], Table, dict[str,
 
     The networks are those of `kernel_diagnosis`.
     """
-    known = rows.where(np.isfinite(rows["kernel factorization"]))
-    chosen = known.only(model="cnn")
+    finite = rows.where(np.isfinite(rows["kernel factorization"]))
+    chosen = finite.only(model="cnn")
     chosen = chosen.where(~np.isin(chosen["code"], RAMPS))
     good = composing(chosen)
     ranked = {
         f"composing ranked above failing by {sign}": ranked_above(chosen[SIGNS[sign]], good),
-        "same, all networks of claim 25": ranked_above(known[SIGNS[sign]], composing(known)),
+        "same, all networks of claim 25": ranked_above(finite[SIGNS[sign]], composing(finite)),
     }
     return chosen.where(~good).by("code"), chosen.where(good), ranked
 
@@ -97,11 +97,11 @@ def _told_by(rows: Table, sign: str) -> tuple[dict[str, Table], Table, dict[str,
 def output_directions(rows: Table) -> Measured:
     """Return F of the images of convolutional decoders that fail, and of those that compose."""
     failing, right, ranked = _told_by(rows, "F")
-    found, best = means_of(failing, "factorization"), row_mean(right, "factorization")
+    directions, best = means_of(failing, "factorization"), row_mean(right, "factorization")
     numbers = {
-        "F, failing": found,
+        "F, failing": directions,
         "F, composing": best,
-        "composing less failing": {code: best - value for code, value in found.items()},
+        "composing less failing": {code: best - value for code, value in directions.items()},
     }
     return Measured(numbers | ranked, _tried(failing, right), scale=image_size(rows))
 
@@ -110,7 +110,7 @@ def output_directions(rows: Table) -> Measured:
 def output_areas(rows: Table) -> Measured:
     """Return the area ratio of the images of convolutional decoders that fail on the donut alone, and that compose."""
     failing, right, ranked = _told_by(rows, "area ratio")
-    alone = {code: part.only(stripes=0) for code, part in failing.items()}
+    alone = {code: networks.only(stripes=0) for code, networks in failing.items()}
     numbers = {
         "area ratio, failing": means_of(alone, "volume ratio"),
         "area ratio, composing": row_mean(right, "volume ratio"),
@@ -119,7 +119,7 @@ def output_areas(rows: Table) -> Measured:
 
 
 def _tried(failing: Mapping[str, Table], right: Table) -> str:
-    count = sum(len(part) for part in failing.values())
+    count = sum(len(networks) for networks in failing.values())
     return f"CNNs of population codes, {count} that fail and {len(right)} that compose; ranked above: 0.5 is chance"
 
 
@@ -131,15 +131,15 @@ def _shares(rows: Table) -> list[float]:
 @reads_one_target
 def main_effects_by_layer(rows: Table) -> Measured:
     """Return the share of main effects from the code to the image, over bump networks."""
-    found = _shares(rows.only(code="bump", stripes=0)) or [NAN]
-    names = ["code:", *(f"layer {layer}:" for layer in range(1, len(found) - 1)), "image:"]
-    parts = []
-    for (code, stripes), part in rows.by("code", "stripes").items():
-        single = [Falls(every_step=True).holds(_shares(one)) for one in part.by("seed").values()]
+    effects = _shares(rows.only(code="bump", stripes=0)) or [NAN]
+    names = ["code:", *(f"layer {layer}:" for layer in range(1, len(effects) - 1)), "image:"]
+    texts = []
+    for (code, stripes), networks in rows.by("code", "stripes").items():
+        single = [Falls(every_step=True).holds(_shares(network)) for network in networks.by("seed").values()]
         word = f"{code} with stripes, which compose," if stripes else code
-        shares = _shares(part)
-        parts.append(
+        shares = _shares(networks)
+        texts.append(
             f"{word} from {shares[0]:.2f} to {shares[-1]:.2f} (every layer falls in {sum(single)} of {len(single)})"
         )
-    numbers = {"share of main effects": dict(zip(names, found, strict=False)), "at the image": found[-1]}
-    return Measured(numbers, f"means over networks: {'; '.join(parts)}", scale=image_size(rows))
+    numbers = {"share of main effects": dict(zip(names, effects, strict=False)), "at the image": effects[-1]}
+    return Measured(numbers, f"means over networks: {'; '.join(texts)}", scale=image_size(rows))

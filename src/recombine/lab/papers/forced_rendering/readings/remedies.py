@@ -33,8 +33,8 @@ def _population(rows: Table) -> Table:
     return chosen.where(~np.isin(chosen["code"], RAMPS))
 
 
-def _in_the_hole(parts: Mapping[str, Table]) -> dict[str, dict[str, float]]:
-    return {"peaks in the hole": means_of(parts, "unseen peaks"), "correlation": means_of(parts, "correlation")}
+def _in_the_hole(groups: Mapping[str, Table]) -> dict[str, dict[str, float]]:
+    return {"peaks in the hole": means_of(groups, "unseen peaks"), "correlation": means_of(groups, "correlation")}
 
 
 @reads_one_target
@@ -43,7 +43,7 @@ def peaks_with_stripes(rows: Table) -> Measured:
     after = _population(rows).but(stripes=0)
     peaks, correlation = (min(after[name], default=NAN) for name in ("unseen peaks", "correlation"))
     worst = max(after["relative error"], default=NAN)
-    depths = {f"{depth} layers": part for depth, part in after.by("depth").items()}
+    depths = {f"{depth} layers": networks for depth, networks in after.by("depth").items()}
     error = text_of(means_of(depths, "relative error"), decimals=2)
     detail = (
         f"{several(len(after), 'network')}, lowest peaks {peaks:.2f}, lowest correlation {correlation:.2f}; neither "
@@ -73,10 +73,10 @@ def peaks_with_stripes_elsewhere(rows: Table) -> Measured:
 @reads_one_target
 def peaks_by_canvas(rows: Table) -> Measured:
     """Return how much more peaks are in place with the canvas of the released stripe script."""
-    parts = {"without": rows.only(margin=0), "with the canvas": rows.but(margin=0)}
-    without, canvas = (row_mean(part, "unseen peaks") for part in parts.values())
-    numbers = {"more with the canvas": canvas - without, **_in_the_hole(parts)}
-    return Measured(numbers, f"{several(len(parts['with the canvas']), 'network')} each")
+    groups = {"without": rows.only(margin=0), "with the canvas": rows.but(margin=0)}
+    without, canvas = (row_mean(networks, "unseen peaks") for networks in groups.values())
+    numbers = {"more with the canvas": canvas - without, **_in_the_hole(groups)}
+    return Measured(numbers, f"{several(len(groups['with the canvas']), 'network')} each")
 
 
 def peaks_with_penalties(rows: Table) -> Measured:
@@ -151,7 +151,7 @@ def released_seed(rows: Table) -> Measured:
 
 def gap_blends(rows: Table) -> Measured:
     """Return how far images at angles in a gap are from a blend of its edges, over how far from the truth."""
-    gaps = {f"{gap} degrees": part for gap, part in rows.by("gap").items()}
+    gaps = {f"{gap} degrees": networks for gap, networks in rows.by("gap").items()}
     truth, span = (means_of(gaps, name) for name in ("error to truth", "in span"))
     seen = f"error on seen angles {row_mean(rows, 'seen error'):.1e}, to the truth {text_of(truth, decimals=4)}"
     detail = f"{seen}; energy in the span of the two edges {text_of(span, decimals=2)}"

@@ -74,8 +74,10 @@ def reads_one_target(reading: Reading) -> Reading:
     def read(rows: Table) -> Measured:
         chosen = one_target(rows)
         target = INVERTED if len(trained_on(rows, INVERTED)) else IMAGES
-        found = reading(chosen)
-        return replace(found, detail="; ".join(filter(None, [found.detail, f"trained on {TARGET_WORDS[target]}"])))
+        measured = reading(chosen)
+        return replace(
+            measured, detail="; ".join(filter(None, [measured.detail, f"trained on {TARGET_WORDS[target]}"]))
+        )
 
     return read
 
@@ -92,7 +94,7 @@ def row_mean(rows: Table, column: str, **values: Any) -> float:
     return float(chosen[column].mean()) if len(chosen) else NAN
 
 
-def means_of(parts: Mapping[Any, Table], column: str) -> dict[str, float]:
+def means_of(groups: Mapping[Any, Table], column: str) -> dict[str, float]:
     """Return the mean of a column over each part; NaN alone when there is none, which no bound accepts.
 
     Examples
@@ -100,10 +102,10 @@ def means_of(parts: Mapping[Any, Table], column: str) -> dict[str, float]:
     >>> means_of(Table({"code": ["bump", "bump", "ramp"], "peaks": [0.25, 0.75, 0.2]}).by("code"), "peaks")
     {'bump': 0.5, 'ramp': 0.2}
     """
-    return {str(name): row_mean(part, column) for name, part in parts.items()} or {"none": NAN}
+    return {str(name): row_mean(group, column) for name, group in groups.items()} or {"none": NAN}
 
 
-def ratios_of(parts: Mapping[Any, Table], above: str, below: str) -> dict[str, float]:
+def ratios_of(groups: Mapping[Any, Table], above: str, below: str) -> dict[str, float]:
     """Return the mean of one column over that of another, for each part.
 
     Examples
@@ -111,5 +113,5 @@ def ratios_of(parts: Mapping[Any, Table], above: str, below: str) -> dict[str, f
     >>> ratios_of(Table({"gap": [10, 10], "blend": [1.0, 2.0], "truth": [2.0, 4.0]}).by("gap"), "blend", "truth")
     {'10': 0.5}
     """
-    first, second = means_of(parts, above), means_of(parts, below)
+    first, second = means_of(groups, above), means_of(groups, below)
     return {name: first[name] / second[name] for name in first}

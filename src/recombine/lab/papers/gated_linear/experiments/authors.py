@@ -132,10 +132,10 @@ def authors_limits(unit: Unit) -> Rows:
     for seed in unit.seeds:
         ids = authors_contexts(inputs, *shape, seed)
         for norm in ("one-layer",) if setting["layers"] == 1 else NORMS:
-            found = largest_margin(
+            limit = largest_margin(
                 X[train], y[train], ids[train], contexts=2 ** setting["bits"], norm=norm, tolerance=1e-7
             )
-            values = found.decision(X[test], ids[test])
+            values = limit.decision(X[test], ids[test])
             errors = {
                 "error": float(np.mean(np.where(values > 0, 1, -1) != y[test])),
                 "error, zero wrong": float(np.mean(np.sign(values) != y[test])),

@@ -91,8 +91,8 @@ def _trained(unit: Unit, kind: str, halves: Halves, contexts: Mapping[int, HalfS
     from recombine.lab.nets.by_hand.gated_training import train_gated
 
     sizes, momenta, seeds = zip(*_keys(unit), strict=True)
-    given = [contexts[seed] for seed in seeds] if contexts else ()
-    shape = {"units": unit.setting.get("units", 1), "contexts": given, "device": unit.device}
+    by_network = [contexts[seed] for seed in seeds] if contexts else ()
+    shape = {"units": unit.setting.get("units", 1), "contexts": by_network, "device": unit.device}
     start = GatedNetworks.initial(kind, seeds, halves.X.shape[1], **shape)
     training = {"seeds": seeds, "steps": unit.setting["steps"], "momentum": momenta}
     return train_gated(start, halves.X, halves.y, rows=[halves.rows(size) for size in sizes], **training)
@@ -109,22 +109,22 @@ def _rows(
     setting = unit.setting
     about = {name: setting[name] for name in ("images", "layers", "units", "bits", "thresholds") if name in setting}
     answers = networks.outputs(halves.X[halves.validation])
-    most = max(setting["sizes"])
-    margins = networks.outputs(halves.X[:most]) * halves.y[:most]
+    largest = max(setting["sizes"])
+    margins = networks.outputs(halves.X[:largest]) * halves.y[:largest]
     rows: Rows = []
-    for place, (size, momentum, seed) in enumerate(_keys(unit)):
-        smallest = float(margins[place, :size].min())
-        own = about | {"samples": size, "momentum": momentum, "seed": seed, "margin": smallest}
-        for name, values in {"network": answers[place], **limits[place]}.items():
-            rows.append(own | {"classifier": name} | _compared(halves, values, answers[place], reloaded[place]))
+    for index, (size, momentum, seed) in enumerate(_keys(unit)):
+        smallest = float(margins[index, :size].min())
+        common = about | {"samples": size, "momentum": momentum, "seed": seed, "margin": smallest}
+        for name, values in {"network": answers[index], **limits[index]}.items():
+            rows.append(common | {"classifier": name} | _compared(halves, values, answers[index], reloaded[index]))
     return rows
 
 
 def _limits(halves: Halves, rows: IntArray, contexts: HalfSpaces, norms: Sequence[str]) -> dict[str, FloatArray | None]:
     """Return the decisions (validation,) of each norm's largest margin, None where there is none."""
     X, y, test = halves.X[rows], halves.y[rows], halves.X[halves.validation]
-    given = X, y, contexts.ids(X), test, contexts.ids(test), contexts.contexts
-    return {norm: _decisions(*given, norm) for norm in norms}
+    problem = X, y, contexts.ids(X), test, contexts.ids(test), contexts.contexts
+    return {norm: _decisions(*problem, norm) for norm in norms}
 
 
 def _decisions(
@@ -142,18 +142,18 @@ def _compared(halves: Halves, values: FloatArray | None, network: FloatArray, re
     error = _differing(network, y)
     if values is None:
         return dict.fromkeys(("error", "inconsistency", "reloaded", "chance"), float("nan")) | {"network error": error}
-    own = _differing(values, y)
+    limit_error = _differing(values, y)
     return {
-        "error": own,
+        "error": limit_error,
         "inconsistency": _differing(values, network),
         "reloaded": _differing(values, reloaded),
-        "chance": own * (1 - error) + error * (1 - own),
+        "chance": limit_error * (1 - error) + error * (1 - limit_error),
         "network error": error,
     }
 
 
-def _differing(one: FloatArray, other: FloatArray) -> float:
-    return float(np.mean((one > 0) != (other > 0)))
+def _differing(a: FloatArray, b: FloatArray) -> float:
+    return float(np.mean((a > 0) != (b > 0)))
 
 
 def relu_networks(unit: Unit) -> Rows:
@@ -175,8 +175,8 @@ def relu_networks(unit: Unit) -> Rows:
     networks = _trained(unit, "relu", halves, {})
     weights = networks.weights[:, :, 0].cpu().numpy().astype(np.float64)
     limits = [
-        _relu_limits(halves, halves.rows(size), own, seed)
-        for own, (size, _, seed) in zip(weights, _keys(unit), strict=True)
+        _relu_limits(halves, halves.rows(size), network, seed)
+        for network, (size, _, seed) in zip(weights, _keys(unit), strict=True)
     ]
     return _rows(unit, halves, networks, limits, networks.outputs(halves.X[halves.validation]))
 

@@ -121,21 +121,21 @@ def small_limits(unit: Unit) -> Rows:
     >>> [row["norm"] for row in rows][:2], round(rows[0]["value"], 6)
     (['group', 'published group'], 7.665719)
     """
-    given = gated_problem(unit.setting["problem"])
+    problem = gated_problem(unit.setting["problem"])
     rows = []
     for norm in NORMS:
-        ids = given.gates if norm == "frozen" else given.ids
-        ours = largest_margin(given.X, given.y, ids, contexts=2, norm=norm, tolerance=1e-11)
-        factor = 2.0 ** given.ids.shape[1] if norm == "effective" else 1.0
+        ids = problem.gates if norm == "frozen" else problem.ids
+        ours = largest_margin(problem.X, problem.y, ids, contexts=2, norm=norm, tolerance=1e-11)
+        factor = 2.0 ** problem.ids.shape[1] if norm == "effective" else 1.0
         degree = 1 if ours.value == ours.norm else 2
         if norm == "effective":
             # From its definition, not from our kernel.
-            conic = least_effective_squares(given.X, given.y, ids, contexts=2)
+            conic = least_effective_squares(problem.X, problem.y, ids, contexts=2)
         else:
-            conic = largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm).value
+            conic = largest_margin_by_cones(problem.X, problem.y, ids, contexts=2, norm=norm).value
         rows.append(
             {
-                "problem": given.name,
+                "problem": problem.name,
                 "norm": norm,
                 "value": factor * ours.value,
                 "bound": factor * ours.bounds[0] ** degree,
@@ -164,30 +164,30 @@ def flows(unit: Unit) -> Rows:
     [8.2]
     """
     setting = unit.setting
-    given, sharing = gated_problem(setting["problem"]), setting["sharing"]
-    ids = np.tile(joint_contexts(given.ids)[:, None], (1, 3)) if sharing else given.ids
+    problem, sharing = gated_problem(setting["problem"]), setting["sharing"]
+    ids = np.tile(joint_contexts(problem.ids)[:, None], (1, 3)) if sharing else problem.ids
     contexts = int(ids.max()) + 1
     # With shared contexts, the flow should end at the limit of one layer.
-    norm, told = ("one-layer", ids[:, :1]) if sharing else ("group", ids)
-    best = largest_margin(given.X, given.y, told, contexts=contexts, norm=norm, tolerance=1e-11)
-    goal = best.zeta.reshape(-1, contexts, given.X.shape[1])
-    about = {"problem": given.name, "sharing": sharing, "scale": setting["scale"], "optimum": best.norm}
+    norm, limit_ids = ("one-layer", ids[:, :1]) if sharing else ("group", ids)
+    best = largest_margin(problem.X, problem.y, limit_ids, contexts=contexts, norm=norm, tolerance=1e-11)
+    goal = best.zeta.reshape(-1, contexts, problem.X.shape[1])
+    about = {"problem": problem.name, "sharing": sharing, "scale": setting["scale"], "optimum": best.norm}
     start = {"scale": setting["scale"], "times": setting["times"]}
     rows: Rows = []
     for seed in unit.seeds:
-        path = flow(given.X, given.y, ids, contexts=contexts, seed=seed, **start)
+        path = flow(problem.X, problem.y, ids, contexts=contexts, seed=seed, **start)
         weights = path.zeta.sum(axis=1, keepdims=True) if sharing else path.zeta
         size = np.linalg.norm(weights, axis=(2, 3)).sum(axis=1)
         columns = {"tau": path.times, "margin": path.margin, "ratio": size / path.margin}
         columns |= {"half square": path.half_square, "drift": path.drift, "cosine": _cosines(weights, goal)}
-        columns["waiting"] = _waiting(path.zeta[:, np.arange(ids.shape[1]), ids], given, best.support)
+        columns["waiting"] = _waiting(path.zeta[:, np.arange(ids.shape[1]), ids], problem, best.support)
         rows += [about | {"seed": seed} | row for row in Table(columns).rows()]
     return rows
 
 
-def _waiting(acting: FloatArray, given: GatedProblem, support: IntArray) -> FloatArray:
+def _waiting(acting: FloatArray, problem: GatedProblem, support: IntArray) -> FloatArray:
     """Count support vectors with margins more than 1% above the smallest; weights that act (T, n, H, d)."""
-    margins = np.einsum("tnhd,nd,n->tn", acting, given.X, given.y)
+    margins = np.einsum("tnhd,nd,n->tn", acting, problem.X, problem.y)
     smallest = margins.min(axis=1, keepdims=True)
     counts: FloatArray = (margins[:, support] > smallest + SLACK * np.abs(smallest)).sum(axis=1).astype(np.float64)
     return counts

@@ -33,14 +33,14 @@ def _table(results: Mapping[str, Evidence]) -> Table:
     theirs = Table({name: theirs[name] for name in theirs.columns} | {"layers": layers})
     theirs = theirs.where(np.isfinite(theirs["error"]) & (layers > 0)).only(momentum=0.0)
     keys = [name for name in PROBLEM if name != "classifier"]
-    parts = []
-    for panel, words, own, published, column in SERIES:
-        mine = rows.only(classifier=own)
+    tables = []
+    for panel, words, classifier, published, column in SERIES:
+        mine = rows.only(classifier=classifier)
         both = Table({name: mine[name] for name in keys} | {"error": mine[column]})
-        ours, other = both.paired(theirs.only(classifier=published), "error", on=keys)
+        ours, their_errors = both.paired(theirs.only(classifier=published), "error", on=keys)
         about = {"panel": [panel] * len(ours), "series": [words] * len(ours)}
-        parts.append(Table(about | {"published": 100 * other, "ours": 100 * ours}))
-    return stacked(*parts)
+        tables.append(Table(about | {"published": 100 * their_errors, "ours": 100 * ours}))
+    return stacked(*tables)
 
 
 def _draw(canvas: Canvas, table: Table) -> None:
@@ -48,25 +48,25 @@ def _draw(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots(1, len(panels))
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.9, bottom=0.16, wspace=0.22)
     colours = palette()
-    for place, panel in zip(axes, panels, strict=True):
+    for panel_axes, panel in zip(axes, panels, strict=True):
         chosen = table.only(panel=panel)
         low, high = 0.0, 1.06 * float(max(chosen["published"].max(), chosen["ours"].max()))
-        place.plot([low, high], [low, high], color="0.55", linewidth=1.0, marker="", linestyle="-", label="equal")
+        panel_axes.plot([low, high], [low, high], color="0.55", linewidth=1.0, marker="", linestyle="-", label="equal")
         for order, (series, dots) in enumerate(chosen.by("series").items()):
             style: dict[str, Any] = {"marker": "os"[order], "ms": [5, 4.5][order], "mfc": "none", "mew": 1.1}
-            place.plot(dots["published"], dots["ours"], ls="", color=colours[order], label=str(series), **style)
-        place.set_title(panel, fontsize=11)
-        place.set(xlabel="published error (%)", xlim=(low, high), ylim=(low, high), aspect="equal")
-        place.legend(frameon=False, fontsize=9, loc="upper left", handletextpad=0.3)
+            panel_axes.plot(dots["published"], dots["ours"], ls="", color=colours[order], label=str(series), **style)
+        panel_axes.set_title(panel, fontsize=11)
+        panel_axes.set(xlabel="published error (%)", xlim=(low, high), ylim=(low, high), aspect="equal")
+        panel_axes.legend(frameon=False, fontsize=9, loc="upper left", handletextpad=0.3)
     axes[0].set_ylabel("our error (%)")
 
 
 def _say(table: Table) -> str:
-    parts = [
+    texts = [
         f"{panel}, {series}: {np.mean(dots['ours']):.1f}% where {np.mean(dots['published']):.1f}% was published"
         for (panel, series), dots in table.by("panel", "series").items()
     ]
-    return f"Our errors against published ones, one mark per problem; means: {'; '.join(parts)}."
+    return f"Our errors against published ones, one mark per problem; means: {'; '.join(texts)}."
 
 
 FIGURES = (

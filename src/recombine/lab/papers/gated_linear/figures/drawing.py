@@ -43,8 +43,8 @@ def percent_over_seeds(rows: Table, keys: tuple[str, ...], names: tuple[str, ...
     source  units  error  error 2se  n
     ours    10     20.0   20.0       2
     """
-    kept = rows.where(np.isfinite(rows["error"]))
-    columns = {name: kept[name] for name in keys} | {name: 100 * kept[name] for name in names}
+    finite = rows.where(np.isfinite(rows["error"]))
+    columns = {name: finite[name] for name in keys} | {name: 100 * finite[name] for name in names}
     means = over_seeds(Table(columns), keys, names)
     return Table({"source": [source] * len(means)} | {name: means[name] for name in means.columns})
 
@@ -92,18 +92,18 @@ def draw_series(
     """
     colours = palette()
     for order, (name, words) in enumerate(names.items(), first):
-        place = order - first - (len(names) - 1) / 2
+        offset = order - first - (len(names) - 1) / 2
         style: dict[str, Any] = {"marker": MARKS[order % len(MARKS)], "capsize": 2, "linewidth": 1.4, "markersize": 5}
         line = _sorted(table, key, classifier=name, source="published")
         if len(line):
-            across = line[key] * apart**place + shift * place
+            across = line[key] * apart**offset + shift * offset
             grey = style | {"color": GREY, "mfc": "white", "ls": ":", "zorder": 1, "linewidth": 1.0}
             axes.errorbar(across, line[column], np.nan_to_num(line[f"{column} 2se"]), **grey)
         line = _sorted(table, key, classifier=name, source="ours")
         if len(line):
-            across = line[key] * apart**place + shift * place
-            own = style | {"color": colours[order % len(colours)], "ls": DASHES[order % len(DASHES)], "label": words}
-            axes.errorbar(across, line[column], np.nan_to_num(line[f"{column} 2se"]), **own)
+            across = line[key] * apart**offset + shift * offset
+            ours = style | {"color": colours[order % len(colours)], "ls": DASHES[order % len(DASHES)], "label": words}
+            axes.errorbar(across, line[column], np.nan_to_num(line[f"{column} 2se"]), **ours)
 
 
 def _sorted(table: Table, key: str, **chosen: Any) -> Table:
@@ -115,9 +115,9 @@ def name_lines(canvas: Canvas, axes: Sequence[Axes], *, columns: int = 4, publis
     """Name every line of some panels once, above them, and what is grey."""
     from matplotlib.lines import Line2D
 
-    found = [place.get_legend_handles_labels() for place in axes]
+    legends = [panel.get_legend_handles_labels() for panel in axes]
     handles: dict[str, Any] = {
-        label: line for lines, labels in found for line, label in zip(lines, labels, strict=True)
+        label: line for lines, labels in legends for line, label in zip(lines, labels, strict=True)
     }
     if published:
         handles["published"] = Line2D([], [], color=GREY, marker="o", mfc="white", ls=":")

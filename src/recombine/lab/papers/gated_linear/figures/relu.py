@@ -49,8 +49,8 @@ BEST = (
 def _whole(rows: Table) -> Table:
     """Return the shapes of which all networks have a limit: else marks of one shape would be of different networks."""
     groups = rows.by("samples", "units", "classifier")
-    kept = [part for part in groups.values() if np.isfinite(part["error"]).all()]
-    return stacked(*kept) if kept else rows.where(np.zeros(len(rows), dtype=bool))
+    complete = [group for group in groups.values() if np.isfinite(group["error"]).all()]
+    return stacked(*complete) if complete else rows.where(np.zeros(len(rows), dtype=bool))
 
 
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
@@ -60,14 +60,14 @@ def _relu_table(results: Mapping[str, Evidence]) -> Table:
     theirs = published("relu", momentum=0.9)
     theirs = theirs.where(np.isin(theirs["classifier"], RELU_KINDS))
     named = published_beside(Table({n: theirs[n] for n in theirs.columns} | {"images": [images] * len(theirs)}), images)
-    parts = [
+    tables = [
         percent_over_seeds(_whole(rows), KEYS, columns, "ours"),
         percent_over_seeds(named, KEYS, columns, "published"),
     ]
     if "authors-relu" in results:
         again = results["authors-relu"].table.only(momentum=0.9, classifier="network")
-        parts.append(percent_over_seeds(again, KEYS, columns, "ours, authors' images"))
-    return stacked(*parts)
+        tables.append(percent_over_seeds(again, KEYS, columns, "ours, authors' images"))
+    return stacked(*tables)
 
 
 def _draw_relu(canvas: Canvas, table: Table) -> None:
@@ -98,25 +98,25 @@ def _say_relu(table: Table) -> str:
 
 
 def _best_table(results: Mapping[str, Evidence]) -> Table:
-    parts = []
-    for panel, words, experiment, layers, own, kind, theirs in BEST:
-        rows = results[experiment].table.only(classifier=own)
+    tables = []
+    for panel, words, experiment, layers, classifier, kind, theirs in BEST:
+        rows = results[experiment].table.only(classifier=classifier)
         rows = rows.only(layers=layers) if layers else rows
-        parts.append(_best(rows.where(rows["units"] <= 100), panel, words, "ours"))
+        tables.append(_best(rows.where(rows["units"] <= 100), panel, words, "ours"))
         if str(rows["images"][0]) == "mnist":
-            found = published(kind, classifier=theirs)
-            parts.append(_best(found.where(found["units"] <= 100), panel, words, "published"))
-    return stacked(*parts)
+            their_rows = published(kind, classifier=theirs)
+            tables.append(_best(their_rows.where(their_rows["units"] <= 100), panel, words, "published"))
+    return stacked(*tables)
 
 
 def _best(rows: Table, panel: str, words: str, source: str) -> Table:
     """Return the mean over seeds of each seed's least error over all shapes, by number of images."""
     there = rows.where(np.isfinite(rows["error"]))
-    least = Table.from_rows(
-        {"samples": samples, "seed": seed, "error": 100 * part["error"].min()}
-        for (samples, seed), part in there.by("samples", "seed").items()
+    lowest = Table.from_rows(
+        {"samples": samples, "seed": seed, "error": 100 * group["error"].min()}
+        for (samples, seed), group in there.by("samples", "seed").items()
     )
-    means = over_seeds(least, ("samples",), ("error",))
+    means = over_seeds(lowest, ("samples",), ("error",))
     about = {"panel": [panel] * len(means), "kind": [words] * len(means), "source": [source] * len(means)}
     return Table(about | {name: means[name] for name in means.columns})
 
@@ -125,9 +125,9 @@ def _draw_best(canvas: Canvas, table: Table) -> None:
     panels = list(dict.fromkeys(table["panel"].tolist()))
     axes = canvas.subplots(1, len(panels), sharey=True)
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.83, bottom=0.13, wspace=0.05)
-    for place, panel in zip(axes, panels, strict=True):
-        _draw_panel(place, table.only(panel=panel))
-        place.set_title(panel, fontsize=11, loc="left")
+    for panel_axes, panel in zip(axes, panels, strict=True):
+        _draw_panel(panel_axes, table.only(panel=panel))
+        panel_axes.set_title(panel, fontsize=11, loc="left")
     axes[0].set(ylabel="error of the best shape (%)", ylim=(0, None))
     name_lines(canvas, [axes[0]], published="published" in table["source"])
 
@@ -140,8 +140,8 @@ def _draw_panel(axes: Axes, table: Table) -> None:
             across = np.array([kinds.index(kind) for kind in line["kind"].tolist()]) + 0.08 * (order - 1) + shift
             style: dict[str, Any] = {"ls": "", "marker": MARKS[order], "capsize": 2, "ms": 5.5}
             grey = source == "published"
-            own = {"color": GREY, "mfc": "white"} if grey else {"color": palette()[order], "label": f"{size} images"}
-            axes.errorbar(across, line["error"], np.nan_to_num(line["error 2se"]), **style | own)
+            ink = {"color": GREY, "mfc": "white"} if grey else {"color": palette()[order], "label": f"{size} images"}
+            axes.errorbar(across, line["error"], np.nan_to_num(line["error 2se"]), **style | ink)
     axes.set_xticks(range(len(kinds)), [kind.replace(", ", ",\n").replace(" contexts", "\ncontexts") for kind in kinds])
     axes.set_xlim(-0.5, len(kinds) - 0.4)
 

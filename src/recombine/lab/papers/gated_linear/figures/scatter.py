@@ -47,24 +47,26 @@ def _grouped(rows: Table, column: str) -> Table:
 
 def _paired(rows: Table, theirs: Table, names: Mapping[str, str], keys: Sequence[str]) -> Table:
     networks = rows.only(classifier="network")
-    parts = [_pairs(rows.only(classifier=name), networks, name, "ours", keys) for name in names]
+    tables = [_pairs(rows.only(classifier=name), networks, name, "ours", keys) for name in names]
     if rows["images"][0] == "mnist":
-        others = theirs.only(classifier="network")
-        parts += [_pairs(theirs.only(classifier=o), others, new, "published", keys) for new, o in names.items() if o]
-    return stacked(*parts)
+        their_networks = theirs.only(classifier="network")
+        tables += [
+            _pairs(theirs.only(classifier=o), their_networks, new, "published", keys) for new, o in names.items() if o
+        ]
+    return stacked(*tables)
 
 
 def _pairs(limits: Table, networks: Table, name: str, source: str, keys: Sequence[str]) -> Table:
     """Return error and inconsistency of limits beside the error of their networks, in percent."""
     there = limits.where(np.isfinite(limits["error"]))
     errors = dict(zip(zip(*(networks[key].tolist() for key in keys), strict=True), networks["error"], strict=True))
-    found = [
+    pairs = [
         {"source": source, "classifier": name, "group": row["group"], "network": 100 * errors[key]}
         | {column: 100 * row[column] for column in ("error", "inconsistency")}
         for row in there.rows()
         if (key := tuple(row[name] for name in keys)) in errors
     ]
-    return Table.from_rows(found)
+    return Table.from_rows(pairs)
 
 
 def _draw(canvas: Canvas, table: Table, names: Sequence[str], groups: Mapping[str, str]) -> None:
@@ -74,13 +76,13 @@ def _draw(canvas: Canvas, table: Table, names: Sequence[str], groups: Mapping[st
     colours = palette()
     chance = np.linspace(0, right / 100, 50)
     for column, name in enumerate(names):
-        for place, value in zip(axes[:, column], ("error", "inconsistency"), strict=True):
+        for panel, value in zip(axes[:, column], ("error", "inconsistency"), strict=True):
             for order, ((group, words), marker) in enumerate(zip(groups.items(), "o^", strict=True)):
                 style: dict[str, Any] = {"ls": "", "marker": marker, "ms": 4.5, "mfc": "none"}
                 grey = table.only(classifier=name, group=group, source="published")
-                place.plot(grey["network"], grey[value], color=GREY, **style | {"ms": 3.5})
+                panel.plot(grey["network"], grey[value], color=GREY, **style | {"ms": 3.5})
                 dots = table.only(classifier=name, group=group, source="ours")
-                place.plot(dots["network"], dots[value], color=colours[order], label=words, **style)
+                panel.plot(dots["network"], dots[value], color=colours[order], label=words, **style)
         plain: dict[str, Any] = {"color": "0.3", "linewidth": 1.0, "marker": ""}
         axes[0, column].plot([0, right], [0, right], linestyle="-", label="equal errors", **plain)
         axes[1, column].plot(
@@ -90,8 +92,8 @@ def _draw(canvas: Canvas, table: Table, names: Sequence[str], groups: Mapping[st
         axes[1, column].set_xlabel("error of the network (%)")
     axes[0, 0].set(ylabel="error of the limit (%)", xlim=(float(table["network"].min()) * 0.9, right))
     axes[1, 0].set_ylabel("differs from network (%)")
-    for place in axes[:, 0]:
-        place.set_ylim(0, None)
+    for panel in axes[:, 0]:
+        panel.set_ylim(0, None)
     name_lines(canvas, [axes[0, 0], axes[1, 0]], columns=5, published="published" in table["source"])
 
 

@@ -25,36 +25,36 @@ SIDE = 112
 
 
 def _toy_table(results: Mapping[str, Evidence]) -> Table:
-    given = gated_problem("toy")
+    problem = gated_problem("toy")
     ticks = np.linspace(-1.105, 1.105, SIDE)
     plane = np.column_stack([np.tile(ticks, SIDE), np.repeat(ticks, SIDE), np.ones(SIDE**2)])
     ids = (plane[:, :2] > 0).astype(np.int64)
     columns: dict[str, Any] = {"x1": plane[:, 0].round(6), "x2": plane[:, 1].round(6)}
     for norm in (*TOY_NORMS, *SAME):
-        best = largest_margin(given.X, given.y, given.ids, contexts=2, norm=norm)
+        best = largest_margin(problem.X, problem.y, problem.ids, contexts=2, norm=norm)
         columns[norm] = best.decision(plane, ids).round(6)
     return Table(columns)
 
 
 def _draw_toy(canvas: Canvas, table: Table) -> None:
-    given = gated_problem("toy")
+    problem = gated_problem("toy")
     axes = canvas.subplots(1, 2, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.085, right=0.985, top=0.92, bottom=0.13, wspace=0.04)
     ticks = np.unique(table["x1"])
     limit = table["group"].reshape(SIDE, SIDE)
-    for place, (norm, title) in zip(axes, TOY_NORMS.items(), strict=True):
-        place.contourf(ticks, ticks, table[norm].reshape(SIDE, SIDE), levels=[0, np.inf], colors=["0.82"])
-        place.contour(ticks, ticks, limit, levels=[0], colors="#c2551b", linewidths=1.5)
+    for panel, (norm, title) in zip(axes, TOY_NORMS.items(), strict=True):
+        panel.contourf(ticks, ticks, table[norm].reshape(SIDE, SIDE), levels=[0, np.inf], colors=["0.82"])
+        panel.contour(ticks, ticks, limit, levels=[0], colors="#c2551b", linewidths=1.5)
         # The solution that Fig. 1 draws by hand: |x1| + |x2| = 1.
-        place.plot([0, 1, 0, -1, 0], [1, 0, -1, 0, 1], color="0.4", linewidth=1.2, marker="", linestyle="--")
-        for gate in (place.axhline, place.axvline):
+        panel.plot([0, 1, 0, -1, 0], [1, 0, -1, 0, 1], color="0.4", linewidth=1.2, marker="", linestyle="--")
+        for gate in (panel.axhline, panel.axvline):
             gate(0, color="0.5", linewidth=0.8, marker="", linestyle=":")
         for sign, mark, face in ((1, "o", "#1b6ca8"), (-1, "^", "white")):
-            chosen = given.X[given.y == sign]
-            place.plot(chosen[:, 0], chosen[:, 1], mark, ls="", mfc=face, mec="black", ms=7)
-        place.set(title=title, xlabel="x1", aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
-        place.set_xticks([-1, -0.5, 0, 0.5, 1])
-        place.grid(visible=False)
+            chosen = problem.X[problem.y == sign]
+            panel.plot(chosen[:, 0], chosen[:, 1], mark, ls="", mfc=face, mec="black", ms=7)
+        panel.set(title=title, xlabel="x1", aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+        panel.set_xticks([-1, -0.5, 0, 0.5, 1])
+        panel.grid(visible=False)
     axes[0].set_ylabel("x2")
 
 

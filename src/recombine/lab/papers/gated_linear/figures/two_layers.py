@@ -68,24 +68,24 @@ def _draw_grid(canvas: Canvas, table: Table, top: float, bottom: float) -> None:
     axes = canvas.subplots(len(kinds), len(sizes), sharex=True, sharey=True, squeeze=False)
     canvas.subplots_adjust(left=0.075, right=0.985, top=top, bottom=bottom, wspace=0.07, hspace=0.3)
     for row, (bits, thresholds) in zip(axes, kinds, strict=True):
-        for place, size in zip(row, sizes, strict=True):
+        for panel, size in zip(row, sizes, strict=True):
             chosen = table.only(bits=bits, thresholds=thresholds, samples=size)
-            draw_series(place, chosen, "units", "error", {name: NAMES[name] for name in LINES}, apart=1.04)
+            draw_series(panel, chosen, "units", "error", {name: NAMES[name] for name in LINES}, apart=1.04)
             hyperplanes = f"{bits} hyperplane{'s' if bits > 1 else ''}"
             about = f"{size} images" if len(kinds) == 1 else f"{size} images, {thresholds}, {hyperplanes}"
-            place.set_title(about, fontsize=10.5, loc="left")
+            panel.set_title(about, fontsize=10.5, loc="left")
         row[0].set_ylabel("error (%)")
-    for place in axes[-1]:
-        units_axis(place, sorted(table.by("units")))
-        place.set_ylim(0, None)
+    for panel in axes[-1]:
+        units_axis(panel, sorted(table.by("units")))
+        panel.set_ylim(0, None)
     name_lines(canvas, list(axes.ravel()), columns=3, published="published" in table["source"])
 
 
 def _say_units(table: Table) -> str:
     few = table.only(units=int(table["units"].min()), samples=int(table["samples"].min()))
     errors = [
-        f"{NAMES[str(name)]} {float(part['error'][0]):.0f}%{' (published)' if source == 'published' else ''}"
-        for (source, name), part in few.by("source", "classifier").items()
+        f"{NAMES[str(name)]} {float(rows['error'][0]):.0f}%{' (published)' if source == 'published' else ''}"
+        for (source, name), rows in few.by("source", "classifier").items()
     ]
     return f"Error on {where(table)} by number of units and images; with fewest of both: {', '.join(errors)}."
 

@@ -23,8 +23,14 @@ def lost_thresholds_of_one_layer(rows: Table) -> Measured:
 
 def _reloaded(rows: Table, classifier: str) -> Measured:
     columns = ("inconsistency", "reloaded")
-    kept, lost = (mean_over_seeds(rows, column, classifier=classifier).mean for column in columns)
-    numbers = {"with thresholds": f"{kept:.1%}", "without thresholds": lost, "without / with": lost / kept}
+    with_thresholds, without_thresholds = (
+        mean_over_seeds(rows, column, classifier=classifier).mean for column in columns
+    )
+    numbers = {
+        "with thresholds": f"{with_thresholds:.1%}",
+        "without thresholds": without_thresholds,
+        "without / with": without_thresholds / with_thresholds,
+    }
     return Measured(numbers, setting_of(rows), stands_in=stands_in(rows))
 
 
@@ -32,19 +38,19 @@ def threshold_errors(rows: Table) -> Measured:
     """Return how much larger errors are with random thresholds, and both errors of networks with 10 units."""
     networks = rows.only(layers=2, momentum=0.0, classifier="network")
     few = fewest_samples(networks.only(units=10, bits=1), "two-layer networks with 10 units and one bit")
-    gains = {bits: _gain(here) for bits, here in sorted(networks.by("bits").items())}
+    gains = {bits: _gain(networks_of) for bits, networks_of in sorted(networks.by("bits").items())}
     numbers: dict[str, Any] = {"one hyperplane, random less median": gains[1].mean} | {
         f"10 units, {word}": mean_over_seeds(few, "error", thresholds=word) for word in ("median", "random")
     }
     detail = f"gain in points {gains[1]} with one hyperplane per unit"
     if 2 in gains:
-        least = _gain(fewest_samples(networks.only(bits=2), "networks with two bits"))
+        fewest = _gain(fewest_samples(networks.only(bits=2), "networks with two bits"))
         numbers |= {
             "two hyperplanes, random less median": f"{gains[2]} points",
             "one hyperplane less two": gains[1].mean - gains[2].mean,
-            "two hyperplanes, fewest images": f"{least} points",
+            "two hyperplanes, fewest images": f"{fewest} points",
         }
-        detail += f", {gains[2]} with two ({least} with fewest images)"
+        detail += f", {gains[2]} with two ({fewest} with fewest images)"
     return Measured(numbers, f"{detail}; 10 units at {setting_of(few)}", stands_in=stands_in(rows))
 
 
@@ -69,14 +75,16 @@ def errors_by_bits(rows: Table) -> Measured:
         "error from s = 10 on less at s = 0": 100 * (many - errors[0]),
     }
     more = [
-        f"{min(mean_over_seeds(part, 'error', bits=bit).mean for bit in bits if bit >= 10):.1%} with {size}"
-        for size, part in sorted(chosen.by("samples").items())
+        f"{min(mean_over_seeds(group, 'error', bits=bit).mean for bit in bits if bit >= 10):.1%} with {size}"
+        for size, group in sorted(chosen.by("samples").items())
         if size > few["samples"][0]
     ]
     later = f"; from 10 on {', '.join(more)} samples" if more else ""
-    other = rows.only(layers=1, thresholds="random", momentum=0.0, classifier="network", samples=int(few["samples"][0]))
-    if len(other.by("bits")) >= 5:
-        errors = {bit: mean_over_seeds(other, "error", bits=bit).mean for bit in sorted(other.by("bits"))}
+    random_rows = rows.only(
+        layers=1, thresholds="random", momentum=0.0, classifier="network", samples=int(few["samples"][0])
+    )
+    if len(random_rows.by("bits")) >= 5:
+        errors = {bit: mean_over_seeds(random_rows, "error", bits=bit).mean for bit in sorted(random_rows.by("bits"))}
         best = min(errors, key=errors.__getitem__)
         numbers["random thresholds: s of the least error"] = best
         numbers["random thresholds: least error and with most"] = f"{errors[best]:.1%} and {errors[max(errors)]:.1%}"
@@ -86,12 +94,12 @@ def errors_by_bits(rows: Table) -> Measured:
 def depth_gains(rows: Table) -> Measured:
     """Return how much less error the best two layers have than the best single one, by number of samples."""
     chosen = rows.only(thresholds="median", momentum=0.0, classifier="network")
-    shapes = {key: part.by("units", "bits").values() for key, part in chosen.by("samples", "layers").items()}
+    shapes = {key: group.by("units", "bits").values() for key, group in chosen.by("samples", "layers").items()}
     sizes = sorted(chosen.by("samples"))
     if not sizes or any((size, layers) not in shapes for size in sizes for layers in (1, 2)):
         raise MissingRowsError("needs networks of one and of two layers")
-    least = {key: min(mean_over_seeds(part, "error").mean for part in parts) for key, parts in shapes.items()}
-    gains = {f"{size} samples": 100 * (least[size, 1] - least[size, 2]) for size in sizes}
-    one, two = (len(shapes[sizes[-1], layers]) for layers in (1, 2))
-    detail = f"{rows['images'][0]}, best of {one} shapes with one layer and of {two} with two"
+    lowest = {key: min(mean_over_seeds(group, "error").mean for group in groups) for key, groups in shapes.items()}
+    gains = {f"{size} samples": 100 * (lowest[size, 1] - lowest[size, 2]) for size in sizes}
+    shallow, deep = (len(shapes[sizes[-1], layers]) for layers in (1, 2))
+    detail = f"{rows['images'][0]}, best of {shallow} shapes with one layer and of {deep} with two"
     return Measured({"gain": gains}, detail, stands_in=stands_in(rows))

@@ -31,7 +31,7 @@ def complete_networks(rows: Table, kinds: tuple[str, ...], by: tuple[str, ...] =
     return rows.where(np.array([key not in lacking for key in keys], dtype=bool))
 
 
-def network_pairs(rows: Table, column: str, by: str, one: str, other: str) -> tuple[FloatArray, FloatArray]:
+def network_pairs(rows: Table, column: str, by: str, value1: str, value2: str) -> tuple[FloatArray, FloatArray]:
     """Return a column of rows that differ in ``by`` alone, in percent; those without a hard margin are left out.
 
     Examples
@@ -43,9 +43,9 @@ def network_pairs(rows: Table, column: str, by: str, one: str, other: str) -> tu
     """
     there = rows.where(np.isfinite(rows[column]))
     keys = [name for name in ROW if name != by]
-    first, second = there.only(**{by: one}).paired(there.only(**{by: other}), column, on=keys)
+    first, second = there.only(**{by: value1}).paired(there.only(**{by: value2}), column, on=keys)
     if not len(first):
-        raise MissingRowsError(f"no network has both {by} {one!r} and {other!r}")
+        raise MissingRowsError(f"no network has both {by} {value1!r} and {value2!r}")
     return 100 * first, 100 * second
 
 

@@ -75,11 +75,11 @@ def disagreements(rows: Table) -> Measured:
         "SVM-L2 disagrees on": f"{wide.mean():.1f}%",
         "SVM-L2 less SVM-GLN": float(np.mean(wide - narrow)),
     }
-    others = [
+    texts = [
         f"with {word} thresholds {far.mean():.1f}% against {near.mean():.1f}%, apart by {estimate(far - near)} points"
         for word, (far, near) in by_word.items()
     ]
-    return Measured(numbers, f"{len(wide)} networks; {'; '.join(others)}", stands_in=stands_in(rows))
+    return Measured(numbers, f"{len(wide)} networks; {'; '.join(texts)}", stands_in=stands_in(rows))
 
 
 def predicted_errors(rows: Table) -> Measured:
@@ -91,9 +91,9 @@ def predicted_errors(rows: Table) -> Measured:
         "SVM-L2": "effective",
         "SVM-L2 by the released formula": "published effective",
     }
-    found = {words: _correlation(shown.only(classifier=name)) for words, name in names.items()}
+    correlations = {words: _correlation(shown.only(classifier=name)) for words, name in names.items()}
     theirs = {words: f"{_published_correlation(name):.2f}" for words, name in PUBLISHED_AS.items()}
-    numbers: dict[str, Any] = {f"correlation, {words}": value for words, value in found.items()}
+    numbers: dict[str, Any] = {f"correlation, {words}": value for words, value in correlations.items()}
     numbers |= {f"published correlation, {words}": value for words, value in theirs.items()}
     gap = 100 * (shown.only(classifier="group")["error"] - shown.only(classifier="group")["network error"])
     detail = f"{len(gap)} networks with median thresholds; SVM-GLN less network {estimate(gap)} points"
@@ -155,8 +155,8 @@ def published_gap(rows: Table) -> Measured:
     """Return how much larger the error of the effective norm is than that of the group norm, by number of samples."""
     chosen = rows.only(layers=2, units=10, bits=1, thresholds="median", momentum=0.0)
     pairs = {
-        f"{size} images": network_pairs(here, "error", "classifier", "effective", "group")
-        for size, here in sorted(chosen.by("samples").items())
+        f"{size} images": network_pairs(group, "error", "classifier", "effective", "group")
+        for size, group in sorted(chosen.by("samples").items())
     }
     if not pairs:
         raise MissingRowsError("no two-layer networks with 10 units, one bit and median thresholds")

@@ -62,9 +62,9 @@ def beside_published(rows: Table, column: str, **chosen: Any) -> tuple[FloatArra
     >>> [values.round(1).tolist() for values in beside_published(rows, "error")]
     [[25.0], [26.2]]
     """
-    found = published_rows()
-    layers = np.where(found["kind"] == "one layer", 1, np.where(found["kind"] == "two layers", 2, 0))
-    theirs = Table({name: found[name] for name in found.columns} | {"layers": layers, column: found["error"]})
+    released = published_rows()
+    layers = np.where(released["kind"] == "one layer", 1, np.where(released["kind"] == "two layers", 2, 0))
+    theirs = Table({name: released[name] for name in released.columns} | {"layers": layers, column: released["error"]})
     theirs = theirs.where(np.isfinite(theirs["error"]) & (theirs["layers"] > 0)).only(momentum=0.0)
     ours, published_errors = rows.only(**chosen).paired(theirs, column, on=list(PROBLEM))
     return 100 * ours, 100 * published_errors

@@ -18,9 +18,9 @@ def relu_limits(rows: Table) -> Measured:
     """Return how often limits that are given more or less of a ReLU network disagree with it, and their errors."""
     fast = rows.only(momentum=0.9)
     fast = fast.where((fast["units"] >= 20) & (fast["units"] <= 100))
-    whole = complete_networks(fast, RELU_KINDS)
+    complete = complete_networks(fast, RELU_KINDS)
     error, apart = (
-        {kind: mean_over_seeds(whole, column, classifier=kind).mean for kind in RELU_KINDS}
+        {kind: mean_over_seeds(complete, column, classifier=kind).mean for kind in RELU_KINDS}
         for column in ("error", "inconsistency")
     )
     limits = RELU_KINDS[1:]
@@ -30,7 +30,7 @@ def relu_limits(rows: Table) -> Measured:
         "hidden layer's error off by": 100 * abs(error["hidden layer"] - error["network"]),
         "error, network to random": {kind: error[kind] for kind in RELU_KINDS if kind != "hidden layer"},
     }
-    every, there = len(fast.only(classifier="network")), len(whole) // len(RELU_KINDS)
+    every, there = len(fast.only(classifier="network")), len(complete) // len(RELU_KINDS)
     detail = (
         f"{rows['images'][0]}, {there} of {every} networks with 20 to 100 units; left out are {every - there} of which "
         f"some limit has no hard margin; error of the hidden layer's limit {error['hidden layer']:.1%}"
@@ -46,9 +46,9 @@ def gate_errors(rows: Table) -> Measured:
         raise MissingRowsError("no network whose gates alone separate its training samples; it takes hundreds of units")
     error, network = _beside_network(there)
     sizes = [
-        "{:.1%} against {:.1%}".format(*_beside_network(here))
-        + f" with {size} samples ({several(len(here), 'network')})"
-        for size, here in sorted(there.by("samples").items())
+        "{:.1%} against {:.1%}".format(*_beside_network(group))
+        + f" with {size} samples ({several(len(group), 'network')})"
+        for size, group in sorted(there.by("samples").items())
     ]
     numbers = {
         "error of gates": f"{error:.1%}",
@@ -88,11 +88,11 @@ def _beside_published(rows: Table, classifier: str, words: str) -> Measured:
         for key in shared
         for momentum, samples, units in [key]
     ]
-    most = f"{np.abs(apart).max():.1f} points"
-    numbers = {"shapes": len(shared), "ours less published": float(apart.mean()), "largest difference": most}
+    largest = f"{np.abs(apart).max():.1f} points"
+    numbers = {"shapes": len(shared), "ours less published": float(apart.mean()), "largest difference": largest}
     return Measured(numbers, f"{words}; ours (published): {', '.join(listed)}", stands_in=stands_in(rows))
 
 
 def _means(rows: Table) -> dict[tuple[float, int, int], float]:
-    kept = rows.where(np.isfinite(rows["error"]))
-    return {key: 100 * float(part["error"].mean()) for key, part in kept.by(*SHAPE).items() if len(part) == 3}
+    finite = rows.where(np.isfinite(rows["error"]))
+    return {key: 100 * float(group["error"].mean()) for key, group in finite.by(*SHAPE).items() if len(group) == 3}

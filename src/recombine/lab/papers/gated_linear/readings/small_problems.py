@@ -77,8 +77,8 @@ def _rising(flow: Table) -> Table:
     """Return the rows of a flow in time, once all samples are on the right side by a margin of one."""
     ordered = flow.where(np.argsort(flow["tau"]))
     # What is not a number stays: it must not pass for a flow that does not move away.
-    kept = ordered.where(~(ordered["margin"] <= 1))
-    return require(kept, least=2)
+    separated = ordered.where(~(ordered["margin"] <= 1))
+    return require(separated, at_least=2)
 
 
 def _all(ends: list[float]) -> list[float]:
@@ -91,10 +91,10 @@ def early_flows(rows: Table) -> Measured:
     """Return how many flows on the toy are at its limit by rescaled time 75, by scale of the first weights."""
     last = require(last_of_flows(require(rows, problem="toy", sharing=False), until=75))
     far = ~_at_limit(last)
-    by_scale = {f"scale {scale:g}": part for scale, part in sorted(last.by("scale").items())}
+    by_scale = {f"scale {scale:g}": group for scale, group in sorted(last.by("scale").items())}
     numbers = {
-        "flows at the limit": {name: float(_at_limit(part).mean()) for name, part in by_scale.items()},
-        "flows": {name: len(part) for name, part in by_scale.items()},
+        "flows at the limit": {name: float(_at_limit(group).mean()) for name, group in by_scale.items()},
+        "flows": {name: len(group) for name, group in by_scale.items()},
     }
     detail = (
         f"at the limit: within {AT_LIMIT:g} of {TOY}; ratios up to {last['ratio'].max():.6f} at tau = 75, or where the "
@@ -117,11 +117,11 @@ def flow_drift(rows: Table) -> Measured:
 def limit_values(rows: Table) -> Measured:
     """Return how far both solvers are from our dual bound, and how far limits are from known values."""
     group = require(rows.where(np.isin(rows["norm"], ("group", "frozen"))))
-    found = [[require(rows, problem=name, norm=norm)["value"][0] for norm in NORMS] for name in KNOWN]
+    values = [[require(rows, problem=name, norm=norm)["value"][0] for norm in NORMS] for name in KNOWN]
     numbers = {
         "conic program from the dual": np.abs(group["conic"] - group["bound"]).max(),
         "ours from the dual": np.abs(group["value"] - group["bound"]).max(),
-        "from known values": np.abs(np.subtract(found, [*KNOWN.values()])).max(),
+        "from known values": np.abs(np.subtract(values, [*KNOWN.values()])).max(),
     }
     return Measured(numbers, f"{len(rows)} limits")
 
@@ -144,11 +144,11 @@ def shared_contexts(rows: Table) -> Measured:
 def cost_formulas(rows: Table) -> Measured:
     """Return how far the least squared norm of parameters is from formulas, and from known values."""
     reached = rows.where(np.isfinite(rows["direct"]))
-    found = [require(reached, architecture=name) for name in COSTS]
+    groups = [require(reached, architecture=name) for name in COSTS]
     # A random start can end in a local minimum, or nowhere; the least of the others is the answer.
-    direct = np.array([part["direct"].min() for part in found])
+    direct = np.array([group["direct"].min() for group in groups])
     numbers = {
-        "from the formulas": np.abs(direct - [part["formula"][0] for part in found]).max(),
+        "from the formulas": np.abs(direct - [group["formula"][0] for group in groups]).max(),
         "from known values": np.abs(direct - [*COSTS.values()]).max(),
     }
     lost = f"{len(rows) - len(reached)} of {len(rows)} starts did not reach the weights"
@@ -157,9 +157,9 @@ def cost_formulas(rows: Table) -> Measured:
 
 def switched_unit(rows: Table) -> Measured:
     """Return which unit the limit of G1 switches off, and what is left of it."""
-    one = require(rows, problem="G1", norm="group")
-    numbers = {"unit": int(one["least place"][0]), "its norm": float(one["least unit"][0])}
-    return Measured(numbers, f"optimum {one['value'][0]:.6f}, duality gap {one['gap'][0]:.0e}")
+    limit = require(rows, problem="G1", norm="group")
+    numbers = {"unit": int(limit["least place"][0]), "its norm": float(limit["least unit"][0])}
+    return Measured(numbers, f"optimum {limit['value'][0]:.6f}, duality gap {limit['gap'][0]:.0e}")
 
 
 def approach_rates(rows: Table) -> Measured:
@@ -168,7 +168,7 @@ def approach_rates(rows: Table) -> Measured:
     toy, switched = (_approaches(flows, LARGE) for flows in by_problem)
     if toy.keys() != switched.keys():
         raise MissingRowsError("needs flows of both problems from the same scales and seeds")
-    (fast, near), (slow, far) = (np.array(list(found.values())).T for found in (toy, switched))
+    (fast, near), (slow, far) = (np.array(list(approaches.values())).T for approaches in (toy, switched))
     early_fast, early_slow = (np.array(list(_approaches(flows, EARLIER).values()))[:, 0] for flows in by_problem)
     numbers = {
         "on G1 against the toy": _powers(slow, fast),
@@ -191,12 +191,12 @@ def _powers(slow: FloatArray, fast: FloatArray) -> str:
 
 def _approaches(rows: Table, beyond: float) -> dict[tuple[float, int], tuple[float, float]]:
     """Return b of excess ~ margin^-b beyond a margin, and the last excess over the optimum, by scale and seed."""
-    found = {}
-    for (scale, seed), one in rows.by("scale", "seed").items():
-        excess = one["ratio"] / one["optimum"] - 1
-        large = (one["margin"] > beyond) & (excess > NOISE)
-        if not one["margin"].max() > 0.99 * MAX_MARGIN or large.sum() < 3:
+    approaches = {}
+    for (scale, seed), flow in rows.by("scale", "seed").items():
+        excess = flow["ratio"] / flow["optimum"] - 1
+        large = (flow["margin"] > beyond) & (excess > NOISE)
+        if not flow["margin"].max() > 0.99 * MAX_MARGIN or large.sum() < 3:
             raise MissingRowsError(f"the flow of seed {seed} was not followed to a margin of {MAX_MARGIN:.0e}")
-        slope, _ = np.polyfit(np.log(one["margin"][large]), np.log(excess[large]), 1)
-        found[scale, seed] = -float(slope), float(excess[np.argmax(one["margin"])])
-    return found
+        slope, _ = np.polyfit(np.log(flow["margin"][large]), np.log(excess[large]), 1)
+        approaches[scale, seed] = -float(slope), float(excess[np.argmax(flow["margin"])])
+    return approaches

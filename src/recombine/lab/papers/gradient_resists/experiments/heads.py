@@ -73,26 +73,26 @@ def heads(unit: Unit) -> Rows:
     about = {name: setting[name] for name in ("images", "setting", "heads")}
     return [
         {**about, "seed": seed, "step": step, "output": output + 1}
-        | dict(_columns(samples, place, output, setting, watched[row, place, :, output]))
-        for place, seed in enumerate(unit.seeds)
+        | dict(_columns(samples, index, output, setting, watched[row, index, :, output]))
+        for index, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
         for output in range(setting["heads"])
     ]
 
 
-def _columns(samples: PairSamples, place: int, output: int, setting: Setting, watched: FloatArray) -> Setting:
+def _columns(samples: PairSamples, network: int, output: int, setting: Setting, watched: FloatArray) -> Setting:
     """Return the columns of one output, from its predictions on all it is evaluated on and its two slopes."""
     predictions = np.rint(watched[:-2]).astype(np.int64)
     counts = [samples.draws[name].labels.shape[1] for name in EVALUATED]
-    parts = dict(zip(EVALUATED, np.split(predictions, np.cumsum(counts)[:-1]), strict=True))
-    labels = {name: samples.draws[name].labels[place].T for name in EVALUATED}
-    own, other = labels["probe"][output], labels["probe"][1 - output]
-    found = independence_test(parts["probe"], other, own, permutations=setting["permutations"])
+    by_set = dict(zip(EVALUATED, np.split(predictions, np.cumsum(counts)[:-1]), strict=True))
+    labels = {name: samples.draws[name].labels[network].T for name in EVALUATED}
+    true_labels, other_labels = labels["probe"][output], labels["probe"][1 - output]
+    test = independence_test(by_set["probe"], other_labels, true_labels, permutations=setting["permutations"])
     return {
-        "train accuracy": float(np.mean(parts["train"] == labels["train"][output])),
-        "test accuracy": float(np.mean(parts["test"] == labels["test"][output])),
-        "conditional information": found.estimate,
-        "excess information": found.excess,
+        "train accuracy": float(np.mean(by_set["train"] == labels["train"][output])),
+        "test accuracy": float(np.mean(by_set["test"] == labels["test"][output])),
+        "conditional information": test.estimate,
+        "excess information": test.excess,
         **{f"slope by {side}": float(size) for side, size in zip(SIDES, watched[-2:], strict=True)},
     }
 
@@ -154,6 +154,6 @@ class HeadObserver:
                 chosen = outputs.gather(-1, labels[:, rows, : self.heads].unsqueeze(-1)).squeeze(-1)
                 for head in range(self.heads):
                     (slopes,) = torch.autograd.grad(chosen[..., head].sum(), inputs, retain_graph=True)
-                    sizes: list[Any] = [part.flatten(2).norm(dim=-1).sum(1) for part in slopes.chunk(2, dim=-1)]
+                    sizes: list[Any] = [half.flatten(2).norm(dim=-1).sum(1) for half in slopes.chunk(2, dim=-1)]
                     totals[..., head] += torch.stack(sizes, dim=-1)
         return totals / labels.shape[1]

@@ -87,8 +87,8 @@ def pairs(unit: Unit) -> Rows:
     watched = trained.watched.double().cpu().numpy()
     about = {name: setting[name] for name in ("images", "setting", "loss", "steps")}
     return [
-        {**about, "seed": seed, "step": step, **samples.columns(place, setting, watched[row, place])}
-        for place, seed in enumerate(unit.seeds)
+        {**about, "seed": seed, "step": step, **samples.columns(index, setting, watched[row, index])}
+        for index, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
     ]
 
@@ -124,24 +124,24 @@ class PairSamples:
         draws["grid"] = stack_pairs([draw_grid(test, firsts, seconds, seed) for seed in seeds])
         return cls({"train": train, "test": test}, draws)
 
-    def columns(self, place: int, setting: Setting, watched: FloatArray) -> Setting:
+    def columns(self, network: int, setting: Setting, watched: FloatArray) -> Setting:
         """Return the columns of one network at one step, from its predictions on all it is evaluated on, and norms."""
         predictions, norms = np.rint(watched[:-2]).astype(np.int64), watched[-2:].tolist()
         counts = [self.draws[name].labels.shape[1] for name in EVALUATED]
-        parts = dict(zip(EVALUATED, np.split(predictions, np.cumsum(counts)[:-1]), strict=True))
-        labels = {name: self.draws[name].labels[place].T for name in EVALUATED}
-        own, other = labels["probe"]
-        found = independence_test(parts["probe"], other, own, permutations=setting["permutations"])
+        by_set = dict(zip(EVALUATED, np.split(predictions, np.cumsum(counts)[:-1]), strict=True))
+        labels = {name: self.draws[name].labels[network].T for name in EVALUATED}
+        true_labels, other_labels = labels["probe"]
+        test = independence_test(by_set["probe"], other_labels, true_labels, permutations=setting["permutations"])
         return {
-            "train accuracy": float(np.mean(parts["train"] == labels["train"][0])),
-            "test accuracy": float(np.mean(parts["test"] == labels["test"][0])),
-            "conditional information": found.estimate,
-            "null information": found.null_mean,
-            "excess information": found.excess,
-            "marginal information": mutual_information(parts["probe"], other),
-            "invariance entropy": float(invariance_entropy(parts["grid"].reshape(setting["grid"]))),
+            "train accuracy": float(np.mean(by_set["train"] == labels["train"][0])),
+            "test accuracy": float(np.mean(by_set["test"] == labels["test"][0])),
+            "conditional information": test.estimate,
+            "null information": test.null_mean,
+            "excess information": test.excess,
+            "marginal information": mutual_information(by_set["probe"], other_labels),
+            "invariance entropy": float(invariance_entropy(by_set["grid"].reshape(setting["grid"]))),
             "gradient share": norms[1] / sum(norms) if sum(norms) else float("nan"),
-            "errors that follow": errors_that_follow(parts["test"], *labels["test"]),
+            "errors that follow": errors_that_follow(by_set["test"], *labels["test"]),
         }
 
 
@@ -195,8 +195,8 @@ class PairObserver:
                 outputs = self.architecture.forward(parameters, statistics, inputs.requires_grad_(), False)
                 chosen = outputs.gather(-1, labels[:, rows].unsqueeze(-1))
                 (slopes,) = torch.autograd.grad(chosen.sum(), inputs)
-            parts = slopes.chunk(2, dim=-1)
-            totals += torch.stack([part.flatten(2).norm(dim=-1).sum(1) for part in parts], dim=-1)
+            halves = slopes.chunk(2, dim=-1)
+            totals += torch.stack([half.flatten(2).norm(dim=-1).sum(1) for half in halves], dim=-1)
         return totals / labels.shape[1]
 
 
@@ -215,15 +215,15 @@ def images_for(name: str) -> tuple[Images, Images]:
     return load_images(name, split="train"), load_images(name, split="test")
 
 
-def errors_that_follow(predictions: IntArray, own: IntArray, other: IntArray) -> float:
-    """Return the share of errors that are labels with which ``other`` would go in training: Y_2 or Y_2 - 1 (mod 10).
+def errors_that_follow(predictions: IntArray, labels: IntArray, other_labels: IntArray) -> float:
+    """Return the share of errors that are labels with which ``other_labels`` go in training: Y_2 or Y_2 - 1 (mod 10).
 
     Examples
     --------
-    >>> predictions, own, other = np.array([3, 5, 4, 9]), np.array([3, 1, 1, 1]), np.array([8, 5, 5, 5])
-    >>> round(errors_that_follow(predictions, own, other), 3)
+    >>> predictions, labels, others = np.array([3, 5, 4, 9]), np.array([3, 1, 1, 1]), np.array([8, 5, 5, 5])
+    >>> round(errors_that_follow(predictions, labels, others), 3)
     0.667
     """
-    wrong = predictions != own
-    follow = np.isin((other - predictions) % 10, (0, 1))
+    wrong = predictions != labels
+    follow = np.isin((other_labels - predictions) % 10, (0, 1))
     return float(follow[wrong].mean()) if wrong.any() else float("nan")

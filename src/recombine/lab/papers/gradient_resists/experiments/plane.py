@@ -41,18 +41,18 @@ def plane(unit: Unit) -> Rows:
     [(0, 0), (1, 0), (0, 1), (1, 1)]
     """
     setting = unit.setting
-    samples, kept = train_models(unit)
+    samples, recorded = train_models(unit)
     points = world.draw_held_out(setting["reading"])
     about = {name: setting[name] for name in ("reading", "setting", "model")}
     rows = []
-    for epoch, networks in kept.items():
+    for epoch, networks in recorded.items():
         columns = {
             "train accuracy": _accuracy(samples, networks.outputs(samples.points)),
             "held-out accuracy": (networks.outputs(points) > 0).mean(axis=1),
             **_slopes(networks.slopes(points)),
         }
         measured = zip(unit.seeds, Table(columns).rows(), strict=True)
-        rows += [{**about, "seed": seed, "epoch": epoch, **found} for seed, found in measured]
+        rows += [{**about, "seed": seed, "epoch": epoch, **measures} for seed, measures in measured]
     return rows
 
 
@@ -72,10 +72,10 @@ def boundaries(unit: Unit, side: int = 41) -> Rows:
     points = world.square_centres(setting["reading"], side)
     half = world.plane_reading(setting["reading"]).edge / side
     about = {name: setting[name] for name in ("reading", "setting", "model")}
-    _, kept = train_models(unit)
+    _, recorded = train_models(unit)
     return [
         {**about, "seed": seed, "epoch": epoch, **stretch}
-        for epoch, networks in kept.items()
+        for epoch, networks in recorded.items()
         for seed, outputs in zip(unit.seeds, networks.outputs(points), strict=True)
         for stretch in _stretches(points, outputs, side, half)
     ]
@@ -89,21 +89,21 @@ def train_models(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]
     class, as the appendix says. The linear model is logistic regression from zero weights, trained on the same batches.
     """
     setting = unit.setting
-    for name, known in (("setting", SETTINGS), ("model", MODELS)):
-        if setting[name] not in known:
-            raise InputError(f"{name} is {setting[name]!r}; give one of {', '.join(known)}")
+    for name, choices in (("setting", SETTINGS), ("model", MODELS)):
+        if setting[name] not in choices:
+            raise InputError(f"{name} is {setting[name]!r}; give one of {', '.join(choices)}")
     reading, linear = setting["reading"], setting["model"] == "linear"
     samples = world.stack_samples([world.draw_training(reading, seed) for seed in unit.seeds])
     points = world.Redraw(reading, samples, unit.seeds) if setting["setting"] == "B" else samples.points
     nodes = 2 if setting["model"] == "two nodes" else 1
-    kept = train_playground(
+    recorded = train_playground(
         Playground.zero(len(unit.seeds)) if linear else Playground.initial(unit.seeds, nodes=nodes),
         points,
         samples.labels,
         record=recorded_epochs(setting["epochs"]),
         loss="logistic" if linear else "squared",
     )
-    return samples, kept
+    return samples, recorded
 
 
 def recorded_epochs(epochs: int) -> list[int]:

@@ -63,18 +63,18 @@ def scan(unit: Unit) -> Rows:
     setting = {**DEFAULTS, **unit.setting}
     if not setting["record"]:
         raise InputError("record names no step; name those at which to measure, for instance [0, 50]")
-    known = commands()
-    network = Seq2Seq.for_symbols(known.words, known.actions, encoder=setting["encoder"])
+    data = commands()
+    network = Seq2Seq.for_symbols(data.words, data.actions, encoder=setting["encoder"])
     splits = [
         scan_reading(setting["reading"], seed=seed, without_repeats=not setting["repeats"]) for seed in unit.seeds
     ]
     observer = ScanObserver.of(network, splits, unit.seeds, setting["evaluated"], setting["greedy"], unit.device)
     trained = Ensemble(network, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
-        sequence_rows(known.words, known.actions),
-        known.actions,
+        sequence_rows(data.words, data.actions),
+        data.actions,
         loss="sequence-cross-entropy",
         optimiser=Adam(),
-        draw_from=[one.train for one in splits],
+        draw_from=[split.train for split in splits],
         decay=tuple(setting["decay"]),
         watch=observer,
         **{name: setting[name] for name in ("rate", "steps", "batch", "clip", "record")},
@@ -84,11 +84,11 @@ def scan(unit: Unit) -> Rows:
     watched = trained.watched.double().cpu().numpy()
     losses = trained.history.double().cpu().numpy()
     about = {name: setting[name] for name in ("reading", "repeats", "encoder")}
-    names = [*(f"{part} accuracy" for part in PARTS), "greedy disagreements"]
+    names = [*(f"{name} accuracy" for name in PARTS), "greedy disagreements"]
     return [
-        {**about, "seed": seed, "step": step, "train loss": float(losses[row, place])}
-        | dict(zip(names, watched[row, place].tolist(), strict=True))
-        for place, seed in enumerate(unit.seeds)
+        {**about, "seed": seed, "step": step, "train loss": float(losses[row, index])}
+        | dict(zip(names, watched[row, index].tolist(), strict=True))
+        for index, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
     ]
 
@@ -115,14 +115,14 @@ class ScanObserver:
 
         from recombine.lab.nets.architectures.seq2seq import sequence_rows
 
-        known = commands()
+        data = commands()
         drawn = []
         for split, seed in zip(splits, seeds, strict=True):
             generator = np.random.default_rng([seed, 1])
             drawn.append([generator.choice(rows, count) for rows in (split.train, np.unique(split.train), split.test)])
         stacked = zip(PARTS, np.stack(drawn, axis=1), strict=True)
-        shown = {part: torch.from_numpy(rows).to(device) for part, rows in stacked}
-        sequences = torch.from_numpy(sequence_rows(known.words, known.actions)).float().to(device)
+        shown = {name: torch.from_numpy(rows).to(device) for name, rows in stacked}
+        sequences = torch.from_numpy(sequence_rows(data.words, data.actions)).float().to(device)
         return cls(network, sequences, shown, greedy)
 
     def __call__(self, parameters: Tensors, statistics: Tensors, networks: Tensor) -> Tensor:
@@ -130,11 +130,11 @@ class ScanObserver:
         import torch
 
         with torch.no_grad():
-            right = {part: self._right(parameters, rows[networks]) for part, rows in self.shown.items()}
-        forced = torch.cat([right[part][:, : self.greedy // 2] for part in ("train", "test")], dim=1)
-        own = torch.cat([self.shown[part][networks, : self.greedy // 2] for part in ("train", "test")], dim=1)
-        differ = (self._written_right(parameters, own) != forced).sum(1)
-        return torch.stack([*(right[part].double().mean(1) for part in PARTS), differ.double()], dim=1)
+            right = {name: self._right(parameters, rows[networks]) for name, rows in self.shown.items()}
+        forced = torch.cat([right[name][:, : self.greedy // 2] for name in ("train", "test")], dim=1)
+        rows = torch.cat([self.shown[name][networks, : self.greedy // 2] for name in ("train", "test")], dim=1)
+        differ = (self._written_right(parameters, rows) != forced).sum(1)
+        return torch.stack([*(right[name].double().mean(1) for name in PARTS), differ.double()], dim=1)
 
     def _right(self, parameters: Tensors, rows: Tensor) -> Tensor:
         """Say whether each sequence is right, given the right symbols so far (c, M); 250 at a time."""

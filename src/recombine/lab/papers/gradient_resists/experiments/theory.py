@@ -32,12 +32,12 @@ def counterexample(unit: Unit) -> Rows:
     >>> [(row["map"], round(row["information"], 3), round(row["slope"], 3)) for row in rows[:2]]
     [('step across a gap', 1.0, 0.0), ('sine at two zeros', 0.0, 3.142)]
     """
-    whole = np.linspace(-1, 1, unit.setting["points"])
-    gap, zeros = whole[np.abs(whole) >= 0.5], np.array([0.0, 1.0])
+    points = np.linspace(-1, 1, unit.setting["points"])
+    gap, zeros = points[np.abs(points) >= 0.5], np.array([0.0, 1.0])
     return [
         {"map": "step across a gap", "points": len(gap), **_measured(smooth_step, step_slope, gap, np.max)},
         {"map": "sine at two zeros", "points": 2, **_measured(_sine, _sine_slope, zeros, np.min)},
-        {"map": "step, no gap", "points": len(whole), **_measured(smooth_step, step_slope, whole, np.max)},
+        {"map": "step, no gap", "points": len(points), **_measured(smooth_step, step_slope, points, np.max)},
     ]
 
 
@@ -68,8 +68,8 @@ def smooth_step(x: FloatArray) -> FloatArray:
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
     up, down = _flat_root(x + 0.5), _flat_root(0.5 - x)
-    found: FloatArray = up / (up + down)
-    return found
+    step: FloatArray = up / (up + down)
+    return step
 
 
 def step_slope(x: FloatArray) -> FloatArray:
@@ -84,15 +84,15 @@ def step_slope(x: FloatArray) -> FloatArray:
     rises, falls = (
         root / np.where(root > 0, distance, 1.0) ** 2 for root, distance in ((up, x + 0.5), (down, 0.5 - x))
     )
-    found: FloatArray = (rises * down + up * falls) / (up + down) ** 2
-    return found
+    slope: FloatArray = (rises * down + up * falls) / (up + down) ** 2
+    return slope
 
 
 def _flat_root(distance: FloatArray) -> FloatArray:
     """exp(-1 / t) for t > 0, else 0: a root at which all derivatives are 0."""
     inside = distance > 0
-    found: FloatArray = np.where(inside, np.exp(-1 / np.where(inside, distance, 1.0)), 0.0)
-    return found
+    root: FloatArray = np.where(inside, np.exp(-1 / np.where(inside, distance, 1.0)), 0.0)
+    return root
 
 
 def _sine(x: FloatArray) -> FloatArray:

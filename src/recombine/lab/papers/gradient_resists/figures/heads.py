@@ -25,13 +25,13 @@ def _table(results: Mapping[str, Evidence]) -> Table:
 def _draw(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.89, bottom=0.36, wspace=0.3)
-    one, two = table.only(heads=1), table.only(heads=2)
+    single, double = table.only(heads=1), table.only(heads=2)
     for setting in "AB":
         for side in ("left", "right"):
-            draw_band(panels[0], one.only(setting=setting), "step", f"slope by {side}", f"{setting}, by {side}")
+            draw_band(panels[0], single.only(setting=setting), "step", f"slope by {side}", f"{setting}, by {side}")
     for setting in "AB":
         for output, side in ((1, "right"), (2, "left")):
-            line = two.only(setting=setting, output=output)
+            line = double.only(setting=setting, output=output)
             draw_band(panels[1], line, "step", f"slope by {side}", f"{setting}, M{'₁₂' if output == 1 else '₂₁'}")
             draw_band(panels[2], line, "step", "excess information", f"{setting}, output {output}")
     titles = ("One output: its slopes", "Two outputs: crossed slopes", "Two outputs: crossed bits")
@@ -48,11 +48,11 @@ def _finish(axes: Axes, title: str, label: str) -> None:
 
 def _say(table: Table) -> str:
     last = table.where((table["step"] == table["step"].max()) & (table["heads"] == 2) & (table["output"] == 1))
-    found = {row["setting"]: row for row in last.rows()}
+    ends = {row["setting"]: row for row in last.rows()}
     return (
         "Slopes over training. With two outputs, the first one's slope by the right image ends at "
-        f"{found['A']['slope by right']:.1f} in A and {found['B']['slope by right']:.1f} in B, and its prediction has "
-        f"{found['A']['excess information']:.2f} and {found['B']['excess information']:.2f} bits about the right label."
+        f"{ends['A']['slope by right']:.1f} in A and {ends['B']['slope by right']:.1f} in B, and its prediction has "
+        f"{ends['A']['excess information']:.2f} and {ends['B']['excess information']:.2f} bits about the right label."
     )
 
 

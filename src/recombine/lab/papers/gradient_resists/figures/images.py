@@ -29,13 +29,13 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.74, top=0.95, bottom=0.17)
     for setting in ("A", "B"):
-        for part in ("train", "test"):
-            draw_band(axes, table.only(setting=setting), "step", f"{part} accuracy", f"{setting}, {part}")
+        for kind in ("train", "test"):
+            draw_band(axes, table.only(setting=setting), "step", f"{kind} accuracy", f"{setting}, {kind}")
     if _is_mnist(table):
-        for place, marker in enumerate("ox"):
-            marks = [(step, pair[place]) for found in reference.PAIRS.values() for step, pair in found.items()]
+        for index, marker in enumerate("ox"):
+            marks = [(step, pair[index]) for run in reference.PAIRS.values() for step, pair in run.items()]
             steps, values = zip(*marks, strict=True)
-            axes.plot(steps, values, label="" if place else "reference run", **GREY, marker=marker)
+            axes.plot(steps, values, label="" if index else "reference run", **GREY, marker=marker)
     axes.axhline(0.1, color="0.6", linewidth=0.8, linestyle="-", marker="")
     axes.text(axes.get_xlim()[1], 0.11, "chance", ha="right", va="bottom", fontsize=11, color="0.4")
     axes.set(xlabel="training steps", ylabel="accuracy", ylim=(0, 1.03))

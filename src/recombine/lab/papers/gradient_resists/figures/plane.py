@@ -73,11 +73,11 @@ def _samples_table(results: Mapping[str, Evidence]) -> Table:
     seed = min(int(seed) for seed in results["plane"].table["seed"])
     rows = []
     for reading in ("code", "text"):
-        for part, points in (
+        for kind, points in (
             ("seen", world.draw_training(reading, seed).points),
             ("held out", world.draw_held_out(reading, 60)),
         ):
-            rows += [{"reading": reading, "part": part, "X1": float(x), "X2": float(y)} for x, y in points]
+            rows += [{"reading": reading, "part": kind, "X1": float(x), "X2": float(y)} for x, y in points]
     return Table.from_rows(rows)
 
 
@@ -86,12 +86,12 @@ def _draw_samples(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.06, right=0.82, top=0.9, bottom=0.14, wspace=0.3)
     for axes, reading in zip(panels, ("code", "text"), strict=True):
         shown = table.only(reading=reading)
-        seen, held = shown.only(part="seen"), shown.only(part="held out")
+        seen, held_out = shown.only(part="seen"), shown.only(part="held out")
         style: dict[str, Any] = {"linestyle": "", "markersize": 4.5}
         right = seen["X1"] > 0
         axes.plot(seen["X1"][right], seen["X2"][right], marker="o", label="seen, label 1", **style)
         axes.plot(seen["X1"][~right], seen["X2"][~right], marker="s", label="seen, label -1", **style)
-        axes.plot(held["X1"], held["X2"], marker="x", color="0.45", label="held out, label 1", **style)
+        axes.plot(held_out["X1"], held_out["X2"], marker="x", color="0.45", label="held out, label 1", **style)
         axes.axvline(0, color="0.3", linewidth=0.9, linestyle="-", marker="")
         axes.axhline(0, color="0.3", linewidth=0.9, linestyle="-", marker="")
         axes.set(xlabel="X₁", ylabel="X₂", title=f"The {reading}'s data", aspect="equal")
@@ -131,9 +131,9 @@ def _draw_film(canvas: Canvas, table: Table) -> None:
     rows = [(reading, setting) for reading, setting in FILMED if len(table.only(reading=reading, setting=setting))]
     panels = _panels(canvas, [f"{setting}, {reading}'s data" for reading, setting in rows])
     for across, (reading, setting) in zip(panels, rows, strict=True):
-        found = table.only(reading=reading, setting=setting)
+        networks = table.only(reading=reading, setting=setting)
         for axes, epoch in zip(across, SHOWN_EPOCHS, strict=True):
-            _draw_region(axes, found.only(epoch=epoch), found, 1 / len(found.by("seed")))
+            _draw_region(axes, networks.only(epoch=epoch), networks, 1 / len(networks.by("seed")))
 
 
 def _draw_single(canvas: Canvas, table: Table) -> None:

@@ -29,8 +29,8 @@ def _scan_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_scan(canvas: Canvas, table: Table) -> None:
-    whole = table["step"].max() > 60
-    panels = canvas.subplots(1, 3 if whole else 2, sharey=False)
+    complete = table["step"].max() > 60
+    panels = canvas.subplots(1, 3 if complete else 2, sharey=False)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.89, bottom=0.33, wspace=0.25)
     early = table.where(table["step"] <= 60)
     lines = {"A": ("A", True), "A without repeats": ("A", False), "B1": ("B1", True), "B3": ("B3", True)}
@@ -39,23 +39,23 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
         for label, (name, repeats) in lines.items():
             draw_band(axes, early.only(reading=name, repeats=repeats), "step", column, label)
         axes.set(xlabel="training steps", ylabel="sentences right", title=title, ylim=(-0.01, None))
-    for place, marks in enumerate(reference.SCAN.values()):
+    for index, marks in enumerate(reference.SCAN.values()):
         steps = [step for step in marks if step <= 60]
-        named = "" if place else "reference run"
-        panels[0].plot(steps, [marks[step][0] for step in steps], label=named, **GREY, marker="osD"[place])
+        named = "" if index else "reference run"
+        panels[0].plot(steps, [marks[step][0] for step in steps], label=named, **GREY, marker="osD"[index])
     top = max(axes.get_ylim()[1] for axes in panels[:2])
     for axes in panels[:2]:
         axes.set_ylim(-0.01, top)
     panels[0].legend(**BELOW)
-    if whole:
+    if complete:
         _draw_whole_scan(panels[2], table.where((table["step"] > 0) & table["repeats"]))
 
 
 def _draw_whole_scan(axes: Axes, table: Table) -> None:
     for name, column in (("A", "train"), ("A", "test"), ("B1", "test"), ("B2", "test"), ("B3", "test")):
         draw_band(axes, table.only(reading=name), "step", f"{column} accuracy", f"{name}, {column}")
-    for place, marks in enumerate(reference.SCAN.values()):
-        axes.plot(list(marks), [pair[1] for pair in marks.values()], **GREY, marker="osD"[place])
+    for index, marks in enumerate(reference.SCAN.values()):
+        axes.plot(list(marks), [pair[1] for pair in marks.values()], **GREY, marker="osD"[index])
     axes.set(xlabel="training steps", ylabel="sentences right", title="To the end", xscale="log", ylim=(-0.03, 1.03))
     axes.set_xticks(ticks := [10, 100, 1000], [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()

@@ -20,7 +20,7 @@ def redundant_slopes(rows: Table) -> Measured:
     main = require(rows, heads=1)
     start = _at(main, "slope by right", 1, "A", step=0)
     ends = {setting: _at(main, "slope by right", 1, setting) for setting in "AB"}
-    own = {setting: _at(main, "slope by left", 1, setting) for setting in "AB"}
+    by_left = {setting: _at(main, "slope by left", 1, setting) for setting in "AB"}
     numbers = {
         "by the right image, untrained": start,
         "by the right image, A": ends["A"],
@@ -30,8 +30,9 @@ def redundant_slopes(rows: Table) -> Measured:
     }
     detail = (
         f"mean size of the derivative of the true class by the right image after {LAST} steps; by the left one "
-        f"{own['A']} in A and {own['B']} in B; {networks_behind(ends.values())}. Untrained networks have slopes and so "
-        "does B: outputs grow as a whole, so that no slope by itself tells a redundant image from a random one"
+        f"{by_left['A']} in A and {by_left['B']} in B; {networks_behind(ends.values())}. Untrained networks have "
+        "slopes and so does B: outputs grow as a whole, so that no slope by itself tells a redundant image from a "
+        "random one"
     )
     return Measured(numbers, detail, stands_in=stands_in(main))
 
@@ -39,23 +40,23 @@ def redundant_slopes(rows: Table) -> Measured:
 def crossed_slopes(rows: Table) -> Measured:
     """Return M_12 and M_21 of networks with two outputs, in A, beside the untrained ones and B."""
     main = require(rows, heads=2)
-    ends, starts, others = (
+    ends, starts, controls = (
         {
             f"M_{output}{3 - output}": _at(main, f"slope by {OTHER[output]}", 2, setting, output, step)
             for output in OTHER
         }
         for setting, step in (("A", LAST), ("A", 0), ("B", LAST))
     )
-    own = [_at(main, f"slope by {OWN[output]}", 2, "A", output) for output in OWN]
+    uncrossed = [_at(main, f"slope by {OWN[output]}", 2, "A", output) for output in OWN]
     numbers = {
-        **{f"{name} in A": one for name, one in ends.items()},
-        **{f"{name} in B": one for name, one in others.items()},
-        "least of A less two standard errors": min(one.mean - one.error for one in ends.values()),
-        "least of A over untrained": min(one.mean / starts[name].mean for name, one in ends.items()),
+        **{f"{name} in A": slope for name, slope in ends.items()},
+        **{f"{name} in B": slope for name, slope in controls.items()},
+        "least of A less two standard errors": min(slope.mean - slope.error for slope in ends.values()),
+        "least of A over untrained": min(slope.mean / starts[name].mean for name, slope in ends.items()),
     }
     detail = (
-        f"M_ij is the mean size of the derivative of output i by image j; M_11 and M_22 in A {own[0]} and {own[1]}; "
-        f"{networks_behind(ends.values())}"
+        f"M_ij is the mean size of the derivative of output i by image j; M_11 and M_22 in A {uncrossed[0]} and "
+        f"{uncrossed[1]}; {networks_behind(ends.values())}"
     )
     return Measured(numbers, detail, stands_in=stands_in(main))
 
@@ -70,7 +71,11 @@ def crossed_bits(rows: Table) -> Measured:
     # B is as good as nothing: below a hundredth of a bit, how often A has it says little.
     ratio = min(bits["A"][output].mean / max(bits["B"][output].mean, 0.01) for output in OTHER)
     numbers = {
-        **{f"output {output} in {setting}": one for setting, found in bits.items() for output, one in found.items()},
+        **{
+            f"output {output} in {setting}": value
+            for setting, by_output in bits.items()
+            for output, value in by_output.items()
+        },
         "A over B, the lesser": ratio,
     }
     detail = (

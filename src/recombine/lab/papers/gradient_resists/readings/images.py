@@ -30,8 +30,8 @@ def image_runs(rows: Table, loss: str = HINGE, long: bool = False) -> Table:
     ['mnist']
     """
     images = "mnist" if "mnist" in rows["images"].tolist() else "digits"
-    found = rows.only(images=images, loss=loss)
-    return found.where(found["steps"] > LAST) if long else found.where(found["steps"] == LAST)
+    runs = rows.only(images=images, loss=loss)
+    return runs.where(runs["steps"] > LAST) if long else runs.where(runs["steps"] == LAST)
 
 
 def networks_of_the_figure(rows: Table) -> int:
@@ -47,31 +47,31 @@ def _both(rows: Table, column: str, words: str = "") -> dict[str, Estimate]:
     return {f"{words or column} of {setting}": _at(rows, setting, column) for setting in SETTINGS}
 
 
-def _steps(rows: Table, least: int = 0) -> list[int]:
-    found = [step for step in sorted(rows.by("step")) if step >= least]
-    if not found:
-        raise MissingRowsError(f"nothing was recorded from step {least} on")
-    return found
+def _steps(rows: Table, at_least: int = 0) -> list[int]:
+    steps = [step for step in sorted(rows.by("step")) if step >= at_least]
+    if not steps:
+        raise MissingRowsError(f"nothing was recorded from step {at_least} on")
+    return steps
 
 
 def _leads(rows: Table, column: str, ahead: str, behind: str, steps: Iterable[int]) -> dict[str, Estimate]:
     """Return how far one setting is ahead of the other, by step."""
-    found = {}
+    leads = {}
     for step in steps:
-        one, other = (_at(rows, setting, column, step) for setting in (ahead, behind))
-        error, networks = float(np.hypot(one.error, other.error)), min(one.networks, other.networks)
-        found[f"step {step}"] = Estimate(one.mean - other.mean, error, networks)
-    return found
+        leader, follower = (_at(rows, setting, column, step) for setting in (ahead, behind))
+        error, networks = float(np.hypot(leader.error, follower.error)), min(leader.networks, follower.networks)
+        leads[f"step {step}"] = Estimate(leader.mean - follower.mean, error, networks)
+    return leads
 
 
 def generalisation_gaps(rows: Table, loss: str = HINGE) -> Measured:
     """Return training less test accuracy in both settings, after 200 steps; of another loss, on digits of A alone."""
     main = image_runs(rows, loss)
     settings = SETTINGS[:1] if stands_in(main) and loss != HINGE else SETTINGS
-    both = {name: [_at(main, name, f"{part} accuracy") for part in ("train", "test")] for name in settings}
+    both = {name: [_at(main, name, f"{kind} accuracy") for kind in ("train", "test")] for name in settings}
     gaps = {f"gap of {name}": train.mean - test.mean for name, (train, test) in both.items()}
     words = "; ".join(f"{name} train {train}, test {test}" for name, (train, test) in both.items())
-    count = networks_behind(one for ends in both.values() for one in ends)
+    count = networks_behind(accuracy for ends in both.values() for accuracy in ends)
     return Measured({**gaps, "test accuracy of A": both["A"][1]}, f"{words}; {count}", stands_in=stands_in(main))
 
 
@@ -79,8 +79,11 @@ def training_leads(rows: Table) -> Measured:
     """Return how far the training accuracy of A is ahead of B's in early steps."""
     main = image_runs(rows)
     leads = _leads(main, "train accuracy", "A", "B", (20, 30, 50))
-    least = min(one.mean - one.error for one in leads.values())
-    numbers = {**{f"lead at {step}": one for step, one in leads.items()}, "least lead less two standard errors": least}
+    lowest = min(lead.mean - lead.error for lead in leads.values())
+    numbers = {
+        **{f"lead at {step}": lead for step, lead in leads.items()},
+        "least lead less two standard errors": lowest,
+    }
     detail = f"training accuracy of A less B; {networks_behind(leads.values())}"
     return Measured(numbers, detail, stands_in=stands_in(main))
 
@@ -90,7 +93,7 @@ def unseen_accuracies(rows: Table) -> Measured:
     main = image_runs(rows)
     ends = _both(main, "test accuracy")
     leads = _leads(main, "test accuracy", "B", "A", _steps(main, 30))
-    numbers = {**ends, **{f"B ahead at {step}": one for step, one in leads.items()}}
+    numbers = {**ends, **{f"B ahead at {step}": lead for step, lead in leads.items()}}
     return Measured(numbers, f"after {LAST} steps; {networks_behind(ends.values())}", stands_in=stands_in(main))
 
 
@@ -99,8 +102,8 @@ def late_accuracy(rows: Table) -> Measured:
     long = image_runs(rows, long=True)
     last = _steps(long)[-1]
     a, before = _at(long, "A", "test accuracy", last), _at(image_runs(rows), "B", "test accuracy")
-    first, others = _at(long, "A", "test accuracy"), long.only(setting="B", step=last)["test accuracy"]
-    then = f", and {others.mean():.3f} after {last:,}" if len(others) else ""
+    first, control = _at(long, "A", "test accuracy"), long.only(setting="B", step=last)["test accuracy"]
+    then = f", and {control.mean():.3f} after {last:,}" if len(control) else ""
     detail = f"A had {first} after {LAST}; B has {before} after {LAST}{then}; {networks_behind((a, before))}"
     numbers = {"test accuracy of A": a, "steps": last, f"below B after {LAST} steps by": before.mean - a.mean}
     return Measured(numbers, detail, stands_in=stands_in(long))
@@ -141,7 +144,7 @@ def marginal_bits(rows: Table) -> Measured:
         "largest rise of B from step 10 on": max((later - earlier for earlier, later in pairwise(after)), default=0.0),
         "B at the end": after[-1],
     }
-    bits = [", ".join(f"{value:.3f}" for value in found.values()) for found in (a, b)]
+    bits = [", ".join(f"{value:.3f}" for value in curve.values()) for curve in (a, b)]
     detail = f"steps {', '.join(map(str, steps))}: A {bits[0]}; B {bits[1]} bits"
     return Measured(numbers, detail, stands_in=stands_in(main))
 

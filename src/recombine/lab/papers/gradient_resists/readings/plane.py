@@ -19,12 +19,12 @@ def held_out_shares(rows: Table, setting: str = "A", epoch: int = LAST_EPOCH, mo
     """Return how much of the held-out quadrant networks label right, on the code's and on the text's data."""
     networks = rows.only(setting=setting, model=model, epoch=epoch)
     shares = {f"{name}'s data": mean_over_seeds(networks, "held-out accuracy", reading=name) for name in READINGS}
-    most = max(one.mean + one.error for one in shares.values())
+    highest = max(share.mean + share.error for share in shares.values())
     detail = f"share labelled right; {networks_behind(shares.values())}"
     if (setting, epoch, model) == ("A", LAST_EPOCH, "network"):
-        bits = held_out_information([one.mean for one in shares.values()])
+        bits = held_out_information([share.mean for share in shares.values()])
         detail += f"; a network with these shares has I(prediction; Y_2 | Y_1) = {bits[0]:.3f} and {bits[1]:.3f} bits"
-    return Measured({**shares, "larger plus two standard errors": most}, detail)
+    return Measured({**shares, "larger plus two standard errors": highest}, detail)
 
 
 def tilts(rows: Table) -> Measured:
@@ -70,8 +70,8 @@ def accidental_shares(rows: Table) -> Measured:
 
 
 def _whole(rows: Table, setting: str, epoch: int, seeds: IntArray) -> float:
-    found = rows.only(setting=setting, epoch=epoch)
-    right = found["held-out accuracy"][np.isin(found["seed"], seeds)]
+    networks = rows.only(setting=setting, epoch=epoch)
+    right = networks["held-out accuracy"][np.isin(networks["seed"], seeds)]
     return float(np.mean(right == 1)) if len(right) else float("nan")
 
 
@@ -82,20 +82,22 @@ def boundary_moves(rows: Table) -> Measured:
     numbers: dict[str, Estimate | float] = {}
     controls = []
     for reading in sorted(set(rows["reading"].tolist())):
-        found = rows.only(reading=reading)
-        early, late = _moves(found, "A", 0, 4), _moves(found, "A", 4, LAST_EPOCH)
+        networks = rows.only(reading=reading)
+        early, late = _moves(networks, "A", 0, 4), _moves(networks, "A", 4, LAST_EPOCH)
         numbers |= {f"{reading}'s data, epochs 0 to 4": early, f"{reading}'s data, 4 to {LAST_EPOCH:,}": late}
         numbers[f"{reading}'s data, early less late"] = early.mean - late.mean
         count = networks_behind((early, late))
-        controls.append(f"{_moves(found, 'B', 4, LAST_EPOCH)} with the {reading}'s data")
+        controls.append(f"{_moves(networks, 'B', 4, LAST_EPOCH)} with the {reading}'s data")
     detail = f"share of the held-out quadrant that changes sides; later in B {' and '.join(controls)}; {count}"
     return Measured(numbers, detail)
 
 
 def _moves(rows: Table, setting: str, first: int, second: int) -> Estimate:
     """Share of the held-out quadrant whose answer changes between two epochs."""
-    found = rows.only(setting=setting)
-    changed = [_region(found, seed, first) != _region(found, seed, second) for seed in sorted(found.by("seed"))]
+    networks = rows.only(setting=setting)
+    changed = [
+        _region(networks, seed, first) != _region(networks, seed, second) for seed in sorted(networks.by("seed"))
+    ]
     return estimate((float(np.mean(region)) for region in changed), f"setting {setting}")
 
 
@@ -136,5 +138,5 @@ def held_out_information(accuracy: Any) -> FloatArray:
     [0.0581, 0.0195, 0.1838]
     """
     share = np.asarray(accuracy, dtype=np.float64)
-    found: FloatArray = (binary_entropy((1 + share) / 2) - binary_entropy(share) / 2) / 2
-    return found
+    bits: FloatArray = (binary_entropy((1 + share) / 2) - binary_entropy(share) / 2) / 2
+    return bits

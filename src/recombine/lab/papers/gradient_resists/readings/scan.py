@@ -23,15 +23,15 @@ def _at(rows: Table, column: str, step: int, reading: str, repeats: bool = True)
 def command_accuracies(rows: Table) -> Measured:
     """Return how many commands networks get right in the end, of training and of the test."""
     last = int(require(rows)["step"].max())
-    ends = {name: [_at(rows, part, last, name) for part in ("train", "test")] for name in ("A", *B_READINGS)}
-    train, test = (found.mean for found in ends["A"])
+    ends = {name: [_at(rows, kind, last, name) for kind in ("train", "test")] for name in ("A", *B_READINGS)}
+    train, test = (accuracy.mean for accuracy in ends["A"])
     numbers = {
         "A, training": train,
         "A, test": test,
-        "least of B": min(found.mean for name in B_READINGS for found in ends[name]),
+        "least of B": min(accuracy.mean for name in B_READINGS for accuracy in ends[name]),
         "B ahead on the test by": min(ends[name][1].mean for name in B_READINGS) - test,
     }
-    words = "; ".join(f"{name} {found[0]} / {found[1]}" for name, found in ends.items())
+    words = "; ".join(f"{name} {accuracy[0]} / {accuracy[1]}" for name, accuracy in ends.items())
     detail = f"train / test after {last:,} steps: {words}; {networks_behind(ends['A'])}"
     scale, note = (PART, "direction only") if last < SCAN_STEPS else (WHOLE, "")
     return Measured(numbers, detail, scale=scale, note=note)
@@ -39,18 +39,18 @@ def command_accuracies(rows: Table) -> Measured:
 
 def early_lead(rows: Table) -> Measured:
     """Return how far A is ahead of B1, the released setting, in training accuracy at step 25; beside B2 and B3."""
-    found = {name: _at(rows, "train", EARLY, name) for name in ("A", *B_READINGS)}
-    lead = found["A"].mean - found["B1"].mean
-    error = float(np.hypot(found["A"].error, found["B1"].error))
+    accuracies = {name: _at(rows, "train", EARLY, name) for name in ("A", *B_READINGS)}
+    lead = accuracies["A"].mean - accuracies["B1"].mean
+    error = float(np.hypot(accuracies["A"].error, accuracies["B1"].error))
     numbers = {
-        **found,
+        **accuracies,
         "A less B1": lead,
         "A less B1, less two standard errors": lead - error,
-        "A less B3": found["A"].mean - found["B3"].mean,
+        "A less B3": accuracies["A"].mean - accuracies["B3"].mean,
     }
     detail = (
         f"share of training rows right at step {EARLY}. B1 is what the authors ran; B3 is what the text says and B2 "
-        f"what the appendix says, and of these A is not ahead; {networks_behind(found.values())}"
+        f"what the appendix says, and of these A is not ahead; {networks_behind(accuracies.values())}"
     )
     return Measured(numbers, detail)
 
@@ -79,9 +79,9 @@ def small_encoder(rows: Table) -> Measured:
     small = require(rows, encoder=16)
     last = int(small["step"].max())
     ends = {
-        f"{name}, {words}": mean_over_seeds(small, f"{part} accuracy", reading=name, step=last)
+        f"{name}, {words}": mean_over_seeds(small, f"{kind} accuracy", reading=name, step=last)
         for name in ("A", "B3")
-        for part, words in (("train", "training"), ("test", "test"))
+        for kind, words in (("train", "training"), ("test", "test"))
     }
     numbers = {**ends, "B3 ahead on the test by": ends["B3, test"].mean - ends["A, test"].mean}
     return Measured(numbers, f"after {last:,} steps; {networks_behind(ends.values())}")

@@ -30,9 +30,9 @@ def simplex(steps: int) -> FloatArray:
     """
     first, second = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1), indexing="ij")
     inside = first + second <= steps
-    one, two = first[inside], second[inside]
+    i, j = first[inside], second[inside]
     # Counting in whole steps keeps s3 exactly zero on the edge.
-    return np.stack([one / (3 * steps), two / (3 * steps), (steps - one - two) / steps], axis=1)
+    return np.stack([i / (3 * steps), j / (3 * steps), (steps - i - j) / steps], axis=1)
 
 
 def kappa(salience: FloatArray) -> FloatArray:
@@ -107,7 +107,7 @@ def conjunctions(unit: Unit) -> Rows:
     rows = []
     for loss in LOSSES:
         model = KernelClassifier(kernel, loss=loss).fit(seen, target)
-        fitted = {s: found for order in (1, 2, 3) for s, found in model.conjunction_values(order).items()}
+        fitted = {s: values for order in (1, 2, 3) for s, values in model.conjunction_values(order).items()}
         rows += _sizes(setting, task.name, loss, fitted)
         if loss == "hinge":
             labels = np.sign(model.decision_function(task.cells))
@@ -118,6 +118,6 @@ def conjunctions(unit: Unit) -> Rows:
 def _sizes(setting: Mapping[str, Any], task: str, loss: str, values: Mapping[Subset, Any]) -> Rows:
     """Mean |f_J| over the seen conjunctions of each kind, and its share of the sum over kinds: a row each."""
     sizes = {kind: float(size) for kind, size in by_kind(values).items()}
-    place = {"activation": setting["activation"], "depth": setting["depth"], "task": task, "loss": loss}
+    about = {"activation": setting["activation"], "depth": setting["depth"], "task": task, "loss": loss}
     total = sum(sizes.values())
-    return [{**place, "kind": kind, "size": sizes[kind], "share": sizes[kind] / total} for kind in KINDS]
+    return [{**about, "kind": kind, "size": sizes[kind], "share": sizes[kind] / total} for kind in KINDS]

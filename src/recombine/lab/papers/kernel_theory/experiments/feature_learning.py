@@ -41,10 +41,10 @@ def equivalence_units(unit: Unit) -> Rows:
     accuracy, sure = sign_accuracy(*unseen), margin(*unseen)
     weights, readouts = (trained.parameters[name].double().cpu().numpy() for name in ("weight0", "weight1"))
     rows: Rows = []
-    for place, seed in enumerate(unit.seeds):
+    for index, seed in enumerate(unit.seeds):
         about = {"sigma": unit.setting["sigma"], "width": unit.setting["width"], "seed": seed}
-        about |= {"accuracy": float(accuracy[place]), "margin": float(sure[place])}
-        rows += [about | found for found in types_of_units(weights[place], readouts[place, 0])]
+        about |= {"accuracy": float(accuracy[index]), "margin": float(sure[index])}
+        rows += [about | row for row in types_of_units(weights[index], readouts[index, 0])]
     return rows
 
 
@@ -76,7 +76,7 @@ def types_of_units(weights: FloatArray, readout: FloatArray) -> Rows:
         within, across = _differences(shape[chosen])
         row = {"type": name, "units": int(chosen.sum()), "active": int(active.sum()), "share": share}
         row |= {"within a class": within, "from opposite": across}
-        rows.append(row | {f"input {place}": float(value) for place, value in enumerate(means)})
+        rows.append(row | {f"input {number}": float(value) for number, value in enumerate(means)})
     return rows
 
 
@@ -110,14 +110,14 @@ def feature_similarity(unit: Unit) -> Rows:
     rows: Rows = []
     for when, parameters in layers.items():
         weights, biases = (parameters[name].double().cpu().numpy() for name in ("weight0", "bias0"))
-        for place, seed in enumerate(unit.seeds):
-            hidden = np.maximum(inputs @ weights[place].T + biases[place], 0)
+        for index, seed in enumerate(unit.seeds):
+            hidden = np.maximum(inputs @ weights[index].T + biases[index], 0)
             steps = np.quantile(similarities(hidden, task.cells), LEVELS)
             about = {
                 "sigma": unit.setting["sigma"],
                 "seed": seed,
                 "when": when,
-                "train loss": float(trained.loss[place]),
+                "train loss": float(trained.loss[index]),
             }
             rows += [
                 {**about, "level": float(level), "similarity": float(value)}
@@ -158,6 +158,6 @@ def anchors_addition(unit: Unit) -> Rows:
     slopes, _ = fitted_line(task.target[task.test], trained_outputs(task, trained)[:, task.test])
     about = {"set": setting["set"], "p": len(setting["anchors"]), "sigma": setting["sigma"]}
     return [
-        {**about, "seed": seed, "train loss": float(trained.loss[place]), "slope": float(slopes[place])}
-        for place, seed in enumerate(unit.seeds)
+        {**about, "seed": seed, "train loss": float(trained.loss[index]), "slope": float(slopes[index])}
+        for index, seed in enumerate(unit.seeds)
     ]

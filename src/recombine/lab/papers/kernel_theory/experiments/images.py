@@ -58,8 +58,8 @@ def addition_task(name: str) -> Task:
     if word == "dispersed" and seed.isdecimal():
         return tasks.dispersed_addition(seed=int(seed))
     if name not in ADDITION_SETS:
-        known = (*ADDITION_SETS, "dispersed 0")
-        raise InputError(f"set {name!r} is unknown;{near_miss(name, known)} Sets: {listing(known)}, ...")
+        names = (*ADDITION_SETS, "dispersed 0")
+        raise InputError(f"set {name!r} is unknown;{near_miss(name, names)} Sets: {listing(names)}, ...")
     return tasks.symbolic_addition(anchors=ADDITION_SETS[name])
 
 
@@ -73,9 +73,10 @@ def architecture_of(setting: Setting, shape: tuple[int, ...]) -> Architecture:
     kinds_of: dict[str, Any] = {"convnet": ConvNet, "resnet": ResNet, "vit": ViT}
     if name not in kinds_of:
         raise InputError(f"architecture {name!r} is unknown;{near_miss(name, kinds_of)} Known: {listing(kinds_of)}")
-    given = {size: setting[size] for size in SIZES[name] if size in setting}
+    settings_given = {size: setting[size] for size in SIZES[name] if size in setting}
     sizes = {
-        size.removesuffix(" size"): tuple(value) if isinstance(value, list) else value for size, value in given.items()
+        size.removesuffix(" size"): tuple(value) if isinstance(value, list) else value
+        for size, value in settings_given.items()
     }
     made: Architecture = kinds_of[name](shape=shape, **sizes)
     return made
@@ -101,7 +102,7 @@ class ImageSetup:
         images = load_images(setting["images"])
         counts = {"pool": setting["pool"], "total": setting["total"], "per_cell": setting.get("per cell", PER_CELL)}
         drawn = [draw_images(task, images, seed, **counts) for seed in unit.seeds]
-        splits = {split: stack_draws([one[split] for one in drawn]) for split in drawn[0]}
+        splits = {split: stack_draws([draw[split] for draw in drawn]) for split in drawn[0]}
         noise = unit.seeds if setting.get("augment", False) else None
         pairs = {
             split: ImagePairs(
@@ -148,19 +149,21 @@ class ImageSetup:
         architecture = self.ensemble.architecture
         if isinstance(architecture, ConvNet):
             parameters, statistics = self.ensemble.initial()
-            places = [slice(place, place + 1) for place in range(len(self.ensemble))]
-            networks = [(select_networks(parameters, place), select_networks(statistics, place)) for place in places]
-            found = np.array([self._salience_of(place, architecture, *one) for place, one in enumerate(networks)]).T
+            slices = [slice(index, index + 1) for index in range(len(self.ensemble))]
+            networks = [(select_networks(parameters, index), select_networks(statistics, index)) for index in slices]
+            saliences = np.array(
+                [self._salience_of(index, architecture, *network) for index, network in enumerate(networks)]
+            ).T
         else:
-            found = np.full((2, len(self.ensemble)), np.nan)
-        return {"salience": found[0], "salience of distinct samples": found[1]}
+            saliences = np.full((2, len(self.ensemble)), np.nan)
+        return {"salience": saliences[0], "salience of distinct samples": saliences[1]}
 
     def _salience_of(
-        self, place: int, architecture: ConvNet, parameters: Tensors, statistics: Tensors
+        self, index: int, architecture: ConvNet, parameters: Tensors, statistics: Tensors
     ) -> tuple[float, float]:
         import torch
 
-        inputs, each = self._first_samples(place)
+        inputs, each = self._first_samples(index)
         with torch.no_grad():
             features = architecture.features(parameters, statistics, inputs)[-1].double()
         features = features.reshape(len(self.task.cells), each, -1)
@@ -171,7 +174,7 @@ class ImageSetup:
         distinct = (each**2 * identical - squares) / (each * (each - 1))
         return float(kernel.salience[0]), float(OverlapKernel.from_values([*across, distinct]).salience[0])
 
-    def _first_samples(self, place: int) -> tuple[Tensor, int]:
+    def _first_samples(self, index: int) -> tuple[Tensor, int]:
         """The first few images of every cell that one network is tested on, (1, cells * each, ...), and each."""
         import torch
 
@@ -179,7 +182,7 @@ class ImageSetup:
         per_cell = len(self.pairs["val_2"]) // cells
         each = min(SALIENCE_SAMPLES, per_cell)
         rows = torch.arange(cells * per_cell, device=device).view(cells, per_cell)[:, :each].reshape(1, -1)
-        inputs = self.pairs["val_2"].take(torch.tensor([place], device=device), rows)
+        inputs = self.pairs["val_2"].take(torch.tensor([index], device=device), rows)
         return inputs.to(self.ensemble.master), each
 
 
@@ -210,8 +213,8 @@ def image_splits(unit: Unit) -> Rows:
     """Slope on unseen sums by the images that show them: new ones, those of training in new pairs, or both pooled."""
     task = addition_task(unit.setting["set"])
     answers = ImageSetup.of(task, unit).trained(unit.setting)
-    known, new = (answers.by_cell(split)[:, task.test] for split in ("val_1", "val_2"))
-    shown = {"training images": known, "new images": new, "pooled": (known + new) / 2}
+    trained_images, new = (answers.by_cell(split)[:, task.test] for split in ("val_1", "val_2"))
+    shown = {"training images": trained_images, "new images": new, "pooled": (trained_images + new) / 2}
     columns = {f"slope, {name}": fitted_line(task.target[task.test], outputs)[0] for name, outputs in shown.items()}
     return _rows(unit, {"set": unit.setting["set"]}, dict(columns))
 
@@ -221,6 +224,6 @@ def _rows(unit: Unit, condition: Mapping[str, Any], columns: Columns) -> Rows:
     about = {name: unit.setting[name] for name in ("images", "architecture", "loss", "distance")}
     listed = {name: values.tolist() for name, values in columns.items()}
     return [
-        {**about, **condition, "seed": seed, **{name: values[place] for name, values in listed.items()}}
-        for place, seed in enumerate(unit.seeds)
+        {**about, **condition, "seed": seed, **{name: values[index] for name, values in listed.items()}}
+        for index, seed in enumerate(unit.seeds)
     ]

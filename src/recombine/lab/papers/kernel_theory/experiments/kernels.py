@@ -82,8 +82,8 @@ def salience(unit: Unit) -> Rows:
     for depth in range(1, setting["depths"] + 1):
         kernel = network_kernel(setting["activation"], depth, setting["factors"])
         for order, value in enumerate(kernel.salience.tolist(), start=1):
-            place = {"activation": setting["activation"], "factors": setting["factors"], "depth": depth}
-            rows.append({**place, "order": order, "salience": value, "constant": kernel.constant})
+            about = {"activation": setting["activation"], "factors": setting["factors"], "depth": depth}
+            rows.append({**about, "order": order, "salience": value, "constant": kernel.constant})
     return rows
 
 
@@ -203,9 +203,9 @@ def _leak_rows(setting: Setting, shift: float, constant: float, intercept: bool)
 
 def _line(task: Task, answer: FloatArray) -> tuple[float, float, float]:
     """Slope and offset of answers against true sums over unseen cells, and the largest distance from that line."""
-    truth, found = task.target[task.test], answer[task.test]
-    slope, offset = np.polyfit(truth, found, 1)
-    return float(slope), float(offset), float(np.abs(slope * truth + offset - found).max())
+    truth, predicted = task.target[task.test], answer[task.test]
+    slope, offset = np.polyfit(truth, predicted, 1)
+    return float(slope), float(offset), float(np.abs(slope * truth + offset - predicted).max())
 
 
 def kernel_equivalence(unit: Unit) -> Rows:
@@ -217,8 +217,8 @@ def kernel_equivalence(unit: Unit) -> Rows:
         for constant in (0.0, 0.5):
             for amount in setting["salience"]:
                 answer = fitted_values(task, two_factor(amount, constant), loss)[task.test]
-                place = {"variant": setting["variant"], "loss": loss, "constant": constant, "salience": amount}
-                rows.append({**place, "largest": float(np.abs(answer).max())})
+                about = {"variant": setting["variant"], "loss": loss, "constant": constant, "salience": amount}
+                rows.append({**about, "largest": float(np.abs(answer).max())})
     return rows
 
 
@@ -295,7 +295,7 @@ def _score(margin: FloatArray) -> float:
     return float(np.where(ties, 0.5, margin > 0).mean())
 
 
-def spread(least: float, most: float, count: int) -> list[float]:
+def spread(low: float, high: float, count: int) -> list[float]:
     """Return evenly spaced values, rounded so that they read well in tables.
 
     Examples
@@ -303,5 +303,5 @@ def spread(least: float, most: float, count: int) -> list[float]:
     >>> spread(0.1, 0.5, 3)
     [0.1, 0.3, 0.5]
     """
-    values: Sequence[float] = np.linspace(least, most, count).round(6).tolist()
+    values: Sequence[float] = np.linspace(low, high, count).round(6).tolist()
     return list(values)

@@ -105,17 +105,17 @@ def onehot_equivalence(unit: Unit) -> Rows:
     }
     about = _about(setting, ("loss", "sigma", "width", "depth"))
     return [
-        {**about, "seed": seed, "step": step, **{name: float(values[time, place]) for name, values in columns.items()}}
+        {**about, "seed": seed, "step": step, **{name: float(values[time, index]) for name, values in columns.items()}}
         for time, step in enumerate(trained.recorded)
-        for place, seed in enumerate(unit.seeds)
+        for index, seed in enumerate(unit.seeds)
     ]
 
 
 def _rows(about: dict[str, Any], seeds: Sequence[int], columns: Mapping[str, Any]) -> Rows:
     """One row per network: what it is, its seed, and its entry (E,) of each column."""
     return [
-        {**about, "seed": seed, **{name: float(values[place]) for name, values in columns.items()}}
-        for place, seed in enumerate(seeds)
+        {**about, "seed": seed, **{name: float(values[index]) for name, values in columns.items()}}
+        for index, seed in enumerate(seeds)
     ]
 
 

@@ -62,10 +62,12 @@ def exposure(unit: Unit) -> Rows:
     rows = []
     for k in unit.setting["similarity"]:
         kernel = OverlapKernel.from_values([0.0, k, 1.0])
-        known = {"invariance": k / (1 - k), "partial exposure": 2 * k**2 / (1 - 2 * k**2)}
+        closed_forms = {"invariance": k / (1 - k), "partial exposure": 2 * k**2 / (1 - 2 * k**2)}
         for name, task in (("invariance", tasks.invariance()), ("partial exposure", tasks.partial_exposure())):
             margin = (fitted_values(task, kernel) * task.target)[task.test]
-            rows.append({"task": name, "similarity": k, "margin": float(margin.min()), "closed form": known[name]})
+            rows.append(
+                {"task": name, "similarity": k, "margin": float(margin.min()), "closed form": closed_forms[name]}
+            )
     return rows
 
 
@@ -82,10 +84,10 @@ def uneven_salience(unit: Unit) -> Rows:
     p, pair = len(setting["anchors"]), 1 - first - second
     rows = []
     for slot, salience in enumerate((first, second)):
-        known = p * salience / (p * salience + pair)
+        closed_form = p * salience / (p * salience + pair)
         about = {"first": first, "second": second, "p": p, "slot": slot, "salience": salience}
         rows.append(
-            {**about, "slope": float(weights[slot]), "closed form": known}
+            {**about, "slope": float(weights[slot]), "closed form": closed_form}
             | {"bend": float(np.abs(design @ weights - outputs).max())}
         )
     return rows

@@ -26,41 +26,45 @@ LAZY = 1.0
 
 
 def _draw_units(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
+    weights_panel, shares_panel = canvas.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     canvas.subplots_adjust(left=0.17, right=0.985, top=0.86, bottom=0.24, wspace=0.12)
     rich = table.but(sigma=LAZY)
     weights = np.array([[rich.only(type=name)[f"input {i}"].mean() for i in range(8)] for name in UNIT_TYPES])
     size = float(np.abs(weights).max())
-    left.imshow(weights, cmap="RdBu_r", vmin=-2.4 * size, vmax=2.4 * size, aspect="auto")
+    weights_panel.imshow(weights, cmap="RdBu_r", vmin=-2.4 * size, vmax=2.4 * size, aspect="auto")
     for row, column in np.ndindex(weights.shape):
-        left.text(column, row, f"{weights[row, column]:+.2f}", ha="center", va="center", fontsize=10, color="black")
-    left.axvline(3.5, color="black", linewidth=1.5, marker="", linestyle="-")
-    votes = [f"{name}\nvotes {'same' if vote > 0 else 'different'}" for name, (_, vote) in UNIT_TYPES.items()]
-    left.set_yticks(range(4), votes, fontsize=10)
-    left.set_xticks(range(8), ["A", "A'", "B", "B'"] * 2)
-    left.set_title("Input weights, rich networks")
-    for middle, words in ((1.5, "first item"), (5.5, "second item")):
-        left.text(middle, -0.16, words, transform=left.get_xaxis_transform(), ha="center", va="center")
-    left.grid(visible=False)
-    names = (*UNIT_TYPES, OTHER)
-    for step, (regime, part) in enumerate((("rich", rich), ("lazy", table.only(sigma=LAZY)))):
-        shares = [part.only(type=name)["share"] for name in names]
-        means = [float(one.mean()) for one in shares]
-        errors = [2 * float(one.std(ddof=1)) / len(one) ** 0.5 if len(one) > 1 else 0.0 for one in shares]
-        places = np.arange(len(names)) + 0.4 * step - 0.2
-        colour = ("#1b6ca8", "#d9e6ec")[step]
-        right.bar(
-            places, means, 0.4, yerr=errors, capsize=3, color=colour, edgecolor="0.2", linewidth=0.6, label=regime
+        weights_panel.text(
+            column, row, f"{weights[row, column]:+.2f}", ha="center", va="center", fontsize=10, color="black"
         )
-    right.set_xticks(range(len(names)), [*[str(place) for place in range(1, 5)], OTHER])
-    right.set(title="Share of the strength", xlabel="type of unit, from above", ylim=(0, 1.03))
-    right.legend(frameon=False, fontsize=11, loc="upper left")
+    weights_panel.axvline(3.5, color="black", linewidth=1.5, marker="", linestyle="-")
+    votes = [f"{name}\nvotes {'same' if vote > 0 else 'different'}" for name, (_, vote) in UNIT_TYPES.items()]
+    weights_panel.set_yticks(range(4), votes, fontsize=10)
+    weights_panel.set_xticks(range(8), ["A", "A'", "B", "B'"] * 2)
+    weights_panel.set_title("Input weights, rich networks")
+    for middle, words in ((1.5, "first item"), (5.5, "second item")):
+        weights_panel.text(
+            middle, -0.16, words, transform=weights_panel.get_xaxis_transform(), ha="center", va="center"
+        )
+    weights_panel.grid(visible=False)
+    names = (*UNIT_TYPES, OTHER)
+    for step, (regime, rows) in enumerate((("rich", rich), ("lazy", table.only(sigma=LAZY)))):
+        shares = [rows.only(type=name)["share"] for name in names]
+        means = [float(share.mean()) for share in shares]
+        errors = [2 * float(share.std(ddof=1)) / len(share) ** 0.5 if len(share) > 1 else 0.0 for share in shares]
+        positions = np.arange(len(names)) + 0.4 * step - 0.2
+        colour = ("#1b6ca8", "#d9e6ec")[step]
+        shares_panel.bar(
+            positions, means, 0.4, yerr=errors, capsize=3, color=colour, edgecolor="0.2", linewidth=0.6, label=regime
+        )
+    shares_panel.set_xticks(range(len(names)), [*[str(number) for number in range(1, 5)], OTHER])
+    shares_panel.set(title="Share of the strength", xlabel="type of unit, from above", ylim=(0, 1.03))
+    shares_panel.legend(frameon=False, fontsize=11, loc="upper left")
 
 
 def _say_units(table: Table) -> str:
-    rest = table.but(sigma=LAZY).only(type=OTHER)["share"].max()
+    rich = table.but(sigma=LAZY).only(type=OTHER)["share"].max()
     lazy = table.only(sigma=LAZY, type=OTHER)["share"].mean()
-    return f"Input weights of four types of unit; others make up {rest:.0%} of rich networks, {lazy:.0%} of lazy ones."
+    return f"Input weights of four types of unit; others make up {rich:.0%} of rich networks, {lazy:.0%} of lazy ones."
 
 
 # ---------------------------------------------------------------------------- similarity of overlapping cells
@@ -70,12 +74,12 @@ def _draw_similarity(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.88, bottom=0.18, wspace=0.06)
     colours = palette()
-    for axes, (title, part) in zip(
+    for axes, (title, rows) in zip(
         panels, (("Lazy", table.only(sigma=LAZY)), ("Rich", table.but(sigma=LAZY))), strict=True
     ):
-        for place, when in enumerate(("before", "after")):
-            for number, curve in enumerate(part.only(when=when).by("seed").values()):
-                style = {"color": colours[place], "linestyle": ("-", "--")[place], "linewidth": 1.2, "marker": ""}
+        for index, when in enumerate(("before", "after")):
+            for number, curve in enumerate(rows.only(when=when).by("seed").values()):
+                style = {"color": colours[index], "linestyle": ("-", "--")[index], "linewidth": 1.2, "marker": ""}
                 label = f"{when} training" if not number else None
                 axes.plot(curve["similarity"], curve["level"], label=label, **style)
         axes.axvspan(0.43, 0.45, color="0.8", label="published peak, lazy" if title == "Lazy" else None, zorder=0)

@@ -73,16 +73,16 @@ def _draw_distance(canvas: Canvas, table: Table) -> None:
         points = table.only(panel=panel)
         lines = sorted(dict.fromkeys(points["line"].tolist()), key=lambda line: [*PUBLISHED, line].index(line))
         named = False
-        for place, line in enumerate(lines):
-            colour, mark = colours[place % len(colours)], MARKERS[place % len(MARKERS)]
-            aside = 0.3 * (place - 1) if panel == "addition" else 0.0
+        for index, line in enumerate(lines):
+            colour, mark = colours[index % len(colours)], MARKERS[index % len(MARKERS)]
+            aside = 0.3 * (index - 1) if panel == "addition" else 0.0
             _line(axes, points.only(line=line), line, colour, mark, aside)
             # Digits have another geometry, so the published curves are shown for MNIST alone.
             if line in PUBLISHED and points["distance"].max() == max(DISTANCES):
-                known = PUBLISHED[line]
+                published = PUBLISHED[line]
                 style: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": mark, "markersize": 5}
                 label, named = None if named else "published, same mark", True
-                axes.plot(DISTANCES, known, markerfacecolor="white", label=label, zorder=1, **style)
+                axes.plot(DISTANCES, published, markerfacecolor="white", label=label, zorder=1, **style)
         axes.set(xlabel="distance (pixels)", ylabel=f"{PANELS[panel]} on unseen cells", title=panel.capitalize())
         count = len(axes.get_legend_handles_labels()[0])
         axes.legend(
@@ -183,16 +183,16 @@ def _draw_kinds(canvas: Canvas, table: Table) -> None:
 def _ratios(axes: Axes, table: Table) -> None:
     colours = palette()
     lines = [("CD-3", "logistic"), ("CD-2", "logistic"), ("CD-3", "squared")]
-    for place, (task, loss) in enumerate(lines):
+    for index, (task, loss) in enumerate(lines):
         shown = table.only(task=task, loss=loss)
         order = np.argsort(shown["distance"])
         error = np.nan_to_num(shown["context / right 2se"][order])
-        style: dict[str, Any] = {"color": colours[place], "marker": MARKERS[place], "linestyle": "-", "capsize": 2.5}
+        style: dict[str, Any] = {"color": colours[index], "marker": MARKERS[index], "linestyle": "-", "capsize": 2.5}
         x = shown["distance"][order]
         axes.errorbar(x, shown["context / right"][order], error, label=f"{task}, {loss}", **style)
         if loss == "logistic" and len(x) and x[-1] == max(DISTANCES):
-            grey: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": MARKERS[place], "zorder": 1}
-            label = "published, same mark" if not place else None
+            grey: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": MARKERS[index], "zorder": 1}
+            label = "published, same mark" if not index else None
             axes.plot((0, 20), RATIOS[task], markerfacecolor="white", label=label, **grey)
     axes.set(title="Context / right pair", xlabel="distance (pixels)", ylim=(0, 1.35 * axes.get_ylim()[1]))
     axes.legend(frameon=False, fontsize=10.5, loc="upper left")
@@ -200,13 +200,13 @@ def _ratios(axes: Axes, table: Table) -> None:
 
 def _bars(axes: Axes, shown: Table) -> None:
     distances = sorted({min(shown["distance"].tolist()), max(shown["distance"].tolist())}) if len(shown) else []
-    places, width = np.arange(len(KINDS)), 0.4
+    positions, width = np.arange(len(KINDS)), 0.4
     for offset, (distance, colour) in enumerate(zip(distances, ("#1b6ca8", "#d9e6ec"), strict=False)):
-        here = shown.only(distance=distance)
-        heights, errors = ([float(np.nan_to_num(here[f"{kind}{end}"][0])) for kind in KINDS] for end in ("", " 2se"))
+        rows = shown.only(distance=distance)
+        heights, errors = ([float(np.nan_to_num(rows[f"{kind}{end}"][0])) for kind in KINDS] for end in ("", " 2se"))
         style: dict[str, Any] = {"color": colour, "edgecolor": "0.2", "linewidth": 0.6, "yerr": errors, "capsize": 3}
-        axes.bar(places + (offset - 0.5) * width, heights, width, label=f"distance {distance}", **style)
-    axes.set_xticks(places, KINDS, rotation=40, ha="right", fontsize=11)
+        axes.bar(positions + (offset - 0.5) * width, heights, width, label=f"distance {distance}", **style)
+    axes.set_xticks(positions, KINDS, rotation=40, ha="right", fontsize=11)
     axes.grid(visible=False, axis="x")
 
 
@@ -248,11 +248,11 @@ def _draw_additivity(canvas: Canvas, table: Table) -> None:
     for row, panel in zip(panels, ("addition", "context dependence"), strict=True):
         for axes, how in zip(row, ("as published", "unseen cells alone"), strict=True):
             points = table.only(panel=panel, how=how)
-            for place, line in enumerate(dict.fromkeys(points["line"].tolist())):
-                _line(axes, points.only(line=line), line, colours[place], MARKERS[place])
+            for index, line in enumerate(dict.fromkeys(points["line"].tolist())):
+                _line(axes, points.only(line=line), line, colours[index], MARKERS[index])
                 if how == "as published" and line in PUBLISHED_ADDITIVITY:
-                    grey: dict[str, Any] = {"color": "0.45", "linestyle": "", "marker": MARKERS[place], "zorder": 5}
-                    label = "published, same mark" if not place else None
+                    grey: dict[str, Any] = {"color": "0.45", "linestyle": "", "marker": MARKERS[index], "zorder": 5}
+                    label = "published, same mark" if not index else None
                     axes.plot((0, 20), PUBLISHED_ADDITIVITY[line], markerfacecolor="white", label=label, **grey)
             if panel == "addition" and how == "as published":
                 axes.axhspan(*SUMS_ADDITIVITY, color="0.85", zorder=0, label="published range")

@@ -30,7 +30,7 @@ PHASES = (
 
 
 def _stacked(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> Table:
-    return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    return Table({name: [row[column] for row in rows] for column, name in enumerate(names)})
 
 
 # ---------------------------------------------------------------------------- salience by depth
@@ -46,12 +46,12 @@ def _draw_salience(canvas: Canvas, table: Table) -> None:
     panels = [(2, 1, "two factors, single levels"), (2, 2, "two factors, whole cells"), (3, 3, "three, whole cells")]
     axes = canvas.subplots(1, 3, sharex=True)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.88, bottom=0.17, wspace=0.27)
-    for place, (factors, order, title) in zip(axes, panels, strict=True):
+    for panel, (factors, order, title) in zip(axes, panels, strict=True):
         for activation in ACTIVATIONS:
             line = table.only(factors=factors, order=order, activation=activation)
-            place.plot(line["depth"], line["salience"], label=NAMES[activation], markevery=(0.0, 0.12))
-        place.set(xscale="log", title=title, xlabel="hidden layers", ylim=(0, 0.52 if order == 1 else 1.03))
-        place.set_xticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
+            panel.plot(line["depth"], line["salience"], label=NAMES[activation], markevery=(0.0, 0.12))
+        panel.set(xscale="log", title=title, xlabel="hidden layers", ylim=(0, 0.52 if order == 1 else 1.03))
+        panel.set_xticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
     axes[0].set_ylabel("salience S(k;C)")
     axes[0].legend(frameon=False, fontsize=11, loc="upper right", handlelength=2.4)
 
@@ -151,11 +151,11 @@ def _draw_phase(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots(1, 2, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.9, bottom=0.24, wspace=0.08)
     titles = ("Hard margin (cross-entropy)", "Squared loss")
-    for place, loss, title in zip(axes, ("hinge", "squared"), titles, strict=True):
-        _tiles(place, table, loss)
-        _marked(place, float(table[f"trained, {loss}"][0]))
-        place.set(title=title, xlabel="salience of single levels S(1;3)", xlim=(-0.005, 0.34), ylim=(-0.005, 0.34))
-        place.grid(visible=False)
+    for panel, loss, title in zip(axes, ("hinge", "squared"), titles, strict=True):
+        _tiles(panel, table, loss)
+        _marked(panel, float(table[f"trained, {loss}"][0]))
+        panel.set(title=title, xlabel="salience of single levels S(1;3)", xlim=(-0.005, 0.34), ylim=(-0.005, 0.34))
+        panel.grid(visible=False)
     axes[0].set_ylabel("salience of pairs S(2;3)")
     patches = [Patch(color=colour, label=words) for colour, words in PHASES]
     canvas.legend(handles=patches, loc="lower center", ncols=4, frameon=False, fontsize=11.5, title=None)
@@ -220,10 +220,10 @@ def _dispersed_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_dispersed(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2, gridspec_kw={"width_ratios": (2, 1)})
+    main, detail = canvas.subplots(1, 2, gridspec_kw={"width_ratios": (2, 1)})
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.9, bottom=0.17, wspace=0.2)
     words = {"exact": "interpolation", "tube 0.1": "support vectors, tube 0.1"}
-    for axes in (left, right):
+    for axes in (main, detail):
         for source, label in words.items():
             line = table.only(source=source)
             error, band = line["mean squared error"], line["two standard errors"]
@@ -239,9 +239,9 @@ def _draw_dispersed(canvas: Canvas, table: Table) -> None:
         }
         axes.plot(points["salience"], points["mean squared error"], label="published (figure 7b)", **style)
         axes.set_xlabel("salience of single items S(1;2)")
-    left.set(ylabel="mean squared error, unseen sums", title="Dispersed addition", ylim=(0, None))
-    right.set(xlim=(0.437, 0.503), ylim=(-0.05, 2.6), title="its right end")
-    left.legend(frameon=False, fontsize=11)
+    main.set(ylabel="mean squared error, unseen sums", title="Dispersed addition", ylim=(0, None))
+    detail.set(xlim=(0.437, 0.503), ylim=(-0.05, 2.6), title="its right end")
+    main.legend(frameon=False, fontsize=11)
 
 
 def _say_dispersed(table: Table) -> str:
@@ -260,18 +260,18 @@ def _draw_kinds(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(2, 3, sharex=True, sharey="row")
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.93, bottom=0.2, wspace=0.06, hspace=0.2)
     for column, task in enumerate(("CD-3", "CD-2", "CD-1")):
-        place, below = panels[0, column], panels[1, column]
+        above, below = panels[0, column], panels[1, column]
         bars = [(name, loss) for name in ("relu", "quadratic") for loss in ("hinge", "squared")]
-        _draw_bars(place, table.only(task=task), bars, "share")
+        _draw_bars(above, table.only(task=task), bars, "share")
         _draw_bars(below, table.only(task=task), [("relu", "labels"), ("quadratic", "labels")], "size")
         for step, name in enumerate(("relu", "quadratic")):
-            known = BARS.get((name, task), {})
-            places = [KINDS.index(kind) + 0.4 * step - 0.2 for kind in known]
+            published = BARS.get((name, task), {})
+            positions = [KINDS.index(kind) + 0.4 * step - 0.2 for kind in published]
             style: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "#b23a0e", "markersize": 8}
-            below.plot(places, list(known.values()), **style, markeredgewidth=1.8, zorder=5)
-        place.set_title(task)
+            below.plot(positions, list(published.values()), **style, markeredgewidth=1.8, zorder=5)
+        above.set_title(task)
         below.set_xticks(range(len(KINDS)), KINDS, rotation=35, ha="right")
-        for axes in (place, below):
+        for axes in (above, below):
             axes.grid(axis="x", visible=False)
     panels[0, 0].set_ylabel("outputs: share")
     panels[1, 0].set_ylabel("labels: mean size")
@@ -292,8 +292,8 @@ def _draw_bars(axes: Axes, table: Table, bars: list[tuple[str, str]], column: st
             "hatch": "////" if loss == "squared" else "",
             "edgecolor": "0.2",
         }
-        places = np.arange(len(KINDS)) + width * (step - (len(bars) - 1) / 2)
-        axes.bar(places, heights, width=width, label=f"{NAMES[name]}{words[loss]}", linewidth=0.6, **style)
+        positions = np.arange(len(KINDS)) + width * (step - (len(bars) - 1) / 2)
+        axes.bar(positions, heights, width=width, label=f"{NAMES[name]}{words[loss]}", linewidth=0.6, **style)
 
 
 def _say_kinds(table: Table) -> str:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 def _slopes_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["onehot-addition"].table
-    kept = rows.where((rows["train loss"] <= FITTED) & np.isin(rows["set"], list(SYMMETRIC)))
-    return over_seeds(kept, ("set", "sigma"), ("slope",))
+    fitted = rows.where((rows["train loss"] <= FITTED) & np.isin(rows["set"], list(SYMMETRIC)))
+    return over_seeds(fitted, ("set", "sigma"), ("slope",))
 
 
 #: Published slopes by initial scale, read from figure 8.
@@ -44,16 +44,16 @@ APART = 1.5
 def _draw_slopes(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.7, top=0.95, bottom=0.17)
-    for place, (name, p) in enumerate(SYMMETRIC.items()):
+    for index, (name, p) in enumerate(SYMMETRIC.items()):
         line = table.only(set=name)
         order = np.argsort(line["sigma"])
-        beside = line["sigma"][order] * APART ** (place - 1)
+        beside = line["sigma"][order] * APART ** (index - 1)
         band = np.nan_to_num(line["slope 2se"][order])
         axes.errorbar(beside, line["slope"][order], band, capsize=3, label=f"{name}, p = {p}")
-        known = [(sigma * APART ** (place - 1), PUBLISHED[sigma][name]) for sigma in PUBLISHED]
-        label = "published (figure 8)" if not place else None
+        published = [(sigma * APART ** (index - 1), PUBLISHED[sigma][name]) for sigma in PUBLISHED]
+        label = "published (figure 8)" if not index else None
         style: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "0.4", "markersize": 10, "zorder": 5}
-        axes.plot(*zip(*known, strict=True), label=label, markeredgewidth=1.8, **style)
+        axes.plot(*zip(*published, strict=True), label=label, markeredgewidth=1.8, **style)
     for kernel, colour, dash, word in (
         (OverlapKernel.relu(1, 2), "0.25", "-", "NNGP"),
         (OverlapKernel.ntk(1, 2), "0.6", "--", "NTK"),

@@ -19,23 +19,25 @@ CLASSES = {"exact": "all answers", "sign only": "signs only", "neither": "neithe
 
 
 def _draw_tasks(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2, sharey=True, gridspec_kw={"width_ratios": (1, 1)})
+    classes_panel, accuracy_panel = canvas.subplots(1, 2, sharey=True, gridspec_kw={"width_ratios": (1, 1)})
     canvas.subplots_adjust(left=0.21, right=0.985, top=0.9, bottom=0.15, wspace=0.05)
     names = table["task"].tolist()[::-1]
     rows = {row["task"]: row for row in table.rows()}
-    places = np.arange(len(names))
+    heights = np.arange(len(names))
     columns = [list(CLASSES).index(rows[name]["class"]) for name in names]
-    left.plot(columns, places, "s", color="#1b6ca8", markersize=11, linestyle="")
-    left.set_xticks(range(3), list(CLASSES.values()))
-    left.set(xlim=(-0.5, 2.5), title="What sums can express")
-    left.set_yticks(places, names)
+    classes_panel.plot(columns, heights, "s", color="#1b6ca8", markersize=11, linestyle="")
+    classes_panel.set_xticks(range(3), list(CLASSES.values()))
+    classes_panel.set(xlim=(-0.5, 2.5), title="What sums can express")
+    classes_panel.set_yticks(heights, names)
     for loss, marker, shift in (("squared", "o", 0.12), ("hinge", "D", -0.12)):
         share = np.array([rows[name][f"accuracy, {loss}"] for name in names], dtype=float)
         word = {"squared": "squared loss", "hinge": "hard margin"}[loss]
-        right.plot(share, places + shift, marker, linestyle="", markersize=7, label=word, markerfacecolor="none")
-    right.axvline(0.5, color="0.6", linewidth=0.8, linestyle="-", marker="")
-    right.set(title="What a ReLU kernel gets right", xlim=(-0.05, 1.05), xlabel="accuracy on unseen cells")
-    right.legend(frameon=False, fontsize=11, loc="upper left")
+        accuracy_panel.plot(
+            share, heights + shift, marker, linestyle="", markersize=7, label=word, markerfacecolor="none"
+        )
+    accuracy_panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="-", marker="")
+    accuracy_panel.set(title="What a ReLU kernel gets right", xlim=(-0.05, 1.05), xlabel="accuracy on unseen cells")
+    accuracy_panel.legend(frameon=False, fontsize=11, loc="upper left")
 
 
 def _say_tasks(table: Table) -> str:
@@ -66,12 +68,12 @@ def _draw_exposure(canvas: Canvas, table: Table) -> None:
     colours = palette()
     for axes, name in zip(panels, ("exposure", "uneven"), strict=True):
         shown = table.only(panel=name)
-        for place, line in enumerate(dict.fromkeys(shown["line"].tolist())):
+        for index, line in enumerate(dict.fromkeys(shown["line"].tolist())):
             points = shown.only(line=line)
             order = np.argsort(points["x"])
-            ink: dict[str, Any] = {"color": colours[place % len(colours)]}
+            ink: dict[str, Any] = {"color": colours[index % len(colours)]}
             axes.plot(points["x"][order], points["closed form"][order], marker="", linestyle="-", linewidth=1.2, **ink)
-            style: dict[str, Any] = {"linestyle": "", "marker": "osD^"[place % 4], "markerfacecolor": "none", **ink}
+            style: dict[str, Any] = {"linestyle": "", "marker": "osD^"[index % 4], "markerfacecolor": "none", **ink}
             every = max(1, len(order) // 12)
             axes.plot(points["x"][order][::every], points["fitted"][order][::every], label=line, **style)
         axes.legend(frameon=False, fontsize=11)

@@ -44,8 +44,10 @@ def _uneven_grid(salience: list[float]) -> Settings:
     ]
 
 
-def _depth_grid(most: int) -> Settings:
-    return [{"activation": name, "depths": list(range(1, most + 1))} for name in ("relu", "quadratic", "step", "ntk")]
+def _depth_grid(deepest: int) -> Settings:
+    return [
+        {"activation": name, "depths": list(range(1, deepest + 1))} for name in ("relu", "quadratic", "step", "ntk")
+    ]
 
 
 KERNEL_EXPERIMENTS = (

@@ -71,14 +71,14 @@ def _similarity_grid(steps: int) -> Settings:
     return [{"sigma": sigma, **shared} for sigma in (1e-6, 1.0)]
 
 
-def _anchors_grid(most: int, steps: int) -> Settings:
+def _anchors_grid(max_anchors: int, steps: int) -> Settings:
     """Lazy networks by the number of anchors: central ones (extrapolation) or outer ones (interpolation)."""
     shared = {"sigma": 1.0, "width": 1000, "rate": 0.005, "steps": steps, "stop": 1e-4, "seeds": SEEDS}
     return [
         {"set": name, "anchors": anchors, **shared}
         for name in ("extrapolation", "interpolation")
         for anchors in kernels.ANCHOR_SETS[name]
-        if len(anchors) <= most
+        if len(anchors) <= max_anchors
     ]
 
 

@@ -89,12 +89,12 @@ def published_bars(rows: Table) -> Measured:
     three = rows.only(depth=3)
 
     def off(loss: str) -> float:
-        found = [
+        differences = [
             three.only(activation=name, task=task, loss=loss, kind=kind)["size"][0] - height
             for (name, task), bars in BARS.items()
             for kind, height in bars.items()
         ]
-        return float(np.abs(found).max())
+        return float(np.abs(differences).max())
 
     numbers = {"labels, off by at most": off("labels"), "outputs, off by at most": off("hinge")}
     return Measured(numbers, f"{sum(map(len, BARS.values()))} bars with known heights, exact values")

@@ -22,23 +22,25 @@ def _rich(rows: Table) -> Table:
 def unit_types(rows: Table) -> Measured:
     """Return how much of rich networks on equivalence is units of the four types, and of lazy ones."""
     rich, lazy = _rich(rows), require(rows, sigma=LAZY)
-    others = rich.only(type=OTHER)
+    other_units = rich.only(type=OTHER)
     four = rich.but(type=OTHER)
     numbers = {
-        "smallest share of the four types": float(1 - others["share"].max()),
+        "smallest share of the four types": float(1 - other_units["share"].max()),
         "fewest units of a type": int(four["units"].min()),
         "smallest accuracy": float(rich["accuracy"].min()),
         "share in lazy networks": float(1 - lazy.only(type=OTHER)["share"].mean()),
     }
-    active = others["active"]
-    detail = f"{len(others)} rich networks with {active.min()} to {active.max()} active units of {rich['width'][0]:,}"
+    active = other_units["active"]
+    detail = (
+        f"{len(other_units)} rich networks with {active.min()} to {active.max()} active units of {rich['width'][0]:,}"
+    )
     return Measured(numbers, f"{detail}; {len(lazy.only(type=OTHER))} lazy networks")
 
 
 def class_weights(rows: Table) -> Measured:
     """Return how far the input weights of equivalent items differ in rich networks, and of others from opposite."""
     four = _rich(rows).but(type=OTHER)
-    sizes = np.abs(np.stack([four[f"input {place}"] for place in range(8)]))
+    sizes = np.abs(np.stack([four[f"input {number}"] for number in range(8)]))
     numbers = {
         "largest difference within a class": float(np.nanmax(four["within a class"])),
         "largest distance from opposite": float(np.nanmax(four["from opposite"])),
@@ -54,7 +56,7 @@ def similarity_before_and_after(rows: Table) -> Measured:
         before, after = (chosen.only(when=when) for when in ("before", "after"))
         numbers[f"{name}: median before"] = mean_over_seeds(before, "similarity", level=0.5)
         numbers[f"{name}: median after"] = mean_over_seeds(after, "similarity", level=0.5)
-        first, last = (estimate(_spreads(part)) for part in (before, after))
+        first, last = (estimate(_spreads(group)) for group in (before, after))
         numbers[f"{name}: spread after / before"] = last.mean / first.mean
     return Measured(numbers, "spread: between the similarities that a tenth of pairs are below, and above")
 
@@ -74,10 +76,10 @@ def slopes_by_anchors(rows: Table) -> Measured:
         name: {p: mean_over_seeds(lazy, "slope", set=name, p=p) for p in sorted(lazy.only(set=name).by("p"))}
         for name in ("extrapolation", "interpolation")
     }
-    miss = [abs(found.mean - float(slope(salience, p))) for by in means.values() for p, found in by.items()]
+    miss = [abs(measured.mean - float(slope(salience, p))) for by in means.values() for p, measured in by.items()]
     numbers: dict[str, object] = {"from the law, at most": max(miss)}
     for name, by in means.items():
-        numbers[name] = {f"p = {p}:": found for p, found in by.items()}
+        numbers[name] = {f"p = {p}:": measured for p, measured in by.items()}
     gaps = [means["interpolation"][p].mean - means["extrapolation"][p].mean for p in means["interpolation"]]
     detail = f"differences of the two sets with equally many anchors {', '.join(f'{gap:+.3f}' for gap in gaps)}"
     return Measured(numbers, f"p = 1 to 5, six networks each; {detail}")

@@ -70,7 +70,7 @@ def _listed(series: Iterable[Estimate]) -> str:
 def _ends(name: str, series: Sequence[Any]) -> dict[str, float]:
     """The ends of a series, as numbers of their own."""
     return {
-        f"{name} at distance {end}": float(entries_of(series)[place]) for end, place in zip(ENDS, (0, -1), strict=True)
+        f"{name} at distance {end}": float(entries_of(series)[index]) for end, index in zip(ENDS, (0, -1), strict=True)
     }
 
 
@@ -95,84 +95,86 @@ def context_accuracies(rows: Table) -> Measured:
     """Return accuracies on CD-k by distance."""
     names = ("CD-3", "CD-2", "CD-1")
     distances = _distances(rows, [{"task": task, "loss": "logistic"} for task in names])
-    found = {task: _series(rows, "accuracy", distances, task=task, loss="logistic") for task in names}
-    hard, *easy = found.values()
+    accuracies = {task: _series(rows, "accuracy", distances, task=task, loss="logistic") for task in names}
+    hard, *easy = accuracies.values()
     numbers = {
-        **{task: _at(distances, series) for task, series in found.items()},
+        **{task: _at(distances, series) for task, series in accuracies.items()},
         **_ends("CD-3", hard),
-        "lowest of CD-2, CD-1": min(s.mean for one in easy for s in one),
+        "lowest of CD-2, CD-1": min(s.mean for series_of_task in easy for s in series_of_task),
     }
-    every = networks_behind(s for series in found.values() for s in series)
+    every = networks_behind(s for series in accuracies.values() for s in series)
     return Measured(numbers, f"distances {distances}; {every}", stands_in=stands_in(rows))
 
 
 def _by_anchors(rows: Table) -> tuple[list[int], list[Estimate], list[Estimate]]:
     """Distances, and slopes there with one and with two anchors."""
     distances = _distances(rows, [{"set": "extrapolation"}, {"set": "interpolation"}])
-    one, two = (_series(rows, "slope", distances, set=name) for name in ("extrapolation", "interpolation"))
-    return distances, one, two
+    slopes1, slopes2 = (_series(rows, "slope", distances, set=name) for name in ("extrapolation", "interpolation"))
+    return distances, slopes1, slopes2
 
 
 def slopes_by_distance(rows: Table) -> Measured:
     """Return slopes by distance with one and with two anchors."""
-    distances, one, two = _by_anchors(rows)
-    detail = f"distances {distances}; {networks_behind(one + two)}"
+    distances, slopes1, slopes2 = _by_anchors(rows)
+    detail = f"distances {distances}; {networks_behind(slopes1 + slopes2)}"
     return Measured(
-        {"one anchor": _at(distances, one), "two anchors": _at(distances, two)}, detail, stands_in=stands_in(rows)
+        {"one anchor": _at(distances, slopes1), "two anchors": _at(distances, slopes2)},
+        detail,
+        stands_in=stands_in(rows),
     )
 
 
 def gain_of_an_anchor(rows: Table) -> Measured:
     """Return how much larger slopes are with two anchors than with one, by distance."""
-    distances, one, two = _by_anchors(rows)
-    less = [second.mean - first.mean for first, second in zip(one, two, strict=True)]
+    distances, slopes1, slopes2 = _by_anchors(rows)
+    less = [second.mean - first.mean for first, second in zip(slopes1, slopes2, strict=True)]
     gaps = [_gap(rows.only(distance=distance)) for distance in distances]
-    detail = f"distances {distances}; seed by seed {_listed(gaps)}; {networks_behind(one + two)}"
+    detail = f"distances {distances}; seed by seed {_listed(gaps)}; {networks_behind(slopes1 + slopes2)}"
     return Measured({"two anchors less one": _at(distances, less)}, detail, stands_in=stands_in(rows))
 
 
 def published_slopes(rows: Table) -> Measured:
     """Return how far slopes are from the published ones."""
-    distances, one, two = _by_anchors(rows)
+    distances, slopes1, slopes2 = _by_anchors(rows)
     if stands_in(rows):
         raise MissingRowsError("published slopes are of MNIST; digits stood in for it")
     less = [
         [
-            found.mean - SLOPES[name][DISTANCES.index(distance)]
-            for distance, found in zip(distances, series, strict=True)
+            measured.mean - SLOPES[name][DISTANCES.index(distance)]
+            for distance, measured in zip(distances, series, strict=True)
         ]
-        for name, series in (("extrapolation", one), ("interpolation", two))
+        for name, series in (("extrapolation", slopes1), ("interpolation", slopes2))
     ]
     numbers = {
         "one anchor, off by": max(map(abs, less[0])),
         "two anchors, off by": max(map(abs, less[1])),
         "below the published": sum(value < 0 for series in less for value in series),
     }
-    return Measured(numbers, f"{2 * len(distances)} means, distances {distances}; {networks_behind(one + two)}")
+    return Measured(numbers, f"{2 * len(distances)} means, distances {distances}; {networks_behind(slopes1 + slopes2)}")
 
 
 def published_errors(rows: Table) -> Measured:
     """Return how many squared errors on unseen sums are further from the published ones than two standard errors."""
     if stands_in(rows):
         raise MissingRowsError("published errors are of MNIST; digits stood in for it")
-    found = {
+    errors = {
         (name, distance): mean_over_seeds(rows, "mse", set=name, distance=distance)
         for name in ERRORS
         for distance in ENDS
     }
-    known = {(name, distance): ERRORS[name][place] for name in ERRORS for place, distance in enumerate(ENDS)}
-    outside = [key for key, one in found.items() if abs(one.mean - known[key]) > one.error]
+    published = {(name, distance): ERRORS[name][index] for name in ERRORS for index, distance in enumerate(ENDS)}
+    outside = [key for key, error in errors.items() if abs(error.mean - published[key]) > error.error]
     words = "; ".join(
-        f"{name} at {distance}: {one.mean:.2f} ± {one.error:.2f}, published {known[name, distance]}"
-        for (name, distance), one in found.items()
+        f"{name} at {distance}: {error.mean:.2f} ± {error.error:.2f}, published {published[name, distance]}"
+        for (name, distance), error in errors.items()
     )
-    return Measured({"outside two standard errors": len(outside), "conditions": len(found)}, words)
+    return Measured({"outside two standard errors": len(outside), "conditions": len(errors)}, words)
 
 
 def _gap(rows: Table) -> Estimate:
     """How much larger slopes are with two anchors than with one, network by network of the same seed."""
-    two, one = rows.only(set="interpolation").paired(rows.only(set="extrapolation"), "slope")
-    return estimate(two - one)
+    slopes2, slopes1 = rows.only(set="interpolation").paired(rows.only(set="extrapolation"), "slope")
+    return estimate(slopes2 - slopes1)
 
 
 def photo_addition(rows: Table) -> Measured:
@@ -187,7 +189,7 @@ def photo_addition(rows: Table) -> Measured:
     # Published curves are means over networks; single ones are reported next to them.
     steps = np.concatenate([_steps(rows.only(architecture=network, set=name)) for network, name in at_hand])
     numbers = {"largest slope": max(s.mean for s in slopes.values()), "steps that do not rise": int((steps <= 0).sum())}
-    detail = "; ".join(f"{network}, {name} {found}" for (network, name), found in slopes.items())
+    detail = "; ".join(f"{network}, {name} {measured}" for (network, name), measured in slopes.items())
     detail += (
         f"; {networks_behind(slopes.values())}; {len(steps)} steps of curves averaged over networks; the curves of "
         f"{int(np.sum(rows['increasing']))} of {len(rows)} single networks rise throughout"
@@ -204,28 +206,28 @@ def _steps(rows: Table) -> FloatArray:
 
 def photo_context(rows: Table) -> Measured:
     """Return accuracies on CD-3 of photographs, and how much better CD-1 is."""
-    found = {
+    accuracies = {
         network: [mean_over_seeds(rows, "accuracy", architecture=network, task=task) for task in ("CD-3", "CD-1")]
         for network in PHOTO_NETWORKS
     }
     numbers = {
-        "CD-3": {network: hard for network, (hard, _) in found.items()},
-        "CD-1 less CD-3": {network: easy.mean - hard.mean for network, (hard, easy) in found.items()},
+        "CD-3": {network: hard for network, (hard, _) in accuracies.items()},
+        "CD-1 less CD-3": {network: easy.mean - hard.mean for network, (hard, easy) in accuracies.items()},
     }
-    detail = "; ".join(f"{network}: CD-3 {hard}, CD-1 {easy}" for network, (hard, easy) in found.items())
-    return _photographs(rows, numbers, f"{detail}; {networks_behind(s for pair in found.values() for s in pair)}")
+    detail = "; ".join(f"{network}: CD-3 {hard}, CD-1 {easy}" for network, (hard, easy) in accuracies.items())
+    return _photographs(rows, numbers, f"{detail}; {networks_behind(s for pair in accuracies.values() for s in pair)}")
 
 
 def equivalence_accuracies(rows: Table) -> Measured:
     """Return accuracies on transitive equivalence by distance, and how far they are from the published ones."""
     condition = {"anchors": 4, "loss": "logistic"}
     distances = _distances(rows, [condition])
-    found = _series(rows, "accuracy", distances, **condition)
-    known = _series(rows, "in-distribution accuracy", distances, **condition)
-    miss = [abs(one.mean - EQUIVALENCE.get(d, np.nan)) for d, one in zip(distances, found, strict=True)]
-    detail = f"distances {distances}; seen pairs {_listed(known)}; {networks_behind(found)}"
+    accuracies = _series(rows, "accuracy", distances, **condition)
+    seen_accuracies = _series(rows, "in-distribution accuracy", distances, **condition)
+    miss = [abs(accuracy.mean - EQUIVALENCE.get(d, np.nan)) for d, accuracy in zip(distances, accuracies, strict=True)]
+    detail = f"distances {distances}; seen pairs {_listed(seen_accuracies)}; {networks_behind(accuracies)}"
     return Measured(
-        {"unseen pairs": _at(distances, found), "from the published": _at(distances, miss)},
+        {"unseen pairs": _at(distances, accuracies), "from the published": _at(distances, miss)},
         detail,
         stands_in=stands_in(rows),
     )
@@ -235,30 +237,30 @@ def untrained_salience(rows: Table) -> Measured:
     """Return S(1;2) of untrained networks by distance, and how much it rises from end to end, seed by seed."""
     plain = rows.only(set="extrapolation")
     distances = _distances(plain, [{"set": "extrapolation"}])
-    found = _series(plain, "salience", distances)
+    saliences = _series(plain, "salience", distances)
     far, near = plain.only(distance=distances[-1]).paired(plain.only(distance=distances[0]), "salience")
     rise = estimate(far - near)
     numbers = {
-        "salience": _at(distances, found),
+        "salience": _at(distances, saliences),
         "rise, seed by seed, above its error": rise.mean - np.nan_to_num(rise.error),
     }
-    detail = f"distances {distances}; rise {rise}; {networks_behind(found)}"
+    detail = f"distances {distances}; rise {rise}; {networks_behind(saliences)}"
     return Measured(numbers, detail, stands_in=stands_in(rows))
 
 
 def law_and_slopes(rows: Table) -> Measured:
     """Return how far the leak law, applied to either salience, is from the slopes with one anchor."""
-    distances, one, two = _by_anchors(rows)
+    distances, slopes1, slopes2 = _by_anchors(rows)
     plain = rows.only(set="extrapolation")
     numbers: dict[str, Any] = {}
     words = {"salience": "a sample with itself", "salience of distinct samples": "distinct samples"}
     for column, word in words.items():
         law = [float(slope(np.clip(s.mean, 0, 0.5), 1)) for s in _series(plain, column, distances)]
-        numbers[f"law less slope, {word}"] = _at(distances, [a - b.mean for a, b in zip(law, one, strict=True)])
+        numbers[f"law less slope, {word}"] = _at(distances, [a - b.mean for a, b in zip(law, slopes1, strict=True)])
     # Eq. 3 solved for S: m / (1 + m) with one anchor, m / 2 with two.
-    first, second = [s.mean / (1 + s.mean) for s in one], [s.mean / 2 for s in two]
+    first, second = [s.mean / (1 + s.mean) for s in slopes1], [s.mean / 2 for s in slopes2]
     numbers["implied by one anchor less by two"] = _at(distances, np.subtract(first, second).tolist())
-    return Measured(numbers, f"distances {distances}; {networks_behind(one + two)}", stands_in=stands_in(rows))
+    return Measured(numbers, f"distances {distances}; {networks_behind(slopes1 + slopes2)}", stands_in=stands_in(rows))
 
 
 def slopes_by_images(rows: Table) -> Measured:
@@ -277,15 +279,15 @@ def pooled_slopes(rows: Table) -> Measured:
         raise MissingRowsError("published slopes are of MNIST; digits stood in for it")
     sets = {"extrapolation": "one anchor", "interpolation": "two anchors"}
     distances = _distances(rows, [{"set": name} for name in sets])
-    found = {name: [mean_over_seeds(rows, "slope, pooled", set=name, distance=d) for d in distances] for name in sets}
+    slopes = {name: [mean_over_seeds(rows, "slope, pooled", set=name, distance=d) for d in distances] for name in sets}
     off = [
-        one.mean - SLOPES[name][DISTANCES.index(distance)]
-        for name, series in found.items()
-        for distance, one in zip(distances, series, strict=True)
+        measured.mean - SLOPES[name][DISTANCES.index(distance)]
+        for name, series in slopes.items()
+        for distance, measured in zip(distances, series, strict=True)
     ]
-    numbers: dict[str, Any] = {sets[name]: _at(distances, series) for name, series in found.items()}
+    numbers: dict[str, Any] = {sets[name]: _at(distances, series) for name, series in slopes.items()}
     numbers["off by at most"] = max(map(abs, off))
-    return Measured(numbers, networks_behind([one for series in found.values() for one in series]))
+    return Measured(numbers, networks_behind([measured for series in slopes.values() for measured in series]))
 
 
 def additivity_of_context(rows: Table) -> Measured:
@@ -300,8 +302,8 @@ def additivity_of_context(rows: Table) -> Measured:
         for task in names
     }
     alone = [mean_over_seeds(rows, "additivity", task="CD-3", loss="logistic", distance=d) for d in distances]
-    hard = [abs(one.mean - known) for one, known in zip(at["CD-3"], ADDITIVITY["CD-3"], strict=True)]
-    easy = [_outside(one.mean, ADDITIVITY[task]) for task in names[1:] for one in at[task]]
+    hard = [abs(measured.mean - published) for measured, published in zip(at["CD-3"], ADDITIVITY["CD-3"], strict=True)]
+    easy = [_outside(measured.mean, ADDITIVITY[task]) for task in names[1:] for measured in at[task]]
     ends = (distances[0], distances[-1])
     numbers = {
         **{task: _at(ends, series) for task, series in at.items()},
@@ -321,12 +323,12 @@ def additivity_of_sums(rows: Table) -> Measured:
     if stands_in(rows):
         raise MissingRowsError("published additivity is of MNIST; digits stood in for it")
     groups = list(rows.by("set", "distance").values())
-    found = [float(part["published additivity"].mean()) for part in groups]
+    means = [float(group["published additivity"].mean()) for group in groups]
     numbers = {
-        "lowest": min(found),
-        "highest": max(found),
-        "lowest on unseen pairs alone": min(float(part["additivity"].mean()) for part in groups),
-        "from 0.982 to 0.991": max(_outside(one, SUMS_ADDITIVITY) for one in found),
+        "lowest": min(means),
+        "highest": max(means),
+        "lowest on unseen pairs alone": min(float(group["additivity"].mean()) for group in groups),
+        "from 0.982 to 0.991": max(_outside(mean, SUMS_ADDITIVITY) for mean in means),
     }
     return Measured(numbers, f"{len(groups)} conditions")
 
@@ -341,6 +343,6 @@ def leaning(rows: Table) -> Measured:
     condition = {"task": "CD-3", "loss": "logistic"}
     distances = _distances(rows, [condition])
     sizes, right = (_series(rows, kind, distances, **condition) for kind in ("context", "right"))
-    ratio = [one.mean / other.mean for one, other in zip(sizes, right, strict=True)]
+    ratio = [size.mean / right_size.mean for size, right_size in zip(sizes, right, strict=True)]
     numbers = {"context / right": _at(distances, ratio), "at distance 0": ratio[0], "at distance 20": ratio[-1]}
     return Measured(numbers, f"distances {distances}; {networks_behind(sizes)}", stands_in=stands_in(rows))

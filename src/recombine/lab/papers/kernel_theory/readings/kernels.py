@@ -28,21 +28,23 @@ def interactions(rows: Table) -> Measured:
 
 def sampled_saliences(rows: Table) -> Measured:
     """Return S(1;2) of wide random layers: the mean, and the draw furthest from the known value."""
-    found = rows["salience"]
-    furthest = found[np.argmax(np.abs(found - RELU_SALIENCE))]
-    return Measured({"mean": found.mean(), "furthest": furthest}, f"{len(rows)} draws of {rows['width'][0]:,} units")
+    saliences = rows["salience"]
+    furthest = saliences[np.argmax(np.abs(saliences - RELU_SALIENCE))]
+    return Measured(
+        {"mean": saliences.mean(), "furthest": furthest}, f"{len(rows)} draws of {rows['width'][0]:,} units"
+    )
 
 
 def salience_by_depth(rows: Table) -> Measured:
     """Return where S(C;C) falls with depth, and how far it comes."""
-    whole = rows.where(rows["order"] == rows["factors"])
+    full_order = rows.where(rows["order"] == rows["factors"])
     falls = [
         f"{activation}, {factors} factors"
         for activation in ("relu", "leaky relu", "step", "quadratic")
         for factors in (2, 3, 4)
-        if np.diff(whole.only(activation=activation, factors=factors)["salience"]).min() < -1e-9
+        if np.diff(full_order.only(activation=activation, factors=factors)["salience"]).min() < -1e-9
     ]
-    two = whole.only(factors=2)
+    two = full_order.only(factors=2)
     numbers = {
         "falling curves": len(falls),
         "ReLU at depth 100": two.only(activation="relu", depth=100)["salience"][0],
@@ -76,8 +78,11 @@ def anchor_sets(rows: Table) -> Measured:
     """Return how far slopes of interpolation and extrapolation with as many anchors are apart."""
     plain = rows.only(shift=0.0, constant=0.0, intercept=False)
     inside = plain.only(set="interpolation")
-    one, two = inside.paired(plain.only(set="extrapolation"), "slope", on=("p", "salience"))
-    numbers = {"largest difference": np.abs(one - two).max(), "fits without a partner": len(inside) - len(one)}
+    interpolated, extrapolated = inside.paired(plain.only(set="extrapolation"), "slope", on=("p", "salience"))
+    numbers = {
+        "largest difference": np.abs(interpolated - extrapolated).max(),
+        "fits without a partner": len(inside) - len(interpolated),
+    }
     return Measured(numbers, f"{len(inside)} pairs of fits, p = 2 to {inside['p'].max()}")
 
 
@@ -90,7 +95,7 @@ def equivalence_predictions(rows: Table) -> Measured:
 def ordering_margins(rows: Table) -> Measured:
     """Return the smallest margin of transitive ordering, and its least growth with distance."""
     seven = rows.only(n=7)
-    growth = [np.diff(part["mean margin"]).min() for part in seven.by("loss", "salience").values()]
+    growth = [np.diff(group["mean margin"]).min() for group in seven.by("loss", "salience").values()]
     numbers = {"smallest margin": seven["smallest margin"].min(), "smallest growth of the mean": min(growth)}
     return Measured(numbers, f"mean margins from distance 2 to 6 in {len(growth)} fits")
 

@@ -71,7 +71,7 @@ def lazy_accuracies(rows: Table) -> Measured:
         # A network that has not learned the seen cells says nothing about the unseen ones.
         "worst on seen cells": lazy["train accuracy"].min(initial=1.0),
     }
-    losses = [float(part["train loss"].max(initial=0.0)) for part in (logistic, squared)]
+    losses = [float(networks["train loss"].max(initial=0.0)) for networks in (logistic, squared)]
     means = f"means {logistic['accuracy'].mean():.0%} and {squared['accuracy'].mean():.0%}"
     return Measured(numbers, f"{means}; training losses up to {losses[0]:.1e} and {losses[1]:.1e}")
 
@@ -101,15 +101,15 @@ def unseen_additivity(rows: Table) -> Measured:
 
 def which_kernel(rows: Table) -> Measured:
     """Return how far the slopes of lazy networks are from those of both kernels."""
-    found = _slopes(rows, 1.0)
+    slopes = _slopes(rows, 1.0)
     kernels = {"NNGP": OverlapKernel.relu(1, 2), "NTK": OverlapKernel.ntk(1, 2)}
     theory = {
         name: {chosen: float(slope(kernel.salience[0], p)) for chosen, p in SYMMETRIC.items()}
         for name, kernel in kernels.items()
     }
-    miss = {f"{name} off by": max(abs(found[s].mean - theory[name][s]) for s in SYMMETRIC) for name in kernels}
+    miss = {f"{name} off by": max(abs(slopes[s].mean - theory[name][s]) for s in SYMMETRIC) for name in kernels}
     words = "; ".join(f"{name} {', '.join(f'{v:.3f}' for v in values.values())}" for name, values in theory.items())
-    return Measured(miss, f"slopes of {', '.join(SYMMETRIC)}: measured {', '.join(map(str, found.values()))}; {words}")
+    return Measured(miss, f"slopes of {', '.join(SYMMETRIC)}: measured {', '.join(map(str, slopes.values()))}; {words}")
 
 
 def deep_context(rows: Table) -> Measured:
@@ -126,9 +126,9 @@ def deep_addition(rows: Table) -> Measured:
     """Return the slope of extrapolation by depth."""
     words = {1: "one layer", 2: "two layers", 3: "three layers", 4: "four layers"}
     fitted = _fitted(rows, set="extrapolation")
-    found = {word: mean_over_seeds(fitted, "slope", depth=depth) for depth, word in words.items()}
+    slopes = {word: mean_over_seeds(fitted, "slope", depth=depth) for depth, word in words.items()}
     return Measured(
-        {"four layers less one": found[words[4]].mean - found[words[1]].mean, **found}, f"{len(fitted)} networks"
+        {"four layers less one": slopes[words[4]].mean - slopes[words[1]].mean, **slopes}, f"{len(fitted)} networks"
     )
 
 

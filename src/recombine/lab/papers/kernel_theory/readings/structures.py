@@ -50,8 +50,8 @@ def uneven_slopes(rows: Table) -> Measured:
 
 def classes_of_tasks(rows: Table) -> Measured:
     """Return how many tasks are of each class, and how many are not where they should be."""
-    found = {str(row["task"]): str(row["class"]) for row in rows.rows()}
-    wrong = [name for kind, names in CLASSES.items() for name in names if found.get(name) != kind]
-    numbers = {kind: sum(one == kind for one in found.values()) for kind in CLASSES}
-    told = ", ".join(wrong) or "all as told"
-    return Measured({**numbers, "tasks of another class": len(wrong)}, f"{len(found)} tasks; {told}")
+    classes = {str(row["task"]): str(row["class"]) for row in rows.rows()}
+    wrong = [name for kind, names in CLASSES.items() for name in names if classes.get(name) != kind]
+    numbers = {kind: sum(kind_found == kind for kind_found in classes.values()) for kind in CLASSES}
+    listed = ", ".join(wrong) or "all as told"
+    return Measured({**numbers, "tasks of another class": len(wrong)}, f"{len(classes)} tasks; {listed}")
