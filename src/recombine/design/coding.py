@@ -17,7 +17,7 @@ from recombine.design.notes import reading_notes
 from recombine.design.parts import TakenApart
 from recombine.errors import InputError
 from recombine.tables.frames import Source
-from recombine.tables.grouping import Columns, Groups, group, joined
+from recombine.tables.grouping import Columns, Groups, RowsAre, group, joined
 from recombine.tables.guesses import Proposal
 from recombine.writing import listing
 
@@ -94,7 +94,7 @@ def with_held_out(groups: Groups, source: Source, other: Source, columns: Column
             raise InputError(
                 f"factor {name!r} is {kinds[0]} in {source.name} and {kinds[1]} in {other.name}; write its levels alike"
             )
-    counts = None if columns.weight is None else groups.rows_are == "counts"
+    counts = None if columns.weight is None else groups.rows_are is RowsAre.COUNTS
     more = group(other, columns, counts, groups.labels)
     train = np.arange(len(groups.rows) + len(more.rows)) < len(groups.rows)
     return joined(groups, more), train

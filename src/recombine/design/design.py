@@ -14,7 +14,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, re
 from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.cells.possible import Possible
 from recombine.cells.scaled import additive_model
-from recombine.cells.scales import Scale
+from recombine.cells.scales import FactorScale, Scale
 from recombine.design.coding import merged
 from recombine.design.factors import Factor, numbered_factors
 from recombine.design.nesting import Nested
@@ -65,7 +65,7 @@ class Design:
         Groups of interchangeable factors.
     two_values : (float, float) or None
         Lower and higher value of an outcome whose measurements take two values only.
-    rows_are : {"measurements", "counts", "means"}
+    rows_are : RowsAre
         What a row was read as: one measurement, n equal ones, or the mean of n.
     nesting : tuple of Nested
         Which factors lie inside others, so that most of the product cannot exist.
@@ -90,7 +90,7 @@ class Design:
     notes: tuple[TableNote, ...] = ()
     proposals: tuple[Proposal, ...] = field(default=())
     two_values: tuple[float, float] | None = None
-    rows_are: RowsAre = "measurements"
+    rows_are: RowsAre = RowsAre.MEASUREMENTS
     nesting: tuple[Nested, ...] = ()
     listed: IntArray | None = None
     listed_in: str = ""
@@ -237,7 +237,7 @@ class Design:
     @cached_property
     def labelled(self) -> Design:
         """The design with every factor's levels as labels."""
-        plain = tuple(replace(factor, scale="labels", in_order=()) for factor in self.factors)
+        plain = tuple(replace(factor, scale=FactorScale.LABELS, in_order=()) for factor in self.factors)
         return replace(self, factors=plain) if self.scales else self
 
     @cached_property
@@ -286,7 +286,9 @@ class Design:
     @property
     def within_rows(self) -> bool:
         """Whether rows that are means say how much their measurements differ (a column of standard deviations)."""
-        return self.rows_are == "means" and self.freedom is not None and bool(np.any(self.freedom > self.rows - 1))
+        return (
+            self.rows_are is RowsAre.MEANS and self.freedom is not None and bool(np.any(self.freedom > self.rows - 1))
+        )
 
     @property
     def typical_precision(self) -> float:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, sizes_of
+from recombine.cells.scales import FactorScale
 from recombine.errors import InputError, near_miss
 from recombine.tables.numbers import is_number, level_text
 from recombine.writing import listing
@@ -35,7 +36,7 @@ class Factor:
 
     name: str
     levels: tuple[Any, ...]
-    scale: Literal["labels", "ordered", "numeric"] = "labels"
+    scale: FactorScale = FactorScale.LABELS
     in_order: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

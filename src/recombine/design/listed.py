@@ -10,6 +10,7 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
+from recombine.cells.scales import FactorScale
 from recombine.design.factors import Factor
 from recombine.errors import InputError
 from recombine.tables.frames import open_table
@@ -68,7 +69,7 @@ def _with_new_levels(
         texts = [text for text in columns.get(factor.name, ()) if text is not None]
         fresh = known[place].unknown(np.array(texts, dtype=object))
         for text in fresh:
-            if factor.scale != "labels" and not factor.placed(text):
+            if factor.scale is not FactorScale.LABELS and not factor.placed(text):
                 raise InputError(
                     f"{text!r} of the {factor.scale} factor {factor.name!r} has no place there; correct it"
                 )

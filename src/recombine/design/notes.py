@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+from recombine.cells.scales import FactorScale
 from recombine.design.parts import Parts
 from recombine.tables.frames import Source
 from recombine.tables.guesses import Proposal
@@ -64,7 +65,7 @@ def level_doubts(source: Source, design: Design) -> Iterator[TableNote]:
     """Yield a note on levels that look alike, measurements taken as labels, and an encoding that had to be assumed."""
     inside = {name for column in design.parts for name in column.names}
     leaders = [design.factors[group[0]] for group in design.groups]
-    plain = {item.name: item.labels for item in leaders if item.name not in inside and item.scale == "labels"}
+    plain = {item.name: item.labels for item in leaders if item.name not in inside and item.scale is FactorScale.LABELS}
     alike = {name: groups for name, labels in plain.items() if (groups := look_alikes(labels))}
     measured = {name: span for name, labels in plain.items() if (span := measured_span(labels))}
     encoding = source.reader.note

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.scales import FactorScale
 from recombine.design import naming
 from recombine.design.coding import coded_design, with_held_out
 from recombine.design.factors import Factor
@@ -23,7 +24,7 @@ from recombine.progress import tell
 from recombine.table_spec import TableSpec
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
-from recombine.tables.grouping import Columns, group, training_rows
+from recombine.tables.grouping import Columns, RowsAre, group, training_rows
 from recombine.tables.guesses import Proposal, propose_factors
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def design_of_table(kind: type[Design], data: object, spec: TableSpec, held_out:
     design = coded_design(kind, groups, plain, train, spec.symmetric, title, proposals, factors)
     design = put_on_scales(design, curved, source)
     for factor in design.factors[: len(names)]:
-        insisted = factor.name in spec.as_levels or factor.scale != "labels"
+        insisted = factor.name in spec.as_levels or factor.scale is not FactorScale.LABELS
         check_factor(factor_profile(source, factor.name, factor.levels), source.name, insisted)
     design = replace(design, notes=(*design.notes, *level_doubts(source, design)), spec=_with_data(spec, data, source))
     return restrict(design, spec.nested, spec.crossed, spec.possible)
@@ -107,11 +108,11 @@ def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:
     inside = {name for part in design.parts for name in part.names}
     changes: dict[str, Any] = {}
     if spec.factors is None:
-        curved = {factor.name for factor in design.factors if factor.scale != "labels"}
+        curved = {factor.name for factor in design.factors if factor.scale is not FactorScale.LABELS}
         if plain := [name for name in design.names if name not in inside | curved]:
             changes["factors"], guessed["factors"] = tuple(plain), "guessed"
     if spec.weight is not None and spec.counts is None:
-        changes["counts"], guessed["counts"] = design.rows_are == "counts", "guessed"
+        changes["counts"], guessed["counts"] = design.rows_are is RowsAre.COUNTS, "guessed"
     if spec.sets is not None and spec.separator is None:
         changes["separator"] = next(part.separator for part in design.parts if part.kind == "set")
         guessed["separator"] = "recognised"

@@ -11,6 +11,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import contains, distinct
 from recombine.cells.possible import Combinations, Possible
+from recombine.cells.scales import FactorScale
 from recombine.design.factors import Factor
 from recombine.design.listed import read_listed
 from recombine.design.nesting import Nested, broken_at, declare_nesting, follows, infer_nesting, nested_product
@@ -31,7 +32,7 @@ def restrict(design: Design, nested: Sequence[str], crossed: bool, possible: obj
     if possible is None and not crossed:
         said = {(item.child, item.parent) for item in found}
         inside = [place for part in design.parts for place in part.places]  # positions and members are crossed
-        inside += [place for place, factor in enumerate(design.factors) if factor.scale != "labels"]
+        inside += [place for place, factor in enumerate(design.factors) if factor.scale is not FactorScale.LABELS]
         inferred = infer_nesting(design.factors, design.cells, design.rows, [*skip, *inside])
         found += [item for item in inferred if (item.child, item.parent) not in said]
     design = replace(design, nesting=tuple(found))
@@ -50,7 +51,7 @@ def refuse_curved(nesting: Sequence[Nested], factors: Sequence[Factor]) -> None:
     kinds = {factor.name: factor.scale for factor in factors}
     for item in nesting:
         for name in (item.child, item.parent):
-            if kinds[name] != "labels":
+            if kinds[name] is not FactorScale.LABELS:
                 raise InputError(f"{item}, but {name} is {kinds[name]}: only labels can be nested; drop one of the two")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import canonical
-from recombine.cells.scales import Scale, ScaleKind, place_levels
+from recombine.cells.scales import FactorScale, Scale, place_levels
 from recombine.design.factors import Factor
 from recombine.design.parts import one_cell
 from recombine.design.restriction import allow, refuse_curved
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recombine.design.design import Design
 
 #: Of each column: its kind, and its levels in order where those are no numbers.
-Asked = dict[str, tuple[ScaleKind, tuple[str, ...]]]
+Asked = dict[str, tuple[FactorScale, tuple[str, ...]]]
 
 
 def scales_asked(ordered: Sequence[str], numeric: Sequence[str], columns: Sequence[str]) -> Asked:
@@ -31,16 +31,15 @@ def scales_asked(ordered: Sequence[str], numeric: Sequence[str], columns: Sequen
 
     Examples
     --------
-    >>> scales_asked(["grade=low<mid<high"], ["year"], ["grade", "year"])
-    {'grade': ('ordered', ('low', 'mid', 'high')), 'year': ('numeric', ())}
+    >>> scales_asked(["grade=low<mid<high"], [], ["grade", "year"])
+    {'grade': (<FactorScale.ORDERED: 'ordered'>, ('low', 'mid', 'high'))}
     """
     found: Asked = {}
-    kinds: tuple[tuple[ScaleKind, Sequence[str]], ...] = (("ordered", ordered), ("numeric", numeric))
-    for kind, texts in kinds:
+    for kind, texts in ((FactorScale.ORDERED, ordered), (FactorScale.NUMERIC, numeric)):
         if isinstance(texts, str):
             raise InputError(f"{kind} is the text {texts!r}; give a list of column names")
         for text in texts:
-            name, given = (text, ()) if text in columns or kind == "numeric" else _in_order(text)
+            name, given = (text, ()) if text in columns or kind is FactorScale.NUMERIC else _in_order(text)
             if name not in columns:
                 raise InputError(
                     f"{kind} factor {name!r} is not a column of the table;{near_miss(name, columns)} "
@@ -67,7 +66,7 @@ def put_on_scales(design: Design, asked: Asked, source: Source | None = None) ->
     --------
     >>> from recombine.design.design import Design
     >>> design = Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"])
-    >>> put_on_scales(design, {"dose": ("ordered", ())}).scales[1]
+    >>> put_on_scales(design, {"dose": (FactorScale.ORDERED, ())}).scales[1]
     Scale(ordered; 4 levels, 2 knots)
     """
     factors = list(design.factors)
@@ -83,7 +82,7 @@ def put_on_scales(design: Design, asked: Asked, source: Source | None = None) ->
             factors[place] = replace(factor, levels=(*factor.levels, *(level for level in given if level not in known)))
             _refuse_same_place(factors[place])
     refuse_curved([item for item in design.nesting if not item.inferred], factors)
-    named = {factor.name for factor in factors if factor.scale != "labels"}
+    named = {factor.name for factor in factors if factor.scale is not FactorScale.LABELS}
     nesting = tuple(item for item in design.nesting if not named & {item.child, item.parent})
     return replace(design, factors=tuple(factors), nesting=nesting)
 
@@ -101,7 +100,7 @@ def _check_level(factor: Factor, level: object, source: Source | None) -> None:
         order = "<".join(factor.in_order)
         raise InputError(f"{text!r}{row} is not in the order {factor.name}={order}; list every level of {factor.name}")
     advice = "correct it, or leave the factor as labels"
-    if factor.scale == "ordered":
+    if factor.scale is FactorScale.ORDERED:
         advice = f"correct it, or say in which order its levels come: --ordered '{factor.name}=low<mid<high'"
     raise InputError(f"{text!r}{row} of the {factor.scale} factor {factor.name!r} is not a number; {advice}")
 
@@ -118,11 +117,11 @@ def _refuse_same_place(factor: Factor) -> None:
 
 def scales_of(design: Design) -> tuple[Scale | None, ...]:
     """Return where the levels of each factor lie, None for labels; empty if there are labels only."""
-    if all(factor.scale == "labels" for factor in design.factors):
+    if all(factor.scale is FactorScale.LABELS for factor in design.factors):
         return ()
     found: list[Scale | None] = []
     for place, factor in enumerate(design.factors):
-        if factor.scale == "labels":
+        if factor.scale is FactorScale.LABELS:
             found.append(None)
             continue
         occurs = np.isin(np.arange(len(factor.levels)), design.seen[:, list(design.twins(place))])
@@ -157,7 +156,7 @@ def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) 
     --------
     >>> from recombine.design.design import Design
     >>> design = Design.from_cells([[0, 0], [1, 2]], names=["plant", "dose"])
-    >>> design = put_on_scales(design, {"dose": ("ordered", ())})
+    >>> design = put_on_scales(design, {"dose": (FactorScale.ORDERED, ())})
     >>> larger, cell = place_cell(design, {"plant": 0, "dose": 1.5})
     >>> cell.tolist(), larger.label(cell)
     ([0, 3], '0 · 1.5')
@@ -166,7 +165,7 @@ def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) 
     larger = design
     for place, value in enumerate(values):
         factor = larger.factors[place]
-        if factor.scale != "labels" and factor.unknown(np.array([value], dtype=object)):
+        if factor.scale is not FactorScale.LABELS and factor.unknown(np.array([value], dtype=object)):
             larger = replace(larger, factors=add_levels(larger, place, [value]))
     if larger is design:
         return design, design.cell(levels)
@@ -191,14 +190,14 @@ def between_knots(design: Design, cells: IntArray) -> BoolArray:
     """Say which ``cells`` (N, C) hold a level of an ordered factor that was not seen, (N,)."""
     found = np.zeros(len(cells), dtype=bool)
     for place, scale in enumerate(design.scales):
-        if scale is not None and scale.kind == "ordered":
+        if scale is not None and scale.kind is FactorScale.ORDERED:
             found |= scale.between[cells[:, place]]
     return found
 
 
 def on_curve(design: Design, cells: IntArray) -> BoolArray:
     """Say of which ``cells`` (N, C) the value is read off a curve: of a numeric factor, or between ordered levels."""
-    numeric = any(scale is not None and scale.kind == "numeric" for scale in design.scales)
+    numeric = any(scale is not None and scale.kind is FactorScale.NUMERIC for scale in design.scales)
     return np.ones(len(cells), dtype=bool) if numeric else between_knots(design, cells)
 
 
@@ -209,7 +208,7 @@ def outside_words(design: Design, cell: IntArray) -> list[str]:
     --------
     >>> from recombine.design.design import Design
     >>> design = Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"])
-    >>> outside_words(put_on_scales(design, {"dose": ("ordered", ())}), np.array([0, 3]))
+    >>> outside_words(put_on_scales(design, {"dose": (FactorScale.ORDERED, ())}), np.array([0, 3]))
     ['dose 3 lies above the seen range 0 to 2: collect a row with dose 3 or above']
     """
     found = []

@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
+from recombine.cells.scales import FactorScale
 from recombine.design.parts import with_levels
 from recombine.design.restriction import allow
 from recombine.design.scaling import add_levels
@@ -34,7 +35,7 @@ def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Desi
     factors = list(design.factors)
     for place, name in enumerate(design.names):
         fresh = factors[place].unknown(columns[name])
-        if factors[place].scale != "labels":
+        if factors[place].scale is not FactorScale.LABELS:
             wrong = [value for value in fresh if not factors[place].placed(value)][:1]
             rows = "".join(f", row {columns[name].tolist().index(value) + 1:,}" for value in wrong)
             known = replace(design, factors=tuple(factors))

@@ -25,6 +25,7 @@ from recombine.jobs.audit.certificates import (
 )
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.report.screen import printable
+from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 from recombine.words.table import rows_phrase
@@ -274,7 +275,7 @@ class TableAnswers:
     def _seen(self, cell: IntArray) -> dict[str, Any]:
         design, row = self.audit.design, self._row(cell, train=True)
         facts = [("rows", f"{int(design.rows[row or 0]):,}")]
-        if design.rows_are != "measurements":
+        if design.rows_are is not RowsAre.MEASUREMENTS:
             facts.append(("measurements", amount(float(design.weight[row or 0]))))
         if design.outcome is None or row is None:
             return {"measured": None, "facts": facts}

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 import numpy as np
 
 from recombine.cells.arrays import IntArray
+from recombine.cells.scales import FactorScale
 from recombine.design import Design
 from recombine.errors import InputError
 
@@ -99,7 +100,7 @@ def unshown(design: Design, order: int = 1) -> str:
     for factor in design.factors:
         if len(factor.levels) > MOST_LEVELS:
             return f"{factor.name} has {len(factor.levels):,} levels, the page shows {MOST_LEVELS}"
-        if factor.scale != "labels":
+        if factor.scale is not FactorScale.LABELS:
             return f"the levels of {factor.name} lie on a line; the page knows labels only"
     if design.product > MOST_CELLS:
         return f"{design.product:,} cells are more than the {MOST_CELLS:,} of the page"

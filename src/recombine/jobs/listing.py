@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,14 @@ MOST_LISTED = 1_000_000
 SAMPLE = 10_000
 
 
+class ListingKind(StrEnum):
+    """Which cells are listed: all unseen ones, those that were asked for, or a sample of too many."""
+
+    ALL_UNSEEN = auto()
+    TARGETS = auto()
+    SAMPLE = auto()
+
+
 @dataclass(frozen=True, eq=False)
 class Listing:
     """Listed cells, shape (T, C), and how they were chosen; ``departures`` is the most they have, where that counts.
@@ -33,7 +42,7 @@ class Listing:
     """
 
     cells: IntArray
-    kind: Literal["all unseen", "targets", "sample"]
+    kind: ListingKind
     product: int
     departures: int | None = None
     plain: IntArray | None = None
@@ -50,9 +59,9 @@ class Listing:
         count = f"{len(self.typical):,}"
         if self.matter is not None:
             return f"{_first_words(self.matter)} {self._drawn(count)}"
-        if self.kind == "targets":
+        if self.kind is ListingKind.TARGETS:
             return f"{count} target cells are listed."
-        if self.kind == "all unseen":
+        if self.kind is ListingKind.ALL_UNSEEN:
             return f"All {count} unseen cells are listed."
         return self._drawn(count)
 
@@ -85,7 +94,7 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
     if importance is None:
         return listing
     cells, count = listing.cells, None
-    if listing.kind == "sample" and (matter := importance.support(design.possible, MOST_LISTED)) is not None:
+    if listing.kind is ListingKind.SAMPLE and (matter := importance.support(design.possible, MOST_LISTED)) is not None:
         matter = matter[~contains(design.seen, matter)]
         first = matter[np.argsort(-importance.of(matter), kind="stable")[:SAMPLE]]
         cells, count = np.vstack([cells, first[~contains(cells, first)]]), len(matter)
@@ -97,19 +106,19 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
 def _choose(design: Design, targets: IntArray | None, seed: int) -> Listing:
     """Choose the cells to list where all matter alike."""
     if targets is not None:
-        return Listing(_in_order(targets), "targets", design.product)
+        return Listing(_in_order(targets), ListingKind.TARGETS, design.product)
     if design.possible.span <= MOST_LISTED:
         cells = keep_unseen(design, design.possible.cells())
-        return Listing(cells, "all unseen", design.product)
+        return Listing(cells, ListingKind.ALL_UNSEEN, design.product)
     generator = np.random.default_rng(seed)
     near = near_cells(design)
     if near is not None and not len(design.held_out):
-        return Listing(unseen_near(design, near, SAMPLE, generator), "sample", design.product, near.most)
+        return Listing(unseen_near(design, near, SAMPLE, generator), ListingKind.SAMPLE, design.product, near.most)
     drawn = design.possible.draw(2 * SAMPLE, generator)
     held_out = keep_unseen(design, design.held_out)[:SAMPLE]
     random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])
     random = random[np.sort(generator.permutation(len(random))[: SAMPLE - len(held_out)])]
-    return Listing(distinct(np.vstack([held_out, random]))[0], "sample", design.product)
+    return Listing(distinct(np.vstack([held_out, random]))[0], ListingKind.SAMPLE, design.product)
 
 
 def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dict[str, npt.NDArray[Any]]:

@@ -12,7 +12,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.jobs.importance import ANY, Importance, importance_share, part_of_what_matters
-from recombine.jobs.listing import MOST_LISTED, Listing
+from recombine.jobs.listing import MOST_LISTED, Listing, ListingKind
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -129,8 +129,8 @@ def weigh_verdicts(
     """
     weights = importance.of(listing.cells)
     cells, found = listing.cells, codes
-    scope: Literal["targets", "unseen", "listed"] = "targets" if listing.kind == "targets" else "unseen"
-    if listing.kind == "sample":
+    scope: Literal["targets", "unseen", "listed"] = "targets" if listing.kind is ListingKind.TARGETS else "unseen"
+    if listing.kind is ListingKind.SAMPLE:
         matter = importance.support(design.possible, MOST_LISTED)
         scope = "listed" if matter is None else "unseen"
         if matter is not None:

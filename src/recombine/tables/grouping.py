@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from enum import StrEnum, auto
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,13 @@ MAX_COUNTED_VALUES = 20
 #: Fewer measurements than this take two values other than 0 and 1 by chance.
 MIN_TWO_VALUED_ROWS = 8
 
-#: What a row of a table is: one measurement, several equal ones written as one, or the mean of several.
-RowsAre = Literal["measurements", "counts", "means"]
+
+class RowsAre(StrEnum):
+    """What a row with weight n is: one measurement (no weights), n equal measurements, or the mean of n."""
+
+    MEASUREMENTS = auto()
+    COUNTS = auto()
+    MEANS = auto()
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class Groups:
     left_out: dict[str, int]
     labels: tuple[str, str] | None
     two_values: tuple[float, float] | None = None
-    rows_are: RowsAre = "measurements"
+    rows_are: RowsAre = RowsAre.MEASUREMENTS
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,7 @@ def _values(source: Source, frame: Any, measures: dict[str, Any]) -> _Values:
 def _rows_are(source: str, columns: Columns, values: _Values, cells: int, counts: bool | None) -> RowsAre:
     """Say whether a row with weight n is n equal measurements or the mean of n."""
     if columns.weight is None:
-        return "measurements"
+        return RowsAre.MEASUREMENTS
     name = f"weight {columns.weight!r} of {source}"
     if counts and columns.sd:
         raise InputError(f"{name}: rows with an sd ({columns.sd!r}) are means, not counts; leave out --sd or --counts")
@@ -211,7 +217,7 @@ def _rows_are(source: str, columns: Columns, values: _Values, cells: int, counts
         # Counts list each cell once per outcome; a cell's mean stands in one row and hardly ever twice in a table.
         repeated = values.rows >= 2 * max(cells, values.distinct) and values.distinct <= MAX_COUNTED_VALUES
         counts = not columns.sd and not values.broken and (values.distinct <= 2 or repeated)
-    return "counts" if counts else "means"
+    return RowsAre.COUNTS if counts else RowsAre.MEANS
 
 
 def _summands(columns: Columns, measures: dict[str, Any], centre: float) -> dict[str, Any]:
@@ -239,7 +245,7 @@ def _groups(
 ) -> Groups:
     rows = result["__rows"].astype(np.int64)
     weight = result["__total"].astype(float) if columns.weight else rows.astype(float)
-    if rows_are == "counts":
+    if rows_are is RowsAre.COUNTS:
         rows = np.rint(weight).astype(np.int64)  # a row with count n is n rows, written short
     mean: FloatArray | None = None
     spread: FloatArray = np.zeros(len(rows))
@@ -256,7 +262,7 @@ def _groups(
     levels = [result[source.keys[name]] for name in columns.factors]
     split = result[source.keys[columns.split]] if columns.split else None
     # Means of two-valued measurements have more values than two; two means say nothing about what they average.
-    two = None if rows_are == "means" else two_values(values.ends, values.distinct, int(rows.sum()))
+    two = None if rows_are is RowsAre.MEANS else two_values(values.ends, values.distinct, int(rows.sum()))
     if two is not None and mean is not None:
         mean = np.clip(mean, *two)  # sums about the centre can leave a mean of equal values off by a rounding
     return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels, two, rows_are)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.audit.additivity import FEWEST_CELLS
+from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
 from recombine.words.verdicts import assumption
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 #: How the check of the assumption reads where the verdicts are counted, so that no count looks stronger than it is.
 _CHECKED = {
-    "holds": "they do, see below",
-    "holds roughly": "they do roughly, see below",
-    "does not hold": "they do not, see below",
-    "is not shown to hold": "that is not shown, see below",
-    "cannot be checked": "not checked",
+    AdditivityState.HOLDS: "they do, see below",
+    AdditivityState.HOLDS_ROUGHLY: "they do roughly, see below",
+    AdditivityState.FAILS: "they do not, see below",
+    AdditivityState.NOT_SHOWN: "that is not shown, see below",
+    AdditivityState.UNCHECKED: "not checked",
 }
 
 
@@ -27,8 +27,8 @@ def condition(audit: Audit, order: int) -> str:
     """Say what the verdicts at ``order`` assume, and in a word whether that holds."""
     if not audit.choice.structure.is_sum and order == audit.order:
         return f"if {audit.choice.assumption} (see below)"
-    word = "cannot be checked" if audit.additivity is None else audit.additivity.word_at(order)
-    return f"if {assumption(order)} ({_CHECKED[word]})"
+    state = AdditivityState.UNCHECKED if audit.additivity is None else audit.additivity.state_at(order)
+    return f"if {assumption(order)} ({_CHECKED[state]})"
 
 
 def caution_sentence(order: int) -> str:
@@ -51,15 +51,15 @@ def additivity_sentence(audit: Audit) -> str:
     adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
     if audit.additivity is None:
         return f"Whether {adding} is right was not checked: no outcome was named."
-    word, check = audit.additivity.word_at(audit.order), audit.additivity.at(audit.order)
-    if check is None or word == "cannot be checked":
+    state, check = audit.additivity.state_at(audit.order), audit.additivity.at(audit.order)
+    if check is None or state is AdditivityState.UNCHECKED:
         return f"Whether {adding} is right could not be checked: {audit.additivity.obstacle(audit.order)}."
     judged = {
-        "holds": "is right here",
-        "holds roughly": "is roughly right here",
-        "does not hold": "is not right here, its values are off by more than noise",
-        "is not shown to hold": "is not shown to be right here, its values are estimates at best",
-    }[word]
+        AdditivityState.HOLDS: "is right here",
+        AdditivityState.HOLDS_ROUGHLY: "is roughly right here",
+        AdditivityState.FAILS: "is not right here, its values are off by more than noise",
+        AdditivityState.NOT_SHOWN: "is not shown to be right here, its values are estimates at best",
+    }[state]
     lead = f"{adding[0].upper()}{adding[1:]} {judged}"
     if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
         return f"{lead}. {check.lack_of_fit.sentence}"
@@ -87,7 +87,11 @@ def beyond_sentence(audit: Audit) -> str:
 
 def breakers_sentence(audit: Audit, count: int = 3) -> str:
     """Name the cells that depart most from additivity; empty where that cannot be checked."""
-    if audit.additivity is None or audit.additivity.word == "cannot be checked" or not audit.additivity.orders[0].error:
+    if (
+        audit.additivity is None
+        or audit.additivity.state is AdditivityState.UNCHECKED
+        or not audit.additivity.orders[0].error
+    ):
         return ""
     factors = len(audit.design.columns)
     cells = []

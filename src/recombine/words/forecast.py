@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.data.hit_rates import hit_rate
-from recombine.jobs.audit.fitted_networks import HELD_OUT
+from recombine.jobs.audit.fitted_networks import ForecastSource
 from recombine.words.verdicts import Tally
 from recombine.writing import join_words, number, plural, slope_text
 
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
     from recombine.jobs.audit.forecast import ErrorForecast, Forecast
 
+#: On which cells a forecast was scored.
+_SOURCES = {
+    ForecastSource.HELD_OUT_ROWS: "held-out rows",
+    ForecastSource.SEEN_CELLS: "seen cells, each predicted from the others",
+    ForecastSource.HELD_OUT_CELLS: "seen cells, a tenth held out at random",
+}
 #: Kernels in words, as rows of the table of errors.
 ROWS = {
     "ntk": "network, all layers learn (NTK)",
@@ -29,7 +35,7 @@ SLOPES = "Share of each factor's effect that reaches unseen cells"
 
 def sentence_of(error: ErrorForecast) -> str:
     """Return the key of `hit_rates` under which the error's kind of forecast was scored."""
-    return "error" if error.source == HELD_OUT else "error on seen cells"
+    return "error" if error.source is ForecastSource.HELD_OUT_ROWS else "error on seen cells"
 
 
 def error_caption(audit: Audit) -> str:
@@ -41,7 +47,7 @@ def error_caption(audit: Audit) -> str:
     labels = ", every level a label" if audit.design.scales else ""
     return (
         f"Error{unit} of models trained to convergence{labels} (root mean square over "
-        f"{plural(error.cells, 'determined cell')}: {error.source})"
+        f"{plural(error.cells, 'determined cell')}: {_SOURCES[error.source]})"
     )
 
 
@@ -99,7 +105,7 @@ def slopes_trust(found: Forecast) -> str:
     """Say how often such a share was right of networks that were trained; empty where none is told."""
     if not told_slopes(found):
         return ""
-    split = found.error is not None and found.error.source == HELD_OUT
+    split = found.error is not None and found.error.source is ForecastSource.HELD_OUT_ROWS
     case = "slopes" if split else "slopes without a split"
     return f"Such a share was within 10 points in {hit_rate(case + ONE_LAYER)}."
 

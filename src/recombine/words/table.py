@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
+from recombine.cells.scales import FactorScale
 from recombine.design.nesting import nesting_phrase
+from recombine.tables.grouping import RowsAre
 from recombine.writing import amount, join_words, plural, share, written_count
 
 if TYPE_CHECKING:
@@ -31,9 +33,9 @@ def weight_sentence(design: Design) -> str:
     >>> weight_sentence(Design.from_cells([[0, 1], [1, 2]]))
     ''
     """
-    if design.rows_are == "measurements":
+    if design.rows_are is RowsAre.MEASUREMENTS:
         return ""
-    if design.rows_are == "counts":
+    if design.rows_are is RowsAre.COUNTS:
         return "A row with weight n is read as n equal measurements; if rows are means of n, say --means."
     lead = "A row with weight n is read as the mean of n measurements"
     if design.outcome is None or design.within_rows:
@@ -70,7 +72,7 @@ def scale_sentences(design: Design) -> list[str]:
         if scale is None:
             continue
         low, high = (factor.labels[end] for end in scale.ends)
-        if scale.kind == "ordered":
+        if scale.kind is FactorScale.ORDERED:
             how = "its effect runs straight from one seen value to the next"
         elif len(scale.knots) <= 2:
             how = "its effect is a straight line"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.jobs.listing import ListingKind
+from recombine.theory.identification.nullspace import Route
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.writing import join_words, percent, plural, round_estimate, written_count
@@ -27,8 +29,8 @@ LEFT_OUT = "Left out to save time"
 
 #: By which arithmetic verdicts are decided, and how sure that is.
 _ROUTES = {
-    "graph": ("decided exactly, by connectivity", " of levels, which cannot err"),
-    "exact": (
+    Route.GRAPH: ("decided exactly, by connectivity", " of levels, which cannot err"),
+    Route.EXACT: (
         "decided exactly, by rank in modular arithmetic",
         ": modulo the prime 2⁶¹ − 1 the chance that any one is wrong is about 4 in 10¹⁹",
     ),
@@ -46,7 +48,7 @@ class Tally:
     @classmethod
     def of(cls, audit: Audit) -> Tally:
         """Return the counts that answer the reader's question: of the targets if there are any, else of the product."""
-        if audit.listing.kind == "targets":
+        if audit.listing.kind is ListingKind.TARGETS:
             counts = np.bincount(audit.codes, minlength=len(Verdict))
             return cls({verdict: int(counts[verdict]) for verdict in Verdict}, True, True)
         return cls(dict(audit.counts.by_verdict), audit.counts.exact)

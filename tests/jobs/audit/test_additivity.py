@@ -11,7 +11,7 @@ from scipy import stats
 
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.design.design import Design
-from recombine.jobs.audit.additivity import FEWEST_CELLS, check_additivity
+from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState, check_additivity
 from recombine.theory.identification.additive_fit import fit_additive, leave_one_out, leave_one_out_noise
 
 MODULE = sys.modules["recombine.jobs.audit.additivity"]
@@ -47,7 +47,7 @@ def design_of(frame, names, **options) -> Design:
 @pytest.mark.parametrize("seed", range(5))
 def test_additive_worlds_are_found_to_hold(sizes, seed):
     check = check_additivity(design_of(*replicated(additive(seed), sizes, seed=seed)))
-    assert check.word == "holds"
+    assert check.state == AdditivityState.HOLDS
     assert check.statement.startswith("Additivity holds: ")
 
 
@@ -55,7 +55,7 @@ def test_additive_worlds_are_found_to_hold(sizes, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_worlds_of_pure_interaction_are_found_not_to(sizes, seed):
     check = check_additivity(design_of(*replicated(arbitrary(sizes, seed), sizes, seed=seed)))
-    assert check.word == "does not hold"
+    assert check.state == AdditivityState.FAILS
     assert check.lack_of_fit is not None
     assert check.lack_of_fit.p_value < 1e-4
     assert "Interaction is real (" in check.statement
@@ -66,8 +66,8 @@ def test_an_interaction_of_two_factors_holds_at_order_2_only():
     pair, single = arbitrary(sizes[:2]), additive(1)
     frame, names = replicated(lambda cells: 2 * pair(cells[:, :2]) + single(cells), sizes, share=0.9, noise=0.1)
     check = check_additivity(design_of(frame, names))
-    assert check.word_at(1) != "holds"
-    assert check.word_at(2) == "holds"
+    assert check.state_at(1) != AdditivityState.HOLDS
+    assert check.state_at(2) == AdditivityState.HOLDS
     assert check.statement_at(2).startswith("Additivity up to interactions of 2 factors holds: ")
 
 
@@ -144,7 +144,7 @@ def test_folds_agree_with_leaving_one_out(monkeypatch):
     folds = check_additivity(design)
     assert exact.method == "leave one cell out"
     assert "folds" in folds.method
-    assert folds.word == exact.word
+    assert folds.state == exact.state
     assert folds.orders[0].error == pytest.approx(exact.orders[0].error, rel=0.3)
     assert folds.lack_of_fit is None
 
@@ -153,21 +153,21 @@ def test_folds_agree_with_leaving_one_out(monkeypatch):
 def test_a_constant_outcome_is_not_called_additive(level):
     cells = every_cell((4, 4))
     check = check_additivity(Design.from_cells(cells, [level] * 16))
-    assert check.word == "cannot be checked"
+    assert check.state == AdditivityState.UNCHECKED
     assert "the outcome is the same in every cell" in check.statement
 
 
 def test_noise_that_drowns_everything_is_said():
     frame, names = replicated(additive(0, scale=0.01), (6, 6), noise=3.0, most=3, share=1.0)
     check = check_additivity(design_of(frame, names))
-    assert check.word == "cannot be checked"
+    assert check.state == AdditivityState.UNCHECKED
     assert "more rows per cell would tell" in check.statement
 
 
 def test_too_few_testable_cells_are_counted():
     cells = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]
     check = check_additivity(Design.from_cells(cells, [1.0, 2.0, 3.0, 4.0, 9.0]))
-    assert check.word == "cannot be checked"
+    assert check.state == AdditivityState.UNCHECKED
     assert f"only 4 seen cells are determined by the others, and it takes {FEWEST_CELLS}" in check.statement
     none = check_additivity(Design.from_cells([[0, 0], [1, 1]], [1.0, 2.0]))
     assert "no seen cell is determined by the others" in none.statement
@@ -181,7 +181,7 @@ def test_a_minority_of_easy_cells_does_not_speak_for_the_rest():
     effects = np.random.default_rng(0).standard_normal((2, 9))
     check = check_additivity(Design.from_cells(cells, effects[0][cells[:, 0]] + effects[1][cells[:, 1]]))
     assert check.at(1).share > 0.99
-    assert check.word == "cannot be checked"
+    assert check.state == AdditivityState.UNCHECKED
     assert "only 9 of 21 seen cells are determined by the others" in check.statement
     assert "too few to speak for the rest" in check.statement
 
@@ -196,10 +196,10 @@ def test_a_small_factorial_holds_if_its_replicates_rule_out_interaction():
     cells = np.repeat(every_cell((2, 3)), 20, axis=0)
     noise = np.random.default_rng(0).standard_normal(len(cells))
     clear = check_additivity(Design.from_cells(cells, cells @ [5.0, 5.0] + noise))
-    assert clear.word == "holds"
+    assert clear.state == AdditivityState.HOLDS
     assert "so that the replicates decide. The replicates show no interaction" in clear.statement
     hidden = check_additivity(Design.from_cells(cells, cells @ [0.3, 0.3] + noise))
-    assert hidden.word == "cannot be checked"
+    assert hidden.state == AdditivityState.UNCHECKED
 
 
 def test_the_saturated_order_is_not_checked():
@@ -218,8 +218,8 @@ def test_without_replicates_there_is_no_floor():
 
 @pytest.mark.parametrize("repeats", [2, 3, 10])
 def test_noise_alone_is_not_called_interaction(repeats):
-    """Success rates that add, seen through a few tries each: the word may be unsure but must not be `does not hold`."""
-    words = []
+    """Success rates that add, seen through a few tries each: it may be unsure but must not fail."""
+    states = []
     for seed in range(12):
         generator = np.random.default_rng([seed, repeats])
         cells = every_cell((6, 4, 4))
@@ -228,15 +228,15 @@ def test_noise_alone_is_not_called_interaction(repeats):
         chance = sum(effect[cells[:, place]] for place, effect in enumerate(effects))
         rows = np.repeat(cells, repeats, axis=0)
         success = generator.random(len(rows)) < np.repeat(chance, repeats)
-        words.append(check_additivity(Design.from_cells(rows, success.astype(float))).word)
+        states.append(check_additivity(Design.from_cells(rows, success.astype(float))).state)
     # The test of interaction is wrong once in a hundred times by design.
-    assert words.count("does not hold") <= 1
+    assert states.count(AdditivityState.FAILS) <= 1
 
 
 def test_without_replicates_failure_is_not_blamed_on_interaction():
     cells = every_cell((8, 8))
     check = check_additivity(Design.from_cells(cells, np.random.default_rng(0).standard_normal(64)))
-    assert check.word == "is not shown to hold"
+    assert check.state == AdditivityState.NOT_SHOWN
     assert "No rows repeat, so noise and interaction cannot be told apart." in check.statement
 
 

@@ -10,6 +10,7 @@ import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit import fitted_networks
 from recombine.jobs.audit.additivity import check_additivity
+from recombine.jobs.audit.fitted_networks import ForecastSource
 from recombine.jobs.audit.forecast import forecast, level_values
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.kernels import KernelRegressor, OverlapKernel
@@ -41,7 +42,7 @@ def test_held_out_error_is_that_of_a_kernel_fitted_to_the_training_cells(name, k
         error = float(np.sqrt(np.mean((model.predict(design.held_out) - truth) ** 2)))
         assert found.depths[name][depth - 1] == pytest.approx(error, rel=1e-4)
     assert getattr(found.error, name) == found.depths[name][0]
-    assert found.error.source == "held-out rows"
+    assert found.error.source is ForecastSource.HELD_OUT_ROWS
     assert found.error.cells == len(truth) == found.unseen
 
 
@@ -54,7 +55,7 @@ def test_additive_and_mean_errors_are_those_of_the_audit():
     assert whole.forecast.error.additive == pytest.approx(check.error)
     assert whole.forecast.error.mean == pytest.approx(check.baseline)
     assert whole.forecast.error.cells == check.tested
-    assert "each predicted from the others" in whole.forecast.error.source
+    assert whole.forecast.error.source is ForecastSource.SEEN_CELLS
 
 
 def test_noise_is_that_of_the_scored_cells():
@@ -72,7 +73,7 @@ def test_a_tenth_is_held_out_where_leaving_out_each_cell_would_be_too_large(monk
     monkeypatch.setattr(fitted_networks, "LEFT_OUT_CELLS", 50)
     monkeypatch.setattr(fitted_networks, "HELD_SHARE", 0.3)
     rough = rc.audit(design).forecast.error
-    assert "held out at random" in rough.source
+    assert rough.source is ForecastSource.HELD_OUT_CELLS
     assert rough.ntk == pytest.approx(exact.ntk, rel=0.35)
     assert rough.cells < exact.cells
 

@@ -14,7 +14,8 @@ from scipy import stats
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.audit.noise import cell_noise, lack_of_fit_test
+from recombine.jobs.audit.additivity import AdditivityState
+from recombine.jobs.audit.noise import NoiseSource, cell_noise, lack_of_fit_test
 from recombine.report.audit.record import audit_record
 
 CLASSES = ["1st", "2nd", "3rd", "Crew"]
@@ -149,7 +150,7 @@ def test_a_replicated_factorial_gets_the_classical_test():
     assert test.freedom == (2, 48)
     assert test.statistic == pytest.approx(4.1891, abs=5e-5)
     assert test.p_value == pytest.approx(0.02104, abs=5e-6)
-    assert audit.additivity.word == "is not shown to hold"
+    assert audit.additivity.state == AdditivityState.NOT_SHOWN
     assert "F(2, 48) = 4.19, p = 0.021" in audit.summary
     assert [finding.code for finding in audit.findings] == ["RC303"]
     assert audit_record(audit)["additivity"]["lack_of_fit"]["statistic"] == test.statistic
@@ -189,7 +190,7 @@ def test_two_valued_replicates_have_the_noise_of_their_chance():
     rows = np.repeat(cells, counts, axis=0)
     success = (generator.random(len(rows)) < np.repeat(chance, counts)).astype(float)
     noise = cell_noise(rc.Design.from_cells(rows, success))
-    assert noise.source == "two values, replicates"
+    assert noise.source is NoiseSource.TWO_VALUES_REPLICATES
     assert noise.variances == pytest.approx(chance * (1 - chance) / counts, rel=0.15)
 
 
@@ -205,7 +206,7 @@ def test_one_row_per_cell_of_two_values_has_at_most_that_noise(values):
     check = audit.additivity.at(1)
     assert audit.additivity.noise.at_most
     assert check.noise == pytest.approx((high - low) * np.sqrt(np.mean(chance * (1 - chance))), rel=0.03)
-    assert audit.additivity.word == "cannot be checked"
+    assert audit.additivity.state == AdditivityState.UNCHECKED
     assert "the chance in a two-valued outcome alone would put the model off by up to" in audit.additivity.statement
     assert "RC301" not in [finding.code for finding in audit.findings]
 
@@ -215,7 +216,7 @@ def test_the_noise_of_one_row_per_cell_is_not_taken_off():
     cells = every_cell((8, 8))
     generator = np.random.default_rng(2)
     check = rc.audit(rc.Design.from_cells(cells, generator.integers(0, 2, 64).astype(float))).additivity
-    assert check.word in ("cannot be checked", "is not shown to hold")
+    assert check.state in (AdditivityState.UNCHECKED, AdditivityState.NOT_SHOWN)
 
 
 def test_chances_beyond_0_and_1_are_given_as_the_nearer_end_and_marked():

@@ -11,6 +11,7 @@ import pytest
 
 import recombine as rc
 from recombine.jobs.advice.variance import VariancePlan
+from recombine.jobs.audit.additivity import AdditivityState
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.report.audit.terminal import show_audit
@@ -285,7 +286,7 @@ def test_two_numeric_factors_may_interact() -> None:
     table["y"] = table.x * table.z / 3 + generator.normal(size=200) / 10
     found = rc.audit(rc.Design.from_frame(table, factors=[], outcome="y", numeric=["x", "z"]), order=2)
     assert found.additivity is not None
-    assert found.additivity.word_at(2) == "holds"
+    assert found.additivity.state_at(2) == AdditivityState.HOLDS
     assert found.additivity.orders[1].error < 0.2 < found.additivity.orders[0].error
     text = found.explain([12.5, 3.5])
     assert "determined" in text

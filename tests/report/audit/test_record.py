@@ -35,7 +35,7 @@ def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
         {"name": "dose", "levels": 3, "scale": "labels"},
     ]
     assert [item["code"] for item in document["findings"]] == [item.code for item in audit.findings]
-    assert document["additivity"]["word"] == audit.additivity.word
+    assert document["additivity"]["state"] == audit.additivity.state
     assert document["additivity"]["lack_of_fit"]["p_value"] == audit.additivity.lack_of_fit.p_value
     assert len(document["verdicts"]) == len(audit.verdicts)
     assert document["listing"]["note"] == audit.listing.note

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum, auto
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +24,7 @@ from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.writing import few_digits
 
 #: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
-HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
+SHARE_HOLDS, SHARE_HOLDS_ROUGHLY = 0.9, 0.6
 #: Fewer tested cells than this say nothing.
 FEWEST_CELLS = 8
 #: Tested cells speak for the others if they are at least this share of the seen ones: those that the others determine
@@ -35,6 +36,36 @@ ROUNDING = 1e-12
 MOSTLY_NOISE = 0.75
 #: Without a test, squared errors this many times what noise gives are not noise.
 CLEARLY = 2.0
+
+
+class AdditivityState(StrEnum):
+    """Whether effects add, as far as seen cells and replicates tell.
+
+    ``HOLDS`` and ``HOLDS_ROUGHLY`` go by the share of the explainable variance that is predicted; ``FAILS`` where
+    replicates show that effects interact; ``NOT_SHOWN`` where neither was shown; ``UNCHECKED`` with too few cells or
+    too much noise.
+    """
+
+    HOLDS = auto()
+    HOLDS_ROUGHLY = auto()
+    FAILS = auto()
+    NOT_SHOWN = auto()
+    UNCHECKED = auto()
+
+    @property
+    def adds(self) -> bool:
+        """Whether effects add, at least roughly."""
+        return self in (AdditivityState.HOLDS, AdditivityState.HOLDS_ROUGHLY)
+
+
+#: How each state reads after "additivity".
+STATE_WORDS = {
+    AdditivityState.HOLDS: "holds",
+    AdditivityState.HOLDS_ROUGHLY: "holds roughly",
+    AdditivityState.FAILS: "does not hold",
+    AdditivityState.NOT_SHOWN: "is not shown to hold",
+    AdditivityState.UNCHECKED: "cannot be checked",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,27 +123,22 @@ class AdditivityCheck:
     left_out: str = ""
 
     def __repr__(self) -> str:
-        words = ", ".join(f"{self.word_at(check.order)} at order {check.order}" for check in self.orders)
-        return f"AdditivityCheck({words or 'no order could be tried'}; {self.method})"
+        states = ", ".join(f"{self.state_at(check.order)} at order {check.order}" for check in self.orders)
+        return f"AdditivityCheck({states or 'no order could be tried'}; {self.method})"
 
     @property
-    def word(self) -> str:
-        """The verdict word at order 1; see `word_at`."""
-        return self.word_at(1)
+    def state(self) -> AdditivityState:
+        """Whether effects add at order 1."""
+        return self.state_at(1)
 
     def at(self, order: int) -> OrderCheck | None:
         """Return the check of one order, or None if it was not tried."""
         return next((check for check in self.orders if check.order == order), None)
 
-    def word_at(self, order: int) -> str:
-        """Return the verdict word at ``order``.
-
-        ``holds`` or ``holds roughly`` by the share of the explainable variance that is predicted; ``does not hold``
-        where replicates show that effects interact; ``is not shown to hold`` where neither was shown; ``cannot be
-        checked`` with too few cells or too much noise.
-        """
+    def state_at(self, order: int) -> AdditivityState:
+        """Return whether effects add up to interactions of ``order`` factors."""
         check = self.at(order)
-        return "cannot be checked" if check is None else _word(check)
+        return AdditivityState.UNCHECKED if check is None else _state(check)
 
     @property
     def lack_of_fit(self) -> LackOfFit | None:
@@ -122,7 +148,7 @@ class AdditivityCheck:
 
     @cached_property
     def table(self) -> Table:
-        """One row per order: cells tested, error, baseline, noise floor, share explained, lack of fit, word."""
+        """One row per order: cells tested, error, baseline, noise floor, share explained, lack of fit, state."""
         return Table(
             {
                 "order": [check.order for check in self.orders],
@@ -133,7 +159,7 @@ class AdditivityCheck:
                 "share explained": [check.share for check in self.orders],
                 "lack of fit F": [_of_test(check, "statistic") for check in self.orders],
                 "lack of fit p": [_of_test(check, "p_value") for check in self.orders],
-                "additivity": [self.word_at(check.order) for check in self.orders],
+                "additivity": [self.state_at(check.order) for check in self.orders],
             }
         )
 
@@ -162,11 +188,12 @@ class AdditivityCheck:
     def statement_at(self, order: int) -> str:
         """Return the finding at ``order`` in words, with its numbers."""
         check = self.at(order)
-        word = self.word_at(order)
-        if check is None or word == "cannot be checked":
+        state = self.state_at(order)
+        if check is None or state is AdditivityState.UNCHECKED:
             tested = "" if check is None or check.lack_of_fit is None else f" {check.lack_of_fit.sentence}"
             return f"Additivity at order {order} could not be checked: {self.obstacle(order)}.{tested}"
-        lead = f"{'Additivity' if order == 1 else f'Additivity up to interactions of {order} factors'} {word}: "
+        depth = "" if order == 1 else f" up to interactions of {order} factors"
+        lead = f"Additivity{depth} {STATE_WORDS[state]}: "
         test = check.lack_of_fit
         if _few(check):
             assert test is not None
@@ -179,7 +206,7 @@ class AdditivityCheck:
             text += f", and noise alone would make it {'up to ' * check.at_most}{_number(check.expected)}."
         else:
             text += "."
-        if word == "is not shown to hold" and test is None:
+        if state is AdditivityState.NOT_SHOWN and test is None:
             text += " No rows repeat, so noise and interaction cannot be told apart."
         return text if test is None else f"{text} {test.sentence}"
 
@@ -197,7 +224,7 @@ class AdditivityCheck:
             return _few_cells(check)
         if check.baseline == 0:
             return "the outcome is the same in every cell"
-        if self.word_at(order) != "cannot be checked":
+        if self.state_at(order) is not AdditivityState.UNCHECKED:
             return ""
         if _thin(check):
             return (
@@ -256,43 +283,46 @@ def _drowned(check: OrderCheck) -> bool:
     return check.expected is not None and check.expected**2 > MOSTLY_NOISE * check.baseline**2
 
 
-def _by_share(share: float, otherwise: str) -> str:
-    return "holds" if share >= HOLDS else "holds roughly" if share >= HOLDS_ROUGHLY else otherwise
+def _by_share(share: float, otherwise: AdditivityState) -> AdditivityState:
+    if share >= SHARE_HOLDS:
+        return AdditivityState.HOLDS
+    return AdditivityState.HOLDS_ROUGHLY if share >= SHARE_HOLDS_ROUGHLY else otherwise
 
 
-def _word(check: OrderCheck) -> str:
+def _state(check: OrderCheck) -> AdditivityState:
     test, share = check.lack_of_fit, check.share
     if check.baseline == 0:
-        return "cannot be checked"
+        return AdditivityState.UNCHECKED
     if _few(check) or np.isnan(share) or _drowned(check):
-        return "cannot be checked" if test is None else _word_of_test(test, check)
-    word = _by_share(share, _word_of_misses(check))
-    return "cannot be checked" if _thin(check) and word in ("holds", "holds roughly") else word
+        return AdditivityState.UNCHECKED if test is None else _state_by_test(test, check)
+    state = _by_share(share, _state_by_misses(check))
+    return AdditivityState.UNCHECKED if _thin(check) and state.adds else state
 
 
-def _word_of_test(test: LackOfFit, check: OrderCheck) -> str:
+def _state_by_test(test: LackOfFit, check: OrderCheck) -> AdditivityState:
     """Where cells cannot predict each other the replicates decide; they must rule out what is not to be there."""
     if test.p_value <= SHOWN:
-        return _by_share(np.fmin(test.share, check.share), "does not hold")
+        return _by_share(np.fmin(test.share, check.share), AdditivityState.FAILS)
     if test.p_value <= HINTED:
-        return "is not shown to hold"
-    # A cell that nothing else determines fits any model, and where noise drowns cells that effects add is of no use.
-    whole = check.tested == check.tried and not _drowned(check)
-    return _by_share(test.least_share, "cannot be checked") if whole else "cannot be checked"
+        return AdditivityState.NOT_SHOWN
+    # Cells that no other determines fit any model; under noise passing proves little.
+    if check.tested < check.tried or _drowned(check):
+        return AdditivityState.UNCHECKED
+    return _by_share(test.least_share, AdditivityState.UNCHECKED)
 
 
-def _word_of_misses(check: OrderCheck) -> str:
-    """Return what to say of a model that predicts badly: interaction is blamed only where replicates show it."""
+def _state_by_misses(check: OrderCheck) -> AdditivityState:
+    """Return the state of a model that predicts badly: interaction is blamed only where replicates show it."""
     if check.expected is None:
-        return "is not shown to hold"
+        return AdditivityState.NOT_SHOWN
     clear = check.error**2 > CLEARLY * check.expected**2
     if check.at_most:
-        return "is not shown to hold" if clear else "cannot be checked"
+        return AdditivityState.NOT_SHOWN if clear else AdditivityState.UNCHECKED
     if check.lack_of_fit is None:
-        return "does not hold" if clear else "is not shown to hold"
+        return AdditivityState.FAILS if clear else AdditivityState.NOT_SHOWN
     if check.lack_of_fit.p_value <= SHOWN:
-        return "does not hold"
-    return "is not shown to hold" if check.lack_of_fit.p_value <= HINTED else "cannot be checked"
+        return AdditivityState.FAILS
+    return AdditivityState.NOT_SHOWN if check.lack_of_fit.p_value <= HINTED else AdditivityState.UNCHECKED
 
 
 def check_additivity(

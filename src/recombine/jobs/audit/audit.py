@@ -35,7 +35,7 @@ from recombine.jobs.audit.ranges import (
 )
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
-from recombine.jobs.listing import Listing, choose_cells, level_columns
+from recombine.jobs.listing import Listing, ListingKind, choose_cells, level_columns
 from recombine.jobs.near import departures_statement
 from recombine.jobs.outputs import render, widget
 from recombine.jobs.structure.choice import Choice, choose_structure, counts_under, verdicts_under
@@ -96,7 +96,7 @@ class Audit:
     @cached_property
     def counts(self) -> Counts:
         """Verdict counts over all cells that can exist, under the chosen structure."""
-        cells, whole = self.listing.typical, self.listing.kind == "all unseen"
+        cells, whole = self.listing.typical, self.listing.kind is ListingKind.ALL_UNSEEN
         return counts_under(self.choice, self.identification, self.design, cells, whole, self.seed)
 
     @cached_property

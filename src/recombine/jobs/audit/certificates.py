@@ -23,6 +23,7 @@ from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
 from recombine.jobs.structure.open_cells import bounds_whatever_the_curve, why_beyond
 from recombine.theory.identification.certificate import Certificate, certificate, cube_terms, written_weight
+from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def certificates_to_show(audit: Audit, count: int = SHOWN) -> list[ShownCertific
     """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
     affordable, found = _affordable(audit), audit.identification
     slow = len(found.seen) > SLOW_CELLS and len(found.null.columns) > SLOW_CONJUNCTIONS
-    if affordable and slow and found.route != "graph":
+    if affordable and slow and found.route is not Route.GRAPH:
         count = min(count, FEW_SHOWN)
     rows = cells_to_show(audit, count if affordable else TRIED)
     sums = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
@@ -138,7 +139,7 @@ def _affordable(audit: Audit) -> bool:
     """Whether any certificate is quickly found: on large designs some run over hundreds of cells."""
     found = audit.identification
     small = len(found.seen) <= FEW_CELLS or len(found.null.columns) <= FEW_CONJUNCTIONS
-    return found.route == "graph" or small
+    return found.route is Route.GRAPH or small
 
 
 def _all_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions, Subset
 from recombine.cells.departures import departures
+from recombine.cells.scales import FactorScale
 from recombine.design.design import Design
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
@@ -151,7 +152,8 @@ def _levels(design: Design) -> Table:
     for group in design.groups:
         factor, held = design.factors[group[0]], _per_level(design, group, np.ones(len(design.seen)))
         # Of an ordered factor those that were seen count; values of a curve seldom come twice.
-        kept = np.flatnonzero(held > 0 if factor.scale == "ordered" else np.full(len(held), factor.scale == "labels"))
+        counted = {FactorScale.ORDERED: held > 0, FactorScale.LABELS: held >= 0, FactorScale.NUMERIC: held < 0}
+        kept = np.flatnonzero(counted[factor.scale])
         factors += [" / ".join(design.names[place] for place in group)] * len(kept)
         levels += [factor.labels[code] for code in kept]
         rows.append(_per_level(design, group, design.rows[design.train])[kept])

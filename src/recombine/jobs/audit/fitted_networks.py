@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum, auto
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, distinct
+from recombine.cells.scales import FactorScale
 from recombine.design.design import Design
 from recombine.errors import SolverError
 from recombine.jobs.audit.additivity import OrderCheck
@@ -20,6 +22,7 @@ from recombine.jobs.audit.noise import cell_noise
 from recombine.progress import each
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify
+from recombine.theory.identification.nullspace import Route
 from recombine.theory.kernels.left_out import predict_left_out
 from recombine.theory.kernels.overlap import MAX_FACTORS_OF_SUBSETS, OverlapKernel
 from recombine.theory.kernels.slopes import every_arrangement
@@ -33,7 +36,6 @@ KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {"ntk": OverlapKernel.
 LEFT_OUT_CELLS = 1_200
 #: Beyond, the share of them that is held out, and how many of those are scored at most.
 HELD_SHARE, MOST_SCORED = 0.1, 4_000
-HELD_OUT = "held-out rows"
 #: Fewer scored cells than this say nothing.
 FEWEST_CELLS = 8
 #: Most cells that are fitted with few factors, and with more than that (where each product takes all pairs of cells).
@@ -46,14 +48,22 @@ STEP_ENTRIES, FEWEST_STEPS = 200_000_000, 50
 TOLERANCE = 1e-4
 
 
+class ForecastSource(StrEnum):
+    """On which cells a forecast was scored: held-out rows, seen cells by all others, or a tenth by the rest."""
+
+    HELD_OUT_ROWS = auto()
+    SEEN_CELLS = auto()
+    HELD_OUT_CELLS = auto()
+
+
 @dataclass(frozen=True, eq=False)
 class Scored:
     """Predictions at T cells whose outcome is known and that the fitted cells determine.
 
     Attributes
     ----------
-    source : str
-        Which cells, in words.
+    source : ForecastSource
+        Which cells.
     observed, additive, mean : float arrays of shape (T,)
         Outcome, value that follows if effects add, plain mean of the fitted cells.
     noise : float or None
@@ -62,7 +72,7 @@ class Scored:
         By kernel ("ntk": all layers learn, "nngp": the readout) and number of hidden layers.
     """
 
-    source: str
+    source: ForecastSource
     observed: FloatArray
     additive: FloatArray
     mean: FloatArray
@@ -81,7 +91,7 @@ def obstacle(design: Design) -> str:
         return "no outcome was named, and what a network makes of the seen cells depends on it (--outcome)"
     if np.ptp(design.outcome[design.train]) == 0:
         return "the outcome is the same in every seen cell"
-    if numeric := [factor.name for factor in design.factors if factor.scale == "numeric"]:
+    if numeric := [factor.name for factor in design.factors if factor.scale is FactorScale.NUMERIC]:
         return f"it is known of networks whose inputs are labels, and {listing(numeric)} is a number"
     most = MOST_CELLS if len(design.factors) <= FEW_FACTORS else MOST_CELLS_OF_MANY
     if len(design.factors) > MAX_FACTORS_OF_SUBSETS:
@@ -157,7 +167,7 @@ def score_held_out(design: Design, fit: AdditiveFit, places: IntArray) -> Scored
     assert design.outcome is not None
     cells = design.cells[places]
     return Scored(
-        HELD_OUT,
+        ForecastSource.HELD_OUT_ROWS,
         design.outcome[places],
         fit.predict(cells),
         np.full(len(places), float(design.outcome[design.train].mean())),
@@ -181,9 +191,8 @@ def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
         )[known]
         for name, depth in each("kernels of networks", _asked(DEPTHS))
     }
-    source = "seen cells, each predicted from the others"
     noise = None if check.at_most else check.noise
-    return Scored(source, outcome[known], check.predicted[known], mean[known], noise, networks)
+    return Scored(ForecastSource.SEEN_CELLS, outcome[known], check.predicted[known], mean[known], noise, networks)
 
 
 def _score_tenth(design: Design, seed: int) -> Scored | None:
@@ -195,14 +204,14 @@ def _score_tenth(design: Design, seed: int) -> Scored | None:
     rest = design.train.copy()
     rest[held] = False
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
-    found = identify(design.cells[rest], design.cells[held], 1, **design.shape, route="projection")
+    found = identify(design.cells[rest], design.cells[held], 1, **design.shape, route=Route.PROJECTION)
     places = held[found.verdicts == Verdict.DETERMINED]
     if len(places) < FEWEST_CELLS:
         return None
     outcome = design.outcome
     fit = fit_additive(design.features(1), design.cells[rest], outcome[rest], design.precision[rest])
     return Scored(
-        "seen cells, a tenth held out at random",
+        ForecastSource.HELD_OUT_CELLS,
         outcome[places],
         fit.predict(design.cells[places]),
         np.full(len(places), float(outcome[rest].mean())),

@@ -20,8 +20,8 @@ from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
     FEWEST_CELLS,
-    HELD_OUT,
     MOST_SCORED,
+    ForecastSource,
     Scored,
     beyond_steps,
     depths_of,
@@ -69,7 +69,7 @@ class ErrorForecast:
         What noise alone makes of it, where rows repeat.
     cells : int
         Cells scored.
-    source : str
+    source : ForecastSource
         Which cells, in words.
     """
 
@@ -79,7 +79,7 @@ class ErrorForecast:
     mean: float
     noise: float | None
     cells: int
-    source: str
+    source: ForecastSource
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Forecast:
     @property
     def held_out(self) -> bool:
         """Whether everything was read from held-out rows."""
-        return self.error is not None and self.error.source == HELD_OUT
+        return self.error is not None and self.error.source is ForecastSource.HELD_OUT_ROWS
 
     def scored_as(self, sentence: str) -> str:
         """Return the name under which `recombine.data.hit_rates` scored a finding that was made in this way."""

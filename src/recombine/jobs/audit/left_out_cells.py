@@ -105,7 +105,7 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, noise: F
     predicted = np.full(len(outcome), np.nan)
     determined = np.zeros(len(outcome), dtype=bool)
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
-    route: Route | None = "projection" if features.columns > FEW_COLUMNS else None
+    route = Route.PROJECTION if features.columns > FEW_COLUMNS else None
     rounds = FOLDS if len(outcome) <= ALL_FOLDS else 1
     for held in each("cells held out", range(rounds)):
         test, rest = np.flatnonzero(fold == held), fold != held

@@ -7,7 +7,7 @@ lack of fit says whether effects interact.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from enum import StrEnum, auto
 
 import numpy as np
 
@@ -26,7 +26,13 @@ SHOWN, HINTED = 0.01, 0.05
 #: What the replicates cannot rule out is a departure that they would have shown nineteen times in twenty.
 DOUBT = 0.05
 
-Source = Literal["replicates", "two values, replicates", "two values"]
+
+class NoiseSource(StrEnum):
+    """What tells the noise: rows that repeat, these with the shape p (1 - p) of two values, or that shape alone."""
+
+    REPLICATES = auto()
+    TWO_VALUES_REPLICATES = auto()
+    TWO_VALUES = auto()
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +43,7 @@ class CellNoise:
     ----------
     variances : float array of shape (N,)
         Variance of each seen cell's mean.
-    source : {"replicates", "two values, replicates", "two values"}
+    source : NoiseSource
         Rows that repeat; the same with the shape p (1 - p) of a two-valued outcome; or that shape alone, where no row
         repeats. The last is the most that noise can be: what an interaction adds looks the same.
     freedom : float
@@ -47,17 +53,17 @@ class CellNoise:
     --------
     >>> noise = cell_noise(Design.from_cells([[0, 0], [0, 0], [0, 1], [1, 0]], [1.0, 3.0, 5.0, 6.0]))
     >>> noise.source, noise.variances.tolist(), noise.freedom
-    ('replicates', [1.0, 2.0, 2.0], 1.0)
+    (<NoiseSource.REPLICATES: 'replicates'>, [1.0, 2.0, 2.0], 1.0)
     """
 
     variances: FloatArray = field(repr=False)
-    source: Source
+    source: NoiseSource
     freedom: float
 
     @property
     def at_most(self) -> bool:
         """Whether this is only the most that noise can be."""
-        return self.source == "two values"
+        return self.source is NoiseSource.TWO_VALUES
 
 
 def cell_noise(design: Design, fit: AdditiveFit | None = None) -> CellNoise | None:
@@ -70,15 +76,15 @@ def cell_noise(design: Design, fit: AdditiveFit | None = None) -> CellNoise | No
     pooled = pooled_variance(design)
     count = design.precision[design.train]
     if design.two_values is None:
-        return None if pooled is None else CellNoise(pooled[0] / count, "replicates", pooled[1])
+        return None if pooled is None else CellNoise(pooled[0] / count, NoiseSource.REPLICATES, pooled[1])
     single = _chance_variances(design, fit)
     if pooled is None:
-        return CellNoise(single / count, "two values", 0.0)
+        return CellNoise(single / count, NoiseSource.TWO_VALUES, 0.0)
     assert design.freedom is not None
     freedom = design.freedom[design.train]
     expected = float(freedom @ single) / pooled[1]
     size = pooled[0] / expected if expected > 0 else 1.0
-    return CellNoise(size * single / count, "two values, replicates", pooled[1])
+    return CellNoise(size * single / count, NoiseSource.TWO_VALUES_REPLICATES, pooled[1])
 
 
 def _chance_variances(design: Design, fit: AdditiveFit | None) -> FloatArray:

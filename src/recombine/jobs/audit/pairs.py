@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
+from recombine.cells.scales import FactorScale
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
-from recombine.jobs.listing import holds_first
+from recombine.jobs.listing import ListingKind, holds_first
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -92,7 +93,7 @@ def sureness_of(audit: Audit, mapped: MappedCells) -> Sureness | None:
     if not unseen.any() or (mapped.codes[unseen] != Verdict.DETERMINED).any():
         return None
     cells, leverage = audit.listing.cells, audit.leverage
-    if audit.listing.kind == "targets":
+    if audit.listing.kind is ListingKind.TARGETS:
         cells, leverage = mapped.cells[unseen], np.full(int(unseen.sum()), np.nan)
         # Too many columns for an inverse, or one that cannot be had: nothing is known of so many cells.
         with suppress(SolverError, InputError):
@@ -253,7 +254,7 @@ def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
     if bins < size:
         edges = [-(-size * number // bins) for number in range(bins + 1)]
         labels = [_span(labels[start:stop]) for start, stop in itertools.pairwise(edges)]
-    in_order = design.factors[place].scale != "labels"
+    in_order = design.factors[place].scale is not FactorScale.LABELS
     return Axis(design.names[place], size, position * bins // size, tuple(labels), in_order)
 
 

@@ -30,6 +30,7 @@ from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import SolverError
 from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
+from recombine.tables.grouping import RowsAre
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
@@ -140,7 +141,7 @@ class Ranges:
         """What the ranges are for: the cell's mean, or one measurement."""
         if self.replicated:
             return "the cell's mean"
-        if self.design.rows_are == "means":
+        if self.design.rows_are is RowsAre.MEANS:
             return f"one more row of the cell, a mean of about {1 / self.own:.3g} measurements"
         return "one measurement of the cell"
 

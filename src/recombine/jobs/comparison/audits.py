@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from recombine.cells.scales import FactorScale
 from recombine.errors import InputError
 from recombine.jobs.comparison.cell_maps import CellMap
 from recombine.jobs.comparison.differences import Difference, respelled
@@ -124,7 +125,7 @@ class AuditComparison:
                 "symmetric factors": "; ".join(", ".join(group) for group in one.symmetric) or "none",
                 "cells listed": one.cells.of,
                 "scales": ", ".join(
-                    f"{factor.name} {factor.scale}" for factor in one.factors if factor.scale != "labels"
+                    f"{factor.name} {factor.scale}" for factor in one.factors if factor.scale != FactorScale.LABELS
                 )
                 or "none",
             }

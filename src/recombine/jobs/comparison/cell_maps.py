@@ -15,7 +15,7 @@ from recombine.cells.conjunctions import MAX_ID, distinct, mixed_radix
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.listing import MOST_LISTED
+from recombine.jobs.listing import MOST_LISTED, ListingKind
 from recombine.verdicts import Verdict
 from recombine.writing import written_count
 
@@ -80,7 +80,7 @@ class CellMap:
 def listed_map(audit: Audit) -> CellMap:
     """Return the verdicts of all cells that an audit lists, seen ones included."""
     cells, codes = audit.listing.cells, audit.codes
-    if audit.listing.kind == "all unseen":
+    if audit.listing.kind is ListingKind.ALL_UNSEEN:
         seen = audit.design.seen
         cells = np.vstack([cells, seen])
         codes = np.concatenate([codes, np.full(len(seen), int(Verdict.SEEN))])
@@ -107,7 +107,10 @@ def cells_record(audit: Audit) -> dict[str, str]:
     design, listed = audit.design, audit.listing
     if obstacle := _obstacle(audit):
         return {"of": "none", "obstacle": obstacle}
-    return {"of": "targets" if listed.kind == "targets" else "all cells", "runs": listed_map(audit).runs(design.sizes)}
+    return {
+        "of": "targets" if listed.kind is ListingKind.TARGETS else "all cells",
+        "runs": listed_map(audit).runs(design.sizes),
+    }
 
 
 def _obstacle(audit: Audit) -> str:
@@ -117,7 +120,7 @@ def _obstacle(audit: Audit) -> str:
         return f"two levels of factor {doubled[0]!r} are written alike"
     if sum(design.sizes) > MOST_LABELS:
         return f"there are more than {MOST_LABELS:,} levels"
-    if listed.kind == "sample" or len(listed.cells) > MOST_LISTED or product_size(design.sizes) > MAX_ID:
+    if listed.kind is ListingKind.SAMPLE or len(listed.cells) > MOST_LISTED or product_size(design.sizes) > MAX_ID:
         return f"{written_count(design.product)} cells are too many to list"
     return ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from recombine.jobs.audit.additivity import FEWEST_CELLS
+from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState
 from recombine.jobs.audit.noise import SHOWN
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind
 from recombine.writing import few_digits
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class AdditivityFinding(FindingKind["Audit"]):
-    """A finding where the check of additivity at the asked order came out as ``word``."""
+    """A finding where the check of additivity at the asked order came out as ``state``."""
 
-    word: ClassVar[str]
+    state: ClassVar[AdditivityState]
 
     def check(self, audit: Audit) -> FindingEvidence | None:
         """Take the errors on held-out cells and the test against the replicates."""
         additivity, order = audit.additivity, audit.order
         check = None if additivity is None else additivity.at(order)
-        if additivity is None or check is None or additivity.word_at(order) != self.word:
+        if additivity is None or check is None or additivity.state_at(order) is not self.state:
             return None
         return FindingEvidence({"order": order, "check": check})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind
+from recombine.jobs.listing import ListingKind
 from recombine.verdicts import Verdict
 from recombine.writing import round_estimate, written_count
 
@@ -22,7 +23,7 @@ class CellsFinding(FindingKind["Audit"]):
         matters = audit.matters
         if not count or (matters is not None and matters.exact and not matters.count(self.verdict)):
             return None
-        targets = audit.listing.kind == "targets"
+        targets = audit.listing.kind is ListingKind.TARGETS
         concerned = "" if matters is None else f"; {matters.concerned(self.verdict)}"
         return {
             "cells": count,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recombine.jobs.findings.cells_finding import CellsFinding, count_in_words
 from recombine.jobs.findings.finding import FindingEvidence, Severity
+from recombine.jobs.listing import ListingKind
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -28,7 +29,7 @@ class CellsNotDetermined(CellsFinding):
 
     def check(self, audit: Audit) -> FindingEvidence | None:
         """Count the cells, among the targets where there are any."""
-        count = self.listed(audit) if audit.listing.kind == "targets" else audit.counts[self.verdict]
+        count = self.listed(audit) if audit.listing.kind is ListingKind.TARGETS else audit.counts[self.verdict]
         numbers = self.counted(audit, count)
         if numbers is None:
             return None

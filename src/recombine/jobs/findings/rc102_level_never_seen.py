@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.scales import FactorScale
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
 from recombine.verdicts import Verdict
 from recombine.writing import listing
@@ -32,7 +33,7 @@ class LevelNeverSeen(FindingKind["Audit"]):
         missing = []
         for group in design.groups:
             factor = design.factors[group[0]]
-            if factor.scale != "labels":
+            if factor.scale is not FactorScale.LABELS:
                 continue
             counts = sum(np.bincount(design.seen[:, column], minlength=len(factor.levels)) for column in group)
             absent = np.flatnonzero(counts == 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.findings.additivity_finding import AdditivityFinding
 from recombine.jobs.findings.finding import FindingEvidence, Severity
 
@@ -22,7 +23,7 @@ class AdditivityFails(AdditivityFinding):
         "at this order the values that follow are off by more than noise."
     )
     action = "Allow interactions with --order 2, or let --structure auto look for a scale on which effects add."
-    word = "does not hold"
+    state = AdditivityState.FAILS
 
     def check(self, audit: Audit) -> FindingEvidence | None:
         """Look at the check of additivity, if it is adding that is assumed."""

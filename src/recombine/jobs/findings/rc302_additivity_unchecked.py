@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class AdditivityUnchecked(FindingKind["Audit"]):
             return None
         if audit.additivity is None:
             return FindingEvidence({"obstacle": ""})
-        unchecked = audit.additivity.word_at(audit.order) == "cannot be checked"
+        unchecked = audit.additivity.state_at(audit.order) is AdditivityState.UNCHECKED
         obstacle = audit.additivity.obstacle(audit.order)
         return FindingEvidence({"order": audit.order, "obstacle": obstacle}) if unchecked else None
 

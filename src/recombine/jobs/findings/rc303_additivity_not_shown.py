@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.audit.additivity import HOLDS_ROUGHLY
+from recombine.jobs.audit.additivity import SHARE_HOLDS_ROUGHLY, AdditivityState
 from recombine.jobs.findings.additivity_finding import AdditivityFinding
 from recombine.jobs.findings.finding import FindingEvidence, Severity
 
@@ -24,7 +24,7 @@ class AdditivityNotShown(AdditivityFinding):
         "forest beat adding in 81."
     )
     action = "Repeat some measurements: rows that repeat tell noise from interaction."
-    word = "is not shown to hold"
+    state = AdditivityState.NOT_SHOWN
     untested = "; no rows repeat, so this may be noise rather than interaction"
 
     def check(self, audit: Audit) -> FindingEvidence | None:
@@ -32,7 +32,7 @@ class AdditivityNotShown(AdditivityFinding):
         ladder = audit.choice.ladder
         if audit.choice.structure.is_sum or ladder is None:
             return super().check(audit)
-        enough = HOLDS_ROUGHLY * (1.0 if ladder.ceiling is None else ladder.ceiling)
+        enough = SHARE_HOLDS_ROUGHLY * (1.0 if ladder.ceiling is None else ladder.ceiling)
         return None if ladder.chosen.r2 >= enough else FindingEvidence({"ladder": ladder})
 
     def message(self, evidence: FindingEvidence) -> str:

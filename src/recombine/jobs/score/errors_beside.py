@@ -14,6 +14,7 @@ from recombine.jobs.audit.audit import Audit
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.determined import additive_fit
 from recombine.jobs.score.predictions import observed_outcomes
+from recombine.tables.grouping import RowsAre
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -224,7 +225,7 @@ def row_error(designs: Sequence[Design], predicted: FloatArray, codes: IntArray)
             return None
         held = ~design.train
         rows, spread, freedom = (values[held][unseen] for values in (design.weight, design.spread, design.freedom))
-        if not freedom.sum() > 0 or design.rows_are == "means":
+        if not freedom.sum() > 0 or design.rows_are is RowsAre.MEANS:
             return None
         miss = rows * (predicted[unseen, place] - design.outcome[held][unseen]) ** 2
         error, total = error + float(miss.sum() + spread.sum()), float(rows.sum())

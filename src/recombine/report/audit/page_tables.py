@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from recombine import words
 from recombine.jobs.advice.plan import Plan
+from recombine.jobs.audit.additivity import STATE_WORDS
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
+from recombine.jobs.listing import ListingKind
 from recombine.report.audit.figures.models_figure import VERDICTS
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -122,7 +124,7 @@ def _levels(design: Design, cell: Callable[[Any], Any]) -> list[tuple[str, Value
 
 def counts_table(audit: Audit) -> PageTable | None:
     """Verdict counts over the full product, where the bar at the top does not say it all; else None."""
-    if audit.order == 1 and audit.counts.exact and audit.listing.kind != "targets":
+    if audit.order == 1 and audit.counts.exact and audit.listing.kind is not ListingKind.TARGETS:
         return None
     columns: dict[str, Value] = {"verdict": lambda verdict: verdict}
     if audit.order > 1:
@@ -275,7 +277,7 @@ def orders_table(audit: Audit) -> PageTable | None:
         "lack of fit": lambda found: Entry(
             "–" if found.lack_of_fit is None else found.lack_of_fit.text.rpartition(", ")[2], True
         ),
-        "additivity": lambda found: check.word_at(found.order),
+        "additivity": lambda found: STATE_WORDS[check.state_at(found.order)],
     }
     return page_table("t-orders", caption, check.orders, columns)
 

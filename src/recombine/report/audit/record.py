@@ -232,7 +232,7 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
     asked = check.at(audit.order)
     test = None if asked is None else asked.lack_of_fit
     return {
-        "word": check.word_at(audit.order),
+        "state": check.state_at(audit.order),
         "statement": check.statement_at(audit.order),
         "method": check.method,
         "noise": None if check.noise is None else check.noise.source,

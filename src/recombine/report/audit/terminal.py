@@ -9,8 +9,10 @@ import numpy as np
 from recombine import words
 from recombine.jobs.advice.plan import Plan
 from recombine.jobs.findings.finding import Severity
+from recombine.jobs.listing import ListingKind
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.tables.table import Table
+from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 from recombine.words.importance import importance_column, no_findings
@@ -100,7 +102,7 @@ def _verdicts(audit: Audit, console: Console) -> None:
         console.print(_bars(Tally(dict(found.by_verdict), found.exact), unseen, weighted))
         how = words.decision(engine) if found.exact else words.estimate_sentence(found)
         print_line(console, f"  {how}", "dim")
-    if audit.listing.kind == "sample":
+    if audit.listing.kind is ListingKind.SAMPLE:
         print_line(console, f"  {audit.listing.note}", "dim")
 
 
@@ -226,7 +228,7 @@ def _plan(plan: Plan, console: Console) -> None:
 
 def _example(audit: Audit, console: Console) -> None:
     """Show one cell with its value and certificate: the one with the largest leverage, most worth a look."""
-    if audit.identification.route != "graph" and len(audit.design.seen) > QUICK_SEARCH:
+    if audit.identification.route is not Route.GRAPH and len(audit.design.seen) > QUICK_SEARCH:
         return
     shown = (audit.codes == Verdict.DETERMINED) & (True if audit.matters is None else audit.matters.weights > 0)
     known = np.flatnonzero(shown & ~np.isnan(audit.leverage))

@@ -61,7 +61,7 @@ class Identification:
     >>> answer = identify([[0, 0], [0, 1], [1, 0], [2, 2]])
     >>> answer.verdicts_on_grid().tolist()
     [[0, 0, 2], [0, 1, 2], [2, 2, 0]]
-    >>> answer.route, answer.rank, answer.deficit
+    >>> answer.route.value, answer.rank, answer.deficit
     ('graph', 4, 1)
     >>> answer
     Identification(order 1; 4 seen cells of 3 x 3)
@@ -279,7 +279,7 @@ def identify(
     symmetric: Sequence[Subset] = (),
     possible: Possible | None = None,
     scales: Sequence[Scale | None] = (),
-    route: Route | None = None,
+    route: str | None = None,
     seed: int = 0,
 ) -> Identification:
     """Say which cells the seen ones determine under the additive model of one order.

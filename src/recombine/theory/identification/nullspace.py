@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum, auto
 from functools import cached_property
 from typing import Any, Literal
 
@@ -33,8 +34,14 @@ from recombine.theory.identification.elimination import (
 from recombine.theory.identification.level_graph import component_labels, is_graph
 from recombine.theory.identification.residues import PRIME, Residues
 
-Route = Literal["graph", "exact", "projection"]
-ROUTES: tuple[Route, ...] = ("graph", "exact", "projection")
+
+class Route(StrEnum):
+    """By which arithmetic verdicts are decided: connectivity of levels, rank modulo a prime, or floating point."""
+
+    GRAPH = auto()
+    EXACT = auto()
+    PROJECTION = auto()
+
 
 #: Columns left after singletons are stripped that the exact route takes when it is free to choose.
 MAX_EXACT_COLUMNS = 2000
@@ -300,7 +307,7 @@ def null_vectors(
     seen: IntArray,
     count: int | Literal["all"] | None = None,
     *,
-    route: Route | None = None,
+    route: str | None = None,
     seed: int = 0,
 ) -> NullVectors:
     """Return random null vectors of the seen cells.
@@ -329,20 +336,20 @@ def null_vectors(
     >>> found.count, found.rank
     (1, 3)
     """
-    if route is not None and route not in ROUTES:
-        raise InputError(f"route {route!r} is not one of {', '.join(ROUTES)}")
-    if route == "graph" and not is_graph(features):
+    if route is not None and route not in tuple(Route):
+        raise InputError(f"route {route!r} is not one of {', '.join(Route)}")
+    if route == Route.GRAPH and not is_graph(features):
         raise InputError("route 'graph' needs two factors at order 1; leave route out to choose one that fits")
-    if route in (None, "graph") and is_graph(features):
+    if route in (None, Route.GRAPH) and is_graph(features):
         return _by_graph(features, seen, count, seed)
     columns, ids = _rows(features, seen)
     generator = np.random.default_rng(seed)
-    stripped = None if route == "projection" else strip_singletons(ids, len(columns))
+    stripped = None if route == Route.PROJECTION else strip_singletons(ids, len(columns))
     affordable = MAX_EXACT_COLUMNS if has_flint() else MAX_COLUMNS_WITHOUT_FLINT
     rows, minus = (ids if stripped is None or stripped.rows.all() else ids[stripped.rows]), None
     if stripped is not None and len(stripped.columns) > affordable and (solved := solve_block(stripped, ids)):
         stripped, rows, minus = solved
-    if stripped is not None and (route == "exact" or len(stripped.columns) <= affordable):
+    if stripped is not None and (route == Route.EXACT or len(stripped.columns) <= affordable):
         index = np.zeros(len(columns), dtype=np.int64)
         index[stripped.columns] = np.arange(len(stripped.columns))
         less = None if minus is None else index[minus]
@@ -356,7 +363,7 @@ def null_vectors(
             spanned = np.flatnonzero(stripped.rows)[core.chosen]
             spanning = np.sort(np.concatenate([*(some for some, _ in stripped.rounds), spanned]).astype(np.int64))
         return NullVectors(
-            features, columns, stripped.complete(table, ids), "exact", rank, seed=seed, spanning=spanning
+            features, columns, stripped.complete(table, ids), Route.EXACT, rank, seed=seed, spanning=spanning
         )
     return _by_projection(features, columns, ids, count, seed)
 
@@ -377,7 +384,7 @@ def _by_graph(features: Conjunctions, seen: IntArray, count: int | Literal["all"
     size = np.abs(labels).astype(np.uint64)[:, None] if count is None else drawn[np.abs(labels)]
     table = np.where(labels[:, None] < 0, (np.uint64(PRIME) - size) % np.uint64(PRIME), size)
     columns = np.concatenate(_used_levels(features, seen))
-    return NullVectors(features, columns, table[columns], "graph", rank, seed=seed)
+    return NullVectors(features, columns, table[columns], Route.GRAPH, rank, seed=seed)
 
 
 def _used_levels(features: Conjunctions, seen: IntArray) -> Sequence[IntArray]:
@@ -402,7 +409,7 @@ def _by_projection(
         features,
         columns,
         projection.table,
-        "projection",
+        Route.PROJECTION,
         projection.rank,
         None,
         projection.scale,

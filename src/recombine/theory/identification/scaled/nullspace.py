@@ -72,7 +72,7 @@ class ScaledNullVectors(NullVectors):
     >>> dose = place_levels("ordered", [0, 10, 20], [True, False, True])
     >>> seen = np.array([[0, 0], [0, 2], [1, 0]])
     >>> found = scaled_null_vectors(ScaledConjunctions((2, 3), scales=(None, dose)), seen)
-    >>> found.values(np.array([[1, 1]])).tolist(), found.route
+    >>> found.values(np.array([[1, 1]])).tolist(), found.route.value
     ([[0]], 'graph')
     """
 
@@ -166,7 +166,7 @@ def scaled_null_vectors(
     seen: IntArray,
     count: int | Literal["all"] | None = None,
     *,
-    route: Route | None = None,
+    route: str | None = None,
     seed: int = 0,
 ) -> ScaledNullVectors:
     """Return random null vectors of the seen cells of a model with scales; see `null_vectors`.
@@ -183,11 +183,11 @@ def scaled_null_vectors(
         plain = null_vectors(features.labelled, seen, count, route=route, seed=seed)
         values = {item.name: getattr(plain, item.name) for item in fields(plain)}
         return ScaledNullVectors(**values | {"features": features})
-    if route == "graph":
+    if route == Route.GRAPH:
         raise InputError("route 'graph' needs levels that are labels or knots; leave route out to choose one that fits")
     columns = features.occurring(seen)
     affordable = MAX_EXACT_COLUMNS if has_flint() else MAX_COLUMNS_WITHOUT_FLINT
-    if route == "exact" or (route is None and len(columns) <= affordable):
+    if route == Route.EXACT or (route is None and len(columns) <= affordable):
         return _by_elimination(features, seen, columns, count, seed)
     return _by_projection(features, seen, columns, count, seed)
 
@@ -233,7 +233,7 @@ def _by_elimination(
         chosen[generator.permutation(failing)[: len(columns) // 4 + 16]] = True
     number = max(full_rank(features, seen) - done.rank, 1) if count == "all" else int(count or 1)
     table, spanning = done.draw(generator, number), np.flatnonzero(chosen)
-    return ScaledNullVectors(features, columns, table, "exact", done.rank, seed=seed, spanning=spanning)
+    return ScaledNullVectors(features, columns, table, Route.EXACT, done.rank, seed=seed, spanning=spanning)
 
 
 def _by_projection(
@@ -251,7 +251,7 @@ def _by_projection(
         features,
         columns,
         projection.table,
-        "projection",
+        Route.PROJECTION,
         projection.rank,
         None,
         projection.scale,

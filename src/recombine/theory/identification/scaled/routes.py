@@ -8,7 +8,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.theory.identification.leverage import Leverage
-from recombine.theory.identification.nullspace import NullVectors, Route, null_vectors
+from recombine.theory.identification.nullspace import NullVectors, null_vectors
 
 
 def leverage_for(
@@ -34,7 +34,7 @@ def null_vectors_for(
     seen: IntArray,
     count: int | Literal["all"] | None = None,
     *,
-    route: Route | None = None,
+    route: str | None = None,
     seed: int = 0,
 ) -> NullVectors:
     """Return random null vectors of the seen cells, by the way that fits the model; see `null_vectors`.
