@@ -87,7 +87,7 @@ def test_a_check_says_what_a_random_split_proves(run: Run, table: Path) -> None:
     assert (code, err) == (0, "")
     words = " ".join(text.split())
     assert "training has the same combination: this tests memory and noise, not new combinations" in words
-    assert "same cell: " in words
+    assert "RC401 same cell (problem): " in words
 
 
 def test_leaks_that_are_named_end_with_one(run: Run, table: Path) -> None:
@@ -127,7 +127,7 @@ def test_names_from_the_table_do_not_command_the_terminal(run: Run, tmp_path: Pa
         (["--check", "part=trn"], "has no value 'trn'"),
         (["--check", "part", "--out", "x.csv"], "--out goes with --test"),
         (["--check", "part", "--structure", "sum"], "structure 'sum' is unknown"),
-        (["--check", "part", "--fail-on", "some"], "leak 'some' is unknown; did you mean 'same'?"),
+        (["--check", "part", "--fail-on", "some"], "--fail-on some names no finding; did you mean 'same'?"),
         (["--test", MIX, "--fail-on", "same"], "--fail-on goes with --check"),
         (["--check", "y"], "split column 'y' has the values"),
     ],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.audits import AuditComparison
     from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument
     from recombine.jobs.comparison.scores import ScoreComparison
-    from recombine.jobs.findings import FailOn
+    from recombine.jobs.findings import FailOn, Finding
 
 
 def compare_command(
@@ -74,6 +74,14 @@ def read_fail_on(text: str | None, *results: str) -> FailOn:
 
     fail_on = FailOn.named(named(text, "--fail-on"))
     return fail_on.about(*(ResultKind[name] for name in results)) if results else fail_on
+
+
+def end_on(fail_on: FailOn, findings: Iterable[Finding]) -> NoReturn:
+    """Leave with 1 if one of the findings is named, and say on stderr which; else with 0."""
+    met = fail_on.met(findings)
+    for finding in met:
+        print(printable(f"--fail-on {finding}"), file=sys.stderr)
+    raise typer.Exit(1 if met else 0)
 
 
 def check_summary(

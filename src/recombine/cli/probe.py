@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from recombine.cli.compare import read_fail_on
+from recombine.cli.compare import end_on, read_fail_on
 from recombine.report.screen import capture, say, say_json
 from recombine.tables.text_files import named
 
@@ -59,4 +59,4 @@ def probe_command(
         say_json(probe_json(found))
     else:
         say(capture(lambda console: show_probe(found, console)), drawn=True)
-    raise typer.Exit(1 if fatal.met(found.findings) else 0)
+    end_on(fatal, found.findings)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recombine.cli.audit import named_importance, working
-from recombine.cli.compare import read_baseline, read_fail_on, tell_changes
+from recombine.cli.compare import end_on, read_baseline, read_fail_on, tell_changes
 from recombine.cli.table_options import StructureOption, pandas_left_alone
 from recombine.errors import InputError
 from recombine.output_files import check_outputs, write_whole
@@ -63,7 +63,8 @@ def score_command(
         str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
     ] = None,
     fail_on: Annotated[
-        str | None, typer.Option(help="With --baseline: exit with 1 on these changes: worse,gone-models.")
+        str | None,
+        typer.Option(help="Exit with 1 on these findings: worse-than-adding; with --baseline on worse,gone-models."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
@@ -73,9 +74,7 @@ def score_command(
     tables = [file, train, baseline, None if importance is None else Path(importance)]
     check_outputs([html], tables, force)
     before = read_baseline(baseline, "score", markdown, tables, json, force, [html])
-    if fail_on is not None and before is None:
-        raise InputError("--fail-on names changes of a score; name what to compare with: --baseline score.json")
-    fatal = read_fail_on(fail_on, "SCORE_CHANGES")
+    fatal = read_fail_on(fail_on, "SCORE" if before is None else "SCORE_CHANGES")
     if split is None and train is None:
         raise InputError(
             "which rows were trained on? Name the split column with --split part=train, or the table of training rows "
@@ -118,6 +117,7 @@ def score_command(
         text = score_json(found) if json else capture(lambda console: show_score(found, console))
     say_json(text) if json else say(text, drawn=True)
     _write(found, html, quiet=json)
+    end_on(fatal, found.findings)
 
 
 def _write(found: Score, html: Path | None, quiet: bool) -> None:

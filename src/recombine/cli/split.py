@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from recombine.checks import known_or_refuse
+from recombine.cli.compare import read_fail_on
 from recombine.errors import InputError
 from recombine.output_files import check_outputs, check_table_name
 from recombine.report.screen import capture, printable, say, say_json
@@ -68,7 +68,7 @@ def split_command(
     columns = named(factors, "--factors")
     if check is not None:
         _only({"--stratify": stratify, "--out": out}, "--test")
-        fatal = _kinds(fail_on)
+        fatal = read_fail_on(fail_on, "SPLIT")
         from recombine.jobs.split import check_split
         from recombine.report.split import check_json, show_check
 
@@ -78,7 +78,7 @@ def split_command(
             say_json(check_json(checked))
         else:
             say(capture(lambda console: show_check(checked, console)), drawn=True)
-        raise typer.Exit(1 if fatal & {leak.kind for leak in checked.leaks} else 0)
+        raise typer.Exit(1 if fatal.met(checked.findings) else 0)
     _only({"--outcome": outcome, "--ordered": ordered, "--numeric": numeric, "--fail-on": fail_on}, "--check")
     assert test is not None
     if out is not None:
@@ -108,17 +108,6 @@ def _only(given: dict[str, object], where: str) -> None:
     for option, value in given.items():
         if value:
             raise InputError(f"{option} goes with {where}; leave it out or use {where}")
-
-
-def _kinds(fail_on: str | None) -> set[str]:
-    """Return the leaks that are named by their first words."""
-    from recombine.report.split import LEAKS
-
-    known = {kind.partition(" ")[0]: kind for kind in LEAKS}
-    names = named(fail_on, "--fail-on")
-    for name in names:
-        known_or_refuse(name, "leak", tuple(known))
-    return {known[name] for name in names}
 
 
 def _depth(order: int | None, structure: str) -> int:

@@ -94,6 +94,7 @@ def probe_json(probe: Probe) -> str:
         "factors_guessed": bool(probe.proposals),
         "depends": list(probe.depends),
         "factors": rows,
+        "findings": [finding.record for finding in probe.findings],
         "notes": probe_notes(probe),
     }
     return json_text(record)

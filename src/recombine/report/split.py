@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
 from recombine.jobs.split.check import SplitCheck
-from recombine.jobs.split.leaks import Leak
 from recombine.jobs.split.table_files import TableSplit
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
@@ -25,14 +24,6 @@ PROVES = {
     Verdict.UNSEEN_LEVEL: "a level that training never has, so that nothing is known of its effect",
     Verdict.UNDECIDED: "arithmetic could not tell whether training fixes it",
     Verdict.BEYOND: "outside the range that training has: nothing says how the trend goes on there",
-}
-#: What each kind of leak is.
-LEAKS = {
-    "same cell": "are in combinations that training has too",
-    "permuted cell": "are in combinations that training has too once interchangeable factors change places",
-    "respelled level": "are in combinations that training has too but for the way a level is written (case, blanks, "
-    "punctuation, or the digits of a number)",
-    "copied level": "have a level whose test rows all equal those of another level in training, outcome for outcome",
 }
 #: Version of the JSON documents: it grows when a field is renamed, removed or means something else.
 SCHEMA = 1
@@ -123,8 +114,8 @@ def show_check(found: SplitCheck, console: Console) -> None:
             parts = [f"{row['verdict']} {share(row['share of rows'])}" for row in table.rows()]
             print_line(console, f"  {side}: {', '.join(parts)} of {plural(sum(table['rows'].tolist()), 'row')}")
     print_title(console, "Leaks")
-    for leak in found.leaks:
-        print_line(console, f"  {leak_words(leak, test)}")
+    for finding in found.findings:
+        print_line(console, f"  {finding}.")
     for sentence in _spellings(found):
         print_line(console, f"  {sentence}")
     if not found.leaks and not found.alike:
@@ -163,14 +154,6 @@ def conclusions(found: SplitCheck) -> list[str]:
             f"{share(open_share)} of the test rows are open: training does not say their values; score them apart."
         )
     return said
-
-
-def leak_words(leak: Leak, test: int) -> str:
-    """Say what leaks, of ``test`` test rows."""
-    count = f"{plural(leak.rows, 'test row')} ({percent(leak.rows, test)}) in {plural(leak.cells, 'cell')}"
-    shown = listing(leak.examples, MOST_SHOWN if leak.kind == "copied level" else 3)
-    mark = "" if leak.kind == "copied level" else "for instance "
-    return f"{leak.kind}: {count} {LEAKS[leak.kind]}; {mark}{shown}."
 
 
 def _spellings(found: SplitCheck) -> list[str]:
@@ -246,6 +229,7 @@ def check_json(found: SplitCheck) -> str:
             {"kind": leak.kind, "cells": leak.cells, "rows": leak.rows, "examples": list(leak.examples)}
             for leak in found.leaks
         ],
+        "findings": [finding.record for finding in found.findings],
         "levels spelled alike": [
             {"factor": name, "test": test, "training": train} for name, test, train in found.alike
         ],

@@ -31,11 +31,17 @@ if TYPE_CHECKING:
     from recombine.jobs.findings.rc301_additivity_fails import RC301 as RC301
     from recombine.jobs.findings.rc302_additivity_unchecked import RC302 as RC302
     from recombine.jobs.findings.rc303_additivity_not_shown import RC303 as RC303
+    from recombine.jobs.findings.rc401_same_cell import RC401 as RC401
+    from recombine.jobs.findings.rc402_permuted_cell import RC402 as RC402
+    from recombine.jobs.findings.rc403_respelled_level import RC403 as RC403
+    from recombine.jobs.findings.rc404_copied_level import RC404 as RC404
     from recombine.jobs.findings.rc501_cells_lost import RC501 as RC501
     from recombine.jobs.findings.rc502_levels_gone import RC502 as RC502
     from recombine.jobs.findings.rc503_new_findings import RC503 as RC503
     from recombine.jobs.findings.rc504_models_worse import RC504 as RC504
     from recombine.jobs.findings.rc505_models_gone import RC505 as RC505
+    from recombine.jobs.findings.rc601_worse_than_adding import RC601 as RC601
+    from recombine.jobs.findings.rc602_model_cause import RC602 as RC602
     from recombine.jobs.findings.rc701_dependence import RC701 as RC701
     from recombine.jobs.findings.registry import FINDINGS as FINDINGS
     from recombine.jobs.findings.registry import find_all as find_all

@@ -35,7 +35,8 @@ class FailOn:
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: --fail-on lots names no finding; did you mean 'lost'? Give codes such as RC101, or \
-words: lost, gone-levels, new-findings, worse, gone-models, dependence
+words: same, permuted, respelled, copied, lost, gone-levels, new-findings, worse, gone-models, worse-than-adding, \
+model-cause, dependence
     """
 
     kinds: dict[str, FindingKind[Any]]

@@ -136,6 +136,12 @@ class Finding:
         """The factors, levels, columns or models that it is about."""
         return self.evidence.subjects
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """What JSON documents hold of it."""
+        named = {"code": self.code, "title": self.kind.title, "severity": self.severity.word}
+        return {**named, "message": self.message, "subjects": self.subjects}
+
     def __repr__(self) -> str:
         return f"Finding({self.code} {self.kind.title}, {self.severity.word})"
 

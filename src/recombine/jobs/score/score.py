@@ -17,6 +17,7 @@ from recombine.cells.scales import FactorScale
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
+from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.importance import read_importance
 from recombine.jobs.listing import level_columns
 from recombine.jobs.outputs import render
@@ -196,6 +197,13 @@ class Score:
             for name, amount in model.causes.items()
         ]
         return Table.from_rows(rows)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the models, as numbered findings, which ``--fail-on`` names."""
+        from recombine.jobs.findings.registry import find_all  # loads every finding: only for who asks
+
+        return find_all(self, ResultKind.SCORE)
 
     def worst(self, model: str, count: int = 10) -> Table:
         """Return the ``count`` determined cells that ``model`` misses by most: observed, predicted, and the main cause.

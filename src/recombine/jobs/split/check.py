@@ -17,6 +17,7 @@ from recombine.design.naming import split_parts, with_curved
 from recombine.design.scaling import scales_asked
 from recombine.errors import InputError
 from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
 from recombine.jobs.split.table_files import FactorRows, outcome_values, read_rows
@@ -90,6 +91,13 @@ class SplitCheck:
                 shares = {"share of cells": count / len(cells), "share of rows": rows / int(mine.sum())}
                 found.append({"verdict": verdict.word, "cells": count, "rows": rows, **shares})
         return Table.from_rows(found)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The leaks as numbered findings, which ``--fail-on`` names."""
+        from recombine.jobs.findings.registry import find_all  # loads every finding: only for who asks
+
+        return find_all(self, ResultKind.SPLIT)
 
     @property
     def trained(self) -> int:

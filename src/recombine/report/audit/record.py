@@ -85,16 +85,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "ranges": _ranges(audit),
         "held_out": None if audit.held_out_errors is None else list(audit.held_out_errors.rows()),
         "forecast": _forecast(audit),
-        "findings": [
-            {
-                "code": item.code,
-                "title": item.kind.title,
-                "severity": item.severity.word,
-                "message": item.message,
-                "subjects": item.subjects,
-            }
-            for item in audit.findings
-        ],
+        "findings": [finding.record for finding in audit.findings],
         "suggestions": None if plan is None else _suggestions(plan),
         "models": None if models is None else list(models.rows()),
         "left_out": list(audit.left_out),
