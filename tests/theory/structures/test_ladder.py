@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 
 from recombine.errors import InputError, SolverError
-from recombine.theory.structures import STRUCTURES, fit_link, fit_log, fit_products, fit_structure, ladder, terms_of
+from recombine.theory.structures import STRUCTURES, fit_link, fit_structure, ladder, terms_of
 
 GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
 
@@ -178,7 +178,7 @@ def test_products_of_two_factors_are_the_best_of_rank_one() -> None:
     left, size, right = np.linalg.svd(table)
     best = size[0] * np.outer(left[:, 0], right[0])
     cells = np.indices(table.shape).reshape(2, -1).T
-    fit = fit_products(cells, table.ravel())
+    fit = fit_structure("multiplicative", cells, table.ravel())
     assert np.allclose(fit.predict(cells), best.ravel(), atol=0.01)
 
 
@@ -186,7 +186,7 @@ def test_logarithms_give_means() -> None:
     rng = np.random.default_rng(11)
     truth = np.exp(GRID.sum(axis=1) / 4)
     y = truth * np.exp(0.5 * rng.normal(size=len(truth)))
-    fit = fit_log(GRID, y)
+    fit = fit_structure("log", GRID, y)
     assert np.mean(fit.predict(GRID) / truth) == pytest.approx(np.exp(0.125), rel=0.05)
     with pytest.raises(InputError, match="no logarithm"):
         fit_structure("log", GRID, y - y.mean())

@@ -18,7 +18,7 @@ from recombine.jobs.estimators.chances import SEPARATED, choose_order, range_of_
 from recombine.jobs.estimators.membership import Membership, check_columns
 from recombine.theory.structures.all_structures import sum_of
 from recombine.theory.structures.likelihood import fit_chances
-from recombine.theory.structures.separation.limits import Limit
+from recombine.theory.structures.separation.families import Limit
 from recombine.theory.structures.structure import Structure
 from recombine.verdicts import Verdict
 

@@ -192,7 +192,7 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         """Say of the distinct cells (M, C) which lie beyond the seen range of the curve."""
         beyond = np.zeros(len(asked.cells), dtype=bool)
         unseen = asked.codes == Verdict.DETERMINED
-        beyond[unseen] = self._fit.beyond(asked.cells[unseen])
+        beyond[unseen] = self._fit.fit.beyond(asked.cells[unseen])
         return beyond
 
     def _refuse_beyond(self, asked: AskedRows, beyond: BoolArray) -> None:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.errors import SolverError
 from recombine.jobs.audit.left_out_cells import fit_order
@@ -23,27 +22,6 @@ from recombine.theory.structures.structure import Structure, StructureData, Stru
 
 #: Lower and upper ends of ranges, (N,) each.
 Ends = tuple[FloatArray, FloatArray]
-
-
-class CellFit(Protocol):
-    """A fitted structure; cells are to be seen or determined ones."""
-
-    @property
-    def ranges(self) -> Ranges | FoldRanges | None:
-        """What the ranges rest on."""
-        ...
-
-    def predict(self, cells: IntArray) -> FloatArray:
-        """Return predictions at cells (N, C), shape (N,)."""
-        ...
-
-    def range_of(self, cells: IntArray) -> Ends:
-        """Return the ends of the 90 % ranges of cells (N, C); NaN for none."""
-        ...
-
-    def beyond(self, cells: IntArray) -> BoolArray:
-        """Say of cells (N, C) whether they lie beyond the seen range of a curve."""
-        ...
 
 
 def fit_cells(
@@ -117,10 +95,6 @@ class LeastSquaresFit:
         ranges, mean = self.ranges.of(cells), self.ranges.replicated
         return self.fit.to_outcome(ranges.low, mean=mean), self.fit.to_outcome(ranges.high, mean=mean)
 
-    def beyond(self, cells: IntArray) -> BoolArray:
-        """Say that no cell (N, C) is beyond anything: there is no curve."""
-        return np.zeros(len(cells), dtype=bool)
-
 
 @dataclass(frozen=True, eq=False)
 class HeldOutFit:
@@ -163,10 +137,10 @@ class HeldOutFit:
         half, mean = self.ranges.half_width(middle), self.ranges.replicated
         low, high = (self.fit.to_outcome(end, mean=mean) for end in (middle - half, middle + half))
         if self.fit.seen_range is not None and (sums := self.fit.latent(cells)) is not None:
-            beyond, above = self.beyond(cells), sums > self.fit.seen_range[1]
+            beyond, above = self.fit.beyond(cells), sums > self.fit.seen_range[1]
             low, high = np.where(beyond & ~above, -np.inf, low), np.where(beyond & above, np.inf, high)
         return np.clip(low, *self.fit.outcome_bounds), np.clip(high, *self.fit.outcome_bounds)
 
-    def beyond(self, cells: IntArray) -> BoolArray:
-        """Say of cells (N, C) whether they lie beyond the seen range of the curve."""
-        return self.fit.beyond(cells)
+
+#: A fitted structure; cells are to be seen or determined ones.
+CellFit = LeastSquaresFit | HeldOutFit

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from recombine.theory.structures.kinds.link import LinkFit as LinkFit
     from recombine.theory.structures.kinds.link import fit_link as fit_link
     from recombine.theory.structures.kinds.log import LogFit as LogFit
-    from recombine.theory.structures.kinds.log import fit_log as fit_log
     from recombine.theory.structures.kinds.multiplicative import ProductFit as ProductFit
-    from recombine.theory.structures.kinds.multiplicative import fit_products as fit_products
     from recombine.theory.structures.ladder import Ladder as Ladder
     from recombine.theory.structures.ladder import Rung as Rung
     from recombine.theory.structures.ladder import fit_structure as fit_structure
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from recombine.theory.structures.monotone_bounds import MonotoneBounds as MonotoneBounds
     from recombine.theory.structures.monotone_bounds import OrderCertificate as OrderCertificate
     from recombine.theory.structures.monotone_bounds import monotone_bounds as monotone_bounds
-    from recombine.theory.structures.separation.limits import Limit as Limit
+    from recombine.theory.structures.separation.families import Limit as Limit
     from recombine.theory.structures.shrinkage import TermsFit as TermsFit
     from recombine.theory.structures.shrinkage import fit_terms as fit_terms
     from recombine.theory.structures.structure import Structure as Structure

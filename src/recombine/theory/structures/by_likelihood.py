@@ -40,7 +40,7 @@ class FitByLikelihood(StructureFit):
 
     def limit_of(self, cell: IntArray) -> str:
         """Say at which limit ``cell`` (C,) is determined; empty where its value is an ordinary one."""
-        from recombine.theory.structures.separation.limits import Limit
+        from recombine.theory.structures.separation.families import Limit
 
         limit = Limit(int(self.likelihood.existence.limits_of(cell[None])[0]))
         return "" if limit is Limit.FINITE else limit.word

@@ -22,8 +22,7 @@ from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.structures.separation.constraints import against_first, constraints, keep_columns
-from recombine.theory.structures.separation.families import differences
-from recombine.theory.structures.separation.limits import Limit
+from recombine.theory.structures.separation.families import Limit, differences
 from recombine.theory.structures.separation.margins import Margins
 from recombine.theory.structures.separation.outcomes import Outcomes, gather_outcomes
 from recombine.theory.structures.separation.rational import Echelon, exact_product, rows_of, signs

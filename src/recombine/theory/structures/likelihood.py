@@ -16,8 +16,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
 from recombine.theory.structures.existence import Effect, Existence, existence
-from recombine.theory.structures.separation.families import Family
-from recombine.theory.structures.separation.limits import Limit
+from recombine.theory.structures.separation.families import Family, Limit
 
 #: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by minimal residuals.
 DENSE_VALUES = 1500

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, as_cells
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.structures.by_likelihood import FitByLikelihood, likelihood_obstacle
 from recombine.theory.structures.shrinkage import fit_terms
@@ -46,11 +44,16 @@ class Log(Structure):
 
     def fit(self, data: StructureData) -> StructureFit:
         """Fit effects on the logarithm, or with zeros the likelihood of counts."""
-        if data.y.min(initial=1.0) != 0:
-            return fit_log(data.cells, data.y, weights=data.weights, symmetric=data.symmetric)
-        from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
+        if data.y.min(initial=1.0) == 0:
+            from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
 
-        return MeanCountFit(fit_likelihood(data.cells, data.y, "log", weights=data.counts))
+            return MeanCountFit(fit_likelihood(data.cells, data.y, "log", weights=data.counts))
+        values, counted = as_outcomes(data.y, data.weights, len(data.cells))
+        logarithms = _logarithms(values)
+        # The logarithm of an outcome has its variance over its square.
+        weights = None if data.weights is None else counted * values**2
+        fit = fit_terms(data.cells, logarithms, weights=weights, symmetric=data.symmetric)
+        return self.from_sums(fit, logarithms - fit.predict(data.cells))
 
     def least_squares_scale(self, y: FloatArray) -> FloatArray | None:
         """Return the logarithms; None where some outcome is zero."""
@@ -101,31 +104,6 @@ class LogFit(StructureFit):
     def to_outcome(self, values: FloatArray, *, mean: bool = False) -> FloatArray:
         """Return outcomes with these logarithms: the middle of a range, or with ``mean`` the mean, which is above."""
         return np.asarray((self.smear if mean else 1.0) * np.exp(values))
-
-
-def fit_log(
-    cells: npt.ArrayLike,
-    y: npt.ArrayLike,
-    *,
-    weights: npt.ArrayLike | None = None,
-    symmetric: Sequence[Subset] = (),
-) -> LogFit:
-    """Fit effects that add on the logarithms of positive outcomes.
-
-    Examples
-    --------
-    >>> cells = np.indices((3, 3)).reshape(2, -1).T
-    >>> fit = fit_log(cells[:-1], 2.0 ** cells[:-1].sum(axis=1))
-    >>> fit.predict(cells[-1:]).round(3)
-    array([16.])
-    """
-    codes = as_cells(cells)
-    values, counted = as_outcomes(y, weights, len(codes))
-    logarithms = _logarithms(values)
-    # The logarithm of an outcome has its variance over its square.
-    precision = None if weights is None else counted * values**2
-    fit = fit_terms(codes, logarithms, weights=precision, symmetric=symmetric)
-    return LogFit(fit, float(np.exp(logarithms - fit.predict(codes)).mean()))
 
 
 def _logarithms(y: FloatArray) -> FloatArray:

@@ -48,8 +48,18 @@ class Multiplicative(Structure):
         return data.two_values is None
 
     def fit(self, data: StructureData) -> ProductFit:
-        """Fit one number per level by alternating least squares."""
-        return fit_products(data.cells, data.y, weights=data.weights)
+        """Fit one number per level by alternating least squares, shrunk to each factor's mean."""
+        values, weights = as_outcomes(data.y, data.weights, len(data.cells))
+        rng = np.random.default_rng(0)
+        sizes = [int(top) + 1 for top in data.cells.max(axis=0)]
+        scale = float(np.sqrt(np.mean(values**2))) or 1.0
+        starts = [[np.ones(count) for count in sizes]]
+        if values.min() < 0 < values.max():
+            starts += [[rng.choice([-1.0, 1.0], count) for count in sizes] for _ in range(STARTS)]
+        columns = np.ascontiguousarray(data.cells.T)
+        fits = [_alternated(columns, values / scale, weights, start, FIRST_SWEEPS) for start in starts]
+        best = min(fits, key=lambda fit: fit[0])[1]
+        return ProductFit(scale, tuple(_alternated(columns, values / scale, weights, best, SWEEPS)[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,40 +82,6 @@ class ProductFit(StructureFit):
         """Return the outcome at ``cells`` (N, C)."""
         codes = as_cells(cells, factors=len(self.factors))
         return self.scale * _product(self.factors, codes)
-
-
-def fit_products(
-    cells: npt.ArrayLike, y: npt.ArrayLike, *, weights: npt.ArrayLike | None = None, seed: int = 0
-) -> ProductFit:
-    """Fit y = product of one number per factor by alternating least squares, shrunk to each factor's mean.
-
-    Parameters
-    ----------
-    cells : int array of shape (N, C)
-    y : float array of shape (N,)
-    weights : float array of shape (N,), optional
-    seed : int
-        Of the signs that further starts begin with.
-
-    Examples
-    --------
-    >>> cells = np.indices((3, 3)).reshape(2, -1).T
-    >>> y = np.array([1.0, -2.0, 3.0])[cells[:, 0]] * np.array([2.0, 1.0, -1.0])[cells[:, 1]]
-    >>> fit_products(cells[:-1], y[:-1]).predict(cells[-1:]).round(3)
-    array([-3.])
-    """
-    codes = as_cells(cells)
-    values, counted = as_outcomes(y, weights, len(codes))
-    rng = np.random.default_rng(seed)
-    sizes = [int(top) + 1 for top in codes.max(axis=0)]
-    size = float(np.sqrt(np.mean(values**2))) or 1.0
-    starts = [[np.ones(count) for count in sizes]]
-    if values.min() < 0 < values.max():
-        starts += [[rng.choice([-1.0, 1.0], count) for count in sizes] for _ in range(STARTS)]
-    columns = np.ascontiguousarray(codes.T)
-    fits = [_alternated(columns, values / size, counted, start, FIRST_SWEEPS) for start in starts]
-    best = _alternated(columns, values / size, counted, min(fits, key=lambda fit: fit[0])[1], SWEEPS)[1]
-    return ProductFit(size, tuple(best))
 
 
 def _alternated(

@@ -77,8 +77,7 @@ def gather_outcomes(
     rows, where = distinct(_apart(codes, shifts) if kind.splits_by_offset else codes)
     sample = np.zeros(len(rows), dtype=np.int64)
     sample[where[::-1]] = np.arange(len(where))[::-1]
-    totals = kind.totals(where, values, counted, (len(rows), width))
-    exposure = kind.exposure(where, counted, shifts, totals)
+    totals, exposure = kind.gather(where, values, counted, shifts, (len(rows), width))
     return Outcomes(kind, codes[sample], totals, exposure, shifts[sample] * kind.splits_by_offset)
 
 
