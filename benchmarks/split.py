@@ -74,7 +74,7 @@ def mixes() -> None:
         for other, (train, test) in others.items():
             line(other, judged(frame, factors, train, test), "")
         plain, alike = (
-            split_table(frame, factors, "determined:0.2", stratify=outcome if wanted else None, seed=1)
+            split_table(frame, "determined:0.2", factors=factors, stratify=outcome if wanted else None, seed=1)
             for wanted in (False, True)
         )
         tenth = bin_outcomes(frame[outcome].to_numpy())
@@ -102,7 +102,7 @@ def copies() -> None:
             rows = frame.assign(part=np.where(frame[factor].isin(held), "test", "train"))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                before = check_split(rows, factors, "part", outcome=outcome, as_levels=factors).leaks
+                before = check_split(rows, factors=factors, split="part", outcome=outcome, as_levels=factors).leaks
             tables += 1
             if any(leak.kind == "copied level" for leak in before):
                 alarms += 1
@@ -111,7 +111,9 @@ def copies() -> None:
                 ]
             original = rows[rows[factor] == levels[-1]]
             copy = original.assign(**{factor: "a copy", "part": "test"})
-            after = check_split(pd.concat([rows, copy]), factors, "part", outcome=outcome, as_levels=factors).leaks
+            after = check_split(
+                pd.concat([rows, copy]), factors=factors, split="part", outcome=outcome, as_levels=factors
+            ).leaks
             planted += 1
             found += any("'a copy'" in text for leak in after if leak.kind == "copied level" for text in leak.examples)
     print(f"\ncopied levels: {found} of {planted} planted ones found; told in {alarms} of {tables} without any planted")

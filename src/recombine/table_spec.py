@@ -2,31 +2,47 @@
 
 It holds what is true of the table whoever asks. What is asked now (targets, predictions, outputs) stays with the asker.
 A field is written here once: the options of the commands, the files that keep a spec and the keywords of Python follow.
+A file is a flat TOML document, in which paths are relative to the folder it lies in.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import os
+import shlex
+import tomllib
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
 
 import msgspec
 
-from recombine.errors import InputError
+from recombine.errors import InputError, near_miss
+from recombine.writing import listing
 
 Names = tuple[str, ...]
 #: What a field holds, as options and files write it.
 Kind = Literal["text", "names", "flag", "number", "file"]
+
+#: What a value of each kind has to be in a file, in words.
+WANTED = {
+    "text": 'a text: "{example}"',
+    "names": "a list of texts: {example}",
+    "flag": "true or false",
+    "number": "a whole number: {example}",
+    "file": 'the name of a file: "{example}"',
+}
 
 
 @dataclass(frozen=True)
 class Option:
     """How a field of a spec is offered: its text of help, its flag if not ``--name``, and an example for documents.
 
-    ``help`` may hold ``{structures}``, which the command line fills with the names it knows. The option may be given
-    several times if ``repeatable``; ``file`` says that the value names another table.
+    The option may be given several times if ``repeatable``; ``file`` says that the value names another table.
     """
 
     help: str
@@ -164,7 +180,7 @@ class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         int | None,
         Option("How many factors may interact (1: effects add); by default as the data show.", example="2"),
     ] = None
-    structure: Annotated[str | None, Option("What effects do: {structures}; auto chooses.", example="pairs")] = None
+    structure: Annotated[str | None, Option("What effects do; auto chooses.", example="pairs")] = None
 
     def __post_init__(self) -> None:
         for entry in fields(type(self)):
@@ -303,3 +319,159 @@ def _file_text(value: Any) -> str:
     if isinstance(value, tuple):  # a column of the table itself
         return str(value[1])
     return str(value) if isinstance(value, str | Path) else f"a {type(value).__name__}"
+
+
+def read_spec(path: Path) -> TableSpec:
+    r"""Return the spec that a TOML file holds, at its top or under ``[tool.recombine]``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "design.toml"
+    >>> _ = path.write_text('factors = ["colour", "shape"]\npossible = "cells.csv"')
+    >>> spec = read_spec(path)
+    >>> spec.factors, Path(spec.possible) == path.parent / "cells.csv"
+    (('colour', 'shape'), True)
+    """
+    document = _parsed(path)
+    if isinstance(tools := document.get("tool"), dict) and "recombine" in tools:
+        return spec_of(tools["recombine"], path, "[tool.recombine] of ")
+    if not document:
+        raise InputError(f'{path} says nothing; write what the columns are, such as factors = ["colour", "shape"]')
+    return spec_of(document, path)
+
+
+def project_spec(folder: Path) -> tuple[TableSpec, Path] | None:
+    """Return what ``[tool.recombine]`` of a folder's pyproject.toml says, and that file; None if it says nothing."""
+    path = folder / "pyproject.toml"
+    try:
+        if b"tool.recombine" not in path.read_bytes():
+            return None
+    except OSError:
+        return None
+    return read_spec(path), path
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InputError(f"{path} does not exist; write one with --save-design, or correct its name")
+    if not path.is_file():
+        raise InputError(f"{path} is a folder or device; name a TOML file that says how the table is read")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}; check its permissions") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f'{path} is no TOML ({reason}); write lines such as outcome = "mass"') from None
+
+
+def spec_of(record: object, path: Path, section: str = "") -> TableSpec:
+    """Return the spec of a record that was read from ``path``, every value of the kind it has to be."""
+    where, offered = f"{section}{path}", {field.name: field for field in fields()}
+    if not isinstance(record, Mapping):
+        raise InputError(f'{where} is no table of settings; write lines such as outcome = "mass" under it')
+    given = {}
+    for name, value in record.items():
+        if name not in offered:
+            raise InputError(
+                f"{where}: {name!r} says nothing about a table;{near_miss(name, offered)} Settings: "
+                f"{listing(offered, 30)}"
+            )
+        given[name] = _checked(offered[name], value, where)
+        if offered[name].kind == "file":
+            given[name] = _beside(path.parent, offered[name], value)
+    return make_spec(None, given)
+
+
+def _checked(field: Field, value: Any, where: str) -> Any:
+    """Return a value if it is of the field's kind, or say of which it is to be."""
+    of_kind = {
+        "text": isinstance(value, str) and value.strip(),
+        "names": isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value),
+        "flag": isinstance(value, bool),
+        "number": isinstance(value, int) and not isinstance(value, bool),
+        "file": isinstance(value, str) and value.strip(),
+    }
+    if of_kind[field.kind]:
+        return value
+    example = json.dumps(field.option.example.split(",")) if field.kind == "names" else field.option.example
+    wanted = WANTED[field.kind].format(example=example)
+    raise InputError(f"{where}: {field.name} is {_brief(value)}; give {wanted}")
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _beside(folder: Path, field: Field, text: str) -> str:
+    """Return a file's name as seen from here; what may also be a column stays as it is unless there is such a file."""
+    path = folder / text
+    return text if field.name == "importance" and not path.exists() else str(path)
+
+
+def spec_toml(spec: TableSpec, guessed: Mapping[str, str], folder: Path) -> str:
+    """Return a spec as a TOML document to lie in ``folder``; ``guessed`` says of fields how they came about.
+
+    Examples
+    --------
+    >>> print(spec_toml(TableSpec(factors=["colour"], crossed=True), {"factors": "guessed"}, Path(".")), end="")
+    # How recombine reads a table: name this file with --design.
+    factors = ["colour"]  # guessed
+    crossed = true
+    """
+    lines = ["# How recombine reads a table: name this file with --design."]
+    kinds = {field.name: field.kind for field in fields(type(spec))}
+    for name, value in plain_spec(spec).items():
+        if kinds[name] == "file" and Path(value).exists():
+            value = _relative(Path(value), folder)
+        # JSON writes texts, lists and flags as TOML does, but for one character.
+        text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        lines.append(f"{name} = {text}" + (f"  # {guessed[name]}" if name in guessed else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _relative(path: Path, folder: Path) -> str:
+    try:
+        return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive
+        return path.resolve().as_posix()
+
+
+def spec_options(spec: TableSpec) -> list[str]:
+    """Return the options of the command line that say what a spec says.
+
+    Examples
+    --------
+    >>> spec_options(TableSpec(factors=["colour", "a, b"], counts=False, sets="genes"))
+    ['--factors', 'colour,"a, b"', '--means', '--set', 'genes']
+    """
+    words = []
+    said = plain_spec(spec)
+    for field in fields(type(spec)):
+        if field.name not in said:
+            continue
+        value = said[field.name]
+        if field.kind == "flag":
+            words.append(field.flag.split("/")[0 if value else -1])
+        else:
+            words += [field.flag, _joined(value) if field.kind == "names" else str(value)]
+    return words
+
+
+def spec_command(job: str, source: str, spec: TableSpec) -> str:
+    """Return the command that reads a table of this name as a spec says.
+
+    Examples
+    --------
+    >>> spec_command("audit", "toys of ours.csv", TableSpec(outcome="mass"))
+    "recombine audit 'toys of ours.csv' --outcome mass"
+    """
+    return shlex.join(["recombine", job, source, *spec_options(spec)])
+
+
+def _joined(names: list[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()

@@ -115,7 +115,6 @@ def test_names_from_the_table_do_not_command_the_terminal(run: Run, tmp_path: Pa
         (["--test", "unseen level of y:0.2"], "'y' is not a factor; Factors: drug, line, dose"),
         (["--test", "determnd:0.2"], "did you mean 'determined'?"),
         (["--test", "determined:0.99"], "can be had: training has to keep a cell for each of"),
-        (["--test", MIX, "--outcome", "y"], "--outcome goes with --check"),
         (["--test", MIX, "--stratify", "z"], "stratify 'z' is not a column of table.csv"),
         (["--test", MIX, "--stratify", "drug"], "column 'drug' is both a factor and the stratify"),
         (["--test", MIX, "--structure", "link"], "splits are made for structures that add"),

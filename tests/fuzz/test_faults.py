@@ -131,7 +131,7 @@ def _writers() -> dict[str, tuple[str, Callable[[Path], object], Callable[[Path]
     rows = {"drug": list("aabbcc"), "line": list("xyxyxy")}
     import pandas as pd
 
-    split = split_table(pd.DataFrame(rows), ["drug", "line"], "determined:0.2")
+    split = split_table(pd.DataFrame(rows), "determined:0.2", factors=["drug", "line"])
     audit = _audit()
 
     def lines(count: int) -> Callable[[Path], object]:

@@ -15,6 +15,7 @@ from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
+    from recombine.cli.table_options import Outputs
     from recombine.jobs.comparison.audits import AuditComparison
     from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument
     from recombine.jobs.comparison.scores import ScoreComparison
@@ -45,27 +46,22 @@ def compare_command(
 
 
 def read_baseline(
-    path: Path | None,
-    kind: str,
-    markdown: str | None,
-    inputs: Sequence[Path | None],
-    json: bool,
-    force: bool,
-    others: Sequence[Path | None] = (),
+    outputs: Outputs, kind: str, inputs: Sequence[Path | None], written: Sequence[Path | None] = ()
 ) -> AuditDocument | ScoreDocument | None:
     """Return the document of before that ``--baseline`` names, refused before the work if it is of another kind."""
+    path = outputs.baseline
     if path is None:
-        if markdown is not None:
+        if outputs.markdown is not None:
             raise InputError(f"--markdown sums up what changed; name what to compare with: --baseline {kind}.json")
         return None
     from recombine.jobs.comparison.documents import AuditDocument, read_document
 
-    check_summary(markdown, [*inputs, path], json, force, others)
-    known = read_document(path, path.name)
-    found = "audit" if isinstance(known, AuditDocument) else "score"
-    if found != kind:
-        raise InputError(f"--baseline {path.name} is of recombine {found}; give one of recombine {kind} ... --json")
-    return known
+    check_summary(outputs.markdown, [*inputs, path], outputs.json, outputs.force, written)
+    before = read_document(path, path.name)
+    given = "audit" if isinstance(before, AuditDocument) else "score"
+    if given != kind:
+        raise InputError(f"--baseline {path.name} is of recombine {given}; give one of recombine {kind} ... --json")
+    return before
 
 
 def read_fail_on(text: str | None, *results: str) -> FailOn:

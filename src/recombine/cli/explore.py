@@ -4,64 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.audit import working
-from recombine.cli.table_options import (
-    AsLevelsOption,
-    ControlOption,
-    CountsOption,
-    CrossedOption,
-    FactorsOption,
-    NestedOption,
-    NumericOption,
-    OrderedOption,
-    OrderOption,
-    OutcomeOption,
-    PossibleOption,
-    SdOption,
-    SeparatorOption,
-    SequenceOption,
-    SetsOption,
-    SplitOption,
-    StructureOption,
-    SymmetricOption,
-    WeightOption,
-    read_design,
-)
+from recombine.cli.audit import audited, working
+from recombine.cli.table_options import Outputs, files_of, takes_table
 from recombine.errors import InputError, missing_package
+from recombine.output_files import check_outputs
 from recombine.report.screen import say
+from recombine.table_spec import TableSpec
 
 if TYPE_CHECKING:
     from recombine.explore.answers import TableAnswers
 
 
+@takes_table(outputs=("save_design", "force"))
 def explore_command(
     context: typer.Context,
+    table: TableSpec,
+    outputs: Outputs,
     file: Annotated[
         Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table to look into, of any size.")
     ] = None,
-    factors: FactorsOption = None,
-    outcome: OutcomeOption = None,
-    split: SplitOption = None,
-    weight: WeightOption = None,
-    sd: SdOption = None,
-    counts: CountsOption = None,
-    order: OrderOption = None,
-    structure: StructureOption = "auto",
-    symmetric: SymmetricOption = None,
-    as_levels: AsLevelsOption = None,
-    sequence: SequenceOption = None,
-    sets: SetsOption = None,
-    separator: SeparatorOption = None,
-    control: ControlOption = None,
-    ordered: OrderedOption = None,
-    numeric: NumericOption = None,
-    nested: NestedOption = None,
-    crossed: CrossedOption = False,
-    possible: PossibleOption = None,
     suggest: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
     port: Annotated[
@@ -80,9 +45,9 @@ def explore_command(
         from recombine.explore.server import loopback_socket, serve, table_app
     except ModuleNotFoundError as error:
         raise missing_package(error) from error
+    check_outputs([outputs.save_design], [file, *files_of(table)], outputs.force)
     with loopback_socket(port) as listener:
-        columns = {name: value for name, value in context.params.items() if name not in _NOT_ABOUT_COLUMNS}
-        answers = _answers(file, columns, order, structure, suggest, seed)
+        answers = _answers(file, table, outputs, suggest, seed)
         token, free = token_urlsafe(32), listener.getsockname()[1]
         app, link = table_app(answers, token, free), f"http://127.0.0.1:{free}/?token={token}"
         listener.listen()
@@ -90,10 +55,6 @@ def explore_command(
         if open_it:
             _show_beside(link)
         serve(app, listener)
-
-
-#: Options that are not about what the table's columns are.
-_NOT_ABOUT_COLUMNS = {"file", "order", "structure", "suggest", "seed", "port", "open_it"}
 
 
 def _refuse_options(context: typer.Context) -> None:
@@ -105,25 +66,18 @@ def _refuse_options(context: typer.Context) -> None:
             raise InputError(f"{option} is about a table; name it: recombine explore table.csv {option} ...")
 
 
-def _answers(
-    file: Path, columns: dict[str, Any], order: int | None, structure: str, suggest: int, seed: int
-) -> TableAnswers:
+def _answers(file: Path, table: TableSpec, outputs: Outputs, suggest: int, seed: int) -> TableAnswers:
     """Audit the table as `recombine audit` does, and work out all that the page can ask for."""
-    with working("reading the table"):
-        from recombine import audit
-
-        design = read_design(file, **columns)
-    with working("deciding the unseen cells"):
-        found = audit(design, order, structure=structure, seed=seed)
-        found.findings  # noqa: B018 - the slow part happens here, under the spinner
+    result = audited(file, table, None, False, seed)
+    outputs.save(table, result.design)
     plan = None
     if suggest:
         with working("planning the next cells"):
-            plan = found.suggest(suggest)
+            plan = result.suggest(suggest)
     with working("drawing the map"):
         from recombine.explore.answers import TableAnswers
 
-        return TableAnswers(found, plan)
+        return TableAnswers(result, plan, outputs.command)
 
 
 def _open_page(open_it: bool) -> None:

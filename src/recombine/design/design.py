@@ -26,7 +26,7 @@ from recombine.design.scaling import put_on_scales, scales_asked, scales_of
 from recombine.design.targets import encode_targets
 from recombine.errors import InputError
 from recombine.table_spec import TableFields, TableSpec, make_spec
-from recombine.tables.frames import open_table
+from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import RowsAre, two_values
 from recombine.tables.guesses import Proposal
 from recombine.writing import written_count
@@ -185,7 +185,8 @@ class Design:
         >>> Design.from_frame(frame, factors=["a", "b"]).codes_of_rows(frame).tolist()
         [[0, 0], [1, 1], [-1, -1]]
         """
-        return codes_of_rows(self.factors, self.parts, self.columns, open_table(data))
+        source = data if isinstance(data, Source) else open_table(data)
+        return codes_of_rows(self.factors, self.parts, self.columns, source)
 
     def __repr__(self) -> str:
         outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""

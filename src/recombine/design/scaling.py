@@ -115,18 +115,22 @@ def _refuse_same_place(factor: Factor) -> None:
             )
 
 
-def scales_of(design: Design) -> tuple[Scale | None, ...]:
-    """Return where the levels of each factor lie, None for labels; empty if there are labels only."""
+def scales_of(design: Design, seen: IntArray | None = None) -> tuple[Scale | None, ...]:
+    """Return where the levels of each factor lie, None for labels; empty if there are labels only.
+
+    Knots are levels of the cells ``seen`` (N, C), by default those of training.
+    """
     if all(factor.scale is FactorScale.LABELS for factor in design.factors):
         return ()
-    found: list[Scale | None] = []
+    cells = design.seen if seen is None else seen
+    scales: list[Scale | None] = []
     for place, factor in enumerate(design.factors):
         if factor.scale is FactorScale.LABELS:
-            found.append(None)
+            scales.append(None)
             continue
-        occurs = np.isin(np.arange(len(factor.levels)), design.seen[:, list(design.twins(place))])
-        found.append(place_levels(factor.scale, factor.places, occurs))
-    return tuple(found)
+        occurs = np.isin(np.arange(len(factor.levels)), cells[:, list(design.twins(place))])
+        scales.append(place_levels(factor.scale, factor.places, occurs))
+    return tuple(scales)
 
 
 def add_levels(design: Design, place: int, levels: Sequence[Any], row: str = "") -> tuple[Factor, ...]:

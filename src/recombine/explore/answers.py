@@ -25,6 +25,7 @@ from recombine.jobs.audit.certificates import (
 )
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.report.screen import printable
+from recombine.table_spec import spec_command
 from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
@@ -62,6 +63,8 @@ class TableAnswers:
     audit : Audit
     plan : Plan, optional
         What to collect next.
+    command : str
+        What repeats the run on the command line; by default as the design's spec says.
 
     Examples
     --------
@@ -74,8 +77,8 @@ class TableAnswers:
     ['+', '+', '−']
     """
 
-    def __init__(self, audit: Audit, plan: Plan | None = None) -> None:
-        self.audit, self.plan = audit, plan
+    def __init__(self, audit: Audit, plan: Plan | None = None, command: str = "") -> None:
+        self.audit, self.plan, self.command = audit, plan, command
         self.view = MapView(audit)
         self._engine, self._proofs = Lock(), Lock()
         self.record = self._record()
@@ -95,6 +98,7 @@ class TableAnswers:
         off, on_lines = unshown(design, audit.order), any(scale is not None for scale in design.scales)
         return {
             "source": design.source,
+            "command": printable(self.command or spec_command("explore", design.source, design.spec)),
             "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
             "outcome": design.outcome_name,
             "assumption": audit.choice.assumption,

@@ -174,7 +174,7 @@ def split_json(found: TableSplit) -> str:
     >>> import json, numpy as np, pandas as pd
     >>> from recombine.jobs.split import split_table
     >>> frame = pd.DataFrame(np.indices((6, 5)).reshape(2, -1).T, columns=["drug", "line"]).astype(str)
-    >>> json.loads(split_json(split_table(frame, ["drug", "line"], "determined:0.2")))["parts"][0]["got"]
+    >>> json.loads(split_json(split_table(frame, "determined:0.2", factors=["drug", "line"])))["parts"][0]["got"]
     0.2
     """
     split = found.split
@@ -207,7 +207,7 @@ def check_json(found: SplitCheck) -> str:
     >>> import json, pandas as pd
     >>> from recombine.jobs.split import check_split
     >>> frame = pd.DataFrame({"colour": list("rrbb"), "shape": list("xyxy"), "part": ["train"] * 3 + ["test"]})
-    >>> json.loads(check_json(check_split(frame, ["colour", "shape"], "part")))["verdicts"][0]["verdict"]
+    >>> json.loads(check_json(check_split(frame, factors=["colour", "shape"], split="part")))["verdicts"][0]["verdict"]
     'determined'
     """
     record = {

@@ -92,7 +92,7 @@ def test_factors_are_guessed_and_the_guess_is_marked(frame: pd.DataFrame) -> Non
 
 
 def test_a_confounded_factor_cannot_be_judged_and_does_not_cost_the_others(frame: pd.DataFrame) -> None:
-    found = rc.probe(frame.assign(twin=frame["digit"] * 2), "guess", "digit", ["twin", "colour"])
+    found = rc.probe(frame.assign(twin=frame["digit"] * 2), "guess", outcome="digit", factors=["twin", "colour"])
     assert found.table["verdict"].tolist() == ["depends", "cannot tell"]
     assert found.table["adjusted p"][0] == found.table["p"][0]
     assert "cannot be told" in dependence_sentence(found, found.tests[1])
@@ -100,7 +100,7 @@ def test_a_confounded_factor_cannot_be_judged_and_does_not_cost_the_others(frame
 
 def test_rows_that_vary_nowhere_are_said_to_tell_nothing(frame: pd.DataFrame) -> None:
     site = np.where(frame["digit"] < 2, "a", frame["site"])
-    found = rc.probe(frame.assign(site=site), "guess", "digit", ["site"])
+    found = rc.probe(frame.assign(site=site), "guess", outcome="digit", factors=["site"])
     share = np.mean(frame["digit"] >= 2)
     assert f"site varies at some levels of digit only: {share:.0%} of the rows can tell" in probe_notes(found)
 
@@ -109,12 +109,12 @@ def test_measurements_are_cut_into_bins_and_labels_are_not(frame: pd.DataFrame) 
     generator = np.random.default_rng(1)
     number = frame["digit"] + 0.3 * frame["size"] + generator.normal(size=len(frame))
     many = frame.assign(guess=number, code=generator.integers(150, size=len(frame)))
-    found = rc.probe(many, "guess", "digit", ["size", "code"])
+    found = rc.probe(many, "guess", outcome="digit", factors=["size", "code"])
     assert found.depends == ("size",)
     assert found.tests[0].test.levels[0] == 10
     assert "guess was cut into 10 bins of about equal counts" in probe_notes(found)
     assert "code was cut into 10 bins of about equal counts" in probe_notes(found)
-    labels = rc.probe(many, "guess", "digit", ["size", "code"], as_levels=["code"], bins=4)
+    labels = rc.probe(many, "guess", outcome="digit", factors=["size", "code"], as_levels=["code"], bins=4)
     assert {item.factor: item.test.levels[1] for item in labels.tests} == {"size": 5, "code": 150}
     assert labels.tests[0].test.levels[0] == 4
 
@@ -123,7 +123,7 @@ def test_a_given_measurement_is_binned_with_a_warning(frame: pd.DataFrame) -> No
     generator = np.random.default_rng(2)
     outcome = generator.normal(size=len(frame))
     guess = outcome + 0.2 * generator.normal(size=len(frame))
-    found = rc.probe(frame.assign(y=outcome, guess=guess), "guess", "y", ["size"])
+    found = rc.probe(frame.assign(y=outcome, guess=guess), "guess", outcome="y", factors=["size"])
     assert found.depends == ()
     assert any("takes the blame" in note for note in probe_notes(found))
 
@@ -148,10 +148,10 @@ def test_many_factors_get_more_shuffles(predictions: Callable[..., pd.DataFrame]
     names = [f"f{place}" for place in range(12)]
     noise = np.random.default_rng(3).integers(2, size=(400, 12))
     frame = pd.concat([frame, pd.DataFrame(noise, columns=names)], axis=1)
-    assert rc.probe(frame, "guess", "digit", names).permutations == 960
-    assert rc.probe(frame, "guess", "digit", names[:2]).permutations == FEWEST_PERMUTATIONS
+    assert rc.probe(frame, "guess", outcome="digit", factors=names).permutations == 960
+    assert rc.probe(frame, "guess", outcome="digit", factors=names[:2]).permutations == FEWEST_PERMUTATIONS
     with pytest.raises(InputError, match=r"200 permutations cannot show anything .* use at least 239"):
-        rc.probe(frame, "guess", "digit", names, permutations=200)
+        rc.probe(frame, "guess", outcome="digit", factors=names, permutations=200)
 
 
 @pytest.mark.parametrize(
@@ -170,4 +170,4 @@ def test_tables_that_cannot_tell_anything(
 ) -> None:
     frame = predictions(100).assign(**change)
     with pytest.raises(InputError, match=re.escape(words)):
-        rc.probe(frame, "guess", "digit", ["site"])
+        rc.probe(frame, "guess", outcome="digit", factors=["site"])

@@ -33,7 +33,7 @@ def frame() -> pd.DataFrame:
     ],
 )
 def test_verdicts_are_those_of_the_audit(frame: pd.DataFrame, options: dict[str, object]) -> None:
-    found = check_split(frame, ["a", "b", "dose"], "part=train", **options)  # type: ignore[arg-type]
+    found = check_split(frame, factors=["a", "b", "dose"], split="part=train", **options)  # type: ignore[arg-type]
     build = {key: value for key, value in options.items() if key in ("symmetric", "ordered", "numeric")}
     design = rc.Design.from_frame(frame, factors=["a", "b", "dose"], split="part=train", crossed=True, **build)  # type: ignore[arg-type]
     order = {"pairs": 2}.get(str(options.get("structure")), options.get("order", 1))
@@ -49,7 +49,7 @@ def test_verdicts_are_those_of_the_audit(frame: pd.DataFrame, options: dict[str,
 
 
 def test_every_value_of_the_split_is_told_apart(frame: pd.DataFrame) -> None:
-    found = check_split(frame, ["a", "b"], "part")
+    found = check_split(frame, factors=["a", "b"], split="part")
     assert {side: int(table["rows"].sum()) for side, table in found.by_side.items()} == {
         side: int((frame.part == side).sum()) for side in ("test", "valid")
     }
@@ -57,12 +57,12 @@ def test_every_value_of_the_split_is_told_apart(frame: pd.DataFrame) -> None:
 
 def test_a_value_beyond_training_is_beyond(frame: pd.DataFrame) -> None:
     frame["part"] = np.where(frame.dose < 3, "train", "test")
-    found = check_split(frame, ["a", "b", "dose"], "part", ordered=["dose"])
+    found = check_split(frame, factors=["a", "b", "dose"], split="part", ordered=["dose"])
     assert Verdict.BEYOND.word in found.verdicts["verdict"]
 
 
 def test_a_scale_that_is_named_is_a_factor(frame: pd.DataFrame) -> None:
-    found = check_split(frame, ["a", "b"], "part=train", ordered=["dose"])
+    found = check_split(frame, factors=["a", "b"], split="part=train", ordered=["dose"])
     assert [factor.name for factor in found.rows.factors] == ["a", "b", "dose"]
 
 
@@ -70,12 +70,12 @@ def test_missing_levels_and_parts_are_left_out_and_said(frame: pd.DataFrame) -> 
     frame = frame.astype({"a": "string"})
     frame.loc[0, "a"] = pd.NA
     frame.loc[1, "part"] = None
-    found = check_split(frame, ["a", "b"], "part=train")
+    found = check_split(frame, factors=["a", "b"], split="part=train")
     assert found.trained + len(found.where) == len(frame) - 2
     assert "2 rows lack a factor or a part and are left out." in str(found)
 
 
 def test_a_structure_that_needs_outcomes_reads_them(frame: pd.DataFrame) -> None:
-    found = check_split(frame, ["a", "b", "dose"], "part=train", outcome="y", structure="link")
+    found = check_split(frame, factors=["a", "b", "dose"], split="part=train", outcome="y", structure="link")
     assert found.choice.name == "link"
     assert found.verdicts["rows"].sum() == (frame.part != "train").sum()

@@ -21,7 +21,7 @@ def frame_of(rng: np.random.Generator, sizes: tuple[int, ...] = (8, 7, 5)) -> pd
 
 
 def leaks_of(frame: pd.DataFrame, **options: object) -> dict[str, tuple[int, int]]:
-    found = check_split(frame, ["drug", "line"], "part", **options)  # type: ignore[arg-type]
+    found = check_split(frame, factors=["drug", "line"], split="part", **options)  # type: ignore[arg-type]
     return {leak.kind: (leak.cells, leak.rows) for leak in found.leaks}
 
 
@@ -55,7 +55,7 @@ def test_levels_spelled_another_way() -> None:
         ],
         columns=["drug", "line", "part"],
     )
-    found = check_split(frame, ["drug", "line"], "part")
+    found = check_split(frame, factors=["drug", "line"], split="part")
     assert [(leak.kind, leak.cells) for leak in found.leaks] == [("respelled level", 1)]
     assert found.alike == (("drug", "low-dose ", "Low dose"),)
     assert set(found.verdicts["verdict"].tolist()) == {"unseen level"}
@@ -89,13 +89,13 @@ def test_a_copied_level_is_found_and_named() -> None:
     values = dict(zip(frame[frame.drug == "5"].line, frame[frame.drug == "5"].y, strict=True))
     mine = frame.drug == "3"
     frame.loc[mine, "y"] = [values[line] for line in frame[mine].line]
-    found = check_split(frame, ["drug", "line"], "part", outcome="y")
+    found = check_split(frame, factors=["drug", "line"], split="part", outcome="y")
     (leak,) = found.leaks
     assert (leak.kind, leak.cells, leak.rows) == ("copied level", 7, 7)
     assert leak.examples[0].startswith("drug '3' has the rows of '5' in all of its 7 test cells (fewer than 0.0001")
     # One outcome that differs, and it is no copy.
     frame.loc[frame[mine].index[0], "y"] += 1.0
-    assert check_split(frame, ["drug", "line"], "part", outcome="y").leaks == ()
+    assert check_split(frame, factors=["drug", "line"], split="part", outcome="y").leaks == ()
 
 
 def test_levels_without_effect_on_outcomes_without_noise_are_no_copies() -> None:
@@ -103,7 +103,7 @@ def test_levels_without_effect_on_outcomes_without_noise_are_no_copies() -> None
     frame = frame_of(np.random.default_rng(2), (8, 7))
     frame["y"] = frame.line.astype(int)
     frame["part"] = np.where(frame.drug.astype(int) < 4, "train", "test")
-    assert check_split(frame, ["drug", "line"], "part", outcome="y").leaks == ()
+    assert check_split(frame, factors=["drug", "line"], split="part", outcome="y").leaks == ()
 
 
 @pytest.mark.parametrize("values", [2, 3, 10])
@@ -131,4 +131,4 @@ def test_alike_levels_leave_out_what_training_has() -> None:
 def test_a_split_without_two_sides_is_refused() -> None:
     frame = frame_of(np.random.default_rng(0), (4, 4)).assign(part="train")
     with pytest.raises(InputError, match="every row of the table is training; nothing to check"):
-        check_split(frame, ["drug", "line"], "part")
+        check_split(frame, factors=["drug", "line"], split="part")

@@ -140,7 +140,7 @@ def test_a_table_comes_back_with_its_parts(frame: pd.DataFrame, tmp_path: Path) 
     frame["note"] = 'a "quoted", note\nof two lines'
     frame.loc[3, "drug"] = None
     frame.to_csv(tmp_path / "table.csv", index=False)
-    found = split_table(tmp_path / "table.csv", ["drug", "line"], MIX, stratify="y", seed=2)
+    found = split_table(tmp_path / "table.csv", MIX, factors=["drug", "line"], stratify="y", seed=2)
     target = found.to_csv(tmp_path / "parts.csv")
     with target.open(newline="") as file:
         rows = list(csv.reader(file))
@@ -151,7 +151,7 @@ def test_a_table_comes_back_with_its_parts(frame: pd.DataFrame, tmp_path: Path) 
     assert rows[4][-1] == ""
     parts = {row[-1] for row in rows[1:]} - {""}
     assert parts == {"train", "test determined", "test disconnected"}
-    check = check_split(target, ["drug", "line"], "split")
+    check = check_split(target, factors=["drug", "line"], split="split")
     for side, table in check.by_side.items():
         assert [f"test {word}" for word in table["verdict"]] == [side]
     with pytest.raises(InputError, match="exists; choose another name"):

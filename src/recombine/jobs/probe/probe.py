@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Unpack
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from recombine.jobs.probe.counts import ProbeColumns, read_counts
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
+from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import Source, open_table
 from recombine.tables.guesses import Proposal, propose_factors
 from recombine.tables.table import Table
@@ -70,6 +72,8 @@ class Probe:
         Rows that lack a value of the named columns and were left out.
     proposals : tuple of Proposal
         Why each column was taken for a factor, where they were guessed.
+    spec : TableSpec
+        How the table was read, guessed factors included.
     """
 
     source: str
@@ -85,6 +89,7 @@ class Probe:
     bins: dict[str, int]
     missing: dict[str, int]
     proposals: tuple[Proposal, ...] = ()
+    spec: TableSpec = field(default_factory=TableSpec)
 
     @property
     def depends(self) -> tuple[str, ...]:
@@ -130,15 +135,14 @@ class Probe:
 def probe(
     data: object,
     prediction: str,
-    outcome: str | None = None,
-    factors: Sequence[str] | None = None,
+    spec: TableSpec | None = None,
     *,
     factor: str | Sequence[str] = (),
     level: float = 0.05,
     permutations: int | None = None,
     seed: int = 0,
     bins: int = 10,
-    as_levels: Sequence[str] = (),
+    **fields: Unpack[TableFields],
 ) -> Probe:
     """Ask of any model's predictions: do they depend on factor j beyond factor i, the one that they should depend on?
 
@@ -152,10 +156,9 @@ def probe(
         CSV, TSV, Parquet or JSON-lines file, or a dataframe that narwhals knows; one row per prediction.
     prediction : str
         Column of predictions: classes, or numbers, which are cut into bins.
-    outcome : str, optional
-        Column of true outcomes: all that the prediction should depend on.
-    factors : sequence of str, optional
-        Columns that should not matter. Guessed if left out.
+    spec : TableSpec, optional
+        How the table is read. Its ``outcome`` is the column of true outcomes, all that the prediction should depend
+        on; its ``factors``, less those of ``factor``, should not matter, and are guessed if left out.
     factor : str or sequence of str
         In place of the outcome, or beside it: the factors that decide the outcome.
     level : float
@@ -164,9 +167,10 @@ def probe(
         Shuffles of each factor; by default 200, or more if many factors are tested.
     seed : int
     bins : int
-        Numeric columns with very many values (more than 20, or 100 whole numbers) are cut into so many.
-    as_levels : sequence of str
-        Numeric columns with very many values that are labels, not measurements.
+        Numeric columns with very many values (more than 20, or 100 whole numbers) are cut into so many; not those that
+        are ``as_levels``.
+    **fields
+        Those of `recombine.TableSpec`; they replace those of ``spec``.
 
     Returns
     -------
@@ -184,11 +188,13 @@ def probe(
     >>> probe(frame, prediction="guess", outcome="digit", factors=["colour", "size"])
     Probe(guess given digit; 2 factors tested, depends on colour)
     """
-    own = ((outcome,) if outcome is not None else ()) + ((factor,) if isinstance(factor, str) else tuple(factor))
+    spec, decide = make_spec(spec, fields), (factor,) if isinstance(factor, str) else tuple(factor)
+    own = ((spec.outcome,) if spec.outcome is not None else ()) + decide
     source = open_table(data)
+    factors = None if spec.factors is None else [name for name in spec.factors if name not in decide]
     others, proposals = _factors(source, prediction, own, factors)
     shuffles = _permutations(permutations, len(others), level)
-    counted = read_counts(source, ProbeColumns(prediction, own, others, bins, tuple(as_levels)))
+    counted = read_counts(source, ProbeColumns(prediction, own, others, bins, spec.as_levels))
     tested = {}
     for factor, child in zip(others, np.random.default_rng(seed).spawn(len(others)), strict=True):
         table = counted.tables[factor]
@@ -210,6 +216,7 @@ def probe(
         counted.bins,
         counted.left_out,
         proposals,
+        make_spec(spec, {"factors": (*others, *(name for name in decide if spec.factors and name in spec.factors))}),
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +12,15 @@ import numpy.typing as npt
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
-from recombine.design.naming import split_parts, with_curved
-from recombine.design.scaling import scales_asked
+from recombine.design.naming import outcome_parts, split_parts
 from recombine.errors import InputError
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
-from recombine.jobs.split.table_files import FactorRows, outcome_values, read_rows
+from recombine.jobs.split.table_files import FACTORS_ALONE, FactorRows, outcome_values, read_rows
 from recombine.jobs.structure.choice import Choice, choose_structure, verdicts_under
+from recombine.table_spec import TableFields, TableSpec, asked_structure, make_spec
 from recombine.tables.frames import open_table
 from recombine.tables.grouping import training_rows
 from recombine.tables.numbers import level_text
@@ -113,66 +112,46 @@ class SplitCheck:
 
 
 def check_split(
-    data: object,
-    factors: Sequence[str],
-    split: str,
-    *,
-    outcome: str | None = None,
-    symmetric: Sequence[str] = (),
-    as_levels: Sequence[str] = (),
-    order: int | None = None,
-    structure: str = "add",
-    ordered: Sequence[str] = (),
-    numeric: Sequence[str] = (),
-    seed: int = 0,
+    data: object, spec: TableSpec | None = None, *, seed: int = 0, **fields: Unpack[TableFields]
 ) -> SplitCheck:
     """Say what a split proves: which test cells were seen, are determined by training, or are not, and what leaks.
 
     Parameters
     ----------
     data : path or dataframe
-    factors : sequence of str
-        Factor columns.
-    split : str
-        ``"column"`` or ``"column=value"``: rows with that value are training, the others the test.
-    outcome : str, optional
-        Outcome column; with it, levels that are copies of others are found.
-    symmetric, as_levels, ordered, numeric : sequence of str
-        As `Design.from_frame` takes them.
-    order : int, optional
-        Of the model at which verdicts hold; 1 by default.
-    structure : str
-        What effects do, as `recombine.audit` takes it; ``add`` by default.
+    spec : TableSpec, optional
+        How the table is read. Its ``split`` is what is checked; with an ``outcome``, levels that are copies of others
+        are found; ``structure`` and ``order`` say under what verdicts hold, effects that add by default.
     seed : int
+    **fields
+        Those of `recombine.TableSpec`; they replace those of ``spec``.
 
     Examples
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"colour": list("rrbb"), "shape": list("xyxy"), "part": ["train"] * 3 + ["test"]})
-    >>> check_split(frame, ["colour", "shape"], "part").verdicts
+    >>> check_split(frame, factors=["colour", "shape"], split="part").verdicts
     verdict     cells  rows  share of cells  share of rows
     determined  1      1     1.0             1.0
     """
-    source = open_table(data)
-    column, value = split_parts(split, source)
+    spec, source = make_spec(spec, fields), open_table(data)
+    column, value = split_parts(spec.split, source)
     if column is None:
         raise InputError("which column says the part of each row? Name it with --check")
-    curved = list(scales_asked(ordered, numeric, source.columns))
-    rows = read_rows(
-        data,
-        with_curved(factors, curved),
-        {"split": column, "outcome": outcome},
-        symmetric=symmetric,
-        as_levels=[*as_levels, *(name for name in curved if name not in as_levels)],
-        needed=[column],
-    )
+    outcome = outcome_parts(spec.outcome, source)[0]
+    structure, order = asked_structure(spec, None, None, default="add")
+    # Sums need no outcome, and without one no row is left out for it.
+    needs_outcome = structure not in STRUCTURES or STRUCTURES[structure].needs_outcome
+    reading = spec if needs_outcome else make_spec(spec, FACTORS_ALONE | {"split": spec.split})
+    rows = read_rows(data, reading, {"split": column, "outcome": outcome}, [column])
     sides, side_of = _distinct_values(rows.others[column][rows.kept])
     train = training_rows(sides, column, value)[side_of]
     if train.all() or not train.any():
         raise InputError(
             f"every row of {rows.source.name} is {'training' if train.all() else 'test'}; nothing to check"
         )
-    design, choice = _judged(data, rows, split, outcome, order, structure, (ordered, numeric), seed)
+    design = rows.design
+    choice = _structure(design, structure, order, seed)
     engine = identify(design.seen, order=choice.order, **design.shape, seed=seed)
     cells, where = distinct(canonical(rows.codes[~train], rows.symmetric))
     codes = verdicts_under(choice, engine, cells)
@@ -180,8 +159,7 @@ def check_split(
     if outcome is not None:
         numbers = np.unique(outcome_values(rows, outcome), return_inverse=True)[1].reshape(-1)
     labels = tuple(factor.labels for factor in rows.factors)
-    names = tuple(factor.name for factor in rows.factors)
-    sided = SidedRows(names, labels, rows.codes, train, rows.symmetric, numbers)
+    sided = SidedRows(design.names, labels, rows.codes, train, rows.symmetric, numbers)
     texts = np.array([level_text(side) for side in sides.tolist()], dtype=object)[side_of]
     leaks, alike = find_leaks(sided), tuple(alike_levels(sided))
     return SplitCheck(rows, choice, column, texts, train, cells, codes, where, leaks, alike)
@@ -196,33 +174,12 @@ def _distinct_values(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.object_],
     return values, where
 
 
-def _judged(
-    data: object,
-    rows: FactorRows,
-    split: str,
-    outcome: str | None,
-    order: int | None,
-    structure: str,
-    scales: tuple[Sequence[str], Sequence[str]],
-    seed: int,
-) -> tuple[Design, Choice]:
-    """Return the design whose training cells judge the others, and the structure, which may need outcomes."""
-    named = STRUCTURES.get(structure)
-    design = Design.from_frame(
-        data,
-        factors=[factor.name for factor in rows.factors],
-        outcome=outcome if named is None or named.needs_outcome else None,
-        split=split,
-        symmetric=[rows.factors[place].name for group in rows.symmetric for place in group],
-        as_levels=[factor.name for factor in rows.factors],
-        crossed=True,
-        ordered=scales[0],
-        numeric=scales[1],
-    )
-    adds = named is not None and named.adds
+def _structure(design: Design, structure: str, order: int | None, seed: int) -> Choice:
+    """Return the structure under which the training cells judge the others; it may need outcomes."""
+    adds = structure in STRUCTURES and STRUCTURES[structure].adds
     asked = None if adds and order in (None, 1) else order
     if adds and asked is not None:
-        return design, choose_structure(design, "auto", asked, seed=seed)  # without an outcome: sums of that order
+        return choose_structure(design, "auto", asked, seed=seed)  # without an outcome: sums of that order
     noise = None if design.outcome is None else cell_noise(design)
     variance = None if noise is None or noise.at_most else noise.variances
-    return design, choose_structure(design, structure, asked, variance=variance, seed=seed)
+    return choose_structure(design, structure, asked, variance=variance, seed=seed)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, Subset
+from recombine.cells.scales import Scale
 from recombine.errors import InputError
 from recombine.jobs.split.balance import draw_cells
 from recombine.jobs.split.cuts import find_cut
@@ -18,6 +19,8 @@ from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
+#: Where the levels of factors lie, given training cells (N, C); None for labels.
+ScalesOf = Callable[[IntArray], tuple[Scale | None, ...]]
 #: Plans that are made where something may be wasted, of which the one that misses fewest rows is kept.
 ATTEMPTS = 6
 #: How many times as many plans are made where none has come off yet.
@@ -42,13 +45,24 @@ class _TooFewError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is to be split: distinct cells (M, C), their rows (M,), the model, rows by outcome (M, B), what to hide."""
+    """What is to be split: distinct cells (M, C), their rows (M,), the model, rows by outcome (M, B), what to hide.
+
+    ``scales`` says of training cells (N, C) where levels lie; its knots change with them, so that no basis is looked
+    for: cells are tried, and those that do not follow go back.
+    """
 
     features: Conjunctions
     cells: IntArray
     rows: IntArray
     counts: FloatArray | None
     hidden: int | None = None
+    scales: ScalesOf | None = None
+
+    @property
+    def curved(self) -> set[int]:
+        """Places of the factors whose levels lie on a scale."""
+        scales = () if self.scales is None else self.scales(self.cells)
+        return {place for place, scale in enumerate(scales) if scale is not None}
 
     def draw(self, pool: IntArray, aim: int, part: IntArray, generator: np.random.Generator) -> IntArray:
         """Draw cells of the pool with ``aim`` rows, so that the test so far and they have outcomes as the table has."""
@@ -70,6 +84,7 @@ def split_cells(
     symmetric: Sequence[Subset] = (),
     counts: FloatArray | None = None,
     hidden: int | None = None,
+    scales: ScalesOf | None = None,
     seed: int = 0,
 ) -> IntArray:
     """Return the part of each cell (M,): a verdict of the mix, or TRAIN, or UNUSED.
@@ -92,6 +107,8 @@ def split_cells(
         Rows by outcome, which shall be alike in test and training.
     hidden : int, optional
         Place of the factor whose levels training shall lack, where a part has unseen levels; any by default.
+    scales : function of training cells (N, C), optional
+        Where levels of ordered and numeric factors lie, as `recombine.identify` takes it.
     seed : int
 
     Notes
@@ -106,7 +123,7 @@ def split_cells(
     >>> (part == Verdict.DETERMINED).sum(), (part == TRAIN).sum()
     (np.int64(6), np.int64(14))
     """
-    table = _Table(Conjunctions(tuple(sizes), order, tuple(map(tuple, symmetric))), cells, rows, counts, hidden)
+    table = _Table(Conjunctions(tuple(sizes), order, tuple(map(tuple, symmetric))), cells, rows, counts, hidden, scales)
     aims = {verdict: max(round(share * int(rows.sum())), 1) for verdict, share in mix.items()}
     lossy = bool({Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL} & set(mix))
     best: IntArray | None = None
@@ -182,7 +199,12 @@ def _levels_out(table: _Table, aim: int, generator: np.random.Generator) -> IntA
     best, least, most = None, np.inf, 0
     features, cells, rows = table.features, table.cells, table.rows
     paired = {place for group in features.symmetric for place in group}
+    # A level on a scale follows from those beside it, so none is hidden.
     families = [*features.symmetric, *((place,) for place in range(len(features.sizes)) if place not in paired)]
+    families = [family for family in families if not table.curved & set(family)]
+    if table.hidden in table.curved or not families:
+        why = "levels on a scale follow from those beside them; name a factor of labels"
+        raise _TooFewError(Verdict.UNSEEN_LEVEL, 0, why, exact=True)
     for family in families if table.hidden is None else [one for one in families if table.hidden in one]:
         weight = sum(np.bincount(cells[:, place], rows, minlength=features.sizes[place]) for place in family)
         weight = np.asarray(weight).astype(np.int64)
@@ -245,7 +267,9 @@ def _hold_determined(table: _Table, part: IntArray, aim: int, generator: np.rand
     places = np.flatnonzero(part == TRAIN)
     cells, rows = table.cells[places], table.rows[places]
     seed = int(generator.integers(2**31))
-    basis = spanning_cells(table.features, cells, generator.permutation(len(cells)), seed)
+    basis = None
+    if table.scales is None:
+        basis = spanning_cells(table.features, cells, generator.permutation(len(cells)), seed)
     if basis is None:
         return _tried(table, part, aim, generator)
     if rows.sum() - rows[basis].sum() < aim:
@@ -279,12 +303,15 @@ def _tried(table: _Table, part: IntArray, aim: int, generator: np.random.Generat
     else:
         had = int(table.rows[kept].sum())
         raise _TooFewError(Verdict.DETERMINED, had, f"no more was found in {ROUNDS} rounds; ask for less")
+    if (had := int(table.rows[chosen].sum())) < aim - table.rows.max():
+        raise _TooFewError(Verdict.DETERMINED, had, "no other cell follows from the rest; ask for less")
     part[chosen] = Verdict.DETERMINED
 
 
 def _verdicts(table: _Table, part: IntArray, places: IntArray) -> IntArray:
-    model = table.features
-    known = identify(table.cells[part == TRAIN], order=model.order, sizes=model.sizes, symmetric=model.symmetric)
+    model, training = table.features, table.cells[part == TRAIN]
+    scales = () if table.scales is None else table.scales(training)
+    known = identify(training, order=model.order, sizes=model.sizes, symmetric=model.symmetric, scales=scales)
     return known.verdicts_of(table.cells[places]).astype(np.int64)
 
 
@@ -295,7 +322,8 @@ def _verified(table: _Table, part: IntArray) -> IntArray:
     if len(wrong):
         verdict = Verdict(int(part[wrong[0]]))
         had = int(table.rows[part == verdict].sum() - table.rows[wrong].sum())
-        raise _TooFewError(
-            verdict, max(had, 0), "arithmetic leaves some cells undecided; lower the order or merge levels"
-        )
+        why = "arithmetic leaves some cells undecided; lower the order or merge levels"
+        if table.scales is not None:
+            why = "levels on a scale follow from those beside them; ask for less, or take them as labels"
+        raise _TooFewError(verdict, max(had, 0), why)
     return part

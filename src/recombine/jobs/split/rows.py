@@ -15,7 +15,7 @@ from recombine.cells.conjunctions import Subset, canonical, distinct
 from recombine.errors import InputError
 from recombine.jobs.split.balance import bin_outcomes, outcome_counts, unlike
 from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
-from recombine.jobs.split.parts import split_cells
+from recombine.jobs.split.parts import ScalesOf, split_cells
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import plural
@@ -90,12 +90,13 @@ def split_rows(
     symmetric: Sequence[Subset] = (),
     outcome: npt.NDArray[Any] | None = None,
     hidden: int | None = None,
+    scales: ScalesOf | None = None,
     seed: int = 0,
 ) -> RowSplit:
     """Split rows, given as cells ``codes`` (N, C), so that each test part is what its name says.
 
     ``outcome`` (N,), if given, shall be alike in test and training as far as verdicts allow; ``hidden`` is the place of
-    the factor whose levels a part of unseen levels hides.
+    the factor whose levels a part of unseen levels hides, ``scales`` says of training cells where ordered levels lie.
 
     Examples
     --------
@@ -121,6 +122,7 @@ def split_rows(
             symmetric=symmetric,
             counts=counts,
             hidden=hidden,
+            scales=scales,
             seed=seed,
         )
     part = part_of_cell[where]

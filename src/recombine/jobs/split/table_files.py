@@ -7,114 +7,104 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.checks import whole
-from recombine.design.factors import Factor, code_levels, place_of
-from recombine.design.naming import check_insisted, factor_names, taken_columns
+from recombine.design.design import Design
+from recombine.design.factors import Factor
+from recombine.design.naming import taken_columns
+from recombine.design.reading import is_nothing, missing_values
+from recombine.design.scaling import scales_of
 from recombine.errors import InputError
 from recombine.jobs.outputs import render
 from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.output_files import check_file, path_beside
-from recombine.tables.columns import check_factor, factor_profile
+from recombine.table_spec import TableFields, TableSpec, asked_structure, make_spec
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
+from recombine.theory.structures.all_structures import simplest_first
 from recombine.verdicts import Verdict
-from recombine.writing import listing
 
+#: Fields of a spec as they are where factors are read and nothing else: no row is left out for another column.
+FACTORS_ALONE: TableFields = {
+    "outcome": None,
+    "classes": False,
+    "split": None,
+    "weight": None,
+    "sd": None,
+    "counts": None,
+}
 #: What the split column says of a row: its side and, for a test row, what it is to training. Unused rows say nothing.
 WORDS = {TRAIN: "train", UNUSED: ""} | {int(verdict): f"test {verdict.word}" for verdict in Verdict}
 
 
 @dataclass(frozen=True, eq=False)
 class FactorRows:
-    """The rows of a table that have all their factors.
+    """The rows of a table that have a cell.
 
     ``codes`` (N, C) are levels as written (symmetric factors share theirs), ``kept`` (R,) which rows of the table these
     are, and ``others`` further columns (R,) that were asked for.
     """
 
     source: Source
-    factors: tuple[Factor, ...]
+    design: Design
     codes: IntArray
     kept: BoolArray
-    symmetric: tuple[tuple[int, ...], ...]
     others: Mapping[str, npt.NDArray[Any]]
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The factors of the design."""
+        return self.design.factors
+
+    @property
+    def symmetric(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of interchangeable factors."""
+        return self.design.symmetric
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Levels of each factor."""
-        return tuple(len(factor.levels) for factor in self.factors)
+        return self.design.sizes
 
     @property
     def title(self) -> str:
         """Factor names with their numbers of levels."""
-        return " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
+        return self.design.title
 
 
-def read_rows(
-    data: object,
-    factors: Sequence[str],
-    roles: Mapping[str, str | None],
-    *,
-    symmetric: Sequence[str] = (),
-    as_levels: Sequence[str] = (),
-    needed: Sequence[str] = (),
-) -> FactorRows:
-    """Read factor columns, and the columns that play ``roles``, of a path or dataframe; see `FactorRows`.
+def read_rows(data: object, spec: TableSpec, roles: Mapping[str, str | None], needed: Sequence[str] = ()) -> FactorRows:
+    """Read the cell of every row, and the columns that play ``roles``, of a path or dataframe; see `FactorRows`.
 
-    Rows that lack a factor, or one of the columns ``needed``, are left out.
+    Rows that have no cell, or lack one of the columns ``needed``, are left out.
 
     Examples
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"a": ["x", "y", None], "b": ["u", "v", "v"]})
-    >>> found = read_rows(frame, ["a", "b"], {})
-    >>> found.codes.tolist(), found.kept.tolist()
+    >>> rows = read_rows(frame, TableSpec(factors=["a", "b"]), {})
+    >>> rows.codes.tolist(), rows.kept.tolist()
     ([[0, 0], [1, 1]], [True, True, False])
     """
     source = open_table(data)
     taken = taken_columns(source, roles)
-    names = factor_names(source, factors, taken)
-    check_insisted(source, as_levels, names)
-    places = tuple(sorted(place_of(names, name) for name in symmetric))
-    if places and len(set(places)) < max(2, len(places)):
-        raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
-    part = source.kept([*names, *taken])
-    columns = part.read([*names, *taken])
-    kept = np.ones(len(columns[names[0]]), dtype=bool)
-    for name in (*names, *needed):
-        kept &= ~_missing(columns[name])
-    if not kept.any():
-        raise InputError(f"{source.name} has no row with {listing(names)}; check the columns")
-    plain = [columns[name][kept] for name in names]
-    found, codes = code_levels(names, plain, places, source.name)
-    for factor in found:
-        check_factor(factor_profile(source, factor.name, factor.levels), source.name, factor.name in as_levels)
-    others = {name: columns[name] for name in taken}
+    design = Design.from_frame(data, spec)
+    for name in design.columns:
+        if name in taken:
+            raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
+    part = source.kept([*design.columns, *taken])
+    codes = design.codes_of_rows(part)
+    others = part.read(taken) if taken else {}
+    kept = codes[:, 0] >= 0
+    for name in needed:
+        kept &= ~missing_values(others[name])
     part.look(taken)  # kinds of columns that are parsed already; the source knows them from here on
-    return FactorRows(source, found, codes, kept, (places,) if places else (), others)
-
-
-def _missing(values: npt.NDArray[Any]) -> BoolArray:
-    if values.dtype.kind == "O":
-        listed = values.tolist()
-        if not any(map(_is_nothing, set(listed))):  # of the few values that stand in many rows each is looked at once
-            return np.zeros(len(listed), dtype=bool)
-        return np.fromiter(map(_is_nothing, listed), dtype=bool, count=len(listed))
-    if values.dtype.kind in "fmM":
-        return np.asarray(values != values)
-    return np.zeros(len(values), dtype=bool)
-
-
-def _is_nothing(value: Any) -> bool:
-    # pandas has missing values that refuse to be compared.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+    return FactorRows(source, design, codes[kept], kept, others)
 
 
 def outcome_values(rows: FactorRows, name: str) -> npt.NDArray[Any]:
@@ -124,11 +114,11 @@ def outcome_values(rows: FactorRows, name: str) -> npt.NDArray[Any]:
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"], "y": ["no", None]})
-    >>> outcome_values(read_rows(frame, ["a", "b"], {"outcome": "y"}), "y").tolist()
+    >>> outcome_values(read_rows(frame, TableSpec(factors=["a", "b"]), {"outcome": "y"}), "y").tolist()
     ['no', '']
     """
     values = rows.others[name][rows.kept]
-    missing = _missing(values)
+    missing = missing_values(values)
     if rows.source.kind(name) in ("integer", "number") and not missing.any():
         return np.asarray(values, dtype=np.float64)
     texts = ["" if gone else level_text(value) for value, gone in zip(values.tolist(), missing, strict=True)]
@@ -212,60 +202,78 @@ class TableSplit:
 
 
 def _texts(values: npt.NDArray[Any]) -> list[Any]:
-    return ["" if _is_nothing(value) else value for value in values.tolist()]
+    return ["" if is_nothing(value) else value for value in values.tolist()]
 
 
 def split_table(
     data: object,
-    factors: Sequence[str],
     test: str | Mapping[str, float],
+    spec: TableSpec | None = None,
     *,
     stratify: str | None = None,
-    symmetric: Sequence[str] = (),
-    as_levels: Sequence[str] = (),
-    order: int = 1,
     seed: int = 0,
+    **fields: Unpack[TableFields],
 ) -> TableSplit:
     """Split a table so that each part of the test is what its name says; see `recombine.CellSplit`.
 
     Parameters
     ----------
     data : path or dataframe
-    factors : sequence of str
-        Factor columns.
     test : str or mapping of str to float
         Parts of the test and their shares of the table's rows, ``"determined:0.2,disconnected:0.1"``;
         ``"unseen level of dose:0.2"`` names the factor whose levels training lacks.
+    spec : TableSpec, optional
+        How the table is read; verdicts hold at its order, 1 by default.
     stratify : str, optional
         Outcome column to be alike in test and training.
-    symmetric, as_levels : sequence of str
-        As `Design.from_frame` takes them.
-    order : int
-        Of the model at which verdicts hold.
     seed : int
+    **fields
+        Those of `recombine.TableSpec`; they replace those of ``spec``.
 
     Examples
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame(np.indices((6, 5)).reshape(2, -1).T, columns=["drug", "line"]).astype(str)
-    >>> found = split_table(frame, ["drug", "line"], "determined:0.2")
-    >>> found, found.column[0] in ("train", "test determined")
+    >>> split = split_table(frame, "determined:0.2", factors=["drug", "line"])
+    >>> split, split.column[0] in ("train", "test determined")
     (TableSplit(the table; determined 0.2), True)
     """
-    mix = read_mix(test)
-    rows = read_rows(data, factors, {"stratify": stratify}, symmetric=symmetric, as_levels=as_levels)
+    mix, spec = read_mix(test), make_spec(spec, fields)
+    order = split_order(spec)
+    rows = read_rows(data, make_spec(spec, FACTORS_ALONE), {"stratify": stratify})
     if not 1 <= whole(order, "order") <= len(rows.factors):
         raise InputError(f"order {order} does not fit {len(rows.factors)} factors; choose 1 to {len(rows.factors)}")
-    outcome = None if stratify is None else outcome_values(rows, stratify)
-    hidden = hidden_place(test, [factor.name for factor in rows.factors])
-    found = split_rows(
+    design = rows.design
+    split = split_rows(
         rows.codes,
         mix,
         sizes=rows.sizes,
         order=order,
         symmetric=rows.symmetric,
-        outcome=outcome,
-        hidden=hidden,
+        outcome=None if stratify is None else outcome_values(rows, stratify),
+        hidden=hidden_place(test, design.names),
+        scales=(lambda cells: scales_of(design, cells)) if design.scales else None,
         seed=seed,
     )
-    return TableSplit(rows, found, stratify, seed)
+    return TableSplit(rows, split, stratify, seed)
+
+
+def split_order(spec: TableSpec) -> int:
+    """Return the order at which a split is made: that of the structure, whose effects have to add.
+
+    Examples
+    --------
+    >>> split_order(TableSpec()), split_order(TableSpec(structure="pairs"))
+    (1, 2)
+    """
+    structure, order = asked_structure(spec, None, None, default="add")
+    sums = {entry.name: entry for entry in simplest_first() if not entry.needs_outcome}
+    if structure not in sums:
+        raise InputError(
+            f"splits are made for structures that add, {', '.join(sums)}, not for {structure!r}; its verdicts depend "
+            "on outcomes, so make the split with one of these and look at it with --check"
+        )
+    named = sums[structure]
+    if not named.adds and order not in (None, named.order):
+        raise InputError(f"structure {structure} is of order {named.order}, not {order}; leave one of the two out")
+    return named.order if order is None else order
