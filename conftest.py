@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import re
 import signal
 from importlib.util import find_spec
+from pathlib import Path
 
 HAS_TORCH = find_spec("torch") is not None
+HAS_LAB = (Path(__file__).parent / "src" / "recombine" / "lab").is_dir()
 
 NEED_TORCH = [
     "src/recombine/lab/nets/*",
@@ -34,6 +37,17 @@ collect_ignore_glob = [
     *([] if find_spec("triton") else NEED_TRITON),
     *([] if find_spec("starlette") else NEED_STARLETTE),
 ]
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out, in a copy without the laboratory, what compares the rest of the package with it, and its shape."""
+    if not HAS_LAB and collection_path.parent.name == "architecture":
+        return True
+    if HAS_LAB or collection_path.suffix not in (".py", ".md"):
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    uses = r"^\s*(>>> |\.\.\. )?(from recombine\.lab|import recombine\.lab|[^#`]*\brc\.lab\.)"
+    return True if re.search(uses, text, re.MULTILINE) else None
 
 
 def pytest_configure() -> None:

@@ -154,6 +154,7 @@ def product() -> frozenset[str]:
         words = name.split(".")
         waiting |= {".".join(words[:count]) for count in range(1, len(words))}
         waiting |= {*imports(name), *_by_attribute(name), *_by_string(name)}
+        waiting |= set(map(resolved, contents(name).values())) if name in REGISTRIES else set()
     return frozenset(reached)
 
 

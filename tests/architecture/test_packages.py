@@ -42,7 +42,7 @@ ONE_FILE_EACH = ("cli", "words", "jobs/findings", "jobs/score/causes", "theory/s
 
 @pytest.mark.parametrize("package", [path for path in PACKAGES if place(path) not in ONE_FILE_EACH], ids=place)
 def test_a_package_holds_at_most_twelve_modules(package: Path) -> None:
-    modules = [path.stem for path in package.glob("*.py") if path.stem != "__init__"]
+    modules = [path.stem for path in package.glob("*.py") if not path.stem.startswith("_")]
     if (package / "registry.py").exists() and package != SOURCE:
         return  # a registry has a file for each of its entries
     assert len(modules) <= MOST_MODULES, f"{place(package)} holds {len(modules)} modules; split it by subject"

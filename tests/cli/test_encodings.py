@@ -75,7 +75,7 @@ def test_errors_keep_names_apart_too(folder: Path) -> None:
     assert "\\ud83d\\ude00" in line
 
 
-@pytest.mark.parametrize("arguments", [("audit", "--help"), ("papers",)])
+@pytest.mark.parametrize("arguments", [("audit", "--help"), ("--help",)])
 def test_help_and_lists_in_ascii(arguments: tuple[str, ...], folder: Path) -> None:
     done = called("ascii", folder, *arguments)
     assert done.returncode == 0

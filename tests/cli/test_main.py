@@ -56,7 +56,7 @@ print([address for address, _ in COMMANDS.values() if address.partition(":")[0] 
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [name for name, (address, _) in COMMANDS.items() if ".lab." not in address])
 def test_the_help_of_a_command_begins_with_its_line_in_the_list(name):
     text = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200", "TERM": "dumb"}).output
     assert COMMANDS[name][1] in text

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from dataclasses import fields, replace
@@ -390,3 +392,10 @@ def test_without_torch_one_line_says_how_to_get_it(claim: str, monkeypatch: pyte
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(RecombineError, match=r"'torch' is not installed, .* pip install '\.\[nets\]'"):
         reproduce(find("gradient-resists"), store=Store(tmp_path), executor=make_executor("inline"), only=[claim])
+
+
+def test_papers_are_listed_in_ascii() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "recombine", "papers", "--results", str(COMMITTED)]
+    done = subprocess.run(command, capture_output=True, env=environment, check=True, timeout=120)
+    assert "kernel-theory" in done.stdout.decode("ascii")
