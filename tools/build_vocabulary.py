@@ -1,4 +1,4 @@
-"""Write the pages of the documentation that registries give: python tools/build_vocabulary.py [--check].
+"""Write what registries give to the documentation and to the page: python tools/build_vocabulary.py [--check].
 
 Each page is a function below and a line in `PAGES`; ``--check`` writes nothing and ends with 1 where a page is not what
 the package says. ``tests/architecture/test_vocabulary.py`` does the same.
@@ -7,6 +7,7 @@ the package says. ``tests/architecture/test_vocabulary.py`` does the same.
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from recombine.data.hit_rates import hit_rate
 from recombine.jobs.findings import FINDINGS
 from recombine.jobs.score.causes import CAUSES
 from recombine.theory.structures import simplest_first
+from recombine.words.vocabulary import verdict_style, vocabulary
 
 ROOT = Path(__file__).parents[1]
 #: Letters of a line of prose.
@@ -122,10 +124,17 @@ def structures_page() -> str:
     )
 
 
+def page_words() -> str:
+    """Return all words as JSON, for the page."""
+    return json.dumps(vocabulary(), indent=1, ensure_ascii=False) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/causes.md": causes_page,
     "docs/findings.md": findings_page,
     "docs/structures.md": structures_page,
+    "page/src/generated/vocabulary.json": page_words,
+    "page/src/generated/verdicts.css": verdict_style,
 }
 
 
@@ -149,6 +158,7 @@ def main() -> None:
     if "--check" in sys.argv[1:]:
         sys.exit(f"stale: {', '.join(stale)}; run python tools/build_vocabulary.py" if stale else 0)
     for page in stale:
+        (ROOT / page).parent.mkdir(exist_ok=True)
         (ROOT / page).write_text(PAGES[page](), encoding="utf-8")
         print(f"wrote {page}")
 

@@ -144,7 +144,7 @@ test("the line above says how many, and under what", () => {
   assert.match(hint({ ...corner, seen: Uint8Array.from([1, 0, 0, 1]) }), /^2 cells do not follow.* one of them/);
   assert.match(hint({ ...corner, seen: Uint8Array.from([1, 1, 0, 0]) }), /^2 cells have a level/);
   const barley = { ...openPreset(PRESETS.find((preset) => preset.id === "barley")!), order: 2 };
-  assert.match(hint(barley), /^Everything follows: 12 cells need no measurement, if effects of pairs add\./);
+  assert.match(hint(barley), /^Everything follows: 12 cells need no measurement, if effects add up to interactions of 2 factors\./);
   const cell = [...follow(barley).found.verdicts].indexOf(1);
   assert.ok(accountOf(barley, follow(barley), null, null, null, cell).facts.some(([name]) => name === "adding pairs says"));
 });

@@ -38,11 +38,12 @@ def test_the_browser_is_told_to_refuse_requests() -> None:
     assert "connect-src" not in policy[1]
 
 
-@pytest.mark.parametrize("verdict", [Verdict.SEEN, Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL])
+@pytest.mark.parametrize("verdict", Verdict)
 def test_verdicts_look_as_everywhere(verdict: Verdict) -> None:
-    look = re.search(rf'{int(verdict)}:\s*\{{\s*word:"([^"]*)",symbol:"([^"]*)",colour:"([^"]*)"', TEXT)
-    assert look is not None
-    assert look.groups() == (verdict.word, verdict.symbol, verdict.colour)
+    found = re.search(rf'code:{int(verdict)},word:"([^"]*)",symbol:"([^"]*)",colour:"([^"]*)",meaning:"([^"]*)"', TEXT)
+    assert found is not None
+    assert found.groups() == (verdict.word, verdict.symbol, verdict.colour, verdict.text.meaning)
+    assert f"--v{int(verdict)}: {verdict.colour}" in TEXT, "its colour in the style sheet"
 
 
 @pytest.mark.skipif(not SOURCES.exists(), reason="the page's sources are not here")

@@ -1,6 +1,6 @@
 /** How verdicts and numbers look: the words, symbols and colours of the package, and two scales of colour. */
 
-import type { VerdictCode } from "../engine/index.ts";
+import { verdicts } from "../generated/vocabulary.json";
 
 export interface VerdictLook {
   readonly word: string;
@@ -9,28 +9,8 @@ export interface VerdictLook {
   readonly meaning: string;
 }
 
-/** Equal to the package's own table, entry by entry. */
-export const LOOKS: Readonly<Record<VerdictCode, VerdictLook>> = {
-  0: { word: "seen", symbol: "·", colour: "#c9ced6", meaning: "There is training data for this combination." },
-  1: {
-    word: "determined",
-    symbol: "●",
-    colour: "#0072b2",
-    meaning: "Never seen, but if effects add, the seen combinations fix its value.",
-  },
-  2: {
-    word: "disconnected",
-    symbol: "✕",
-    colour: "#e69f00",
-    meaning: "Every level is known, but no sum of seen combinations reaches this one: any value fits the data equally well.",
-  },
-  3: {
-    word: "unseen level",
-    symbol: "■",
-    colour: "#2b2b2b",
-    meaning: "One of its levels never occurs in the training data, so nothing is known about that level's effect.",
-  },
-};
+/** The package's own table, by code; `{assumption}` in a meaning stands for what is assumed. */
+export const LOOKS: readonly VerdictLook[] = verdicts;
 
 /** Inks of the page as the style sheet has them now, by day or by night. */
 export interface Inks {

@@ -97,7 +97,7 @@ function drawCells(context: CanvasRenderingContext2D, layout: Layout, frame: Fra
   const wash = colourOf(inks.wash);
   // Where a cell is too small for its symbol, colour alone tells the verdict.
   const tiny = size < 12;
-  const open = between(wash, colourOf(LOOKS[2].colour), tiny ? 0.5 : 0.17);
+  const open = between(wash, colourOf(LOOKS[2]!.colour), tiny ? 0.5 : 0.17);
   const unknown = between(wash, colourOf(inks.unseen), tiny ? 0.4 : 0);
   const plain = (verdict: VerdictCode): Colour => (kind !== "follows" ? wash : verdict === Verdict.DISCONNECTED ? open : verdict === Verdict.UNSEEN_LEVEL ? unknown : wash);
   for (let row = 0, at = 0; row < rows; row++) {
@@ -145,7 +145,7 @@ function drawMarks(context: CanvasRenderingContext2D, layout: Layout, looks: rea
       if (!fill) hatch(context, x, y, side, inks.soft);
     } else if (kind === "seen") return;
     else if (verdict === Verdict.DETERMINED) {
-      const ink = fill?.ink ?? LOOKS[1].colour;
+      const ink = fill?.ink ?? LOOKS[1]!.colour;
       if (!dots.has(ink)) dots.set(ink, new Path2D());
       const corner = numbered && fill;
       const [px, py, radius] = corner ? [x + side - edgeOff, y + edgeOff, size < 32 ? 1.6 : 2.6] : [cx, cy, Math.max(0.8, side * 0.17)];
@@ -165,7 +165,7 @@ function drawMarks(context: CanvasRenderingContext2D, layout: Layout, looks: rea
   }
   context.fillStyle = inks.unseen;
   context.fill(squares);
-  context.strokeStyle = LOOKS[2].colour;
+  context.strokeStyle = LOOKS[2]!.colour;
   context.lineWidth = Math.max(1, side * 0.06);
   context.stroke(crosses);
 }
@@ -338,7 +338,7 @@ export function drawThumbnail(canvas: HTMLCanvasElement, scene: Scene, verdicts:
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
       const verdict = verdicts[cellAt(scene, row, column, slice)] as VerdictCode;
-      context.fillStyle = verdict === Verdict.SEEN ? inks.rule : verdict === Verdict.UNSEEN_LEVEL ? inks.unseen : LOOKS[verdict].colour;
+      context.fillStyle = verdict === Verdict.SEEN ? inks.rule : verdict === Verdict.UNSEEN_LEVEL ? inks.unseen : LOOKS[verdict]!.colour;
       context.fillRect(column * dotSize, row * dotSize, dotSize - +(dotSize > 3), dotSize - +(dotSize > 3));
     }
   }

@@ -10,7 +10,7 @@ import { type Account, ADDING, ASSUMED, knownOf, suggestionText } from "./words.
 const VERDICTS = [0, 1, 2, 3] as const;
 
 function chip(verdict: 0 | 1 | 2 | 3): HTMLElement {
-  const element = make("span", `chip v${verdict}`, LOOKS[verdict].symbol);
+  const element = make("span", `chip v${verdict}`, LOOKS[verdict]!.symbol);
   element.setAttribute("aria-hidden", "true");
   return element;
 }
@@ -22,7 +22,7 @@ export function showAccount(account: Account | null, hint: string): void {
     box.replaceChildren(make("p", "head", hint), make("p", "note", "Point at a cell, or move with the arrow keys, to see why: plus and minus mark the seen cells that add up to it."));
     return;
   }
-  const head = make("p", "head", chip(account.verdict), make("span", "level", account.name), `: ${LOOKS[account.verdict].word}`);
+  const head = make("p", "head", chip(account.verdict), make("span", "level", account.name), `: ${LOOKS[account.verdict]!.word}`);
   const parts: Node[] = [head, make("p", "", account.sentence)];
   if (account.terms.length) {
     const sum = make("p", "sum", "= ");
@@ -47,8 +47,8 @@ export function showLegend({ order }: Scene, following: Following): void {
   const list = byId("legend");
   list.replaceChildren(
     ...VERDICTS.filter((verdict) => counts[verdict] || verdict < 3).map((verdict) => {
-      const item = make("li", "", chip(verdict), `${LOOKS[verdict].word} `, make("b", "", String(counts[verdict])));
-      item.title = LOOKS[verdict].meaning.replace(ASSUMED[1], ASSUMED[order]!);
+      const item = make("li", "", chip(verdict), `${LOOKS[verdict]!.word} `, make("b", "", String(counts[verdict])));
+      item.title = LOOKS[verdict]!.meaning.replace("{assumption}", ASSUMED[order]!);
       return item;
     }),
   );
@@ -120,7 +120,7 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
       "",
       ...rows.map((row) => {
         const verdict = row.verdict as 1 | 2 | 3;
-        return make("tr", "", make("th", "", chip(verdict), LOOKS[verdict].word, make("span", "note", knownOf(row) && `, ${knownOf(row)}`)), cell(row.adding), cell(row.network), cell(row.mean));
+        return make("tr", "", make("th", "", chip(verdict), LOOKS[verdict]!.word, make("span", "note", knownOf(row) && `, ${knownOf(row)}`)), cell(row.adding), cell(row.network), cell(row.mean));
       }),
     ),
   );

@@ -1,18 +1,11 @@
 /** What is true of every cell, and what was measured at the seen ones. */
 
 import { levelsOf, productOf } from "../engine/index.ts";
+import { truths } from "../generated/vocabulary.json";
 import { parseFormula } from "./formula.ts";
 import { type Scene, sizesOf, type TruthKind } from "./scene.ts";
 
-export const TRUTH_WORDS: Readonly<Record<TruthKind, string>> = {
-  adding: "effects add",
-  curve: "effects add, then a curve",
-  context: "context dependence",
-  equivalence: "equivalence",
-  ordering: "ordering",
-  formula: "own formula",
-  table: "a table",
-};
+export const TRUTH_WORDS: Readonly<Record<TruthKind, string>> = truths;
 
 /** Return one number per cell, NaN where nothing can be true (an item is not before or after itself). */
 export function truthValues(scene: Scene): Float64Array {

@@ -1,14 +1,13 @@
 /** Sentences about cells, the same on the page and for those who hear it. */
 
 import { type Certificate, certificateValue, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
+import { adding, assumed } from "../generated/vocabulary.json";
 import { type Errors, type Following, rangeQuantile } from "./analysis.ts";
 import { LOOKS, round, tell } from "./looks.ts";
 import { type Scene, sizesOf } from "./scene.ts";
 
-/** What is assumed at each order. */
-export const ASSUMED = ["", "effects add", "effects of pairs add", "effects of triples add"] as const;
-/** What says the values that follow then. */
-export const ADDING = ["", "adding", "adding pairs", "adding triples"] as const;
+/** What is assumed at each order, and what says the values that follow then. */
+export { adding as ADDING, assumed as ASSUMED } from "../generated/vocabulary.json";
 
 export interface Term {
   /** "+", "−", or with a number before it. */
@@ -54,7 +53,7 @@ export function accountOf(
   const single = proof && known ? certificateValue(proof, outcome) : NaN;
   const follows = verdict === Verdict.DETERMINED ? (following.fit?.values[cell] ?? NaN) : NaN;
   if (verdict === Verdict.SEEN) facts.push(["measured", tell(outcome[cell]!)]);
-  if (Number.isFinite(follows)) facts.push([`${ADDING[scene.order]} says`, tell(follows)]);
+  if (Number.isFinite(follows)) facts.push([`${adding[scene.order]} says`, tell(follows)]);
   const range = Number.isFinite(follows) ? rangeOf(following, variances, cell) : "";
   if (range) facts.push(["90 % range", range]);
   if (verdict !== Verdict.SEEN && predictions) facts.push(["the network says", tell(predictions[cell]!)]);
@@ -83,20 +82,20 @@ function termOf(scene: Scene, term: Certificate["terms"][number], outcome: Float
 
 function sentenceOf(scene: Scene, following: Following, verdict: VerdictCode, proof: Certificate | null, cell: number): string {
   if (verdict === Verdict.SEEN) {
-    return Number.isFinite(following.outcome[cell]) ? LOOKS[0].meaning : "Counted as seen; no value is known, so none follows from it.";
+    return Number.isFinite(following.outcome[cell]) ? LOOKS[0]!.meaning : "Counted as seen; no value is known, so none follows from it.";
   }
   if (verdict === Verdict.DETERMINED) {
     if (!proof) return "It follows from the seen cells; the sum that shows it is too long for the page.";
     const plus = proof.terms.filter((term) => term.numerator > 0).length;
     const minus = proof.terms.length - plus;
-    return `Never seen, but if ${ASSUMED[scene.order]}, ${plus} seen ${plus === 1 ? "cell" : "cells"} minus ${minus} ${minus === 1 ? "other gives" : "others give"} its value.`;
+    return `Never seen, but if ${assumed[scene.order]}, ${plus} seen ${plus === 1 ? "cell" : "cells"} minus ${minus} ${minus === 1 ? "other gives" : "others give"} its value.`;
   }
   if (verdict === Verdict.UNSEEN_LEVEL) {
     const levels = levelsOf(sizesOf(scene), cell);
     const open = scene.factors.findIndex((_, factor) => !occurs(scene, following, factor, levels[factor]!));
-    return open < 0 ? LOOKS[3].meaning : `${scene.factors[open]!.name} ${scene.factors[open]!.levels[levels[open]!]} was never seen with anything, so nothing is known about its effect.`;
+    return open < 0 ? LOOKS[3]!.meaning : `${scene.factors[open]!.name} ${scene.factors[open]!.levels[levels[open]!]} was never seen with anything, so nothing is known about its effect.`;
   }
-  return LOOKS[2].meaning;
+  return LOOKS[2]!.meaning;
 }
 
 function occurs(scene: Scene, following: Following, factor: number, level: number): boolean {
@@ -110,7 +109,7 @@ export function hintOf({ order }: Scene, { found: { counts } }: Following): stri
   if (!counts[Verdict.SEEN]) return "Nothing was seen yet: drag over the first picture to paint.";
   if (counts[Verdict.DISCONNECTED]) return `${cells(Verdict.DISCONNECTED, "does not follow from anything seen. Paint it", "do not follow from anything seen. Paint one of them")} in the first picture, and watch the ✕ go.`;
   if (counts[Verdict.UNSEEN_LEVEL]) return `${cells(Verdict.UNSEEN_LEVEL, "has a level that was never seen. Paint it", "have a level that was never seen. Paint one of them")} and watch.`;
-  if (counts[Verdict.DETERMINED]) return `Everything follows: ${cells(Verdict.DETERMINED, "needs", "need")} no measurement, if ${ASSUMED[order]}. Erase seen cells until it breaks.`;
+  if (counts[Verdict.DETERMINED]) return `Everything follows: ${cells(Verdict.DETERMINED, "needs", "need")} no measurement, if ${assumed[order]}. Erase seen cells until it breaks.`;
   return "Everything was seen. Erase some cells and watch what still follows.";
 }
 
@@ -127,7 +126,7 @@ export function spoken(account: Account): string {
   const more = account.terms.length - MOST_SPOKEN;
   const sum = account.terms.slice(0, MOST_SPOKEN).map((term) => `${term.sign === "−" ? "minus" : term.sign === "+" ? "plus" : term.sign} ${term.name}${term.value ? ` (${term.value})` : ""}`.trim()).join(" ");
   const facts = account.facts.map(([name, value]) => `${name} ${value}`).join("; ");
-  return [`${account.name}: ${LOOKS[account.verdict].word}.`, account.sentence, sum && `Its sum: ${sum}${more > 0 ? ` and ${more} more` : ""}${account.total && ` is ${account.total}`}.`, facts && `${facts}.`]
+  return [`${account.name}: ${LOOKS[account.verdict]!.word}.`, account.sentence, sum && `Its sum: ${sum}${more > 0 ? ` and ${more} more` : ""}${account.total && ` is ${account.total}`}.`, facts && `${facts}.`]
     .filter(Boolean)
     .join(" ");
 }

@@ -7,10 +7,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from recombine import words
-from recombine.jobs.audit.certificates import beside_error
 from recombine.report.theme import NARROW
 from recombine.verdicts import Verdict
-from recombine.writing import amount, number, percent, plural
+from recombine.words.vocabulary import verdict_style
+from recombine.writing import amount, beside_error, number, percent, plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,7 +43,7 @@ def _environment() -> Environment:
         "words": words,
         "percent": percent,
         "plural": plural,
-        "style": Markup((files("recombine.report") / "style.css").read_text(encoding="utf-8")),
+        "style": Markup(verdict_style() + (files("recombine.report") / "style.css").read_text(encoding="utf-8")),
         "ask": Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8")),
     }
     return environment

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.words.additivity import caution_sentence as caution_sentence
     from recombine.words.additivity import condition as condition
     from recombine.words.answer import answer as answer
+    from recombine.words.certificates import explanation as explanation
     from recombine.words.comparison import amount_text as amount_text
     from recombine.words.comparison import coefficient_meanings as coefficient_meanings
     from recombine.words.comparison import comparison_headline as comparison_headline
@@ -73,6 +74,9 @@ if TYPE_CHECKING:
     from recombine.words.verdicts import decision as decision
     from recombine.words.verdicts import decision_sentence as decision_sentence
     from recombine.words.verdicts import estimate_sentence as estimate_sentence
+    from recombine.words.verdicts import verdict_meaning as verdict_meaning
     from recombine.words.verdicts import verdict_sentence as verdict_sentence
+    from recombine.words.vocabulary import verdict_style as verdict_style
+    from recombine.words.vocabulary import vocabulary as vocabulary
 
 lazy_package(__name__)
