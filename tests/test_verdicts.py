@@ -46,4 +46,4 @@ def test_meaning_and_action_are_sentences(verdict: Verdict) -> None:
 
 
 def test_determined_carries_its_assumption() -> None:
-    assert "if effects add" in Verdict.DETERMINED.text.meaning
+    assert "if {assumption}," in Verdict.DETERMINED.text.meaning

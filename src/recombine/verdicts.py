@@ -8,7 +8,7 @@ from enum import IntEnum
 
 @dataclass(frozen=True)
 class VerdictText:
-    """How one verdict is shown and what it asks of the reader."""
+    """How one verdict is shown and what it asks of the reader; its meaning may hold ``{assumption}``, a condition."""
 
     word: str
     symbol: str
@@ -66,7 +66,7 @@ _TEXTS = {
         "determined",
         "●",
         "#0072b2",
-        "Never seen, but if effects add, the seen combinations fix its value: the certificate shows the sum.",
+        "Never seen, but if {assumption}, the seen combinations fix its value: the certificate shows the sum.",
         "Check that additivity holds and that your model is one that adds; then you need not collect it.",
     ),
     Verdict.DISCONNECTED: VerdictText(

@@ -177,3 +177,17 @@ def few_digits(value: float) -> str:
     ('0.123', '11,175', '1e+15')
     """
     return f"{value:,.0f}" if 1_000 <= abs(value) < 1e12 else f"{value:.3g}"
+
+
+def beside_error(value: float, error: float) -> str:
+    """Write a value with as many digits as its standard error leaves a meaning: three of the error's.
+
+    Examples
+    --------
+    >>> beside_error(52.4996, 13.85), beside_error(0.12345, 0.0021), beside_error(7.25, float("nan"))
+    ('52.5', '0.12345', '7.25')
+    """
+    if not 0 < error < math.inf:
+        return f"{value:.6g}"
+    decimals = 2 - math.floor(math.log10(error))
+    return f"{round(float(value), decimals):.{max(decimals, 0)}f}" if decimals < 12 else f"{value:.6g}"

@@ -18,10 +18,8 @@ from recombine.explore.map_view import MapView
 from recombine.explore.scene import scene_of, unshown
 from recombine.jobs.audit.certificates import (
     MOST_TERMS,
-    beside_error,
     certificate_terms,
     certificate_variance,
-    explanation,
 )
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.report.screen import printable
@@ -29,8 +27,10 @@ from recombine.table_spec import spec_command
 from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
+from recombine.words.certificates import explanation
 from recombine.words.table import rows_phrase
-from recombine.writing import amount, round_estimate, written_count
+from recombine.words.verdicts import verdict_meaning
+from recombine.writing import amount, beside_error, round_estimate, written_count
 
 if TYPE_CHECKING:
     from recombine.design.factors import Factor
@@ -144,7 +144,7 @@ class TableAnswers:
         return records
 
     def _meaning(self, verdict: Verdict) -> str:
-        return verdict.text.meaning.replace("if effects add", f"if {self.audit.choice.assumption}")
+        return verdict_meaning(verdict, self.audit.choice.assumption)
 
     def _next(self) -> dict[str, Any]:
         plan = self.plan

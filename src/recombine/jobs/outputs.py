@@ -9,8 +9,8 @@ from typing import Any
 OUTPUTS: dict[str, dict[str, str]] = {}
 
 
-def render(result: object, kind: str) -> str:
-    """Return a result as ``text``, as HTML for a ``notebook`` or as a whole ``page``.
+def render(result: object, kind: str, *about: object) -> str:
+    """Return a result as ``text``, as HTML for a ``notebook`` or as a whole ``page``; or what it says ``about`` a cell.
 
     Examples
     --------
@@ -18,11 +18,11 @@ def render(result: object, kind: str) -> str:
     >>> render(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), "notebook").startswith("<div")
     True
     """
-    text: str = widget(result, kind)
+    text: str = widget(result, kind, *about)
     return text
 
 
-def widget(result: object, kind: str = "explorer") -> Any:
+def widget(result: object, kind: str = "explorer", *about: object) -> Any:
     """Return an output that is no text: the page about a result, for a notebook.
 
     Examples
@@ -32,4 +32,4 @@ def widget(result: object, kind: str = "explorer") -> Any:
     3
     """
     module, _, name = OUTPUTS[type(result).__name__][kind].partition(":")
-    return getattr(import_module(module), name)(result)
+    return getattr(import_module(module), name)(result, *about)

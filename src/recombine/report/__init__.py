@@ -35,6 +35,7 @@ OUTPUTS |= {
         "notebook": "recombine.report.audit.notebook:notebook",
         "page": "recombine.report.audit.page:page",
         "explorer": "recombine.explore.notebook:explorer",
+        "explanation": "recombine.words.certificates:explanation",
     },
     **{
         f"{kind}Comparison": {

@@ -88,6 +88,17 @@ def assumption(order: int) -> str:
     return sum_of(order).assumption
 
 
+def verdict_meaning(verdict: Verdict, condition: str) -> str:
+    """Say what a verdict means if ``condition`` holds.
+
+    Examples
+    --------
+    >>> verdict_meaning(Verdict.DETERMINED, "effects multiply").partition(":")[0]
+    'Never seen, but if effects multiply, the seen combinations fix its value'
+    """
+    return verdict.text.meaning.format(assumption=condition)
+
+
 def verdict_sentence(audit: Audit) -> str:
     """Return how many unseen cells carry each verdict, in a sentence.
 

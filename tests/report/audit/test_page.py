@@ -19,7 +19,7 @@ from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.verdicts import Verdict
 from recombine.words.additivity import additivity_sentence
-from recombine.words.verdicts import Tally, count_sentence, decision_sentence, verdict_sentence
+from recombine.words.verdicts import Tally, count_sentence, decision_sentence, verdict_meaning, verdict_sentence
 from recombine.writing import number
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "path", "use", "rect", "image"}
@@ -219,7 +219,7 @@ class TestEveryReport:
         audit, _, outline = shown
         text = outline.text
         for verdict in Verdict:
-            assert verdict.text.meaning in text
+            assert verdict_meaning(verdict, audit.choice.assumption) in text
             assert verdict.text.action in text
             assert verdict.symbol in text
         for finding in audit.findings:

@@ -293,9 +293,8 @@ class Audit:
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
-        from recombine.jobs.audit.certificates import explanation
-
-        return explanation(*self._asked(cell))
+        known, codes = self._asked(cell)
+        return render(known, "explanation", codes)
 
     def suggest(
         self,

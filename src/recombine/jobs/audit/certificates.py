@@ -18,10 +18,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
-from recombine.design.restriction import why_impossible
-from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
-from recombine.jobs.structure.open_cells import bounds_whatever_the_curve, why_beyond
 from recombine.theory.identification.certificate import Certificate, certificate, cube_terms, written_weight
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
@@ -40,12 +37,10 @@ TRIED, SEARCHED, NEARBY = 40, 2, 100
 WIDE = 20
 #: Why a cell is shown, in the order of showing.
 REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
-#: Longer sums are cut here, and the number of terms left out is given; in plain text to that many of the largest.
-MOST_TERMS, LARGEST_TERMS = 24, 6
+#: Longer sums are cut here, and the number of terms left out is given.
+MOST_TERMS = 24
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
 LOOKED_AT = 200
-#: What to do about a cell that is wrongly held to be impossible.
-CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
 
 
 @dataclass(frozen=True)
@@ -172,7 +167,7 @@ def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
 
 
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
-    design, places = audit.design, _places(audit, found)
+    design, places = audit.design, certificate_places(audit, found)
     observed = _added_outcomes(audit, places)
     value = audit.ranges_of(audit.listing.cells[[row]], audit.leverage[[row]])
     return ShownCertificate(
@@ -202,7 +197,7 @@ def certificate_variance(audit: Audit, found: Certificate) -> float:
     >>> certificate_variance(audit, audit.certificate([1, 1]))
     3.0
     """
-    precision = audit.design.precision[audit.design.train][_places(audit, found)]
+    precision = audit.design.precision[audit.design.train][certificate_places(audit, found)]
     return float(np.sum(np.array([float(weight) for weight in found.weights]) ** 2 / precision))
 
 
@@ -217,7 +212,7 @@ def certificate_terms(audit: Audit, found: Certificate) -> tuple[Term, ...]:
     ['+1 · 0', '+0 · 1', '−0 · 0']
     """
     labels = [audit.design.label(cell) for cell in found.cells]
-    observed = _added_outcomes(audit, _places(audit, found))
+    observed = _added_outcomes(audit, certificate_places(audit, found))
     return tuple(map(_term, found.weights, labels, [None] * len(labels) if observed is None else observed.tolist()))
 
 
@@ -231,8 +226,8 @@ def _term(weight: Fraction, label: str, observed: float | None) -> Term:
     return Term("−" if weight < 0 else "+", written_weight(weight), label, observed)
 
 
-def _places(audit: Audit, found: Certificate) -> IntArray:
-    """Places of a certificate's cells among the seen ones, shape (m,)."""
+def certificate_places(audit: Audit, found: Certificate) -> IntArray:
+    """Return the places of a certificate's cells among the seen ones, shape (m,)."""
     seen = audit.design.seen
     return np.array([int(np.flatnonzero((seen == cell).all(axis=1))[0]) for cell in found.cells], dtype=np.int64)
 
@@ -246,123 +241,3 @@ def _measured(audit: Audit, row: int) -> float | None:
     cell = canonical(audit.listing.cells[[row]], design.symmetric)
     places = np.flatnonzero((held == cell).all(axis=1))
     return float(design.outcome[~design.train][places[0]]) if len(places) else None
-
-
-def explanation(audit: Audit, cell: IntArray, found: Certificate | None = None) -> str:
-    """Return the verdict of one cell (C,) in words: its value and range, and the certificate with its own variance.
-
-    ``found`` saves the search where its certificate is known already.
-
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 11.0]))
-    >>> print(explanation(audit, np.array([1, 1])).partition("the certificate shows the sum.")[2].strip())
-    predicted 12 (leverage 3: its variance in units of one measurement's)
-      no 90 % range: no seen cell is determined by the others, and it takes 20
-      certificate: y(1,1) = y(1,0) + y(0,1) - y(0,0)
-      the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all
-    """
-    if reason := why_impossible(audit.design, cell):
-        return f"{audit.design.label(cell)}: cannot exist: {reason}. {CROSSED}"
-    verdict = Verdict(int(audit.verdicts_of(cell[None])[0]))
-    meaning = verdict.text.meaning.replace("if effects add", f"if {audit.choice.assumption}")
-    lead = f"{audit.design.label(cell)}: {verdict.word}. {meaning}"
-    bounds = bounds_whatever_the_curve(audit.design, audit.choice, cell)
-    if verdict is Verdict.BEYOND and (words := outside_words(audit.design, cell)):
-        return f"{lead} Here {'; and '.join(words)}."
-    if verdict is Verdict.BEYOND and (why := why_beyond(audit.choice, cell)):
-        return "\n  ".join([f"{lead} Here {why}.", *bounds])
-    fit = audit.choice.fit
-    if limit := fit.limit_of(cell) if fit is not None and verdict is Verdict.DISCONNECTED else "":
-        return f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"
-    if verdict is not Verdict.DETERMINED:
-        return "\n  ".join([f"{lead} {verdict.text.action}", *bounds])
-    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, found), *bounds])
-
-
-def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
-    """The cell's predicted value, standard error and range, as far as they are known."""
-    leverage = np.array([np.nan])
-    with suppress(SolverError):
-        leverage = audit.leverage_of(cell[None])
-    words = f"leverage {leverage[0]:.3g}: its variance in units of one measurement's"
-    value = audit.ranges_of(cell[None], leverage)
-    if np.isnan(value.predicted[0]):
-        return [] if np.isnan(leverage[0]) else [words]
-    error = float(value.standard_error[0])
-    known = "" if np.isnan(error) else f", standard error {beside_error(error, error)}"
-    first = f"predicted {beside_error(value.predicted[0], error)}{known}" + (
-        "" if np.isnan(leverage[0]) else f" ({words})"
-    )
-    if audit.ranges is None or audit.ranges.obstacle:
-        statement = audit.ranges_statement
-        return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
-    low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
-    return [first, f"90 % range {low} to {high}, for {audit.ranges.what}"]
-
-
-def beside_error(value: float, error: float) -> str:
-    """Write a value with as many digits as its standard error leaves a meaning: three of the error's.
-
-    Examples
-    --------
-    >>> beside_error(52.4996, 13.85), beside_error(0.12345, 0.0021), beside_error(7.25, float("nan"))
-    ('52.5', '0.12345', '7.25')
-    """
-    if not 0 < error < np.inf:
-        return f"{value:.6g}"
-    decimals = 2 - int(np.floor(np.log10(error)))
-    return f"{round(float(value), decimals):.{max(decimals, 0)}f}" if decimals < 12 else f"{value:.6g}"
-
-
-def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) -> list[str]:
-    """The certificate in level names and, given an outcome, the seen values that it adds up."""
-    try:
-        found = found or audit.identification.certificate_of(tuple(cell.tolist()))
-    except SolverError as error:
-        return [f"its certificate was not found: {error}"]
-    variance = certificate_variance(audit, found)
-    weights = [float(weight) for weight in found.weights]
-    if not audit.choice.structure.is_sum:
-        return _hidden_lines(audit, cell, found)
-    aside = f"with variance {variance:.3g}; a proof by few cells, while the prediction uses all"
-    outcome = audit.design.outcome
-    observed = None if outcome is None else outcome[audit.design.train][_places(audit, found)]
-    total = "" if observed is None else f" = {found.value(observed):.6g}"
-    if len(found) > MOST_TERMS:
-        largest = np.argsort(-np.abs(weights), kind="stable")[:LARGEST_TERMS]
-        terms = [f"{weights[term]:+.3g} y({audit.design.label(found.cells[term])})" for term in largest]
-        text = f"certificate: a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
-        return [text, f"the sum{total}, {aside}"]
-    names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
-    lines = [f"certificate: {found.text(names)}"]
-    if observed is None:
-        return [*lines, f"the sum, {aside}"]
-    added = " ".join(map(_summand, found.weights, observed.tolist())).removeprefix("+ ")
-    return [*lines, f"the sum: {added}{total}, {aside}"]
-
-
-def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]:
-    """The certificate of a structure that adds on another scale: a sum there, and what the outcome is at that sum."""
-    if len(found) > MOST_TERMS:
-        return [f"certificate: on its own scale a weighted sum of {len(found):,} seen cells"]
-    names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
-    lines = [f"certificate, on the scale on which effects add: {found.text(names).replace('y(', 's(')}"]
-    assert audit.choice.fit is not None
-    sums = audit.choice.fit.latent(found.cells)
-    if limit := audit.choice.fit.limit_of(cell):
-        lines.append(f"{limit}: the seen outcomes are separated, so that the likeliest effects are infinite")
-    if sums is None:
-        return lines
-    added = " ".join(map(_summand, found.weights, sums.tolist())).removeprefix("+ ")
-    return [
-        *lines,
-        f"the sum: {added} = {found.value(sums):.4g}, where the outcome is {audit.predict(cell[None])[0]:.6g}",
-    ]
-
-
-def _summand(weight: Fraction, value: float) -> str:
-    shown = f"({value:.6g})" if value < 0 else f"{value:.6g}"
-    size = written_weight(weight)
-    return f"{'-' if weight < 0 else '+'} {f'{size} × ' if size else ''}{shown}"

@@ -18,6 +18,7 @@ from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import canonical
 from recombine.report.theme import NARROW, WIDTH
 from recombine.verdicts import Verdict
+from recombine.words.verdicts import verdict_meaning
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -171,7 +172,7 @@ def _numbers(cells: IntArray, sizes: tuple[int, ...]) -> IntArray:
 
 def _words(verdict: Verdict, assumption: str) -> list[str]:
     text = verdict.text
-    return [text.word, text.symbol, text.meaning.replace("if effects add", f"if {assumption}"), text.action]
+    return [text.word, text.symbol, verdict_meaning(verdict, assumption), text.action]
 
 
 def _seen(design: Design, *, plain: bool) -> dict[str, Any]:

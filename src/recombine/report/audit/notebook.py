@@ -11,7 +11,7 @@ from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 from recombine.words.importance import importance_column, no_findings
 from recombine.words.table import impossible_sentence, rows_phrase
-from recombine.words.verdicts import Tally
+from recombine.words.verdicts import Tally, verdict_meaning
 from recombine.writing import percent
 
 if TYPE_CHECKING:
@@ -65,15 +65,14 @@ def _bar(found: Tally) -> str:
 
 
 def _legend(found: Tally, audit: Audit) -> str:
-    chips = "".join(
-        _chip(verdict, found, importance_column(audit, verdict)) for verdict in Verdict if found.counts[verdict]
-    )
+    chips = "".join(_chip(verdict, found, audit) for verdict in Verdict if found.counts[verdict])
     about = "" if found.exact else '<span style="opacity:.75">estimated from a random sample</span>'
     return f'<p style="margin:.4em 0 .6em;display:flex;flex-wrap:wrap;gap:.2em 1.4em">{chips}{about}</p>'
 
 
-def _chip(verdict: Verdict, found: Tally, weighted: str) -> str:
-    count = found.counts[verdict]
+def _chip(verdict: Verdict, found: Tally, audit: Audit) -> str:
+    count, weighted = found.counts[verdict], importance_column(audit, verdict)
+    meaning = escape(verdict_meaning(verdict, audit.choice.assumption))
     box = (
         f"display:inline-block;width:1.2em;text-align:center;line-height:1.2em;border:{_LINE};"
         f"background:{verdict.colour};color:{ink_on(verdict.colour)}"
@@ -81,7 +80,7 @@ def _chip(verdict: Verdict, found: Tally, weighted: str) -> str:
     text = (
         f"{found.number(verdict)} {verdict.word} ({percent(count, found.total)}{f'; {weighted}' if weighted else ''})"
     )
-    return f'<span title="{escape(verdict.text.meaning)}"><span style="{box}">{verdict.symbol}</span> {text}</span>'
+    return f'<span title="{meaning}"><span style="{box}">{verdict.symbol}</span> {text}</span>'
 
 
 def _findings(findings: tuple[Finding, ...], none: str) -> str:

@@ -53,6 +53,7 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         predictions_svg=inline_both(PredictionsFigure(score)),
         beside=_beside(score),
         causes=list(CAUSES),
+        assumption=score.audit.choice.assumption,
         verdicts=[verdict for verdict in Verdict if (score.codes == verdict).any()],
         command=command,
         versions=[("recombine", __version__), ("Python", platform.python_version())]
