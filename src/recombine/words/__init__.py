@@ -52,6 +52,14 @@ if TYPE_CHECKING:
     from recombine.words.score import model_sentences as model_sentences
     from recombine.words.score import score_answers as score_answers
     from recombine.words.score import unclear_sentences as unclear_sentences
+    from recombine.words.split import check_conclusions as check_conclusions
+    from recombine.words.split import check_leaks as check_leaks
+    from recombine.words.split import check_opening as check_opening
+    from recombine.words.split import check_remarks as check_remarks
+    from recombine.words.split import check_sides as check_sides
+    from recombine.words.split import proof_of as proof_of
+    from recombine.words.split import split_opening as split_opening
+    from recombine.words.split import split_remarks as split_remarks
     from recombine.words.structure import structure_sentence as structure_sentence
     from recombine.words.table import GUESS as GUESS
     from recombine.words.table import coverage_sentence as coverage_sentence

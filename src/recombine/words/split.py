@@ -1,0 +1,119 @@
+"""Splits in words: what each part of a test proves, what a split as a whole can show, and what leaks."""
+
+from __future__ import annotations
+
+from recombine.jobs.split.check import SplitCheck
+from recombine.jobs.split.table_files import TableSplit
+from recombine.theory.structures.all_structures import sum_of
+from recombine.verdicts import Verdict
+from recombine.writing import join_words, listing, plural, share
+
+#: What an error on test rows of each verdict speaks of; the hole is the condition under which verdicts hold.
+PROVES = {
+    Verdict.SEEN: "training has the same combination: this tests memory and noise, not new combinations",
+    Verdict.DETERMINED: "never in training, yet fixed by it if {assumption}: this tests whether a model recombines",
+    Verdict.DISCONNECTED: "all levels are in training, yet if {assumption} any value fits training equally well",
+    Verdict.UNSEEN_LEVEL: "a level that training never has, so that nothing is known of its effect",
+    Verdict.UNDECIDED: "arithmetic could not tell whether training fixes it",
+    Verdict.BEYOND: "outside the range that training has: nothing says how the trend goes on there",
+}
+#: Levels and pairs of levels that are named.
+MAX_LEVELS_NAMED = 5
+
+
+def proof_of(verdict: Verdict, assumption: str) -> str:
+    """Say what an error on test rows of a verdict speaks of, if ``assumption`` holds.
+
+    Examples
+    --------
+    >>> proof_of(Verdict.DISCONNECTED, "effects add")
+    'all levels are in training, yet if effects add any value fits training equally well'
+    """
+    return PROVES[verdict].format(assumption=assumption)
+
+
+def split_opening(made: TableSplit) -> str:
+    """Say what was split, and under which condition its parts have their verdicts."""
+    rows, cells = len(made.split.part), len(set(made.split.where.tolist()))
+    return (
+        f"{made.rows.title}: {plural(rows, 'row')} in {plural(cells, 'cell')}. Each test row has the verdict of its "
+        f"part if {sum_of(made.split.order).assumption}; verified cell by cell."
+    )
+
+
+def split_remarks(made: TableSplit) -> list[str]:
+    """Say which rows are in no part, which levels training lacks, and how alike the parts are."""
+    remarks = []
+    if made.split.unused:
+        remarks.append(
+            f"{plural(made.split.unused, 'row')} in neither part: in training they would fix what has to stay open."
+        )
+    for name, labels in made.hidden.items():
+        levels = plural(len(labels), "level")
+        remarks.append(f"{name}: {levels} in no training row: {listing(labels, MAX_LEVELS_NAMED)}.")
+    if made.stratified is not None:
+        remarks.append(
+            f"{made.stratified}: {share(made.split.unlike)} of the test rows would have to change class (or tenth, "
+            "of numbers) to be distributed as the training rows are."
+        )
+    if made.left_out:
+        remarks.append(f"{plural(made.left_out, 'row')} lack a factor and are in no part.")
+    return remarks
+
+
+def check_opening(check: SplitCheck) -> str:
+    """Say how many rows and cells each side has, and under which condition verdicts hold."""
+    return (
+        f"{check.rows.title}: {plural(check.trained, 'training row')}, {plural(len(check.where), 'test row')} in "
+        f"{plural(len(check.cells), 'cell')}. Verdicts hold if {check.choice.assumption}."
+    )
+
+
+def check_conclusions(check: SplitCheck) -> list[str]:
+    """Say what the split as a whole can show, in one sentence each."""
+    shares = {row["verdict"]: row["share of rows"] for row in check.verdicts.rows()}
+    conclusions = []
+    if shares.get(Verdict.SEEN.word, 0.0) == 1.0:
+        conclusions.append(
+            "Every test row repeats a combination of training: this split shows nothing about new combinations."
+        )
+    elif Verdict.DETERMINED.word not in shares:
+        conclusions.append("No test row is determined by training without being in it: recombining is not tested.")
+    undetermined = sum(shares.get(verdict.word, 0.0) for verdict in (Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL))
+    if undetermined and Verdict.DETERMINED.word in shares:
+        conclusions.append(
+            f"{share(undetermined)} of the test rows are open: training does not say their values; score them apart."
+        )
+    return conclusions
+
+
+def check_remarks(check: SplitCheck) -> list[str]:
+    """Say which rows were left out."""
+    count = int((~check.rows.kept).sum())
+    return [f"{plural(count, 'row')} lack a factor or a part and are left out."] if count else []
+
+
+def check_sides(check: SplitCheck) -> list[str]:
+    """Say of each value of the split's column what its rows are to training, where there are several."""
+    sides = []
+    for side, table in check.by_side.items():
+        shares = ", ".join(f"{row['verdict']} {share(row['share of rows'])}" for row in table.rows())
+        sides.append(f"{side}: {shares} of {plural(sum(table['rows'].tolist()), 'row')}")
+    return sides if len(sides) > 1 else []
+
+
+def check_leaks(check: SplitCheck) -> list[str]:
+    """Say what leaks, which levels are spelled alike, or that nothing of what was looked for was found."""
+    sentences = [f"{finding}." for finding in check.findings]
+    if check.alike:
+        pairs = [f"{name} {test!r} and {train!r}" for name, test, train in check.alike]
+        sentences.append(
+            "Levels of the test that differ from one of training only by the way they are written: "
+            f"{listing(pairs, MAX_LEVELS_NAMED)}."
+        )
+    if sentences:
+        return sentences
+    permuted = ["a permuted cell"] if check.rows.symmetric else []
+    copied = ["a copied level"] if len(check.rows.others) > 1 else []
+    sought = ["the same cell", *permuted, "a level spelled another way", *copied]
+    return [f"None of what was looked for: {join_words(sought)} on both sides."]
