@@ -17,6 +17,11 @@ from recombine.writing import few_digits, listing, plural, written_count
 MOST_PLACES = 6
 #: Pairs of levels that are named.
 MOST_PAIRS = 6
+#: By which rule a change lies outside the ranges.
+OUTSIDE_RULE = (
+    "A change is outside the ranges if the 95 % ranges before and after do not overlap; of errors that both documents "
+    "have of the same single cells, if the 95 % range of the mean rise per cell leaves out 0."
+)
 #: What is said when nothing is different.
 NOTHING = "Nothing changed."
 

@@ -22,6 +22,17 @@ MAX_FACTORS_TOLD = 12
 TIMES_TO_PREVAIL = 4
 
 
+def score_opening(score: Score) -> str:
+    """Say what was scored, under which condition verdicts hold, and what the numbers are."""
+    unseen = int((score.codes != Verdict.SEEN).sum())
+    return (
+        f"{score.outcome_name} in {score.design.source}: {plural(len(score.design.seen), 'cell')} seen, {unseen:,} held "
+        f"out that were never seen. Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over "
+        f"cells{' summed over classes' if score.classes else ''}"
+        f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels."
+    )
+
+
 def cause_meaning(model: ModelScore, cause: Cause) -> str:
     """Say what a cause is; coefficients on the other side of what is expected are said to be the opposite.
 
@@ -252,6 +263,31 @@ def _confounded(group: tuple[tuple[str, str], ...]) -> str:
     """
     names = [f"the {cause} of {factor}" if factor else f"the {cause}" for cause, factor in group]
     return f"T{' and '.join(names)[1:]} cannot be told apart: only their sum is known."
+
+
+def causes_caption(score: Score, model: ModelScore) -> str:
+    """Say what a model's table of causes holds."""
+    return f"{model.name}: squared error on {score.determined:,} determined cells by cause, with 95 % ranges"
+
+
+def factors_caption(model: ModelScore) -> str:
+    """Say what a model's table of factors holds, and what its coefficients are."""
+    causes = [CAUSES[name] for name in (model.attribution.per_factor if model.attribution else ())]
+    coefficients = [cause.coefficient for cause in causes if cause.coefficient is not None]
+    meanings = "; ".join(f"{coefficient.heading}: {coefficient.meaning}" for coefficient in coefficients)
+    return f"{model.name}, factor by factor, and the squared error of each cause. {meanings}."
+
+
+def causes_alternative(score: Score, largest: int = 3) -> str:
+    """Say in words what the bars of causes show: the ``largest`` of each model."""
+    texts = []
+    for model in score.models:
+        assert model.attribution is not None
+        total = model.attribution.error.value
+        ordered = sorted(model.causes.items(), key=lambda item: -item[1].value)[:largest]
+        shares = ", ".join(f"{name} {amount.value / total:.0%}" for name, amount in ordered if total > 0)
+        texts.append(f"{model.name}: {shares}")
+    return f"Stacked bars of squared error by cause; the largest of {'; '.join(texts)}. The table gives all numbers."
 
 
 def written_range(amount: Amount) -> str:

@@ -13,11 +13,6 @@ from recombine.writing import plural
 
 #: The errors of a model; a rise of one of them outside the ranges is for the worse.
 ERRORS = ("error on unseen cells", "error on determined cells")
-#: By which rule a change lies outside the ranges.
-RULE = (
-    "A change is outside the ranges if the 95 % ranges before and after do not overlap; of errors that both documents "
-    "have of the same single cells, if the 95 % range of the mean rise per cell leaves out 0."
-)
 
 
 @dataclass(frozen=True)

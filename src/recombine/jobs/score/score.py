@@ -149,7 +149,7 @@ class Score:
     @cached_property
     def observed(self) -> FloatArray:
         """Mean outcome of each held-out cell, (H, K)."""
-        return observed_outcomes([found.design for found in self.audits])
+        return observed_outcomes([audit.design for audit in self.audits])
 
     @property
     def design(self) -> Design:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import FindingRecord
-from recombine.jobs.comparison.scores import ERRORS, RULE, AmountChange, ScoreComparison
+from recombine.jobs.comparison.scores import ERRORS, AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.report.screen import printable
 from recombine.words.comparison import (
+    OUTSIDE_RULE,
     amount_text,
     coefficient_meanings,
     comparison_headline,
@@ -156,7 +157,7 @@ def _scores(found: ScoreComparison) -> Iterator[str]:
     ]
     if rows:
         yield _table([f"model: {ERRORS[0]}", "before", "after", "outside the ranges"], rows[:MOST_ROWS], 2)
-        yield RULE
+        yield OUTSIDE_RULE
     yield from _notes(found)
     yield from _models(found.models)
     for name, changes in list(found.changes.items())[:MOST_ROWS]:

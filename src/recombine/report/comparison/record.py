@@ -8,9 +8,9 @@ from typing import Any
 from recombine._version import __version__
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
-from recombine.jobs.comparison.scores import RULE, AmountChange, ScoreComparison
+from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.report.json_text import json_text
-from recombine.words.comparison import comparison_headline, comparison_notes
+from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes
 
 #: Cells gained, and cells lost, that the document lists.
 MOST_CELLS = 1_000
@@ -94,7 +94,7 @@ def _finding(item: FindingRecord) -> dict[str, Any]:
 
 def _score(found: ScoreComparison) -> dict[str, Any]:
     return {
-        "rule": RULE,
+        "rule": OUTSIDE_RULE,
         "same_cells": found.same_cells,
         "models": {"new": found.models.new, "gone": found.models.gone, "stay": found.models.stay},
         "better": found.better,

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, ScoreDocument
-from recombine.jobs.comparison.scores import RULE, ScoreComparison
+from recombine.jobs.comparison.scores import ScoreComparison
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.words.comparison import (
     NOTHING,
+    OUTSIDE_RULE,
     amount_text,
     coefficient_meanings,
     comparison_headline,
@@ -143,7 +144,7 @@ def _scores(found: ScoreComparison, console: Console) -> None:
     _settings(found, console)
     if found.models.stay:
         console.print()
-        print_line(console, RULE)
+        print_line(console, OUTSIDE_RULE)
         print_line(console, coefficient_meanings())
     for name, changes in found.changes.items():
         print_title(console, name)

@@ -12,6 +12,7 @@ from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, SOFT, inches, ink_on, shorten, text_width
 from recombine.tables.table import Table
+from recombine.words.score import causes_alternative
 from recombine.writing import compact
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 #: A part at least so wide, in pixels per letter, carries its name.
-_LETTER = 7.4
-_BAR, _BOTTOM = 46, 52
+_LETTER_PX = 7.4
+_BAR_PX, _BOTTOM_PX = 46, 52
 #: Errors beside the bars that are larger than this many times the largest bar would squeeze them.
-_FARTHEST = 1.6
+_MAX_TIMES_BAR = 1.6
 
 
 class CausesFigure(Figure):
@@ -50,38 +51,29 @@ class CausesFigure(Figure):
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        parts = []
-        for model in self.score.models:
-            assert model.attribution is not None
-            whole = model.attribution.error.value
-            large = sorted(model.causes.items(), key=lambda item: -item[1].value)[:3]
-            shares = ", ".join(f"{name} {amount.value / whole:.0%}" for name, amount in large if whole > 0)
-            parts.append(f"{model.name}: {shares}")
-        return (
-            f"Stacked bars of squared error by cause; the largest of {'; '.join(parts)}. The table gives all numbers."
-        )
+        return causes_alternative(self.score)
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
 
         models = self.score.models
         top = 14 + 15 * sum(value <= self._limits[1] for _, value in self._marks)
-        height = top + _BOTTOM + _BAR * len(models) + self._legend_height
+        height = top + _BOTTOM_PX + _BAR_PX * len(models) + self._legend_height
         figure = Canvas(figsize=inches(self.width, height))
-        left = min(40 + 7.0 * max(text_width(shorten(model.name, 20)) for model in models), 0.4 * self.width)
+        margin = min(40 + 7.0 * max(text_width(shorten(model.name, 20)) for model in models), 0.4 * self.width)
         axes = figure.add_axes(
             (
-                left / self.width,
-                (_BOTTOM + self._legend_height) / height,
-                1 - (left + 18) / self.width,
-                (_BAR * len(models)) / height,
+                margin / self.width,
+                (_BOTTOM_PX + self._legend_height) / height,
+                1 - (margin + 18) / self.width,
+                (_BAR_PX * len(models)) / height,
             )
         )
         low, high = self._limits
         axes.set_xlim(low, high)
-        pixels = (self.width - left - 18) / (high - low)
-        for place, model in enumerate(models):
-            self._bar(axes, model, place, pixels)
+        pixels = (self.width - margin - 18) / (high - low)
+        for row, model in enumerate(models):
+            self._bar(axes, model, row, pixels)
         axes.set_ylim(len(models) - 0.45, -0.55)
         axes.set_yticks(range(len(models)), [shorten(model.name, 20) for model in models])
         axes.tick_params(axis="y", length=0)
@@ -101,7 +93,7 @@ class CausesFigure(Figure):
             lows.append(sum(min(value, 0.0) for value in values))
             highs.append(sum(max(value, 0.0) for value in values))
         top = max(highs) or 1.0
-        near = [value for _, value in self._marks if value <= _FARTHEST * top]
+        near = [value for _, value in self._marks if value <= _MAX_TIMES_BAR * top]
         return min(lows) - (0.02 * top if min(lows) < 0 else 0.0), 1.05 * max([top, *near])
 
     @property
@@ -114,21 +106,24 @@ class CausesFigure(Figure):
             if row["predictions"] not in names and row["predictions"] in ("adding", "plain mean", "noise alone")
         ]
 
-    def _bar(self, axes: Axes, model: ModelScore, place: int, pixels: float) -> None:
-        right = left = 0.0
+    def _bar(self, axes: Axes, model: ModelScore, row: int, pixels: float) -> None:
+        positive_end = negative_end = 0.0
         for name, amount in model.causes.items():
             colour, hatch = CAUSES[name].colour, CAUSES[name].hatch
             value = amount.value
-            start = right if value >= 0 else left
+            start = positive_end if value >= 0 else negative_end
             look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": ink_on(colour), "linewidth": 0.6}
-            axes.barh([place], [value], left=[start], height=0.62, **look)
-            if abs(value) * pixels > _LETTER * text_width(name) + 6 and not hatch:
+            axes.barh([row], [value], left=[start], height=0.62, **look)
+            if abs(value) * pixels > _LETTER_PX * text_width(name) + 6 and not hatch:
                 middle = start + value / 2
-                axes.text(middle, place, name, ha="center", va="center", fontsize=11, color=ink_on(colour))
-            right, left = (right + value, left) if value >= 0 else (right, left + value)
+                axes.text(middle, row, name, ha="center", va="center", fontsize=11, color=ink_on(colour))
+            if value >= 0:
+                positive_end += value
+            else:
+                negative_end += value
         assert model.attribution is not None
-        whole = model.attribution.error.value
-        axes.plot([whole, whole], [place - 0.4, place + 0.4], color=INK, linewidth=2.2, solid_capstyle="butt")
+        total = model.attribution.error.value
+        axes.plot([total, total], [row - 0.4, row + 0.4], color=INK, linewidth=2.2, solid_capstyle="butt")
 
     def _beside(self, axes: Axes, pixels: float) -> None:
         """Mark what stands beside the models; a name that would run into another moves up a line."""
@@ -138,11 +133,9 @@ class CausesFigure(Figure):
             if value > high:
                 continue
             axes.axvline(value, color=SOFT, linewidth=1.1, linestyle=(0, (3, 2)), zorder=0.5)
-            reach = 0.5 * _LETTER * text_width(name) / pixels
+            reach = 0.5 * _LETTER_PX * text_width(name) / pixels
             middle = float(np.clip(value, low + reach, high - reach))
-            line = next(
-                step for step in range(4) if all(step != other or middle - reach > end for _, end, other in taken)
-            )
+            line = next(step for step in range(4) if all(step != row or middle - reach > end for _, end, row in taken))
             taken.append((middle - reach, middle + reach, line))
             transform = axes.get_xaxis_transform()
             axes.annotate(
@@ -165,12 +158,12 @@ class CausesFigure(Figure):
         rows: list[list[str]] = [[]]
         cursor = 0.0
         for name in self._shown:
-            wide = 34 + _LETTER * text_width(name)
-            if cursor + wide > self.width - 20 and rows[-1]:
+            label = 34 + _LETTER_PX * text_width(name)
+            if cursor + label > self.width - 20 and rows[-1]:
                 rows.append([])
                 cursor = 0.0
             rows[-1].append(name)
-            cursor += wide
+            cursor += label
         return rows
 
     @property
@@ -190,4 +183,4 @@ class CausesFigure(Figure):
                 box.set(edgecolor=ink_on(colour), linewidth=0.6)
                 figure.add_artist(box)
                 figure.text((cursor + 19) / self.width, (level + 6) / height, name, va="center", fontsize=11.5)
-                cursor += 34 + _LETTER * text_width(name)
+                cursor += 34 + _LETTER_PX * text_width(name)

@@ -40,23 +40,23 @@ def score_notebook(score: Score) -> str:
 def _bar(score: Score, model: ModelScore) -> str:
     """Draw the causes that add to the error as one bar, and name them with their shares."""
     assert model.attribution is not None
-    causes, whole = model.causes, model.attribution.error.value or 1.0
-    positive = {name: amount.value / whole for name, amount in causes.items() if amount.value > 0}
+    causes, total = model.causes, model.attribution.error.value or 1.0
+    positive = {name: amount.value / total for name, amount in causes.items() if amount.value > 0}
     pieces = "".join(
-        f'<span style="flex:{part:.6f} 0 2px;background:{CAUSES[name].colour}" title="{name} {part:.0%}"></span>'
-        for name, part in positive.items()
+        f'<span style="flex:{share:.6f} 0 2px;background:{CAUSES[name].colour}" title="{name} {share:.0%}"></span>'
+        for name, share in positive.items()
     )
     names = "".join(
         f'<span title="{escape(cause_meaning(model, CAUSES[name]))}">'
         '<span style="display:inline-block;width:1em;height:1em;'
         f'border:{_LINE};background:{CAUSES[name].colour};vertical-align:-.1em"></span> {name} '
-        f"{amount.value / whole:.0%}</span>"
+        f"{amount.value / total:.0%}</span>"
         for name, amount in causes.items()
     )
-    said = " ".join(model_sentences(score, model))
+    sentences = " ".join(model_sentences(score, model))
     return (
-        f'<p style="margin:.5em 0 .2em"><strong>{escape(model.name)}</strong> {escape(said)}</p>'
-        f'<div role="img" aria-label="{escape(", ".join(f"{name} {part:.0%}" for name, part in positive.items()))}" '
+        f'<p style="margin:.5em 0 .2em"><strong>{escape(model.name)}</strong> {escape(sentences)}</p>'
+        f'<div role="img" aria-label="{escape(", ".join(f"{name} {share:.0%}" for name, share in positive.items()))}" '
         f'style="display:flex;height:14px;border:{_LINE};overflow:hidden">{pieces}</div>'
         f'<p style="margin:.35em 0 .5em;display:flex;flex-wrap:wrap;gap:.2em 1.2em">{names}</p>'
     )

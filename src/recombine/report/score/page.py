@@ -15,11 +15,19 @@ from recombine.report.score.causes_figure import CausesFigure
 from recombine.report.score.predictions_figure import PredictionsFigure
 from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
-from recombine.words.score import cause_meaning, model_sentences, score_answers, unclear_sentences, written_range
+from recombine.words.score import (
+    cause_meaning,
+    causes_caption,
+    factors_caption,
+    model_sentences,
+    score_answers,
+    unclear_sentences,
+    written_range,
+)
 from recombine.writing import few_digits
 
 #: Cells that a model misses by most, as many as are listed.
-WORST = 8
+MAX_WORST_CELLS = 8
 
 
 def score_page(score: Score, *, command: str | None = None) -> str:
@@ -48,8 +56,8 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         answers=score_answers(score),
         unclear=unclear_sentences(score),
         causes_svg=inline_both(CausesFigure(score)) if score.regressors is not None else None,
-        models=[_model(score, model, place) for place, model in enumerate(score.models)],
-        by_verdict=[_by_verdict(model, place) for place, model in enumerate(score.models)],
+        models=[_model(score, model, position) for position, model in enumerate(score.models)],
+        by_verdict=[_by_verdict(model, position) for position, model in enumerate(score.models)],
         predictions_svg=inline_both(PredictionsFigure(score)),
         beside=_beside(score),
         causes=list(CAUSES),
@@ -61,27 +69,26 @@ def score_page(score: Score, *, command: str | None = None) -> str:
     )
 
 
-def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
-    found = model.attribution
+def _model(score: Score, model: ModelScore, position: int) -> dict[str, Any]:
     table = None
-    if found is not None:
-        whole = found.error.value
+    if model.attribution is not None:
+        total = model.attribution.error
         rows = [
             {
                 "cause": name,
                 "amount": few_digits(amount.value).replace("-", "−"),
                 "range": written_range(amount),
-                "share": amount.value / whole if whole > 0 else float("nan"),
+                "share": amount.value / total.value if total.value > 0 else float("nan"),
                 "what": cause_meaning(model, CAUSES[name]),
             }
             for name, amount in model.causes.items()
         ]
         rows.append(
-            {"cause": "sum", "amount": few_digits(whole), "range": written_range(found.error), "share": 1.0, "what": ""}
+            {"cause": "sum", "amount": few_digits(total.value), "range": written_range(total), "share": 1.0, "what": ""}
         )
         table = page_table(
-            f"causes-{place}",
-            f"{model.name}: squared error on {score.determined:,} determined cells by cause, with 95 % ranges",
+            f"causes-{position}",
+            causes_caption(score, model),
             rows,
             [
                 ("cause", lambda row: Entry(row["cause"], note=row["what"])),
@@ -94,9 +101,9 @@ def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
     return {
         "name": model.name,
         "table": table,
-        "factors": _factors(model, place),
+        "factors": _factors(model, position),
         "sentences": model_sentences(score, model),
-        "worst": _worst(score, model, place),
+        "worst": _worst(score, model, position),
     }
 
 
@@ -108,10 +115,8 @@ def _factors(model: ModelScore, position: int) -> PageTable | None:
     factors = dict.fromkeys(factor for _, table in tables for factor in table.amounts)
     columns: list[tuple[str, Any]] = [("factor", "factor")]
     rows: list[dict[str, str]] = [{"factor": factor} for factor in factors]
-    explanations = []
     for cause, table in tables:
         if cause.coefficient is not None:
-            explanations.append(f"{cause.coefficient.heading}: {cause.coefficient.meaning}")
             columns.append(
                 (cause.coefficient.heading, lambda row, key=f"{cause.name} coefficient": Entry(row[key], True))
             )
@@ -122,11 +127,10 @@ def _factors(model: ModelScore, position: int) -> PageTable | None:
             row[f"{cause.name} coefficient"] = (
                 "–" if coefficient is None else f"{coefficient.value:.2f} {written_range(coefficient)}"
             )
-    caption = f"{model.name}, factor by factor, and the squared error of each cause. {'; '.join(explanations)}."
-    return page_table(f"factors-{position}", caption, rows, columns)
+    return page_table(f"factors-{position}", factors_caption(model), rows, columns)
 
 
-def _by_verdict(model: ModelScore, place: int) -> PageTable | None:
+def _by_verdict(model: ModelScore, position: int) -> PageTable | None:
     of_word = {verdict.word: verdict for verdict in Verdict}
     rows = [
         {
@@ -142,7 +146,7 @@ def _by_verdict(model: ModelScore, place: int) -> PageTable | None:
         for row in model.by_verdict.rows()
     ]
     return page_table(
-        f"by-verdict-{place}",
+        f"by-verdict-{position}",
         f"{model.name} on held-out cells, by verdict; shares are of its error on unseen cells",
         rows,
         [
@@ -170,17 +174,17 @@ def _beside(score: Score) -> PageTable | None:
     )
 
 
-def _worst(score: Score, model: ModelScore, place: int) -> PageTable | None:
+def _worst(score: Score, model: ModelScore, position: int) -> PageTable | None:
     if not score.determined:
         return None
-    rows = list(score.worst(model.name, WORST).rows())
+    rows = list(score.worst(model.name, MAX_WORST_CELLS).rows())
     last = ("observed", "predicted", "cause")
     names = [name for name in rows[0] if name not in last]
     columns: list[tuple[str, Any]] = [(name, lambda row, name=name: str(row[name])) for name in names]
     for name in last[:2]:
         columns.append((name, lambda row, name=name: _shown(row[name])))
     return page_table(
-        f"worst-{place}", f"Determined cells that {model.name} misses by most", rows, [*columns, ("mostly", "cause")]
+        f"worst-{position}", f"Determined cells that {model.name} misses by most", rows, [*columns, ("mostly", "cause")]
     )
 
 

@@ -12,17 +12,18 @@ from recombine.words.score import (
     cause_meaning,
     model_sentences,
     score_answers,
+    score_opening,
     unclear_sentences,
     whole_percent,
     written_range,
 )
-from recombine.writing import few_digits, listing, plural
+from recombine.writing import few_digits, listing
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 #: Cells that a model misses by most, as many as are shown.
-WORST = 5
+MAX_WORST_SHOWN = 5
 #: Causes with less than this share of the error that are not beyond chance stand in one row.
 SHARE_OF_A_ROW = 0.05
 
@@ -36,16 +37,8 @@ def show_score(score: Score, console: Console) -> None:
     """Print the score to a rich console."""
     from rich.text import Text
 
-    design = score.design
     print_line(console, f"Recombine score of {listing((model.name for model in score.models), 6)}", "bold")
-    unseen = len(score.codes) - int((score.codes == 0).sum())
-    print_line(
-        console,
-        f"{score.outcome_name} in {design.source}: {plural(len(design.seen), 'cell')} seen, {unseen:,} held out that "
-        f"were never seen. Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over cells"
-        f"{' summed over classes' if score.classes else ''}"
-        f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels.",
-    )
+    print_line(console, score_opening(score))
     console.print()
     for sentence in score_answers(score):
         print_line(console, sentence)
@@ -116,7 +109,7 @@ def _worst(score: Score, console: Console) -> None:
 
     for model in score.models:
         print_title(console, f"Missed by most: {model.name}")
-        rows = list(score.worst(model.name, WORST).rows())
+        rows = list(score.worst(model.name, MAX_WORST_SHOWN).rows())
         table = plain_grid(2)
         table.add_row("", "", *(Text(text, style="dim") for text in ("observed", "predicted")), "")
         factors = [name for name in rows[0] if name not in ("observed", "predicted", "cause")]
