@@ -24,11 +24,11 @@ TIMES_TO_PREVAIL = 4
 
 def score_opening(score: Score) -> str:
     """Say what was scored, under which condition verdicts hold, and what the numbers are."""
-    unseen = int((score.codes != Verdict.SEEN).sum())
+    seen, unseen = plural(len(score.design.seen), "cell"), int((score.codes != Verdict.SEEN).sum())
     return (
-        f"{score.outcome_name} in {score.design.source}: {plural(len(score.design.seen), 'cell')} seen, {unseen:,} held "
-        f"out that were never seen. Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over "
-        f"cells{' summed over classes' if score.classes else ''}"
+        f"{score.outcome_name} in {score.design.source}: {seen} seen, {unseen:,} held out that were never seen. "
+        f"Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over cells"
+        f"{' summed over classes' if score.classes else ''}"
         f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels."
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -164,11 +164,11 @@ class Score:
     @cached_property
     def errors(self) -> Table:
         """Mean squared errors on the determined cells: of each model and of what stands beside them."""
-        known = self.codes == Verdict.DETERMINED
-        counts = None if self.weights is None else self.weights[known]
-        misses = {model.name: (model.predicted - self.observed)[known] for model in self.models}
-        if known.any():
-            misses |= beside(self.audits, _places(self.design, known))
+        scored = self.codes == Verdict.DETERMINED
+        counts = None if self.weights is None else self.weights[scored]
+        misses = {model.name: (model.predicted - self.observed)[scored] for model in self.models}
+        if scored.any():
+            misses |= beside(self.audits, _held_out_rows(self.design, scored))
         rows = [(name, mean_amount(np.sum(miss**2, axis=1), counts).value) for name, miss in misses.items()]
         if self.noise is not None:
             by_cell = self.noise.variances.reshape(-1, len(self.audits)).mean(axis=1)
@@ -189,11 +189,11 @@ class Score:
                 "amount": amount.value,
                 "low": amount.low,
                 "high": amount.high,
-                "share": amount.value / whole if whole > 0 else float("nan"),
+                "share": amount.value / total if total > 0 else float("nan"),
             }
             for model in self.models
             if model.attribution is not None
-            for whole in [model.attribution.error.value]
+            for total in [model.attribution.error.value]
             for name, amount in model.causes.items()
         ]
         return Table.from_rows(rows)
@@ -211,19 +211,19 @@ class Score:
         Where cells matter more or less, those whose error counts most. The cause of a single cell is the part that
         moves its error furthest; noise and structure of one cell cannot be told apart.
         """
-        found, known = self._named(model), self.codes == Verdict.DETERMINED
-        miss = (found.predicted - self.observed)[known]
-        counts = np.ones(len(miss)) if self.weights is None else self.weights[known]
+        scored, mask = self._named(model), self.codes == Verdict.DETERMINED
+        miss = (scored.predicted - self.observed)[mask]
+        counts = np.ones(len(miss)) if self.weights is None else self.weights[mask]
         order = np.argsort(-counts * np.sum(miss**2, axis=1), kind="stable")[:count]
-        columns = self._shown(found.predicted[known][order], self.observed[known][order])
-        why = np.full(len(order), "", dtype=object)
-        if found.attribution is not None:
-            parts = found.attribution.parts
-            signed = np.stack([(part.reshape(miss.shape)[order] * miss[order]).sum(axis=1) for part in parts.values()])
+        columns = self._shown(scored.predicted[mask][order], self.observed[mask][order])
+        causes = np.full(len(order), "", dtype=object)
+        if scored.attribution is not None:
+            parts = scored.attribution.parts
+            moved = [(values.reshape(miss.shape)[order] * miss[order]).sum(axis=1) for values in parts.values()]
             names = [CAUSES[name].name_at_one_cell for name in parts]
-            why = np.array(names, dtype=object)[signed.argmax(axis=0)]
-        cells = self.design.held_out[known][order]
-        return Table({**level_columns(self.design, cells, columns), **columns, "cause": why})
+            causes = np.array(names, dtype=object)[np.stack(moved).argmax(axis=0)]
+        cells = self.design.held_out[mask][order]
+        return Table({**level_columns(self.design, cells, columns), **columns, "cause": causes})
 
     def _shown(self, predicted: FloatArray, observed: FloatArray) -> dict[str, npt.NDArray[Any]]:
         """Return what N cells (N, K) are shown by: their values, or their likeliest classes."""
@@ -233,10 +233,10 @@ class Score:
         return {"observed": names[observed.argmax(axis=1)], "predicted": names[predicted.argmax(axis=1)]}
 
     def _named(self, model: str) -> ModelScore:
-        for found in self.models:
-            if found.name == model:
-                return found
-        raise InputError(f"no model is called {model!r}; models: {listing(found.name for found in self.models)}")
+        for scored in self.models:
+            if scored.name == model:
+                return scored
+        raise InputError(f"no model is called {model!r}; models: {listing(scored.name for scored in self.models)}")
 
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the score as one HTML file and return its path; an existing file is kept unless ``force``."""
@@ -301,63 +301,68 @@ def score(
     >>> cells = np.indices((6, 6)).reshape(2, -1).T
     >>> train = cells.sum(axis=1) % 3 > 0
     >>> design = Design.from_cells(cells, cells @ [1.0, 2.0], train=train, names=["colour", "shape"])
-    >>> found = score(design, {"net": design.held_out @ [1.0, 1.0] + 2.5})
-    >>> found
+    >>> scored = score(design, {"net": design.held_out @ [1.0, 1.0] + 2.5})
+    >>> scored
     Score(net; 12 held-out cells, 12 determined)
-    >>> round(found.models[0].attribution.per_factor["leak"].coefficients["shape"].value, 2)
+    >>> round(scored.models[0].attribution.per_factor["leak"].coefficients["shape"].value, 2)
     0.5
     """
     classes = tuple(design) if isinstance(design, Mapping) else ()
     designs = list(design.values()) if isinstance(design, Mapping) else [design]
     _check(designs)
-    read = read_predictions(designs, predictions, columns, split, classes)
+    predicted = read_predictions(designs, predictions, columns, split, classes)
     structure, order = asked_structure(designs[0].spec, structure, order)
     if classes and structure == "auto":
         structure = sum_of(1).name
     importance = designs[0].spec.importance if importance is None else importance
-    audits = (known,) if known else tuple(audit(one, order, structure=structure, seed=seed) for one in designs)
+    audits = (known,) if known else tuple(audit(each, order, structure=structure, seed=seed) for each in designs)
     codes = audits[0].verdicts_of(designs[0].held_out)
-    places = _places(designs[0], codes == Verdict.DETERMINED)
     weights = None if importance is None else _weights(importance, designs[0], codes)
-    mattering = len(places) if weights is None else int((weights[codes == Verdict.DETERMINED] > 0).sum())
-    enough = mattering >= MIN_CELLS_FOR_CAUSES
-    counts = None if weights is None else weights[codes == Verdict.DETERMINED]
-    regressors = regressors_of(audits, designs[0].cells[places], counts) if enough else None
-    noise = held_out_noise(audits, places) if len(places) else None
-    adding = None if regressors is None else beside(audits, places)["adding"]
-    models = []
-    for name, predicted in read.items():
-        miss = predicted - observed_outcomes(designs)
-        squares, mine = np.sum(miss**2, axis=1), codes == Verdict.DETERMINED
-        found = gain = None
-        if regressors is not None and adding is not None:
-            outcomes = (predicted - miss)[mine]
-            found = attribute(predicted[mine].ravel(), outcomes.ravel(), regressors, noise, seed=seed)
-            gain = mean_amount(np.sum(adding**2, axis=1) - squares[mine], counts)
-        never = codes != Verdict.SEEN
-        unseen = mean_amount(squares[never], None if weights is None else weights[never])
-        models.append(
-            ModelScore(
-                name,
-                predicted,
-                unseen,
-                by_verdict(designs, predicted, codes, weights),
-                found,
-                gain,
-                None if weights is not None else wrong_classes(designs, predicted, codes),
-                None if weights is not None else row_error(designs, predicted, codes),
-            )
+    scored = codes == Verdict.DETERMINED
+    rows = _held_out_rows(designs[0], scored)
+    cell_weights = None if weights is None else weights[scored]
+    that_matter = len(rows) if cell_weights is None else int((cell_weights > 0).sum())
+    enough = that_matter >= MIN_CELLS_FOR_CAUSES
+    regressors = regressors_of(audits, designs[0].cells[rows], cell_weights) if enough else None
+    noise = held_out_noise(audits, rows) if len(rows) else None
+    without_models = Score(audits, (), codes, regressors, noise, classes, weights)
+    return replace(without_models, models=tuple(_model_scores(without_models, predicted, seed)))
+
+
+def _model_scores(score: Score, predictions: Mapping[str, FloatArray], seed: int) -> Iterator[ModelScore]:
+    """Yield each model's errors, and their causes where enough cells are determined; ``score`` holds all but models."""
+    designs = [audit.design for audit in score.audits]
+    codes, weights, scored = score.codes, score.weights, score.codes == Verdict.DETERMINED
+    adding = None
+    if score.regressors is not None:
+        adding = np.sum(beside(score.audits, _held_out_rows(designs[0], scored))["adding"] ** 2, axis=1)
+    unseen = codes != Verdict.SEEN
+    for name, predicted in predictions.items():
+        squares = np.sum((predicted - score.observed) ** 2, axis=1)
+        attribution = gain = None
+        if score.regressors is not None and adding is not None:
+            values, outcomes = predicted[scored].ravel(), score.observed[scored].ravel()
+            attribution = attribute(values, outcomes, score.regressors, score.noise, seed=seed)
+            gain = mean_amount(adding - squares[scored], None if weights is None else weights[scored])
+        yield ModelScore(
+            name,
+            predicted,
+            mean_amount(squares[unseen], None if weights is None else weights[unseen]),
+            by_verdict(designs, predicted, codes, weights),
+            attribution,
+            gain,
+            None if weights is not None else wrong_classes(designs, predicted, codes),
+            None if weights is not None else row_error(designs, predicted, codes),
         )
-    return Score(audits, tuple(models), codes, regressors, noise, classes, weights)
 
 
 def _weights(importance: object, design: Design, codes: IntArray) -> FloatArray:
     """Return how much each held-out cell matters, (H,)."""
-    found = read_importance(importance, design)
-    weights = found.of(design.held_out)
+    weighting = read_importance(importance, design)
+    weights = weighting.of(design.held_out)
     if not weights[codes != Verdict.SEEN].sum() > 0:
         raise InputError(
-            f"no held-out cell that was never seen has an importance in {found.name} over 0, so nothing that matters "
+            f"no held-out cell that was never seen has an importance in {weighting.name} over 0, so nothing that matters "
             "is scored; give them one"
         )
     return weights
@@ -368,12 +373,14 @@ def _check(designs: Sequence[Design]) -> None:
     if not designs:
         raise InputError("no class is named; give a Design for each")
     design = designs[0]
-    for one in designs:
-        if not isinstance(one, Design):
-            raise InputError(f"score takes a Design, not a {type(one).__name__}; build one with Design.from_frame(...)")
-        if one.outcome is None:
+    for each in designs:
+        if not isinstance(each, Design):
+            raise InputError(
+                f"score takes a Design, not a {type(each).__name__}; build one with Design.from_frame(...)"
+            )
+        if each.outcome is None:
             raise InputError("score compares predictions with outcomes; name the outcome's column with --outcome")
-        if not (np.array_equal(one.cells, design.cells) and np.array_equal(one.train, design.train)):
+        if not (np.array_equal(each.cells, design.cells) and np.array_equal(each.train, design.train)):
             raise InputError("the designs of two classes have other cells; make them with class_designs")
     if design.train.all():
         raise InputError("no row is held out, so nothing can be scored; name the split column with --split")
@@ -382,6 +389,6 @@ def _check(designs: Sequence[Design]) -> None:
         raise InputError(f"score takes labels only so far, and {listing(curved)} lies on a scale; leave that out")
 
 
-def _places(design: Design, known: BoolArray) -> IntArray:
-    """Return the design's rows that are held out and among the ``known`` (H,) of these."""
-    return np.asarray(np.flatnonzero(~design.train)[known])
+def _held_out_rows(design: Design, chosen: BoolArray) -> IntArray:
+    """Return the design's rows that are held out and ``chosen`` (H,) among these."""
+    return np.asarray(np.flatnonzero(~design.train)[chosen])
