@@ -27,11 +27,11 @@ EIGENVALUE_CONFOUNDED = 0.05
 #: Columns with at least this weight in such a direction are the confounded ones.
 WEIGHT_CONFOUNDED = 0.3
 #: Seen cells up to which a wide network is fitted to them.
-MOST_FITTED = 5_000
+MAX_CELLS_FITTED = 5_000
 #: Factors up to which pairs of them are looked at for memory, and scored cells that each pair takes.
-MOST_FACTORS, CELLS_PER_PAIR = 6, 10
+MAX_FACTORS_PAIRED, MIN_CELLS_PER_PAIR = 6, 10
 #: How often noise is added to the seen cells for the ranges of slopes, and the cells from which on less often.
-REDRAWS, FEW_REDRAWS, MOST_REDRAWN = 24, 4, 4_000
+NOISE_DRAWS, NOISE_DRAWS_OF_MANY, MAX_CELLS_DRAWN_OFTEN = 24, 4, 4_000
 
 
 def additive_fit(audit: Audit) -> AdditiveFit:
@@ -52,20 +52,22 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray 
     array([5.])
     """
     design = audits[0].design
-    parts = [_of_one(audit, cells) for audit in audits]
-    networks = [_network(audit.design, cells, MOST_FITTED // len(audits)) for audit in audits]
+    by_audit = [_of_one(audit, cells) for audit in audits]
+    networks = [_network(audit.design, cells, MAX_CELLS_FITTED // len(audits)) for audit in audits]
     determined, effects, misleading, beyond = (
-        np.stack(some, axis=1).reshape(-1, *some[0].shape[1:]) for some in zip(*parts, strict=True)
+        np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:]) for arrays in zip(*by_audit, strict=True)
     )
-    names = tuple(" and ".join(design.names[place] for place in group) for group in design.groups)
-    known = [network for network in networks if network is not None]
-    network = np.stack(known, axis=1).ravel() if len(known) == len(networks) else None
-    counts = None if weights is None else np.repeat(weights / weights.mean(), len(audits))
-    memory = None
+    names = tuple(" and ".join(design.names[position] for position in group) for group in design.groups)
+    fitted = [network for network in networks if network is not None]
+    network = np.stack(fitted, axis=1).ravel() if len(fitted) == len(networks) else None
+    value_weights = None if weights is None else np.repeat(weights / weights.mean(), len(audits))
+    remembered = None
     if _pairs_matter(audits[0], cells):
-        memory = np.stack([_remembered(audit, cells) for audit in audits], axis=1).reshape(len(determined), -1)
-    again = _redrawn(audits, cells, beyond)
-    return Regressors(determined, effects, misleading, beyond, names, network, memory, len(audits), counts, again)
+        remembered = np.stack([_remembered(audit, cells) for audit in audits], axis=1).reshape(len(determined), -1)
+    noisy_draws = _redrawn(audits, cells, beyond)
+    return Regressors(
+        determined, effects, misleading, beyond, names, network, remembered, len(audits), value_weights, noisy_draws
+    )
 
 
 def _redrawn(
@@ -73,15 +75,15 @@ def _redrawn(
 ) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
     """Return determined values, effects and misleading parts with noise added to the seen cells, some times over."""
     rng = np.random.default_rng(0)
-    draws = REDRAWS if len(audits[0].design.seen) * len(audits) <= MOST_REDRAWN else FEW_REDRAWS
-    found = []
+    draws = NOISE_DRAWS if len(audits[0].design.seen) * len(audits) <= MAX_CELLS_DRAWN_OFTEN else NOISE_DRAWS_OF_MANY
+    noisy = []
     for _ in range(draws):
-        parts = [_with_noise(audit, cells, rng) for audit in audits]
+        by_audit = [_with_noise(audit, cells, rng) for audit in audits]
         determined, effects, misleading = (
-            np.stack(some, axis=1).reshape(-1, *some[0].shape[1:]) for some in zip(*parts, strict=True)
+            np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:]) for arrays in zip(*by_audit, strict=True)
         )
-        found.append((determined + beyond, effects, misleading))
-    return tuple(found)
+        noisy.append((determined + beyond, effects, misleading))
+    return tuple(noisy)
 
 
 def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -90,14 +92,14 @@ def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tupl
     assert design.outcome is not None
     weight = design.precision[train]
     if design.freedom is not None and (design.freedom > 0).any():
-        single = _pooled(design)[0]
+        variance = _pooled(design)[0]
     else:
         # Without replicates what effects leave is taken for noise: more than it is, if they interact.
         fit = additive_fit(audit)
-        left = max(len(weight) - (fit.rank or int(sum(design.sizes))), 1)
-        single = float(np.sum(weight * (design.outcome[train] - fit.fitted) ** 2) / left)
+        degrees_of_freedom = max(len(weight) - (fit.rank or int(sum(design.sizes))), 1)
+        variance = float(np.sum(weight * (design.outcome[train] - fit.fitted) ** 2) / degrees_of_freedom)
     outcome = design.outcome.copy()
-    outcome[train] += np.sqrt(single / weight) * rng.normal(size=len(weight))
+    outcome[train] += np.sqrt(variance / weight) * rng.normal(size=len(weight))
     noisy = replace(design, outcome=outcome)
     mean, effects, marginals = level_values(noisy, fit_order(noisy, 1), cells)
     return mean + effects.sum(axis=1), effects, marginals - effects
@@ -106,8 +108,8 @@ def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tupl
 def _pairs_matter(audit: Audit, cells: IntArray) -> bool:
     """Say whether departures of pairs of levels are worth a look: of two factors no unseen cell's pair was seen."""
     count = audit.design.cells.shape[1]
-    few = 3 <= count <= MOST_FACTORS and not audit.design.symmetric
-    return few and audit.order == 1 and len(cells) >= CELLS_PER_PAIR * count * (count - 1) // 2
+    few = 3 <= count <= MAX_FACTORS_PAIRED and not audit.design.symmetric
+    return few and audit.order == 1 and len(cells) >= MIN_CELLS_PER_PAIR * count * (count - 1) // 2
 
 
 def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
@@ -115,14 +117,14 @@ def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
     design = audit.design
     assert design.outcome is not None
     departures = design.outcome[design.train] - design.bounded(audit.predict(design.seen))
-    found = []
+    departures_of_pairs = []
     for first, second in combinations(range(design.cells.shape[1]), 2):
         span = design.sizes[second]
-        keys, asked = (some[:, first] * span + some[:, second] for some in (design.seen, cells))
+        keys, scored_keys = (rows[:, first] * span + rows[:, second] for rows in (design.seen, cells))
         size = design.sizes[first] * span
         counts = np.bincount(keys, minlength=size)
-        found.append((np.bincount(keys, departures, minlength=size) / np.maximum(counts, 1))[asked])
-    return np.stack(found, axis=1)
+        departures_of_pairs.append((np.bincount(keys, departures, minlength=size) / np.maximum(counts, 1))[scored_keys])
+    return np.stack(departures_of_pairs, axis=1)
 
 
 def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -164,18 +166,18 @@ def held_out_noise(audits: Sequence[Audit], places: IntArray) -> HeldOutNoise | 
     >>> held_out_noise([audit(square)], np.array([3])).variances.tolist()
     [0.625]
     """
-    found = [_noise_of(audit, places) for audit in audits]
-    known = [one for one in found if one is not None]
-    if len(known) < len(found):
+    by_audit = [_noise_of(audit, places) for audit in audits]
+    told = [noise for noise in by_audit if noise is not None]
+    if len(told) < len(by_audit):
         return None
-    if len(known) == 1:
-        return known[0]
-    count = len(known)
+    if len(told) == 1:
+        return told[0]
+    count = len(told)
     return HeldOutNoise(
-        count * np.stack([one.variances for one in known], axis=1).ravel(),
-        float(sum(one.error for one in known)),
-        count * np.stack([one.carried for one in known], axis=1).ravel(),
-        (count - 1) * known[0].freedom,
+        count * np.stack([noise.variances for noise in told], axis=1).ravel(),
+        float(sum(noise.error for noise in told)),
+        count * np.stack([noise.carried for noise in told], axis=1).ravel(),
+        (count - 1) * told[0].freedom,
     )
 
 
@@ -183,16 +185,16 @@ def _noise_of(audit: Audit, places: IntArray) -> HeldOutNoise | None:
     design = audit.design
     if design.spread is None or design.freedom is None or not (design.freedom > 0).any():
         return None
-    single, error = _pooled(design)
+    variance, error = _pooled(design)
     count = design.precision[places]
-    variances, error = single / count, error * float(np.mean(1 / count))
+    variances, error = variance / count, error * float(np.mean(1 / count))
     if design.two_values is not None:
-        variances, error = _own_chances(design, places, single, error)
+        variances, error = _own_chances(design, places, variance, error)
     carried, freedom = np.zeros(len(places)), 1.0
     if audit.choice.structure.is_sum and audit.identification.rank is not None:
         # Where leverages would take too long, the noise of the seen cells stays with the structure.
         with suppress(SolverError, InputError):
-            carried, freedom = single * audit.leverage_of(design.cells[places]), float(audit.identification.rank)
+            carried, freedom = variance * audit.leverage_of(design.cells[places]), float(audit.identification.rank)
     return HeldOutNoise(variances, error, carried, freedom)
 
 
@@ -200,13 +202,13 @@ def _own_chances(design: Design, places: IntArray, single: float, error: float) 
     """Return the variances (T,) of the mean of two-valued measurements, and the standard error of their mean."""
     assert design.spread is not None
     assert design.freedom is not None
-    own, count = design.freedom[places], design.precision[places]
-    one = np.where(own > 0, design.spread[places] / np.maximum(own, 1.0), single)
-    variances = one / count
-    alone = error * float(np.sum((own == 0) / count) / np.sum(1 / count))
+    own_freedom, count = design.freedom[places], design.precision[places]
+    variance = np.where(own_freedom > 0, design.spread[places] / np.maximum(own_freedom, 1.0), single)
+    variances = variance / count
+    error_of_single = error * float(np.sum((own_freedom == 0) / count) / np.sum(1 / count))
     # What all cells say leans on the same replicates: the two errors add up rather than their squares.
     over_cells = float(variances.std() / np.sqrt(len(variances)))
-    return variances, float(np.sqrt(2 * over_cells * alone + alone**2))
+    return variances, float(np.sqrt(2 * over_cells * error_of_single + error_of_single**2))
 
 
 def _pooled(design: Design) -> tuple[float, float]:

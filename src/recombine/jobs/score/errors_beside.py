@@ -19,7 +19,7 @@ from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
 #: A chance of none costs as much as one of this, so that one confident miss does not drown all other cells.
-LEAST_CHANCE = 1e-6
+MIN_CHANCE = 1e-6
 
 
 def mean_amount(values: FloatArray, weights: FloatArray | None = None) -> Amount:
@@ -61,28 +61,32 @@ def by_verdict(
     plain = np.sum((observed - _plain_means(designs)) ** 2, axis=1)
     counts = np.ones(len(codes)) if weights is None else weights
     unseen = codes != Verdict.SEEN
-    whole = float((counts * squares)[unseen].sum())
+    total = float((counts * squares)[unseen].sum())
     chances = _chances(designs, predicted)
     rows = []
     for verdict in Verdict:
-        mine = codes == verdict
-        if not mine.any():
+        chosen = codes == verdict
+        if not chosen.any():
             continue
-        share = float((counts * squares)[mine].sum()) / whole if whole > 0 and verdict != Verdict.SEEN else np.nan
-        error = mean_amount(squares[mine], counts[mine])
+        share = float((counts * squares)[chosen].sum()) / total if total > 0 and verdict != Verdict.SEEN else np.nan
+        error = mean_amount(squares[chosen], counts[chosen])
         row: dict[str, Any] = {
             "verdict": verdict.word,
-            "cells": int(mine.sum()),
+            "cells": int(chosen.sum()),
             "squared error": error.value,
             "low": error.low,
             "high": error.high,
             "share": share,
-            "plain mean": mean_amount(plain[mine], counts[mine]).value,
+            "plain mean": mean_amount(plain[chosen], counts[chosen]).value,
         }
         if weights is not None:
-            row["importance"] = float(counts[mine].sum() / counts[unseen].sum()) if verdict != Verdict.SEEN else np.nan
+            row["importance"] = (
+                float(counts[chosen].sum() / counts[unseen].sum()) if verdict != Verdict.SEEN else np.nan
+            )
         if chances is not None:
-            row |= _of_chances(chances[mine], _as_chances(designs, observed)[mine], counts[mine], _all_classes(chances))
+            row |= _of_chances(
+                chances[chosen], _as_chances(designs, observed)[chosen], counts[chosen], _all_classes(chances)
+            )
         rows.append(row)
     return Table.from_rows(rows)
 
@@ -98,15 +102,15 @@ def beside(audits: Sequence[Audit], places: IntArray) -> dict[str, FloatArray]:
     array([[-2.]])
     """
     columns: list[dict[str, FloatArray]] = []
-    for found in audits:
-        design = found.design
+    for audit in audits:
+        design = audit.design
         assert design.outcome is not None
         cells, observed = design.cells[places], design.outcome[places]
-        mine = {"adding": design.bounded(additive_fit(found).predict(cells)) - observed}
-        if not found.choice.structure.adds:
-            mine[f"chosen structure: {found.choice.name}"] = design.bounded(found.predict(cells)) - observed
-        columns.append(mine | {"plain mean": float(design.outcome[design.train].mean()) - observed})
-    return {name: np.stack([mine[name] for mine in columns], axis=1) for name in columns[0]}
+        misses = {"adding": design.bounded(additive_fit(audit).predict(cells)) - observed}
+        if not audit.choice.structure.adds:
+            misses[f"chosen structure: {audit.choice.name}"] = design.bounded(audit.predict(cells)) - observed
+        columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
+    return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}
 
 
 def _plain_means(designs: Sequence[Design]) -> FloatArray:
@@ -127,18 +131,18 @@ def _chances(designs: Sequence[Design], predicted: FloatArray) -> FloatArray | N
     """Return predictions (H, K) as chances of classes; None where they are none."""
     if len(designs) == 1 and designs[0].two_values is None:
         return None
-    found = _as_chances(designs, predicted)
-    return found if ((found >= -1e-3) & (found <= 1 + 1e-3)).all() else None
+    chances = _as_chances(designs, predicted)
+    return chances if ((chances >= -1e-3) & (chances <= 1 + 1e-3)).all() else None
 
 
 def _of_chances(chances: FloatArray, observed: FloatArray, counts: FloatArray, classes: bool) -> dict[str, float]:
     """Return the share of measurements whose likeliest class is right of N cells (N, K); unless classes, log loss."""
     right = observed[np.arange(len(chances)), chances.argmax(axis=1)]
-    found = {"accuracy": mean_amount(right, counts).value}
+    measures = {"accuracy": mean_amount(right, counts).value}
     if not classes:
-        loss = -np.sum(observed * np.log(np.clip(chances, LEAST_CHANCE, 1.0)), axis=1)
-        found["log loss"] = mean_amount(np.maximum(loss, 0.0), counts).value
-    return found
+        loss = -np.sum(observed * np.log(np.clip(chances, MIN_CHANCE, 1.0)), axis=1)
+        measures["log loss"] = mean_amount(np.maximum(loss, 0.0), counts).value
+    return measures
 
 
 def _all_classes(chances: FloatArray) -> bool:
@@ -185,26 +189,26 @@ def wrong_classes(designs: Sequence[Design], predicted: FloatArray, codes: IntAr
     observed = _as_chances(designs, observed_outcomes(designs))[unseen]
     total = max(float(rows.sum()), 1e-300)
     missed = rows * (1 - observed[np.arange(len(rows)), chances[unseen].argmax(axis=1)])
-    known = codes[unseen] == Verdict.DETERMINED
+    determined = codes[unseen] == Verdict.DETERMINED
     counts = rows[:, None] * observed
-    least = rows - counts.max(axis=1)
+    fewest = rows - counts.max(axis=1)
     return Misses(
         float(missed.sum()) / total,
-        float(missed[~known].sum()) / total,
-        min(float(least[known].sum()), float(missed[known].sum())) / total,
-        min(float(_by_others(counts)[known].sum()), float(missed[known].sum())) / total,
+        float(missed[~determined].sum()) / total,
+        min(float(fewest[determined].sum()), float(missed[determined].sum())) / total,
+        min(float(_by_others(counts)[determined].sum()), float(missed[determined].sum())) / total,
     )
 
 
 def _by_others(counts: FloatArray) -> FloatArray:
     """Return how many of each cell's measurements (N, K) the commonest class of its other ones gets wrong, (N,)."""
     wrong = np.zeros(len(counts))
-    for place in range(counts.shape[1]):
+    for column in range(counts.shape[1]):
         others = counts.copy()
-        others[:, place] -= 1
+        others[:, column] -= 1
         best = others == others.max(axis=1, keepdims=True)
-        right = best[:, place] / best.sum(axis=1)
-        wrong += counts[:, place] * (1 - right)
+        right = best[:, column] / best.sum(axis=1)
+        wrong += counts[:, column] * (1 - right)
     return wrong
 
 
@@ -220,15 +224,15 @@ def row_error(designs: Sequence[Design], predicted: FloatArray, codes: IntArray)
     """
     unseen = codes != Verdict.SEEN
     error = noise = total = 0.0
-    for place, design in enumerate(designs):
+    for column, design in enumerate(designs):
         if design.spread is None or design.freedom is None or design.outcome is None or not unseen.any():
             return None
-        held = ~design.train
-        rows, spread, freedom = (values[held][unseen] for values in (design.weight, design.spread, design.freedom))
+        held_out = ~design.train
+        rows, spread, freedom = (values[held_out][unseen] for values in (design.weight, design.spread, design.freedom))
         if not freedom.sum() > 0 or design.rows_are is RowsAre.MEANS:
             return None
-        miss = rows * (predicted[unseen, place] - design.outcome[held][unseen]) ** 2
-        error, total = error + float(miss.sum() + spread.sum()), float(rows.sum())
+        missed = rows * (predicted[unseen, column] - design.outcome[held_out][unseen]) ** 2
+        error, total = error + float(missed.sum() + spread.sum()), float(rows.sum())
         noise += float(spread.sum() / freedom.sum())
     error /= max(total, 1e-300)
     return (error, min(noise, error)) if error > 0 else None

@@ -20,11 +20,11 @@ from recombine.tables.grouping import training_rows
 from recombine.writing import listing, plural
 
 #: What a model is called whose predictions come without a name.
-UNNAMED = "prediction"
+UNNAMED_MODEL = "prediction"
 #: What stands between a model's name and a class in the names of columns of chances.
-BETWEEN = (":", "_", ".", " ", "-")
+CLASS_SEPARATORS = (":", "_", ".", " ", "-")
 #: Chances may sum to so much more or less than 1.
-OFF = 1e-3
+MAX_CHANCES_OFF = 1e-3
 
 
 def read_predictions(
@@ -60,41 +60,41 @@ def read_predictions(
         raise InputError(f"columns is the text {columns!r}; give a list of column names")
     design = designs[0]
     if isinstance(predictions, Mapping):
-        found = {str(name): _array(design, values, str(name), classes) for name, values in predictions.items()}
+        by_model = {str(name): _array(design, values, str(name), classes) for name, values in predictions.items()}
     elif isinstance(predictions, np.ndarray | list | tuple):
-        found = {UNNAMED: _array(design, predictions, UNNAMED, classes)}
+        by_model = {UNNAMED_MODEL: _array(design, predictions, UNNAMED_MODEL, classes)}
     else:
-        found = _from_table(design, open_table(predictions), columns, split, classes)
-    if not found:
+        by_model = _from_table(design, open_table(predictions), columns, split, classes)
+    if not by_model:
         raise InputError("no model is named; give predictions of at least one")
-    for name, values in found.items():
+    for name, values in by_model.items():
         _refuse_odd(designs, name, values)
         if classes:
             _refuse_no_chances(design, name, values)
-    return found
+    return by_model
 
 
 def _array(design: Design, values: Any, name: str, classes: Sequence[str]) -> FloatArray:
     try:
-        found = np.asarray(values, dtype=float)
+        numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"predictions {name!r} hold something that is no number; give numbers") from None
     count = len(design.held_out)
-    if found.shape not in ([(count, len(classes))] if classes else [(count,), (count, 1)]):
+    if numbers.shape not in ([(count, len(classes))] if classes else [(count,), (count, 1)]):
         each = f" and each of the {len(classes)} classes" if classes else ""
         raise InputError(
-            f"predictions {name!r} have shape {found.shape}; give one number for each of the {count:,} held-out "
+            f"predictions {name!r} have shape {numbers.shape}; give one number for each of the {count:,} held-out "
             f"cells{each}, in the order of design.held_out"
         )
-    found = found.reshape(count, -1)
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
-    if len(wrong):
-        cell = design.label(design.held_out[wrong[0]])
+    numbers = numbers.reshape(count, -1)
+    unfinite = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+    if len(unfinite):
+        cell = design.label(design.held_out[unfinite[0]])
         raise InputError(
-            f"predictions {name!r} hold no finite number for {plural(len(wrong), 'held-out cell')}, such as {cell}; "
+            f"predictions {name!r} hold no finite number for {plural(len(unfinite), 'held-out cell')}, such as {cell}; "
             "predict every one"
         )
-    return found
+    return numbers
 
 
 def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> None:
@@ -106,15 +106,15 @@ def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> Non
             f"prediction {name!r} is {listing(f'{value:g}' for value in values[0])} in every held-out cell; a constant "
             "is shown beside every score already, so give predictions that vary"
         )
-    two = designs[0].two_values if len(designs) == 1 else None
-    if two is not None:
-        reach = two[1] - two[0]
-        wrong = np.flatnonzero((values[:, 0] < two[0] - reach) | (values[:, 0] > two[1] + reach))
-        if len(wrong):
-            cell = designs[0].label(designs[0].held_out[wrong[0]])
+    bounds = designs[0].two_values if len(designs) == 1 else None
+    if bounds is not None:
+        width = bounds[1] - bounds[0]
+        outside = np.flatnonzero((values[:, 0] < bounds[0] - width) | (values[:, 0] > bounds[1] + width))
+        if len(outside):
+            cell = designs[0].label(designs[0].held_out[outside[0]])
             raise InputError(
-                f"prediction {name!r} is {values[wrong[0], 0]:g} for {cell}, and the outcome is {two[0]:g} or "
-                f"{two[1]:g}; turn logits or percentages into chances first"
+                f"prediction {name!r} is {values[outside[0], 0]:g} for {cell}, and the outcome is {bounds[0]:g} or "
+                f"{bounds[1]:g}; turn logits or percentages into chances first"
             )
     outcome = observed_outcomes(designs)
     several = all(design.two_values is None for design in designs)
@@ -127,30 +127,30 @@ def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> Non
 
 def _refuse_no_chances(design: Design, name: str, values: FloatArray) -> None:
     """Refuse numbers (H, K) that are no chances of K classes."""
-    wrong = np.flatnonzero(((values < -OFF) | (values > 1 + OFF)).any(axis=1))
-    if len(wrong):
-        cell, value = design.label(design.held_out[wrong[0]]), values[wrong[0]]
-        odd = value[(value < -OFF) | (value > 1 + OFF)][0]
+    outside = np.flatnonzero(((values < -MAX_CHANCES_OFF) | (values > 1 + MAX_CHANCES_OFF)).any(axis=1))
+    if len(outside):
+        cell, value = design.label(design.held_out[outside[0]]), values[outside[0]]
+        odd = value[(value < -MAX_CHANCES_OFF) | (value > 1 + MAX_CHANCES_OFF)][0]
         raise InputError(
             f"prediction {name!r} gives {cell} the chance {odd:g} of a class; chances lie between 0 and 1 (turn "
             "logits or percentages into chances first)"
         )
-    off = np.flatnonzero(np.abs(values.sum(axis=1) - 1) > OFF)
-    if len(off):
-        cell, total = design.label(design.held_out[off[0]]), values[off[0]].sum()
+    unsummed = np.flatnonzero(np.abs(values.sum(axis=1) - 1) > MAX_CHANCES_OFF)
+    if len(unsummed):
+        cell, total = design.label(design.held_out[unsummed[0]]), values[unsummed[0]].sum()
         raise InputError(
             f"prediction {name!r} gives {cell} chances that sum to {total:.4g}, not 1, and so in "
-            f"{plural(len(off), 'held-out cell')}; name the chances of every class"
+            f"{plural(len(unsummed), 'held-out cell')}; name the chances of every class"
         )
 
 
 def observed_outcomes(designs: Sequence[Design]) -> FloatArray:
     """Return the mean outcome of each held-out cell, (H, K), one column per design."""
-    found = []
+    outcomes = []
     for design in designs:
         assert design.outcome is not None
-        found.append(design.outcome[~design.train])
-    return np.stack(found, axis=1)
+        outcomes.append(design.outcome[~design.train])
+    return np.stack(outcomes, axis=1)
 
 
 def _from_table(
@@ -166,54 +166,64 @@ def _from_table(
         column, value = (column, value) if column in source.columns else (None, None)
     for name in design.columns:
         source.require(name, "factor")
-    named = [_named_columns(design, source, name, classes) for name in columns]
-    for place, name in enumerate(columns):
-        if name in columns[:place]:
-            raise InputError(f"prediction {name!r} is named twice; name each model once")
-        outcome = str(design.outcome_name).removesuffix(f"={classes[0]}") if classes else design.outcome_name
-        role = {column: "the split", outcome: "the outcome"} | dict.fromkeys(design.columns, "a factor")
-        for one in named[place]:
-            if one in role:
-                raise InputError(f"column {one!r} is both a prediction and {role[one]}; give it one part")
-    parts = {
-        (model, place): (one, _number(design, source, one, classes, place if len(used) == 1 and classes else None))
-        for model, used in zip(columns, named, strict=True)
-        for place, one in enumerate(used * len(classes) if len(used) == 1 and classes else used)
-    }
-    groups = _grouped(design, source, dict(enumerate(parts.values())), column)
-    keep = np.ones(len(groups["rows"]), dtype=bool)
+    named = {model: _named_columns(design, source, model, classes) for model in columns}
+    _refuse_roles(design, columns, named, column, classes)
+    readers: list[tuple[str, str, Callable[[Any], Any]]] = []
+    for model, names in named.items():
+        if classes and len(names) == 1:  # one column of predicted classes: read once per class, as a chance of 0 or 1
+            each_class = range(len(classes))
+            readers += [(model, names[0], _number(design, source, names[0], classes, code)) for code in each_class]
+        else:
+            readers += [(model, name, _number(design, source, name, classes, None)) for name in names]
+    groups = _grouped(design, source, {key: reader[1:] for key, reader in enumerate(readers)}, column)
+    chosen = np.ones(len(groups["rows"]), dtype=bool)
     if column is not None:
-        keep = ~training_rows(groups[column], column, value)
-    cells = _coded(design, source, {name: groups[name][keep] for name in design.columns})
-    where = _matched(design, source, cells)
-    rows = np.bincount(where[where >= 0], groups["rows"][keep][where >= 0], minlength=len(design.held_out))
-    found: dict[str, list[FloatArray]] = {name: [] for name in columns}
-    for place, ((model, _), (name, _)) in enumerate(parts.items()):
-        sums, absent = groups[f"sum {place}"][keep], groups[f"absent {place}"][keep]
-        lacking = np.flatnonzero((absent > 0) & (where >= 0))
+        chosen = ~training_rows(groups[column], column, value)
+    cells = _coded(design, source, {name: groups[name][chosen] for name in design.columns})
+    cell_of_row = _matched(design, source, cells)
+    matched = cell_of_row >= 0
+    rows = np.bincount(cell_of_row[matched], groups["rows"][chosen][matched], minlength=len(design.held_out))
+    by_model: dict[str, list[FloatArray]] = {model: [] for model in columns}
+    for key, (model, name, _) in enumerate(readers):
+        sums, absent = groups[f"sum {key}"][chosen], groups[f"absent {key}"][chosen]
+        lacking = np.flatnonzero((absent > 0) & matched)
         if len(lacking):
             cell, count = design.label(cells[lacking[0]]), int(absent[lacking].sum())
             raise InputError(
                 f"prediction {name!r} of {source.name} is no finite number in {plural(count, 'held-out row')}, such as "
                 f"one of {cell}; predict every one"
             )
-        found[model].append(np.bincount(where[where >= 0], sums[where >= 0], minlength=len(rows)) / rows)
-    return {name: np.stack(some, axis=1) for name, some in found.items()}
+        by_model[model].append(np.bincount(cell_of_row[matched], sums[matched], minlength=len(rows)) / rows)
+    return {model: np.stack(predicted, axis=1) for model, predicted in by_model.items()}
+
+
+def _refuse_roles(
+    design: Design, models: Sequence[str], named: Mapping[str, list[str]], split: str | None, classes: Sequence[str]
+) -> None:
+    """Refuse a model that is named twice, and columns of predictions that are something else, too."""
+    outcome = str(design.outcome_name).removesuffix(f"={classes[0]}") if classes else design.outcome_name
+    roles = {split: "the split", outcome: "the outcome"} | dict.fromkeys(design.columns, "a factor")
+    for position, model in enumerate(models):
+        if model in models[:position]:
+            raise InputError(f"prediction {model!r} is named twice; name each model once")
+        for name in named[model]:
+            if name in roles:
+                raise InputError(f"column {name!r} is both a prediction and {roles[name]}; give it one part")
 
 
 def _named_columns(design: Design, source: Source, model: str, classes: Sequence[str]) -> list[str]:
     """Return the column of a model's predictions, or the columns of its chances of every class."""
     if model in source.columns or not classes:
         return [source.require(model, "prediction")]
-    for between in BETWEEN:
+    for between in CLASS_SEPARATORS:
         each = [f"{model}{between}{name}" for name in classes]
         lacking = [name for name in each if name not in source.columns]
         if not lacking:
             return each
         if len(lacking) < len(each):
-            there = next(name for name in each if name in source.columns)
+            present = next(name for name in each if name in source.columns)
             raise InputError(
-                f"prediction {model!r} has no column {lacking[0]!r} in {source.name} beside {there!r}; give the "
+                f"prediction {model!r} has no column {lacking[0]!r} in {source.name} beside {present!r}; give the "
                 f"chances of all {len(each)} classes"
             )
     raise InputError(
@@ -238,19 +248,21 @@ def _grouped(
         if source.reader.typed and source.kind(name) == "number":
             present = present & ~source.col(name).is_nan()
         frame = frame.filter(present)
-    parts = {}
-    for place, (name, number) in columns.items():
+    expressions = {}
+    for position, (name, number) in columns.items():
         value = number(source.col(name)).cast(nw.Float64)
         finite = ~source.col(name).is_null() & value.is_finite()
-        parts[f"__sum{place}"] = nw.when(finite).then(value).otherwise(0.0)
-        parts[f"__absent{place}"] = nw.when(finite).then(0).otherwise(1)
-    by = [source.keys[name] for name in keys]
-    frame = frame.select(*by, *[expression.alias(name) for name, expression in parts.items()])
-    found = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), *[nw.col(name).sum() for name in parts]))
-    named = {name: found[source.keys[name]] for name in keys} | {"rows": found["__rows"].astype(float)}
-    for place in columns:
-        named[f"sum {place}"] = found[f"__sum{place}"].astype(float)
-        named[f"absent {place}"] = found[f"__absent{place}"].astype(float)
+        expressions[f"__sum{position}"] = nw.when(finite).then(value).otherwise(0.0)
+        expressions[f"__absent{position}"] = nw.when(finite).then(0).otherwise(1)
+    group_keys = [source.keys[name] for name in keys]
+    frame = frame.select(*group_keys, *[expression.alias(name) for name, expression in expressions.items()])
+    groups = source.fetch(
+        frame.group_by(*group_keys).agg(nw.len().alias("__rows"), *[nw.col(name).sum() for name in expressions])
+    )
+    named = {name: groups[source.keys[name]] for name in keys} | {"rows": groups["__rows"].astype(float)}
+    for position in columns:
+        named[f"sum {position}"] = groups[f"__sum{position}"].astype(float)
+        named[f"absent {position}"] = groups[f"__absent{position}"].astype(float)
     return named
 
 
@@ -260,15 +272,15 @@ def _number(
     """Return what makes a number of a column's values: a class is 1 where it is the ``chosen`` one, or the second."""
     if chosen is None and source.kind(name) in ("integer", "number", "flag"):
         return lambda column: column
-    known = tuple(classes) if chosen is not None else design.outcome_labels
+    labels = tuple(classes) if chosen is not None else design.outcome_labels
     values = classes_of(source, name, "prediction")
-    if known is None or not set(values) <= set(known):
-        odd = [text for text in values if known is None or text not in known]
-        rather = "" if known is None else f" or one of {listing(known)}"
+    if labels is None or not set(values) <= set(labels):
+        odd = [text for text in values if labels is None or text not in labels]
+        rather = "" if labels is None else f" or one of {listing(labels)}"
         raise InputError(
             f"prediction {name!r} of {source.name} holds {listing(odd, 3)}; give numbers{rather}, as the outcome has"
         )
-    wanted = known[1] if chosen is None else known[chosen]
+    wanted = labels[1] if chosen is None else labels[chosen]
     if wanted not in values:
         return lambda column: column.is_null()
     return lambda column: column == values[wanted]
@@ -290,15 +302,15 @@ def _coded(design: Design, source: Source, levels: Mapping[str, npt.NDArray[Any]
 
 def _matched(design: Design, source: Source, cells: IntArray) -> IntArray:
     """Return for each of ``cells`` (N, C) its place among the held-out cells, -1 if it is none of them."""
-    held = design.held_out
-    rows, where = distinct(np.vstack([held, cells]))
-    place = np.full(len(rows), -1)
-    place[where[: len(held)]] = np.arange(len(held))
-    found: IntArray = place[where[len(held) :]]
-    missing = np.setdiff1d(np.arange(len(held)), found)
+    held_cells = design.held_out
+    rows, index = distinct(np.vstack([held_cells, cells]))
+    cell_of = np.full(len(rows), -1)
+    cell_of[index[: len(held_cells)]] = np.arange(len(held_cells))
+    matches: IntArray = cell_of[index[len(held_cells) :]]
+    missing = np.setdiff1d(np.arange(len(held_cells)), matches)
     if len(missing):
         raise InputError(
-            f"{source.name} has no prediction for {len(missing):,} of {plural(len(held), 'held-out cell')}, such as "
-            f"{design.label(held[missing[0]])}; predict every one"
+            f"{source.name} has no prediction for {len(missing):,} of {plural(len(held_cells), 'held-out cell')}, such "
+            f"as {design.label(held_cells[missing[0]])}; predict every one"
         )
-    return found
+    return matches

@@ -362,8 +362,8 @@ def _weights(importance: object, design: Design, codes: IntArray) -> FloatArray:
     weights = weighting.of(design.held_out)
     if not weights[codes != Verdict.SEEN].sum() > 0:
         raise InputError(
-            f"no held-out cell that was never seen has an importance in {weighting.name} over 0, so nothing that matters "
-            "is scored; give them one"
+            f"no held-out cell that was never seen has an importance in {weighting.name} over 0, so nothing that "
+            "matters is scored; give them one"
         )
     return weights
 

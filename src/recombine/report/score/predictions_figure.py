@@ -56,8 +56,8 @@ class PredictionsFigure(Figure):
             for verdict, observed, predicted in self._points(model):
                 pairs = zip(observed.tolist(), predicted.tolist(), strict=True)
                 rows += [
-                    {"model": model.name, "verdict": verdict.word, "observed": one, "predicted": other}
-                    for one, other in pairs
+                    {"model": model.name, "verdict": verdict.word, "observed": outcome, "predicted": prediction}
+                    for outcome, prediction in pairs
                 ]
         return Table.from_rows(rows)
 
@@ -70,15 +70,15 @@ class PredictionsFigure(Figure):
         )
 
     def _points(self, model: ModelScore) -> list[tuple[Verdict, FloatArray, FloatArray]]:
-        found = []
+        points = []
         for verdict in VERDICTS:
             mine = np.flatnonzero(self.score.codes == verdict)
             if not len(mine):
                 continue
             if len(mine) > MOST_POINTS:
                 mine = np.sort(np.random.default_rng(0).permutation(mine)[:MOST_POINTS])
-            found.append((verdict, self.score.observed[mine].ravel(), model.predicted[mine].ravel()))
-        return found
+            points.append((verdict, self.score.observed[mine].ravel(), model.predicted[mine].ravel()))
+        return points
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
