@@ -22,7 +22,7 @@ _SYMBOLS = {"pastes": "✕", "stops moving": "✕", "does not compose": "✕", "
 _BEHAVIOUR = ("adds", "keeps moving")
 _STYLES = {"✕": "bold red", "?": "yellow", "●": "bold", "○": ""}
 #: Width of the bar of the additive share, and of a terminal that has room for it.
-_BAR, NARROW = 8, 100
+_BAR, NARROW_COLUMNS = 8, 100
 
 
 def inspection_text(inspection: Inspection, width: int = 110) -> str:
@@ -51,8 +51,8 @@ def _layers(inspection: Inspection, console: Console) -> None:
     """One line per layer; columns about unseen cells only where these are known."""
     from rich.text import Text
 
-    table, known, bars = plain_grid(), inspection.seen is not None, console.width >= NARROW
-    head = ["layer", "", "additive", "F", "F_K", *(["volume", "pasted (seen)"] if known else []), "readout"]
+    table, seen_given, bars = plain_grid(), inspection.seen is not None, console.width >= NARROW_COLUMNS
+    head = ["layer", "", "additive", "F", "F_K", *(["volume", "pasted (seen)"] if seen_given else []), "readout"]
     table.add_column(no_wrap=True)
     for _ in head[2:]:
         table.add_column(justify="right", no_wrap=True)
@@ -60,14 +60,14 @@ def _layers(inspection: Inspection, console: Console) -> None:
     for layer in inspection.layers:
         symbol = _SYMBOLS.get(layer.verdict, "○" if layer.verdict in _BEHAVIOUR else "?")
         words = Text(f"{symbol} {layer.verdict}", style=_STYLES[symbol])
-        table.add_row("", Text(layer.name), words, *(Text(text) for text in _numbers(layer, known, bars)))
+        table.add_row("", Text(layer.name), words, *(Text(text) for text in _numbers(layer, seen_given, bars)))
     console.print(table)
 
 
-def _numbers(layer: LayerReading, known: bool, bars: bool) -> list[str]:
+def _numbers(layer: LayerReading, seen_given: bool, bars: bool) -> list[str]:
     bar = "█" * round(_BAR * layer.additive) + " " if bars and layer.additive == layer.additive else ""
     texts = [f"{bar}{_short(layer.additive)}", _short(layer.F), _short(layer.F_K)]
-    if known:
+    if seen_given:
         texts += [_short(layer.volume_ratio), f"{_short(layer.pasted)} ({_short(layer.pasted_seen)})"]
     worst = min((share for share in layer.readout if share == share), default=float("nan"))
     return [*texts, _short(worst)]

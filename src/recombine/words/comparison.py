@@ -14,9 +14,9 @@ from recombine.verdicts import Verdict
 from recombine.writing import few_digits, listing, plural, written_count
 
 #: Decimals of a number beside its range.
-MOST_PLACES = 6
+MAX_DECIMALS = 6
 #: Pairs of levels that are named.
-MOST_PAIRS = 6
+MAX_PAIRS_NAMED = 6
 #: By which rule a change lies outside the ranges.
 OUTSIDE_RULE = (
     "A change is outside the ranges if the 95 % ranges before and after do not overlap; of errors that both documents "
@@ -38,7 +38,7 @@ def coefficient_meanings() -> str:
     return " ".join(f"{item.name.capitalize()}: {item.meaning}." for item in coefficients)
 
 
-def comparison_headline(found: AuditComparison | ScoreComparison) -> str:
+def comparison_headline(comparison: AuditComparison | ScoreComparison) -> str:
     """Say in one or two sentences what changed.
 
     Examples
@@ -48,105 +48,116 @@ def comparison_headline(found: AuditComparison | ScoreComparison) -> str:
     >>> comparison_headline(rc.compare(audit, audit))
     'Nothing changed.'
     """
-    if not found.changed:
+    if not comparison.changed:
         return NOTHING
-    if isinstance(found, ScoreComparison):
-        return _score_headline(found)
-    return f"{_cells_sentence(found)} {_findings_sentence(found)}"
+    if isinstance(comparison, ScoreComparison):
+        return _score_headline(comparison)
+    return f"{_cells_sentence(comparison)} {_findings_sentence(comparison)}"
 
 
-def _cells_sentence(found: AuditComparison) -> str:
-    if found.transitions is not None:
-        gone = f", {found.vanished:,} vanished with levels that are gone" if found.vanished else ""
-        return f"{plural(found.lost, 'cell')} lost (no longer seen or determined){gone}, {found.gained:,} gained."
-    known = [sum(found.counts[verdict.word][side] for verdict in (Verdict.SEEN, Verdict.DETERMINED)) for side in (0, 1)]
-    totals = found.counts["total"]
-    about = "about " if found.estimated else ""
+def _cells_sentence(comparison: AuditComparison) -> str:
+    if comparison.transitions is not None:
+        gone = f", {comparison.vanished:,} vanished with levels that are gone" if comparison.vanished else ""
+        lost = plural(comparison.lost, "cell")
+        return f"{lost} lost (no longer seen or determined){gone}, {comparison.gained:,} gained."
+    settled = [
+        sum(comparison.counts[verdict.word][side] for verdict in (Verdict.SEEN, Verdict.DETERMINED)) for side in (0, 1)
+    ]
+    totals = comparison.counts["total"]
+    about = "about " if comparison.estimated else ""
     return (
-        f"Seen or determined: {about}{written_count(known[0])} of {written_count(totals[0])} cells before, "
-        f"{about}{written_count(known[1])} of {written_count(totals[1])} after (counts only: {found.obstacle})."
+        f"Seen or determined: {about}{written_count(settled[0])} of {written_count(totals[0])} cells before, "
+        f"{about}{written_count(settled[1])} of {written_count(totals[1])} after (counts only: {comparison.obstacle})."
     )
 
 
-def _findings_sentence(found: AuditComparison) -> str:
-    new, gone, stay = (len(some) for some in (found.findings.new, found.findings.gone, found.findings.stay))
+def _findings_sentence(comparison: AuditComparison) -> str:
+    new, gone, stay = (
+        len(findings_of)
+        for findings_of in (comparison.findings.new, comparison.findings.gone, comparison.findings.stay)
+    )
     return f"Findings: {new:,} new, {gone:,} gone, {stay:,} stay{'s' if stay == 1 else ''}."
 
 
-def _score_headline(found: ScoreComparison) -> str:
-    stay, new, gone = (len(names) for names in (found.models.stay, found.models.new, found.models.gone))
-    models = f" Models: {new:,} new, {gone:,} gone." if found.models.changed else ""
+def _score_headline(comparison: ScoreComparison) -> str:
+    stay, new, gone = (len(names) for names in (comparison.models.stay, comparison.models.new, comparison.models.gone))
+    models = f" Models: {new:,} new, {gone:,} gone." if comparison.models.changed else ""
     if not stay:
         return f"No model is in both.{models}"
-    moved = f"{len(found.better):,} lower, {len(found.worse):,} higher"
+    moved = f"{len(comparison.better):,} lower, {len(comparison.worse):,} higher"
     return f"Errors outside the ranges: {moved}, of {plural(stay, 'model')} in both.{models}"
 
 
-def comparison_notes(found: AuditComparison | ScoreComparison) -> list[str]:
+def comparison_notes(comparison: AuditComparison | ScoreComparison) -> list[str]:
     """Say what limits the comparison."""
-    if isinstance(found, AuditComparison):
-        said = []
-        if found.transitions is None:
-            said.append(f"Cells were not compared one by one: {found.obstacle}.")
+    if isinstance(comparison, AuditComparison):
+        sentences = []
+        if comparison.transitions is None:
+            sentences.append(f"Cells were not compared one by one: {comparison.obstacle}.")
         else:
-            said += _one_sided(found.transitions)
-        said += _respellings(found)
-        if found.estimated:
-            said.append("Counts that are estimates from samples are marked with 'about'.")
-        if not found.levels and found.factors.stay:
-            said.append("Levels were not compared: there are too many to name in a document.")
-        if "outcome" in found.settings and found.forecast:
-            said.append("The outcomes are not the same column, so that forecasts are of different things.")
-        if "structure" in found.settings or "order" in found.settings:
-            said.append("The audits assume different structures, so that verdicts change for that reason too.")
-        return said
-    other = [f"Numbers before and after are of different things: {found.obstacle}."] if found.obstacle else []
-    if not found.same_cells:
-        other.append("Not the same cells were held out: errors before and after are about different cells.")
-    return other
+            sentences += _one_sided(comparison.transitions)
+        sentences += _respellings(comparison)
+        if comparison.estimated:
+            sentences.append("Counts that are estimates from samples are marked with 'about'.")
+        if not comparison.levels and comparison.factors.stay:
+            sentences.append("Levels were not compared: there are too many to name in a document.")
+        if "outcome" in comparison.settings and comparison.forecast:
+            sentences.append("The outcomes are not the same column, so that forecasts are of different things.")
+        if "structure" in comparison.settings or "order" in comparison.settings:
+            sentences.append("The audits assume different structures, so that verdicts change for that reason too.")
+        return sentences
+    score_notes = (
+        [f"Numbers before and after are of different things: {comparison.obstacle}."] if comparison.obstacle else []
+    )
+    if not comparison.same_cells:
+        score_notes.append("Not the same cells were held out: errors before and after are about different cells.")
+    return score_notes
 
 
 def _one_sided(moved: Transitions) -> list[str]:
     """Say how many cells only one side lists, and how many of these are seen or determined there."""
-    said = []
+    sentences = []
     for word, which, states, why in (
         ("before", moved.only_before, moved.before, "gone"),
         ("after", moved.only_after, moved.after, "new"),
     ):
-        count, known = int(which.sum()), int((which & (states <= Verdict.DETERMINED)).sum())
+        count, settled = int(which.sum()), int((which & (states <= Verdict.DETERMINED)).sum())
         if count:
             verb = "is" if count == 1 else "are"
-            said.append(
-                f"{plural(count, 'cell')} {verb} listed only {word}, {known:,} of them seen or determined: a level "
+            sentences.append(
+                f"{plural(count, 'cell')} {verb} listed only {word}, {settled:,} of them seen or determined: a level "
                 f"is {why}, or the other audit takes the cell to be impossible or was not asked for it."
             )
-    return said
+    return sentences
 
 
-def _respellings(found: AuditComparison) -> list[str]:
+def _respellings(comparison: AuditComparison) -> list[str]:
     """Say which levels are gone while a new one differs from them only by the way it is written."""
-    pairs = [f"{name} {old!r} and {new!r}" for name, old, new in found.respelled]
+    pairs = [f"{name} {old!r} and {new!r}" for name, old, new in comparison.respelled]
     if not pairs:
         return []
     return [
-        f"Likely respelled: {listing(pairs, MOST_PAIRS)}. The first is gone, the second is new, and only the way they "
-        "are written differs (case, blanks, punctuation, the digits of a number); if they are one level, write it "
+        f"Likely respelled: {listing(pairs, MAX_PAIRS_NAMED)}. The first is gone, the second is new, and only the way "
+        "they are written differs (case, blanks, punctuation, the digits of a number); if they are one level, write it "
         "as before."
     ]
 
 
-def count_text(found: AuditComparison, word: str) -> tuple[str, str, str]:
+def count_text(comparison: AuditComparison, word: str) -> tuple[str, str, str]:
     """Return a verdict's count before, after, and the change with its sign."""
-    old, new = found.counts[word]
-    exact = [one.counts.get("exact", True) or word in ("seen", "total") for one in (found.before, found.after)]
+    old, new = comparison.counts[word]
+    exact = [
+        document.counts.get("exact", True) or word in ("seen", "total")
+        for document in (comparison.before, comparison.after)
+    ]
     texts = [f"{'' if sure else 'about '}{written_count(count)}" for sure, count in zip(exact, (old, new), strict=True)]
     step = new - old
     return texts[0], texts[1], "" if not step else f"{'+' if step > 0 else '−'}{written_count(abs(step))}"
 
 
-def shown_counts(found: AuditComparison) -> list[str]:
+def shown_counts(comparison: AuditComparison) -> list[str]:
     """Return the verdicts that either audit has, and the total."""
-    return [word for word, pair in found.counts.items() if any(pair) or word in ("seen", "determined", "total")]
+    return [word for word, pair in comparison.counts.items() if any(pair) or word in ("seen", "determined", "total")]
 
 
 def amount_text(amount: AmountRecord | None) -> str:
@@ -162,11 +173,11 @@ def amount_text(amount: AmountRecord | None) -> str:
     if amount.low is None or amount.high is None:
         return few_digits(amount.value)
     half = (amount.high - amount.low) / 2
-    places = 1 - math.floor(math.log10(half)) if 0 < half < math.inf else MOST_PLACES + 1
-    if places > MOST_PLACES or max(map(abs, (amount.value, amount.low, amount.high))) >= 1e9:
+    places = 1 - math.floor(math.log10(half)) if 0 < half < math.inf else MAX_DECIMALS + 1
+    if places > MAX_DECIMALS or max(map(abs, (amount.value, amount.low, amount.high))) >= 1e9:
         value, low, high = map(few_digits, (amount.value, amount.low, amount.high))
     else:
-        value, low, high = (f"{one:,.{max(places, 0)}f}" for one in (amount.value, amount.low, amount.high))
+        value, low, high = (f"{end:,.{max(places, 0)}f}" for end in (amount.value, amount.low, amount.high))
     return f"{value} [{low}, {high}]".replace("-", "−")
 
 
@@ -185,7 +196,7 @@ def outside_text(change: AmountChange) -> str:
     return word if change.rise is None or not change.changed else f"{word}: per cell {amount_text(change.rise)}"
 
 
-def findings_by_code(found: Sequence[FindingRecord]) -> list[FindingRecord]:
+def findings_by_code(findings: Sequence[FindingRecord]) -> list[FindingRecord]:
     """Put findings of one code and message together again, all their subjects in one.
 
     Examples
@@ -195,8 +206,8 @@ def findings_by_code(found: Sequence[FindingRecord]) -> list[FindingRecord]:
     [('a', 'b')]
     """
     grouped: dict[tuple[str, str], FindingRecord] = {}
-    for item in found:
-        known = grouped.get((item.code, item.message))
-        subjects = (*known.subjects, *item.subjects) if known else item.subjects
+    for item in findings:
+        earlier = grouped.get((item.code, item.message))
+        subjects = (*earlier.subjects, *item.subjects) if earlier else item.subjects
         grouped[item.code, item.message] = FindingRecord(item.code, item.title, item.severity, item.message, subjects)
     return list(grouped.values())

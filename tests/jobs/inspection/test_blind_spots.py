@@ -122,7 +122,7 @@ def test_stored_networks_that_fail_are_not_praised_and_the_manual_counts_them() 
     counts: dict[str, dict[str, int]] = {}
     for decoder, reading, error in stored_networks():
         assert error > 0.5
-        layer = judge_layer(reading, known=True)
+        layer = judge_layer(reading, seen_given=True)
         sentence = layer_sentence(layer, ("x", "y"))
         assert not any(words in sentence for words in PRAISE)
         assert "no mixture" not in sentence or reading.pasted < 0.3

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 import recombine as rc
 from recombine.report.audit.record import audit_json
 from recombine.report.comparison import markdown_code, markdown_prose
-from recombine.report.comparison.markdown import MOST_LETTERS, MOST_ROWS, MOST_TEXT
+from recombine.report.comparison.markdown import MAX_MARKDOWN_ROWS, MAX_NAME_LETTERS, MAX_TEXT_LETTERS
 from recombine.report.screen import printable
 
 HOSTILE = [
@@ -59,7 +59,7 @@ def shown(page: str) -> str:
 def test_a_name_is_shown_letter_by_letter(name):
     want = printable(name).replace("\n", "\\n")
     for text, most in (
-        (f"| a |\n| :-- |\n| {markdown_code(name)} |", MOST_LETTERS),
+        (f"| a |\n| :-- |\n| {markdown_code(name)} |", MAX_NAME_LETTERS),
         (f"so: {markdown_prose(name)}", 600),
     ):
         page = rendered(text)
@@ -149,7 +149,7 @@ def test_a_summary_fits_into_a_comment():
     found = rc.compare(one, two)
     text = found.markdown
     assert found.gained > 3_000
-    assert len(text) < MOST_TEXT + 1_000
+    assert len(text) < MAX_TEXT_LETTERS + 1_000
     assert "left out: too long for a summary." in text
     assert text.count("<details>") == text.count("</details>")
 
@@ -173,5 +173,5 @@ def test_a_huge_change_makes_a_short_summary():
     found = rc.compare(few, many)
     assert found.gained > 80_000
     assert len(found.markdown) < 20_000  # GitHub takes 65,536 letters
-    assert len(found.markdown.splitlines()) < 3 * MOST_ROWS + 60
-    assert f"and {found.gained - MOST_ROWS:,} more" in found.markdown
+    assert len(found.markdown.splitlines()) < 3 * MAX_MARKDOWN_ROWS + 60
+    assert f"and {found.gained - MAX_MARKDOWN_ROWS:,} more" in found.markdown

@@ -9,7 +9,7 @@ import pytest
 
 import recombine as rc
 from recombine.report.comparison import comparison_json, comparison_text
-from recombine.report.comparison.record import MOST_CELLS
+from recombine.report.comparison.record import MAX_CELLS_RECORDED
 
 
 def audit(cells) -> rc.Audit:
@@ -39,7 +39,7 @@ def test_json_holds_what_the_comparison_says(found):
     steps = record["transitions"]
     assert (steps["lost"], steps["gained"]) == (found.lost, found.gained)
     assert sum(row["cells"] for row in steps["table"]) == int(found.transitions.changed.sum())
-    assert len(steps["lost_cells"]) == min(found.lost, MOST_CELLS)
+    assert len(steps["lost_cells"]) == min(found.lost, MAX_CELLS_RECORDED)
     assert {row["what"]: (row["before"], row["after"]) for row in record["counts"]} == found.counts
     assert record["levels"] == {"colour": {"new": ["green"], "gone": []}}
     assert [item["code"] for item in record["findings"]["new"]] == [item.code for item in found.findings.new]

@@ -47,12 +47,12 @@ class FindingChanges:
 
 
 def _by_subject(document: AuditDocument) -> dict[tuple[str, str], FindingRecord]:
-    found = {}
+    records = {}
     for item in document.findings:
         for subject in item.subjects or ("",):
             alone = (subject,) if subject else ()
-            found[item.code, subject] = FindingRecord(item.code, item.title, item.severity, item.message, alone)
-    return found
+            records[item.code, subject] = FindingRecord(item.code, item.title, item.severity, item.message, alone)
+    return records
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,40 +117,40 @@ class AuditComparison:
         """What the audits assume or were asked, where it differs, before and after."""
         sides = [
             {
-                "outcome": one.outcome or "none",
-                "structure": one.structure.name,
-                "order": str(one.order),
-                "assumption": one.structure.assumes,
-                "rows": f"{one.rows:,}" if isinstance(one.rows, int | float) else one.rows,
-                "symmetric factors": "; ".join(", ".join(group) for group in one.symmetric) or "none",
-                "cells listed": one.cells.of,
+                "outcome": document.outcome or "none",
+                "structure": document.structure.name,
+                "order": str(document.order),
+                "assumption": document.structure.assumes,
+                "rows": f"{document.rows:,}" if isinstance(document.rows, int | float) else document.rows,
+                "symmetric factors": "; ".join(", ".join(group) for group in document.symmetric) or "none",
+                "cells listed": document.cells.of,
                 "scales": ", ".join(
-                    f"{factor.name} {factor.scale}" for factor in one.factors if factor.scale != FactorScale.LABELS
+                    f"{factor.name} {factor.scale}" for factor in document.factors if factor.scale != FactorScale.LABELS
                 )
                 or "none",
             }
-            for one in (self.before, self.after)
+            for document in (self.before, self.after)
         ]
         return {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
 
     @property
     def forecast(self) -> dict[str, tuple[float | None, float | None]]:
         """Model -> what it is forecast to be off by, before and after; only where either is known."""
-        sides = [one.forecast.error for one in (self.before, self.after)]
-        found = {
+        sides = [document.forecast.error for document in (self.before, self.after)]
+        errors = {
             words: tuple(None if error is None else getattr(error, name) for error in sides)
             for name, words in FORECASTS.items()
         }
-        return {name: (old, new) for name, (old, new) in found.items() if not old == new is None}
+        return {name: (old, new) for name, (old, new) in errors.items() if not old == new is None}
 
     @property
     def changed(self) -> bool:
         """Whether anything that is compared differs."""
         cells = self.transitions is not None and bool(self.transitions.changed.any())
-        levels = self.factors.changed or any(found.changed for found in self.levels.values())
+        levels = self.factors.changed or any(difference.changed for difference in self.levels.values())
         numbers = any(old != new for old, new in [*self.counts.values(), *self.forecast.values()])
-        said = any(old.message != new.message for old, new in self.findings.stay)
-        return bool(cells or levels or numbers or said or self.settings or self.findings.new or self.findings.gone)
+        reworded = any(old.message != new.message for old, new in self.findings.stay)
+        return bool(cells or levels or numbers or reworded or self.settings or self.findings.new or self.findings.gone)
 
     @property
     def markdown(self) -> str:
@@ -171,7 +171,7 @@ class AuditComparison:
 
 def compare_audits(before: AuditDocument, after: AuditDocument) -> AuditComparison:
     """Compare two audits that were read."""
-    names = [[factor.name for factor in one.factors] for one in (before, after)]
+    names = [[factor.name for factor in document.factors] for document in (before, after)]
     levels = {}
     if before.levels is not None and after.levels is not None:
         for name in Difference.between(*names).stay:
@@ -194,9 +194,9 @@ def compare_audits(before: AuditDocument, after: AuditDocument) -> AuditComparis
 
 def _obstacle(before: AuditDocument, after: AuditDocument) -> str:
     """Say why cells cannot be compared one by one, if they cannot."""
-    for word, one in (("before", before), ("after", after)):
-        if one.cells.of not in ("all cells", "targets") or one.levels is None:
-            return f"the audit {word} does not list its cells: {one.cells.obstacle or 'there are too many levels'}"
+    for word, document in (("before", before), ("after", after)):
+        if document.cells.of not in ("all cells", "targets") or document.levels is None:
+            return f"the audit {word} does not list its cells: {document.cells.obstacle or 'there are too many levels'}"
     if {factor.name for factor in before.factors} != {factor.name for factor in after.factors}:
         return "the factors are not the same"
     if {frozenset(group) for group in before.symmetric} != {frozenset(group) for group in after.symmetric}:
@@ -216,11 +216,11 @@ def _transitions(before: AuditDocument, after: AuditDocument) -> Transitions:
 
 def _named_levels(document: AuditDocument, word: str) -> dict[str, tuple[str, ...]]:
     assert document.levels is not None
-    own = {factor.name: document.levels[factor.name] for factor in document.factors}
-    for name, labels in own.items():
+    levels_of = {factor.name: document.levels[factor.name] for factor in document.factors}
+    for name, labels in levels_of.items():
         if not labels or len(set(labels)) < len(labels):
             raise InputError(f"the audit {word} names a level of factor {name!r} twice, or none; write it anew")
-    return own
+    return levels_of
 
 
 def _read_map(document: AuditDocument, word: str, levels: dict[str, tuple[str, ...]]) -> CellMap:

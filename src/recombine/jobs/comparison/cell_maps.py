@@ -50,11 +50,11 @@ class CellMap:
         if not len(self.cells):
             return ""
         ids = mixed_radix(self.cells, sizes)
-        first = np.flatnonzero((np.diff(ids, prepend=-2) != 1) | (np.diff(self.codes, prepend=-1) != 0))
-        stop = np.append(first[1:], len(ids))
-        starts, ends = ids[first], ids[stop - 1] + 1
+        run_starts = np.flatnonzero((np.diff(ids, prepend=-2) != 1) | (np.diff(self.codes, prepend=-1) != 0))
+        stop = np.append(run_starts[1:], len(ids))
+        starts, ends = ids[run_starts], ids[stop - 1] + 1
         gaps = starts - np.append(0, ends[:-1])
-        letters = [LETTERS[code] for code in self.codes[first].tolist()]
+        letters = [LETTERS[code] for code in self.codes[run_starts].tolist()]
         pieces = zip(gaps.tolist(), (ends - starts).tolist(), letters, strict=True)
         return "".join(f"{f'{gap}{GAP}' if gap else ''}{length}{letter}" for gap, length, letter in pieces)
 
@@ -63,15 +63,15 @@ class CellMap:
         """Return the map that `runs` wrote; what no map of these ``sizes`` can be is refused."""
         if not re.fullmatch(rf"(?:[0-9]{{1,19}}[{LETTERS}{GAP}])*", text):
             raise InputError("the runs of its cells are not numbers and letters such as 3s1d")
-        found = re.findall(r"([0-9]+)(.)", text)
-        lengths = [int(number) for number, _ in found]
-        listed = sum(length for length, (_, letter) in zip(lengths, found, strict=True) if letter != GAP)
+        pieces = re.findall(r"([0-9]+)(.)", text)
+        lengths = [int(number) for number, _ in pieces]
+        listed = sum(length for length, (_, letter) in zip(lengths, pieces, strict=True) if letter != GAP)
         if sum(lengths) > min(product_size(sizes), MAX_ID) or listed > MOST_LISTED:
             raise InputError(f"the runs of its cells name more than the {written_count(product_size(sizes))} there are")
         spans = np.array(lengths, dtype=np.int64)
-        codes = np.array([LETTERS.find(letter) for _, letter in found], dtype=np.int64)
-        kept, starts = codes >= 0, np.cumsum(spans) - spans
-        spans, codes, starts = spans[kept], codes[kept], starts[kept]
+        codes = np.array([LETTERS.find(letter) for _, letter in pieces], dtype=np.int64)
+        is_listed, starts = codes >= 0, np.cumsum(spans) - spans
+        spans, codes, starts = spans[is_listed], codes[is_listed], starts[is_listed]
         ids = np.repeat(starts - (np.cumsum(spans) - spans), spans) + np.arange(int(spans.sum()))
         cells = np.stack(np.unravel_index(ids, sizes), axis=1) if len(ids) else np.zeros((0, len(sizes)), dtype=int)
         return cls(cells.astype(np.int64), np.repeat(codes, spans))
@@ -84,8 +84,8 @@ def listed_map(audit: Audit) -> CellMap:
         seen = audit.design.seen
         cells = np.vstack([cells, seen])
         codes = np.concatenate([codes, np.full(len(seen), int(Verdict.SEEN))])
-    order, first = np.unique(mixed_radix(cells, audit.design.sizes), return_index=True)
-    return CellMap(cells[first], codes[first]) if len(order) else CellMap(cells, codes)
+    order, first_rows = np.unique(mixed_radix(cells, audit.design.sizes), return_index=True)
+    return CellMap(cells[first_rows], codes[first_rows]) if len(order) else CellMap(cells, codes)
 
 
 def named_levels(audit: Audit) -> dict[str, list[str]] | None:
@@ -134,9 +134,9 @@ def cells_digest(design: Design, cells: IntArray) -> str:
     >>> cells_digest(one, one.seen) == cells_digest(one, one.seen[::-1]) != cells_digest(one, one.seen[:2])
     True
     """
-    recoded, said = _recoded(design, cells)
+    recoded, labels = _recoded(design, cells)
     rows = distinct(recoded)[0].astype("<i8")
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(labels, sort_keys=True).encode())
     digest.update(np.ascontiguousarray(rows).tobytes())
     return digest.hexdigest()[:32]
 
@@ -159,12 +159,12 @@ def _recoded(design: Design, cells: IntArray) -> tuple[IntArray, dict[str, list[
     """Return cells with factors by name and levels by label, symmetric ones sorted, and these labels by factor."""
     order = sorted(range(len(design.names)), key=design.names.__getitem__)
     recoded = np.empty_like(cells)
-    said: dict[str, list[str]] = {}
+    used_labels: dict[str, list[str]] = {}
     for group in design.groups:
         places, labels = list(group), design.factors[group[0]].labels
         used = sorted(np.unique(cells[:, places]).tolist(), key=labels.__getitem__)
         rank = np.zeros(len(labels), dtype=np.int64)
         rank[used] = np.arange(len(used))
         recoded[:, places] = np.sort(rank[cells[:, places]], axis=1)
-        said |= {design.names[place]: [labels[code] for code in used] for place in group}
-    return recoded[:, order], said
+        used_labels |= {design.names[position]: [labels[code] for code in used] for position in group}
+    return recoded[:, order], used_labels

@@ -27,18 +27,18 @@ def compare(before: object, after: object) -> AuditComparison | ScoreComparison:
     >>> cells = [[0, 0], [0, 1], [1, 0], [2, 2]]
     >>> before = rc.audit(rc.Design.from_cells(cells, names=["colour", "shape"]))
     >>> after = rc.audit(rc.Design.from_cells([*cells, [2, 0]], names=["colour", "shape"]))
-    >>> found = compare(before, after)
-    >>> found
+    >>> comparison = compare(before, after)
+    >>> comparison
     AuditComparison(4 gained, 0 lost; 0 findings new, 1 gone)
-    >>> found.transitions.table
+    >>> comparison.transitions.table
     before        after       cells
     disconnected  determined  3
     disconnected  seen        1
     """
-    old, new = (read_document(one, word) for one, word in ((before, "before"), (after, "after")))
+    old, new = (read_document(side, word) for side, word in ((before, "before"), (after, "after")))
     if isinstance(old, AuditDocument) and isinstance(new, AuditDocument):
         return compare_audits(old, new)
     if isinstance(old, ScoreDocument) and isinstance(new, ScoreDocument):
         return compare_scores(old, new)
-    kinds = ["an audit" if isinstance(one, AuditDocument) else "a score" for one in (old, new)]
+    kinds = ["an audit" if isinstance(side, AuditDocument) else "a score" for side in (old, new)]
     raise InputError(f"{kinds[0]} cannot be compared with {kinds[1]}; give two audits or two scores")

@@ -62,8 +62,8 @@ def respelled(gone: Iterable[str], new: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _folded(name: str) -> object:
-    found = spelling(name)
-    return found.casefold() if isinstance(found, str) else found
+    spelled = spelling(name)
+    return spelled.casefold() if isinstance(spelled, str) else spelled
 
 
 def _place(name: str) -> tuple[bool, float, str]:

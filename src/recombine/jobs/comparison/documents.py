@@ -237,11 +237,11 @@ def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
         raise InputError(f"{name} was written by a recombine that did not say of what kind it is; write it anew")
     if not isinstance(kind, str) or kind not in SCHEMAS:
         raise InputError(f"{name} is of kind {kind!r:.40}; {wanted}")
-    schema, known = document.get("schema"), SCHEMAS[kind]
-    if type(schema) is not int or schema != known:
+    schema, current = document.get("schema"), SCHEMAS[kind]
+    if type(schema) is not int or schema != current:
         raise InputError(
             f"{name} is of schema {schema!r:.40}, written by recombine {document.get('recombine')!s:.40}, and this "
-            f"version compares schema {known}; write it anew with recombine {kind} ... --json of this version"
+            f"version compares schema {current}; write it anew with recombine {kind} ... --json of this version"
         )
     try:
         if kind == "audit":

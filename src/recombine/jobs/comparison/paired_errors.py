@@ -17,9 +17,9 @@ from recombine.jobs.score.score import Score
 from recombine.verdicts import Verdict
 
 #: Held-out cells whose errors are kept; of more only means are.
-MOST_CELLS = 100_000
+MAX_CELLS_KEPT = 100_000
 #: How far the mean of kept errors may be off the mean beside it, and how small a difference is rounding, as a share.
-ROUNDING = 1e-5
+ROUNDING_SHARE = 1e-5
 
 
 def cell_errors_record(score: Score) -> dict[str, object] | None:
@@ -38,14 +38,17 @@ def cell_errors_record(score: Score) -> dict[str, object] | None:
     ('12d', True)
     """
     cells = score.design.held_out
-    if score.weights is not None or not 0 < len(cells) <= MOST_CELLS:
+    if score.weights is not None or not 0 < len(cells) <= MAX_CELLS_KEPT:
         return None
     order = ordered_cells(score.design, cells)
     if len(order) < len(cells):
         return None
     squares = {model.name: np.sum((model.predicted - score.observed) ** 2, axis=1)[order] for model in score.models}
     verdicts = CellMap(np.arange(len(order))[:, None], score.codes[order].astype(np.int64)).runs((len(order),))
-    texts = {name: base64.b64encode(found.astype("<f4").tobytes()).decode() for name, found in squares.items()}
+    texts = {
+        name: base64.b64encode(square_errors.astype("<f4").tobytes()).decode()
+        for name, square_errors in squares.items()
+    }
     return {"verdicts": verdicts, "errors": texts}
 
 
@@ -54,31 +57,31 @@ def paired_differences(before: ScoreDocument, after: ScoreDocument, name: str) -
 
     They can where both documents keep the errors of the same cells, of which the same were unseen (or determined).
     """
-    sides = [_kept(one, name) for one in (before, after)]
+    sides = [_kept(document, name) for document in (before, after)]
     if before.held_out_digest != after.held_out_digest or sides[0] is None or sides[1] is None:
         return {}
     (old_codes, old), (new_codes, new) = sides[0], sides[1]
     if len(old) != len(new):
         return {}
-    found = {}
+    rises = {}
     for what, old_mine, new_mine in (
         ("error on unseen cells", old_codes != Verdict.SEEN, new_codes != Verdict.SEEN),
         ("error on determined cells", old_codes == Verdict.DETERMINED, new_codes == Verdict.DETERMINED),
     ):
-        values = [_stated(one, name, what) for one in (before, after)]
-        means = [float(part.mean()) if len(part) else np.nan for part in (old[old_mine], new[new_mine])]
-        same = np.array_equal(old_mine, new_mine) and np.allclose(values, means, rtol=ROUNDING, atol=0.0)
+        values = [_stated(document, name, what) for document in (before, after)]
+        means = [float(errors.mean()) if len(errors) else np.nan for errors in (old[old_mine], new[new_mine])]
+        same = np.array_equal(old_mine, new_mine) and np.allclose(values, means, rtol=ROUNDING_SHARE, atol=0.0)
         if same and old_mine.sum() > 1:
             rise = mean_amount(new[new_mine] - old[old_mine])
-            if abs(rise.value) <= ROUNDING * max(means):
-                found[what] = AmountRecord(rise.value, min(rise.low, 0.0), max(rise.high, 0.0))
+            if abs(rise.value) <= ROUNDING_SHARE * max(means):
+                rises[what] = AmountRecord(rise.value, min(rise.low, 0.0), max(rise.high, 0.0))
             else:
-                found[what] = AmountRecord(rise.value, rise.low, rise.high)
-    return found
+                rises[what] = AmountRecord(rise.value, rise.low, rise.high)
+    return rises
 
 
 def _stated(document: ScoreDocument, name: str, what: str) -> float:
-    model = next(one for one in document.models if one.name == name)
+    model = next(record for record in document.models if record.name == name)
     amount = model.unseen_error if what == "error on unseen cells" else model.determined_error
     return np.nan if amount is None or amount.value is None else amount.value
 
@@ -89,7 +92,7 @@ def _kept(document: ScoreDocument, name: str) -> tuple[IntArray, FloatArray] | N
     if record is None or name not in record.errors:
         return None
     try:
-        if not 0 < count <= MOST_CELLS:
+        if not 0 < count <= MAX_CELLS_KEPT:
             raise InputError("it has another number of held-out cells")
         verdicts = CellMap.read(record.verdicts, (count,)).codes
         errors = _decoded(record.errors[name], count)

@@ -39,7 +39,7 @@ class AmountChange:
         """
         if self.rise is not None and self.rise.low is not None and self.rise.high is not None:
             return self.rise.low > 0 or self.rise.high < 0
-        ends = [(one.low, one.high) for one in (self.before, self.after) if one is not None]
+        ends = [(amount.low, amount.high) for amount in (self.before, self.after) if amount is not None]
         if len(ends) < 2 or any(end is None or end != end for pair in ends for end in pair):
             return None
         (low, high), (new_low, new_high) = ends
@@ -52,7 +52,7 @@ class AmountChange:
     @property
     def rises(self) -> bool:
         """Whether the number is larger than it was."""
-        values = [None if one is None else one.value for one in (self.before, self.after)]
+        values = [None if amount is None else amount.value for amount in (self.before, self.after)]
         return values[0] is not None and values[1] is not None and values[1] > values[0]
 
     @property
@@ -99,7 +99,7 @@ class ScoreComparison:
     @property
     def outside(self) -> dict[str, tuple[AmountChange, ...]]:
         """Model -> the changes that lie outside the ranges."""
-        return {name: tuple(one for one in found if one.outside) for name, found in self.changes.items()}
+        return {name: tuple(change for change in every if change.outside) for name, every in self.changes.items()}
 
     @property
     def worse(self) -> tuple[str, ...]:
@@ -112,31 +112,33 @@ class ScoreComparison:
         return self._moved(False)
 
     def _moved(self, up: bool) -> tuple[str, ...]:
-        found = self.outside
-        return tuple(name for name in found if any(one.what in ERRORS and one.rises is up for one in found[name]))
+        moved = self.outside
+        return tuple(
+            name for name in moved if any(change.what in ERRORS and change.rises is up for change in moved[name])
+        )
 
     @property
     def settings(self) -> dict[str, tuple[str, str]]:
         """What the scores are about or assume, where it differs, before and after."""
         sides = [
             {
-                "outcome": one.outcome or "none",
-                "measure of error": one.measure,
-                "factors": ", ".join(sorted(one.factors)),
-                "structure": one.structure,
-                "assumption": one.assumption,
-                "seen cells": f"{one.seen_cells:,}",
-                "held-out cells": f"{one.held_out_cells:,}",
-                "determined cells": f"{one.determined_cells:,}",
+                "outcome": document.outcome or "none",
+                "measure of error": document.measure,
+                "factors": ", ".join(sorted(document.factors)),
+                "structure": document.structure,
+                "assumption": document.assumption,
+                "seen cells": f"{document.seen_cells:,}",
+                "held-out cells": f"{document.held_out_cells:,}",
+                "determined cells": f"{document.determined_cells:,}",
             }
-            for one in (self.before, self.after)
+            for document in (self.before, self.after)
         ]
         return {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
 
     @property
     def changed(self) -> bool:
         """Whether anything that is compared differs."""
-        numbers = any(one.changed for found in self.changes.values() for one in found)
+        numbers = any(change.changed for every in self.changes.values() for change in every)
         return bool(self.models.changed or numbers or self.settings or not self.same_cells)
 
     @property
@@ -157,7 +159,7 @@ class ScoreComparison:
 
 def compare_scores(before: ScoreDocument, after: ScoreDocument) -> ScoreComparison:
     """Compare two scores that were read."""
-    old, new = ({model.name: model for model in one.models} for one in (before, after))
+    old, new = ({model.name: model for model in document.models} for document in (before, after))
     models = Difference.between(old, new)
     changes = {}
     for name in models.stay:
@@ -178,14 +180,14 @@ def _changes(before: ModelRecord, after: ModelRecord, paired: dict[str, AmountRe
 
 
 def _numbers(model: ModelRecord) -> dict[str, AmountRecord]:
-    found: dict[str, AmountRecord | None] = {"error on unseen cells": model.unseen_error}
+    amounts: dict[str, AmountRecord | None] = {"error on unseen cells": model.unseen_error}
     for row in model.by_verdict:
         if row.verdict != "determined" or model.determined_error is None:
-            found[f"error on {row.verdict} cells"] = AmountRecord(row.error, row.low, row.high)
-    found["error on determined cells"] = model.determined_error or found.get("error on determined cells")
-    found |= {f"cause: {name}": amount for name, amount in model.causes.items()}
+            amounts[f"error on {row.verdict} cells"] = AmountRecord(row.error, row.low, row.high)
+    amounts["error on determined cells"] = model.determined_error or amounts.get("error on determined cells")
+    amounts |= {f"cause: {name}": amount for name, amount in model.causes.items()}
     for name, by_factor in model.by_factor.items():
         if name not in model.causes:  # of factors only coefficients are compared: their amounts are those of the cause
-            found |= {f"{name}: {factor}": amount for factor, amount in by_factor.items()}
-    found["gain over adding"] = model.gain
-    return {what: amount for what, amount in found.items() if amount is not None}
+            amounts |= {f"{name}: {factor}": amount for factor, amount in by_factor.items()}
+    amounts["gain over adding"] = model.gain
+    return {what: amount for what, amount in amounts.items() if amount is not None}

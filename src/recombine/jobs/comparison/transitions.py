@@ -51,14 +51,14 @@ class Transitions:
     --------
     >>> side = {"colour": ["blue", "red"], "shape": ["ball", "cube"]}
     >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> one = CellMap(cells, np.array([0, 2, 2, 0]))
-    >>> two = CellMap(cells, np.array([0, 0, 1, 0]))
-    >>> found = Transitions.between(one, two, side, side)
-    >>> found.table
+    >>> before = CellMap(cells, np.array([0, 2, 2, 0]))
+    >>> after = CellMap(cells, np.array([0, 0, 1, 0]))
+    >>> transitions = Transitions.between(before, after, side, side)
+    >>> transitions.table
     before        after       cells
     disconnected  seen        1
     disconnected  determined  1
-    >>> found.gained.sum(), found.lost.sum()
+    >>> transitions.gained.sum(), transitions.lost.sum()
     (np.int64(2), np.int64(0))
     """
 
@@ -76,20 +76,23 @@ class Transitions:
         """Match the cells of two maps by the names of their levels; ``symmetric`` are groups of places of factors."""
         joint = {name: tuple(in_order({*old[name], *new[name]})) for name in in_order(old)}
         renamed = _places(symmetric, list(old), list(joint))
-        one, two = (
-            canonical(_recoded(found, levels, joint), renamed) for found, levels in ((before, old), (after, new))
+        old_cells, new_cells = (
+            canonical(_recoded(cell_map, levels, joint), renamed) for cell_map, levels in ((before, old), (after, new))
         )
-        cells, where = distinct(np.vstack([one, two]))
+        cells, index = distinct(np.vstack([old_cells, new_cells]))
         sides = []
-        for place, found, levels in ((where[: len(one)], before, old), (where[len(one) :], after, new)):
+        for positions, cell_map, levels in (
+            (index[: len(old_cells)], before, old),
+            (index[len(old_cells) :], after, new),
+        ):
             state = _unlisted(cells, joint, levels)
-            state[place] = found.codes
+            state[positions] = cell_map.codes
             sides.append(state)
         return cls(joint, cells, *sides)
 
     @cached_property
     def gained(self) -> BoolArray:
-        """Cells that either way exist, were neither seen nor determined and now are, shape (N,)."""
+        """Cells possible in both tables that became seen or determined, shape (N,)."""
         return np.asarray(_open(self.before) & _known(self.after))
 
     @cached_property
@@ -121,8 +124,8 @@ class Transitions:
     def table(self) -> Table:
         """One row per pair of states that differ: how many cells went from the one to the other, most first."""
         pairs = self.before[self.changed] * len(STATES) + self.after[self.changed]
-        found, counts = np.unique(pairs, return_counts=True)
-        order = sorted(zip((-counts).tolist(), found.tolist(), strict=True), key=_both_ways)
+        distinct_pairs, counts = np.unique(pairs, return_counts=True)
+        order = sorted(zip((-counts).tolist(), distinct_pairs.tolist(), strict=True), key=_both_ways)
         return Table(
             {
                 "before": np.array([STATES[pair // len(STATES)] for _, pair in order], dtype=object),
@@ -153,27 +156,27 @@ def _both_ways(item: tuple[int, int]) -> tuple[int, int, int, int]:
 
 
 def _places(symmetric: Sequence[Subset], old: Sequence[str], joint: Sequence[str]) -> list[Subset]:
-    return [tuple(sorted(joint.index(old[place]) for place in group)) for group in symmetric]
+    return [tuple(sorted(joint.index(old[position]) for position in group)) for group in symmetric]
 
 
-def _recoded(found: CellMap, levels: Levels, joint: Mapping[str, Sequence[str]]) -> IntArray:
+def _recoded(cell_map: CellMap, levels: Levels, joint: Mapping[str, Sequence[str]]) -> IntArray:
     """Return a map's cells with the factors and codes of the joint levels, (N, C)."""
     names = list(levels)
     columns = []
     for name, every in joint.items():
-        place = {label: code for code, label in enumerate(every)}
-        codes = np.array([place[label] for label in levels[name]], dtype=np.int64)
-        columns.append(codes[found.cells[:, names.index(name)]])
+        code_of = {label: code for code, label in enumerate(every)}
+        codes = np.array([code_of[label] for label in levels[name]], dtype=np.int64)
+        columns.append(codes[cell_map.cells[:, names.index(name)]])
     return np.stack(columns, axis=1)
 
 
 def _unlisted(cells: IntArray, joint: Mapping[str, Sequence[str]], levels: Levels) -> IntArray:
     """Say of each cell why a side that does not list it does not, (N,)."""
-    known = np.ones(len(cells), dtype=bool)
-    for place, (name, every) in enumerate(joint.items()):
-        own = set(levels[name])
-        known &= np.array([label in own for label in every], dtype=bool)[cells[:, place]]
-    return np.where(known, NOT_LISTED, NO_SUCH_LEVEL)
+    has_levels = np.ones(len(cells), dtype=bool)
+    for position, (name, every) in enumerate(joint.items()):
+        own_levels = set(levels[name])
+        has_levels &= np.array([label in own_levels for label in every], dtype=bool)[cells[:, position]]
+    return np.where(has_levels, NOT_LISTED, NO_SUCH_LEVEL)
 
 
 def _known(states: IntArray) -> BoolArray:

@@ -88,18 +88,18 @@ class LayerReading:
         return getattr(self, {"predicted by a sum": "predicted"}.get(column, column.replace(" ", "_")))
 
 
-def judge_layer(reading: LayerReading, known: bool = False) -> LayerReading:
-    """Return the reading with its verdict; ``known`` is whether seen cells are told from unseen ones.
+def judge_layer(reading: LayerReading, seen_given: bool = False) -> LayerReading:
+    """Return the reading with its verdict; ``seen_given`` is whether seen cells are told from unseen ones.
 
     Examples
     --------
     >>> judge_layer(LayerReading("code", 56, 1.0, 1.0, (1.0, 1.0), (1.0, 1.0), None)).verdict
     'adds'
     """
-    return replace(reading, verdict=_verdict(reading, known))
+    return replace(reading, verdict=_verdict(reading, seen_given))
 
 
-def _verdict(reading: LayerReading, known: bool) -> str:
+def _verdict(reading: LayerReading, seen_given: bool) -> str:
     if reading.additive != reading.additive:
         return "constant"
     # Before "adds": sums painted into the unseen cells raise the additive share of outputs that are not sums.
@@ -111,4 +111,4 @@ def _verdict(reading: LayerReading, known: bool) -> str:
         return "stops moving"
     if reading.volume_ratio == reading.volume_ratio:
         return "keeps moving"
-    return "cannot tell" if known else "mixes"
+    return "cannot tell" if seen_given else "mixes"

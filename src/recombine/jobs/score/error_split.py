@@ -87,9 +87,9 @@ class ErrorSplit:
         """Mean product of each column's part with the error, (K,)."""
         return np.asarray(self.parts.T @ self.error / len(self.error))
 
-    def amount_of(self, part: FloatArray) -> float:
+    def amount_of(self, values: FloatArray) -> float:
         """Return the mean product of a ``part`` (T,) with the error."""
-        return float(np.mean(part * self.error))
+        return float(np.mean(values * self.error))
 
     @property
     def noise_variances(self) -> FloatArray:

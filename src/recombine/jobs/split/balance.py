@@ -11,13 +11,13 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 
 #: Bins of a numeric outcome, each with equally many rows as far as ties allow.
-BINS = 10
+OUTCOME_BINS = 10
 #: Classes of an outcome above which nothing can be alike.
-MOST_CLASSES = 100
+MAX_OUTCOME_CLASSES = 100
 #: Exchanges of chosen cells for others that are tried, and others that are looked at each time.
-EXCHANGES, LOOKED_AT = 400, 256
+MAX_EXCHANGES, OTHERS_PER_EXCHANGE = 400, 256
 #: Part of the rows, one in so many, by which an exchange may miss the number of rows asked for.
-TOLERATED = 200
+ROWS_PER_TOLERATED_ROW = 200
 
 
 def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
@@ -30,15 +30,15 @@ def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
     """
     values, where = np.unique(outcome, return_inverse=True)
     where = np.asarray(where.reshape(-1), dtype=np.int64)
-    if len(values) <= BINS or outcome.dtype.kind not in "iuf":
-        if len(values) > MOST_CLASSES:
+    if len(values) <= OUTCOME_BINS or outcome.dtype.kind not in "iuf":
+        if len(values) > MAX_OUTCOME_CLASSES:
             raise InputError(
-                f"the outcome to stratify by has {len(values):,} classes, more than {MOST_CLASSES}; give numbers, or "
-                "merge classes"
+                f"the outcome to stratify by has {len(values):,} classes, more than {MAX_OUTCOME_CLASSES}; give "
+                "numbers, or merge classes"
             )
         return where
     below = np.concatenate([[0], np.cumsum(np.bincount(where))[:-1]])
-    return np.asarray(np.unique((below * BINS // len(outcome))[where], return_inverse=True)[1].reshape(-1))
+    return np.asarray(np.unique((below * OUTCOME_BINS // len(outcome))[where], return_inverse=True)[1].reshape(-1))
 
 
 def outcome_counts(bins: IntArray, where: IntArray, cells: int) -> FloatArray:
@@ -88,7 +88,7 @@ def draw_cells(
     chosen = _filled(order, rows, aim)
     if counts is not None and goal is not None and len(chosen):
         drawn = [chosen, _filled(_by_quota(order, counts, goal, generator), rows, aim)]
-        chosen = min(drawn, key=lambda one: float(((goal - counts[one].sum(axis=0)) ** 2).sum()))
+        chosen = min(drawn, key=lambda option: float(((goal - counts[option].sum(axis=0)) ** 2).sum()))
         chosen = _exchanged(chosen, pool, rows, aim, counts, goal, generator)
     return np.sort(chosen)
 
@@ -96,16 +96,16 @@ def draw_cells(
 def _filled(order: IntArray, rows: IntArray, aim: int) -> IntArray:
     """Take cells in order, leaving out those that are too large by then, and one more if that is nearer."""
     taken: list[IntArray] = []
-    left, gap = order, aim
-    while len(left := left[rows[left] <= gap]) and gap > 0:
-        many = int(np.searchsorted(np.cumsum(rows[left]), gap, side="right"))
-        taken.append(left[:many])
-        gap -= int(rows[left[:many]].sum())
-        left = left[many:]
+    fitting, gap = order, aim
+    while len(fitting := fitting[rows[fitting] <= gap]) and gap > 0:
+        many = int(np.searchsorted(np.cumsum(rows[fitting]), gap, side="right"))
+        taken.append(fitting[:many])
+        gap -= int(rows[fitting[:many]].sum())
+        fitting = fitting[many:]
     chosen = np.concatenate([*taken, np.zeros(0, dtype=np.int64)]).astype(np.int64)
-    rest = np.setdiff1d(order, chosen)
-    if gap > 0 and len(rest):
-        last = rest[np.argmin(rows[rest])]
+    remaining = np.setdiff1d(order, chosen)
+    if gap > 0 and len(remaining):
+        last = remaining[np.argmin(rows[remaining])]
         if not len(chosen) or abs(int(rows[last]) - gap) < gap:
             chosen = np.append(chosen, last)
     return chosen
@@ -115,9 +115,9 @@ def _by_quota(order: IntArray, counts: FloatArray, goal: FloatArray, generator: 
     """Put cells into an order that keeps every bin's share: each comes when the turn of its commonest bin is."""
     bins = (counts[order] + 0.5 * generator.random((len(order), counts.shape[1]))).argmax(axis=1)
     turn = np.empty(len(order))
-    for one in range(counts.shape[1]):
-        mine = np.flatnonzero(bins == one)
-        turn[mine] = np.cumsum(counts[order[mine]].sum(axis=1)) / max(goal[one], 1e-9)
+    for outcome_bin in range(counts.shape[1]):
+        mine = np.flatnonzero(bins == outcome_bin)
+        turn[mine] = np.cumsum(counts[order[mine]].sum(axis=1)) / max(goal[outcome_bin], 1e-9)
     return order[np.argsort(turn, kind="stable")]
 
 
@@ -137,19 +137,19 @@ def _exchanged(
     taken = np.zeros(len(rows), dtype=bool)
     taken[chosen] = True
     total, lack = int(rows[chosen].sum()), goal - counts[chosen].sum(axis=0)
-    most = max(abs(total - aim), min(aim // TOLERATED, int(rows[pool].max())))
+    tolerance = max(abs(total - aim), min(aim // ROWS_PER_TOLERATED_ROW, int(rows[pool].max())))
     others = np.setdiff1d(pool, chosen)
-    for _ in range(EXCHANGES if len(others) else 0):
+    for _ in range(MAX_EXCHANGES if len(others) else 0):
         mine, theirs = np.flatnonzero(taken), others[~taken[others]]
-        out = generator.choice(mine, size=min(int(generator.integers(1, 3)), len(mine)), replace=False)
-        into = generator.choice(theirs, size=(LOOKED_AT, int(generator.integers(1, 3))))
-        sums = total - int(rows[out].sum()) + rows[into].sum(axis=1)
-        left = ((lack + counts[out].sum(axis=0) - counts[into].sum(axis=1)) ** 2).sum(axis=1)
-        left[(np.abs(sums - aim) > most) | ((into.shape[1] > 1) & (into[:, 0] == into[:, -1]))] = np.inf
-        best = int(np.argmin(left))
-        if left[best] < (lack**2).sum() - 1e-9:
-            lack = lack + counts[out].sum(axis=0) - counts[into[best]].sum(axis=0)
+        leaving = generator.choice(mine, size=min(int(generator.integers(1, 3)), len(mine)), replace=False)
+        into = generator.choice(theirs, size=(OTHERS_PER_EXCHANGE, int(generator.integers(1, 3))))
+        sums = total - int(rows[leaving].sum()) + rows[into].sum(axis=1)
+        distance = ((lack + counts[leaving].sum(axis=0) - counts[into].sum(axis=1)) ** 2).sum(axis=1)
+        distance[(np.abs(sums - aim) > tolerance) | ((into.shape[1] > 1) & (into[:, 0] == into[:, -1]))] = np.inf
+        best = int(np.argmin(distance))
+        if distance[best] < (lack**2).sum() - 1e-9:
+            lack = lack + counts[leaving].sum(axis=0) - counts[into[best]].sum(axis=0)
             total = int(sums[best])
-            taken[out], taken[into[best]] = False, True
+            taken[leaving], taken[into[best]] = False, True
             others = pool[~taken[pool]]
     return np.flatnonzero(taken)

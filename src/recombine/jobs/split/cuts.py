@@ -19,15 +19,15 @@ from recombine.cells.conjunctions import Conjunctions
 from recombine.jobs.split.spanning import spanning_cells
 
 #: Pairs of levels and orders of levels that are tried for one cut.
-PAIRS, ORDERS = 24, 8
+PAIRS_TRIED, ORDERS_TRIED = 24, 8
 #: Levels of all cells in all orders together, so that large tables get fewer.
-MOST_ORDERED = 2_000_000
+MAX_LEVELS_ORDERED = 2_000_000
 #: Waste, as a share of what is asked for, that ends the search.
-LITTLE = 0.005
+WASTE_SHARE_ACCEPTED = 0.005
 #: Entries of the table of cells by basis that is worked out at most.
-MOST_ENTRIES = 2_000_000
+MAX_BASIS_ENTRIES = 2_000_000
 #: Pairs of levels in cells that are looked at.
-MOST_PAIRED = 100_000
+MAX_PAIRS_IN_CELLS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,21 +68,25 @@ def find_cut(
     True
     """
     full: Cut | None = None
-    part: Cut | None = None
+    partial: Cut | None = None
     for cut in _candidates(features, cells, rows, aim, generator):
         reach = cut.reach(rows)
         if not reach:
             continue
         if reach >= aim:
             full = cut if full is None or cut.waste(rows, aim) < full.waste(rows, aim) else full
-            if full.waste(rows, aim) <= LITTLE * aim:
+            if full.waste(rows, aim) <= WASTE_SHARE_ACCEPTED * aim:
                 return full
-        elif part is None or _worth(cut, rows, aim) > _worth(part, rows, aim):
-            part = cut
+        elif partial is None or _worth(cut, rows, aim) > _worth(partial, rows, aim):
+            partial = cut
     sparing = (
-        not at_once and part is not None and not part.waste(rows, aim) and full is not None and full.waste(rows, aim)
+        not at_once
+        and partial is not None
+        and not partial.waste(rows, aim)
+        and full is not None
+        and full.waste(rows, aim)
     )
-    return part if full is None or sparing else full
+    return partial if full is None or sparing else full
 
 
 def _worth(cut: Cut, rows: IntArray, aim: int) -> float:
@@ -98,7 +102,7 @@ def _candidates(
         return
     levels = _Levels(features, cells, ids, rows)
     yield from levels.pairs(aim, generator)
-    for _ in range(int(np.clip(MOST_ORDERED // ids.size, 3, ORDERS))):
+    for _ in range(int(np.clip(MAX_LEVELS_ORDERED // ids.size, 3, ORDERS_TRIED))):
         yield from levels.blocks(aim, generator)
     yield from _by_basis(features, cells, rows, generator)
 
@@ -107,18 +111,18 @@ def _usable(features: Conjunctions, cells: IntArray, out: BoolArray) -> BoolArra
     """Say which cells that go ``out`` (M,) have all their levels in what is left."""
     usable = out.copy()
     for group in _families(features):
-        there = np.zeros(features.sizes[group[0]], dtype=bool)
-        for place in group:
-            there[cells[~out, place]] = True
-        for place in group:
-            usable &= there[cells[:, place]]
+        present = np.zeros(features.sizes[group[0]], dtype=bool)
+        for factor in group:
+            present[cells[~out, factor]] = True
+        for factor in group:
+            usable &= present[cells[:, factor]]
     return usable
 
 
 def _families(features: Conjunctions) -> list[tuple[int, ...]]:
     """Return the factors, interchangeable ones together."""
-    paired = {place for group in features.symmetric for place in group}
-    return [*features.symmetric, *((place,) for place in range(len(features.sizes)) if place not in paired)]
+    paired = {factor for group in features.symmetric for factor in group}
+    return [*features.symmetric, *((factor,) for factor in range(len(features.sizes)) if factor not in paired)]
 
 
 def _without_conjunctions(
@@ -132,7 +136,7 @@ def _without_conjunctions(
     """From order 2 on: conjunctions that go out of training whole, taken at random until they hold enough rows."""
     columns, where = np.unique(ids, return_inverse=True)
     where = where.reshape(ids.shape)
-    for _ in range(ORDERS):
+    for _ in range(ORDERS_TRIED):
         rank = generator.permutation(len(columns))
         weight = np.zeros(len(columns))
         turn = rank[where].min(axis=1)  # the turn at which a cell goes out
@@ -144,25 +148,25 @@ def _without_conjunctions(
 
 def _enough(total: FloatArray, aim: int) -> list[int]:
     """Return where a running total is last within the aim, and some places beyond where more is lost on the way."""
-    first = int(np.searchsorted(total, aim))
+    reached = int(np.searchsorted(total, aim))
     beyond = [int(np.searchsorted(total, aim * more)) for more in (1.1, 1.3, 1.7)]
-    return sorted({place for place in (first - 1, first, *beyond) if 0 <= place < len(total)})
+    return sorted({position for position in (reached - 1, reached, *beyond) if 0 <= position < len(total)})
 
 
 def _by_basis(features: Conjunctions, cells: IntArray, rows: IntArray, generator: np.random.Generator) -> Iterator[Cut]:
     """Cut at each cell of a random basis: out goes what needs this cell, which may be the cell alone."""
-    if len(cells) * min(features.columns, len(cells)) > MOST_ENTRIES:
+    if len(cells) * min(features.columns, len(cells)) > MAX_BASIS_ENTRIES:
         return
     basis = spanning_cells(features, cells, generator.permutation(len(cells)), int(generator.integers(2**31)))
-    if basis is None or len(cells) * len(basis) > MOST_ENTRIES:
+    if basis is None or len(cells) * len(basis) > MAX_BASIS_ENTRIES:
         return
     from threadpoolctl import threadpool_limits
 
-    whole = features.incidence(cells).toarray()
+    matrix = features.incidence(cells).toarray()
     with threadpool_limits(1):
-        needed = np.abs(np.linalg.solve(whole[basis] @ whole[basis].T, whole[basis] @ whole.T)) > 1e-6
-    for place in generator.permutation(len(basis)):
-        out = needed[place]
+        needed = np.abs(np.linalg.solve(matrix[basis] @ matrix[basis].T, matrix[basis] @ matrix.T)) > 1e-6
+    for position in generator.permutation(len(basis)):
+        out = needed[position]
         if 2 * out.sum() < len(cells):
             yield Cut(out, _usable(features, cells, out))
 
@@ -173,8 +177,8 @@ class _Levels:
     def __init__(self, features: Conjunctions, cells: IntArray, ids: IntArray, rows: IntArray) -> None:
         self.features, self.cells, self.ids, self.rows = features, cells, ids, rows
         self.weight = np.zeros(features.columns)
-        for place in range(ids.shape[1]):
-            self.weight += np.bincount(ids[:, place], rows, minlength=features.columns)
+        for slot in range(ids.shape[1]):
+            self.weight += np.bincount(ids[:, slot], rows, minlength=features.columns)
 
     def cut(self, function: IntArray) -> Cut:
         """Return the cut by a function, one whole number per column; levels that would be lost change sides."""
@@ -189,48 +193,48 @@ class _Levels:
         return Cut(out, _usable(self.features, self.cells, out))
 
     def _lost(self, out: BoolArray) -> IntArray:
-        left = np.zeros(self.features.columns, dtype=bool)
-        left[self.ids[~out]] = True
+        remaining = np.zeros(self.features.columns, dtype=bool)
+        remaining[self.ids[~out]] = True
         here = np.zeros(self.features.columns, dtype=bool)
         here[self.ids[out]] = True
-        return np.flatnonzero(here & ~left)
+        return np.flatnonzero(here & ~remaining)
 
     def _sides(self, function: IntArray, lost: IntArray) -> IntArray:
         """What to say of each lost level so that its cells stay: less than nothing where the others say more."""
         total = np.zeros(len(function))
         value = function[self.ids].sum(axis=1)
-        for place in range(self.ids.shape[1]):
-            total += np.bincount(self.ids[:, place], np.sign(value) * self.rows, minlength=len(function))
+        for slot in range(self.ids.shape[1]):
+            total += np.bincount(self.ids[:, slot], np.sign(value) * self.rows, minlength=len(function))
         return -np.sign(total[lost]).astype(np.int64)
 
     def pairs(self, aim: int, generator: np.random.Generator) -> Iterator[Cut]:
         """Two levels that only meet each other: of all pairs those whose cut is lightest, nearest the aim, and any."""
         count, width = self.ids.shape[1], self.features.columns
         places = list(itertools.combinations(range(count), 2))
-        chosen = generator.permutation(len(self.cells))[: max(MOST_PAIRED // len(places), 50)]
+        chosen = generator.permutation(len(self.cells))[: max(MAX_PAIRS_IN_CELLS // len(places), 50)]
         ids = np.sort(self.ids[chosen], axis=1)
-        numbers = np.concatenate([ids[:, one] * width + ids[:, two] for one, two in places])
-        found, where = np.unique(numbers, return_inverse=True)
-        met = np.bincount(where.reshape(-1), np.tile(self.rows[chosen], len(places)), minlength=len(found))
-        pairs = np.stack(np.divmod(found, width), axis=1)
+        numbers = np.concatenate([ids[:, slot] * width + ids[:, other_slot] for slot, other_slot in places])
+        pair_numbers, where = np.unique(numbers, return_inverse=True)
+        met = np.bincount(where.reshape(-1), np.tile(self.rows[chosen], len(places)), minlength=len(pair_numbers))
+        pairs = np.stack(np.divmod(pair_numbers, width), axis=1)
         pairs, met = pairs[(apart := pairs[:, 0] != pairs[:, 1])], met[apart]
         if not len(pairs):
             return
         met *= len(self.cells) / len(chosen)
         size = self.weight[pairs].sum(axis=1) - 2 * met
-        third = PAIRS // 3
+        third = PAIRS_TRIED // 3
         enough = np.where(size >= aim, size - aim, np.inf)
         picked = [np.argsort(size)[:third], np.argsort(enough)[:third], generator.permutation(len(pairs))[:third]]
-        for place in np.unique(np.concatenate(picked)):
+        for position in np.unique(np.concatenate(picked)):
             function = np.zeros(self.features.columns, dtype=np.int64)
-            function[pairs[place]] = 1, -1
+            function[pairs[position]] = 1, -1
             yield self.cut(function)
 
     def blocks(self, aim: int, generator: np.random.Generator) -> Iterator[Cut]:
         """Blocks of two factors' levels that only meet each other, larger and larger until the aim is passed."""
         count = self.ids.shape[1]
-        one, two = generator.permutation(count)[:2]
-        rank = self._in_line(int(one), int(two), generator)
+        slot, other_slot = generator.permutation(count)[:2]
+        rank = self._in_line(int(slot), int(other_slot), generator)
         low, high = 0.0, 0.5
         for _ in range(12):
             middle = (low + high) / 2
@@ -238,32 +242,32 @@ class _Levels:
             yield cut
             low, high = (middle, high) if self.rows[cut.out].sum() < aim else (low, middle)
 
-    def _in_line(self, one: int, two: int, generator: np.random.Generator) -> dict[int, FloatArray]:
+    def _in_line(self, slot: int, other_slot: int, generator: np.random.Generator) -> dict[int, FloatArray]:
         """Put the levels of two factors into one line, 0 to 1, those that meet near each other."""
-        left, right = self.ids[:, one], self.ids[:, two]
-        alike = self.features.blocks and self._block_of(one) == self._block_of(two)
+        levels, other_levels = self.ids[:, slot], self.ids[:, other_slot]
+        alike = self.features.blocks and self._block_of(slot) == self._block_of(other_slot)
         rank = generator.random(self.features.columns)
         rounds = int(generator.integers(4))
         for _ in range(0 if alike else rounds):
-            for to, since in ((left, right), (right, left)):
+            for to, since in ((levels, other_levels), (other_levels, levels)):
                 total = np.bincount(to, rank[since] * self.rows, minlength=len(rank))
                 mine = np.unique(to)
                 mean = total[mine] / np.bincount(to, self.rows, minlength=len(rank))[mine]
                 rank[mine] = (np.argsort(np.argsort(mean + 1e-9 * generator.random(len(mine)))) + 0.5) / len(mine)
         if alike:
-            mine = generator.permutation(np.unique(np.concatenate([left, right])))
+            mine = generator.permutation(np.unique(np.concatenate([levels, other_levels])))
             sides = {1: mine[::2], -1: mine[1::2]}
         else:
-            sides = {1: generator.permutation(np.unique(left)), -1: generator.permutation(np.unique(right))}
+            sides = {1: generator.permutation(np.unique(levels)), -1: generator.permutation(np.unique(other_levels))}
         line = {}
         for sign, mine in sides.items():
             line[sign] = np.full(self.features.columns, np.inf)
             line[sign][mine[np.argsort(rank[mine], kind="stable")]] = np.arange(len(mine)) / max(len(mine), 1)
         return line
 
-    def _block_of(self, place: int) -> int:
+    def _block_of(self, slot: int) -> int:
         starts = [columns.start for columns in self.features.blocks.values()]
-        return int(np.searchsorted(starts, self.ids[0, place], side="right"))
+        return int(np.searchsorted(starts, self.ids[0, slot], side="right"))
 
     def _block(self, line: dict[int, FloatArray], share: float) -> IntArray:
         function = np.zeros(self.features.columns, dtype=np.int64)

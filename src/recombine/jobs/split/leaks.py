@@ -16,13 +16,13 @@ from recombine.cells.conjunctions import Subset, canonical, contains, distinct
 from recombine.tables.numbers import is_number
 
 #: Copies of a level are told where so many are expected by chance at most.
-BY_CHANCE = 0.01
+MAX_COPIES_BY_CHANCE = 0.01
 #: A level on fewer test cells than this is too little to be a copy of another.
-FEWEST_CELLS = 2
+MIN_CELLS_COPIED = 2
 #: Levels of training that a test level is compared with at most, those that share its rarest row.
-MOST_COMPARED = 50
+MAX_LEVELS_COMPARED = 50
 #: Letters from which on case is taken to mean nothing: the alleles A and a are two.
-SHORTEST_FOLDED = 3
+MIN_LETTERS_FOLDED = 3
 #: Punctuation that means nothing; a plus, a star or a dash at an end may mean something (A+, A-).
 _IDLE = frozenset("_.,;:'\"`´’‘“”/\\|()[]{}!?¿¡·•")
 _DASHES = frozenset("-‐‑‒–—−")
@@ -80,7 +80,7 @@ def find_leaks(rows: SidedRows) -> tuple[Leak, ...]:
     >>> [(leak.kind, leak.cells) for leak in find_leaks(sides)]
     [('same cell', 1), ('respelled level', 1)]
     """
-    found: list[Leak] = []
+    leaks: list[Leak] = []
     test, where = distinct(rows.codes[~rows.train])
     count = np.bincount(where, minlength=len(test))
     train = distinct(rows.codes[rows.train])[0]
@@ -91,13 +91,13 @@ def find_leaks(rows: SidedRows) -> tuple[Leak, ...]:
         views.append(("permuted cell", canonical(train, rows.symmetric), canonical(test, rows.symmetric)))
     merged = [canonical(_merge(cells, spelled), rows.symmetric) for cells in (train, test)]
     views.append(("respelled level", merged[0], merged[1]))
-    for kind, there, here in views:
-        hit = open_cells & contains(there, here)
+    for kind, train_view, test_view in views:
+        hit = open_cells & contains(train_view, test_view)
         if hit.any():
             words = tuple(rows.text(cell) for cell in test[hit][:3])
-            found.append(Leak(kind, int(hit.sum()), int(count[hit].sum()), words))
+            leaks.append(Leak(kind, int(hit.sum()), int(count[hit].sum()), words))
             open_cells &= ~hit
-    return (*found, *_copied_levels(rows))
+    return (*leaks, *_copied_levels(rows))
 
 
 def alike_levels(rows: SidedRows) -> list[tuple[str, str, str]]:
@@ -105,14 +105,14 @@ def alike_levels(rows: SidedRows) -> list[tuple[str, str, str]]:
 
     Levels of the test that training has as they are written are left out.
     """
-    found = []
-    for place, (name, labels) in enumerate(zip(rows.names, rows.labels, strict=True)):
-        train = set(rows.codes[rows.train, place].tolist())
+    alike = []
+    for factor, (name, labels) in enumerate(zip(rows.names, rows.labels, strict=True)):
+        train = set(rows.codes[rows.train, factor].tolist())
         by_spelling = {spelling(labels[code]): labels[code] for code in sorted(train, reverse=True)}
-        for code in sorted(set(rows.codes[~rows.train, place].tolist()) - train):
-            if (other := by_spelling.get(spelling(labels[code]))) is not None:
-                found.append((name, labels[code], other))
-    return found
+        for code in sorted(set(rows.codes[~rows.train, factor].tolist()) - train):
+            if (twin := by_spelling.get(spelling(labels[code]))) is not None:
+                alike.append((name, labels[code], twin))
+    return alike
 
 
 def spelling(label: str) -> object:
@@ -128,17 +128,17 @@ def spelling(label: str) -> object:
     if is_number(label):
         return float(label)
     text = unicodedata.normalize("NFKC", label).strip()
-    kept = []
-    for place, sign in enumerate(text):
-        before, after = text[place - 1 : place], text[place + 1 : place + 2]
+    signs = []
+    for position, sign in enumerate(text):
+        before, after = text[position - 1 : position], text[position + 1 : position + 2]
         between_digits = before.isdigit() and after.isdigit()
         idle = sign.isspace() or unicodedata.category(sign) == "Cf" or (sign in _IDLE and not between_digits)
         if sign in _DASHES:
             idle = before.isalnum() and after.isalnum() and not between_digits
         if not idle:
-            kept.append(sign)
-    letters = "".join(kept)
-    return (letters.casefold() if len(letters) >= SHORTEST_FOLDED else letters) or label
+            signs.append(sign)
+    letters = "".join(signs)
+    return (letters.casefold() if len(letters) >= MIN_LETTERS_FOLDED else letters) or label
 
 
 def _respelled(rows: SidedRows) -> list[IntArray]:
@@ -151,7 +151,7 @@ def _respelled(rows: SidedRows) -> list[IntArray]:
 
 
 def _merge(cells: IntArray, maps: Sequence[IntArray]) -> IntArray:
-    return np.stack([one[cells[:, place]] for place, one in enumerate(maps)], axis=1)
+    return np.stack([level_map[cells[:, factor]] for factor, level_map in enumerate(maps)], axis=1)
 
 
 def _copied_levels(rows: SidedRows) -> list[Leak]:
@@ -160,10 +160,10 @@ def _copied_levels(rows: SidedRows) -> list[Leak]:
         return []
     test, train = _Profile.of(rows, ~rows.train), _Profile.of(rows, rows.train)
     cells, words = np.zeros(len(test.cells), dtype=bool), []
-    for place, name in enumerate(rows.names):
-        for level, other, mine, chance in _copies(test, train, place):
+    for factor, name in enumerate(rows.names):
+        for level, original, mine, chance in _copies(test, train, factor):
             cells |= mine
-            what = f"{name} {rows.labels[place][level]!r} has the rows of {rows.labels[place][other]!r}"
+            what = f"{name} {rows.labels[factor][level]!r} has the rows of {rows.labels[factor][original]!r}"
             words.append(f"{what} in all of its {int(mine.sum()):,} test cells ({_written(chance)} expected by chance)")
     return [Leak("copied level", int(cells.sum()), int(test.rows[cells].sum()), tuple(words))] if words else []
 
@@ -197,21 +197,21 @@ def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return np.asarray(state ^ (state >> np.uint64(31)))
 
 
-def _copies(test: _Profile, train: _Profile, place: int) -> list[tuple[int, int, BoolArray, float]]:
+def _copies(test: _Profile, train: _Profile, factor: int) -> list[tuple[int, int, BoolArray, float]]:
     """Return (test level, training level, its test cells (M,), number of such pairs expected by chance).
 
     By chance means: each outcome of the test level is drawn anew, and agrees as often as further levels agree with it
     in the same contexts, or as often as its outcome occurs in the table, whichever makes the coincidence likelier. A
     context without further levels tells nothing.
     """
-    both = np.vstack([np.delete(profile.cells, place, axis=1) for profile in (test, train)])
+    both = np.vstack([np.delete(profile.cells, factor, axis=1) for profile in (test, train)])
     context = distinct(both)[1]
     here, there = context[: len(test.cells)], context[len(test.cells) :]
     outcome = np.unique(np.concatenate([test.outcomes, train.outcomes]), return_inverse=True)[1].reshape(-1)
     mine, theirs = outcome[: len(test.cells)], outcome[len(test.cells) :]
     width = int(outcome.max()) + 1
     key_here, key_there = here * width + mine, there * width + theirs
-    levels, level_there = test.cells[:, place], train.cells[:, place]
+    levels, level_there = test.cells[:, factor], train.cells[:, factor]
     overall = np.bincount(theirs, minlength=width) / max(len(theirs), 1)
     in_context = np.bincount(there, minlength=int(context.max()) + 1)
     keys, key_count = np.unique(key_there, return_counts=True)
@@ -220,33 +220,33 @@ def _copies(test: _Profile, train: _Profile, place: int) -> list[tuple[int, int,
     size = int(max(levels.max(initial=0), level_there.max(initial=0))) + 1
     pairs_there = np.unique(key_there * size + level_there)
     tries = len(np.unique(levels)) * len(np.unique(level_there))
-    found = []
+    copies = []
     for level in np.unique(levels):
         cells = np.flatnonzero(levels == level)
-        if len(cells) < FEWEST_CELLS or not met[cells].all():
+        if len(cells) < MIN_CELLS_COPIED or not met[cells].all():
             continue
         rare = key_here[cells[np.argmin(met[cells])]]
         low, high = np.searchsorted(key_there[order], [rare, rare + 1])
-        for other in np.unique(level_there[order[low:high]])[:MOST_COMPARED]:
-            if other == level or not np.isin(key_here[cells] * size + other, pairs_there).all():
+        for original in np.unique(level_there[order[low:high]])[:MAX_LEVELS_COMPARED]:
+            if original == level or not np.isin(key_here[cells] * size + original, pairs_there).all():
                 continue
             # The pair's own cells are no evidence of what others have.
-            own = np.isin(key_here[cells] * size + level, pairs_there)
+            has_pair = np.isin(key_here[cells] * size + level, pairs_there)
             inside = np.isin(here[cells], there[level_there == level])
             others = in_context[here[cells]] - 1 - inside
-            same = met[cells] - 1 - own
+            same = met[cells] - 1 - has_pair
             # The mean rate to the power of the contexts is no less than the product of their rates.
             rate = (same.sum() + 1) / (others.sum() + 1)
             chance = np.where(others > 0, np.maximum(rate, overall[mine[cells]]), 1.0)
             likely = np.log(chance).sum() + math.log(tries)
-            if likely <= math.log(BY_CHANCE):
-                found.append((int(level), int(other), levels == level, math.exp(max(likely, -700.0))))
-    return found
+            if likely <= math.log(MAX_COPIES_BY_CHANCE):
+                copies.append((int(level), int(original), levels == level, math.exp(max(likely, -700.0))))
+    return copies
 
 
-def _counted(keys: IntArray, counts: IntArray, asked: IntArray) -> IntArray:
-    """Return how often each of ``asked`` (N,) was counted, by ascending ``keys``."""
+def _counted(keys: IntArray, counts: IntArray, wanted: IntArray) -> IntArray:
+    """Return how often each of ``wanted`` (N,) was counted, by ascending ``keys``."""
     if not len(keys):
-        return np.zeros(len(asked), dtype=np.int64)
-    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    return np.asarray(np.where(keys[place] == asked, counts[place], 0), dtype=np.int64)
+        return np.zeros(len(wanted), dtype=np.int64)
+    position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.asarray(np.where(keys[position] == wanted, counts[position], 0), dtype=np.int64)

@@ -44,8 +44,8 @@ def read_mix(test: str | Mapping[str, float]) -> Mix:
     """
     mix: Mix = {}
     for name, share in _given(test):
-        part = found[1] if (found := _OF_FACTOR.fullmatch(str(name))) else str(name)
-        word = " ".join(part.replace("-", " ").replace("_", " ").split()).lower()
+        label = match[1] if (match := _OF_FACTOR.fullmatch(str(name))) else str(name)
+        word = " ".join(label.replace("-", " ").replace("_", " ").split()).lower()
         if word not in PARTS:
             raise InputError(f"test part {name!r} is unknown;{near_miss(word, PARTS)} Parts: {listing(PARTS)}")
         if share is None:
@@ -76,12 +76,12 @@ def hidden_place(test: str | Mapping[str, float], factors: Sequence[object]) -> 
         drug, dose
     """
     names = [str(name) for name in factors]
-    for part, _ in _given(test):
-        if found := _OF_FACTOR.fullmatch(str(part)):
-            if found[2] not in names:
-                hint = near_miss(found[2], names)
-                raise InputError(f"test part {part!r}: {found[2]!r} is not a factor;{hint} Factors: {listing(names)}")
-            return names.index(found[2])
+    for label, _ in _given(test):
+        if match := _OF_FACTOR.fullmatch(str(label)):
+            if match[2] not in names:
+                hint = near_miss(match[2], names)
+                raise InputError(f"test part {label!r}: {match[2]!r} is not a factor;{hint} Factors: {listing(names)}")
+            return names.index(match[2])
     return None
 
 
@@ -91,7 +91,7 @@ def _given(test: object) -> list[tuple[object, object]]:
         return list(test.items())
     if not isinstance(test, str):
         raise InputError(f"test is {test!r}; give a text such as 'determined:0.2' or a mapping of parts to shares")
-    return [_pair(part) for part in split_names(" ".join(test.splitlines()))]
+    return [_pair(text) for text in split_names(" ".join(test.splitlines()))]
 
 
 def _pair(text: str) -> tuple[str, object]:

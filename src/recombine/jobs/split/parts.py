@@ -22,17 +22,17 @@ from recombine.writing import plural
 #: Where the levels of factors lie, given training cells (N, C); None for labels.
 ScalesOf = Callable[[IntArray], tuple[Scale | None, ...]]
 #: Plans that are made where something may be wasted, of which the one that misses fewest rows is kept.
-ATTEMPTS = 6
+MAX_PLANS = 6
 #: How many times as many plans are made where none has come off yet.
-PATIENCE = 3
+TIMES_AS_MANY_PLANS = 3
 #: Levels of all cells in all plans together, so that large tables get fewer.
-MOST_PLANNED = 1_200_000
+MAX_LEVELS_PLANNED = 1_200_000
 #: Cuts of one plan.
-MOST_CUTS = 40
+MAX_CUTS = 40
 #: Draws of levels that are tried for each factor.
 LEVEL_DRAWS = 8
 #: Rounds in which cells that turn out not to be determined go back to training.
-ROUNDS = 8
+MAX_ROUNDS_BACK = 8
 
 
 class _TooFewError(Exception):
@@ -64,11 +64,11 @@ class _Table:
         scales = () if self.scales is None else self.scales(self.cells)
         return {place for place, scale in enumerate(scales) if scale is not None}
 
-    def draw(self, pool: IntArray, aim: int, part: IntArray, generator: np.random.Generator) -> IntArray:
+    def draw(self, pool: IntArray, aim: int, assigned: IntArray, generator: np.random.Generator) -> IntArray:
         """Draw cells of the pool with ``aim`` rows, so that the test so far and they have outcomes as the table has."""
         if self.counts is None:
             return draw_cells(pool, self.rows, aim, generator)
-        tested = self.counts[part >= 0].sum(axis=0)
+        tested = self.counts[assigned >= 0].sum(axis=0)
         share = self.counts.sum(axis=0) / self.counts.sum()
         goal = np.maximum(share * (tested.sum() + aim) - tested, 0.0)
         return draw_cells(pool, self.rows, aim, generator, self.counts, goal)
@@ -128,62 +128,64 @@ def split_cells(
     lossy = bool({Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL} & set(mix))
     best: IntArray | None = None
     failed: list[_TooFewError] = []
-    tries = int(np.clip(MOST_PLANNED // cells.size, 1, ATTEMPTS)) if lossy else 1
-    for attempt in range(PATIENCE * tries):
+    tries = int(np.clip(MAX_LEVELS_PLANNED // cells.size, 1, MAX_PLANS)) if lossy else 1
+    for attempt in range(TIMES_AS_MANY_PLANS * tries):
         if best is not None and (attempt >= tries or not _missed(best, rows, aims)):
             break
         generator = np.random.default_rng([seed, attempt])
         try:
-            part = _plan(table, aims, generator, at_once=attempt % 2 == 0)
+            assigned = _plan(table, aims, generator, at_once=attempt % 2 == 0)
         except _TooFewError as reason:
             failed.append(reason)
             if reason.exact:
                 break
             continue
-        if best is None or _missed(part, rows, aims) < _missed(best, rows, aims):
-            best = part
+        if best is None or _missed(assigned, rows, aims) < _missed(best, rows, aims):
+            best = assigned
     if best is None:
-        raise InputError(_reason(max(failed, key=lambda one: one.had / aims[one.verdict]), aims, int(rows.sum())))
+        raise InputError(
+            _reason(max(failed, key=lambda failure: failure.had / aims[failure.verdict]), aims, int(rows.sum()))
+        )
     return best
 
 
-def _missed(part: IntArray, rows: IntArray, aims: dict[Verdict, int]) -> int:
+def _missed(assigned: IntArray, rows: IntArray, aims: dict[Verdict, int]) -> int:
     """Rows that a plan leaves unused, and twice those by which its parts miss what was asked for."""
-    off = [abs(int(rows[part == verdict].sum()) - aim) for verdict, aim in aims.items()]
-    return int(rows[part == UNUSED].sum()) + 2 * sum(off)
+    off = [abs(int(rows[assigned == verdict].sum()) - aim) for verdict, aim in aims.items()]
+    return int(rows[assigned == UNUSED].sum()) + 2 * sum(off)
 
 
 def _reason(failed: _TooFewError, aims: dict[Verdict, int], total: int) -> str:
-    asked = aims[failed.verdict]
+    rows_asked = aims[failed.verdict]
     can = "at most" if failed.exact else "as far as was found"
     beside = " beside the other parts" if len(aims) > 1 else ""
     return (
-        f"test part {failed.verdict.word!r} asks for {plural(asked, 'row')} ({asked / total:.3g} of them), and {can} "
-        f"{failed.had:,} ({failed.had / total:.3g}) can be had{beside}: {failed.why}"
+        f"test part {failed.verdict.word!r} asks for {plural(rows_asked, 'row')} ({rows_asked / total:.3g} of them), "
+        f"and {can} {failed.had:,} ({failed.had / total:.3g}) can be had{beside}: {failed.why}"
     )
 
 
 def _plan(table: _Table, aims: dict[Verdict, int], generator: np.random.Generator, *, at_once: bool) -> IntArray:
-    part = np.full(len(table.cells), TRAIN)
+    assigned = np.full(len(table.cells), TRAIN)
     if (aim := aims.get(Verdict.UNSEEN_LEVEL)) is not None:
-        out = _levels_out(table, aim, generator)
-        part[out] = UNUSED
-        part[_drawn(table, out, aim, part, Verdict.UNSEEN_LEVEL, generator)] = Verdict.UNSEEN_LEVEL
+        leaving = _levels_out(table, aim, generator)
+        assigned[leaving] = UNUSED
+        assigned[_drawn(table, leaving, aim, assigned, Verdict.UNSEEN_LEVEL, generator)] = Verdict.UNSEEN_LEVEL
     if (aim := aims.get(Verdict.DISCONNECTED)) is not None:
-        usable, left = _cuts_out(table, part == TRAIN, aim, generator, at_once)
-        part[(part == TRAIN) & ~left] = UNUSED
-        part[_drawn(table, usable, aim, part, Verdict.DISCONNECTED, generator)] = Verdict.DISCONNECTED
+        usable, remaining = _cuts_out(table, assigned == TRAIN, aim, generator, at_once)
+        assigned[(assigned == TRAIN) & ~remaining] = UNUSED
+        assigned[_drawn(table, usable, aim, assigned, Verdict.DISCONNECTED, generator)] = Verdict.DISCONNECTED
     if (aim := aims.get(Verdict.DETERMINED)) is not None:
-        _hold_determined(table, part, aim, generator, alone=len(aims) == 1)
-    return _verified(table, part)
+        _hold_determined(table, assigned, aim, generator, alone=len(aims) == 1)
+    return _verified(table, assigned)
 
 
 def _drawn(
-    table: _Table, pool: IntArray, aim: int, part: IntArray, verdict: Verdict, generator: np.random.Generator
+    table: _Table, pool: IntArray, aim: int, assigned: IntArray, verdict: Verdict, generator: np.random.Generator
 ) -> IntArray:
     if not len(pool):
         raise _TooFewError(verdict, 0, "no cell can be it; ask for another part")
-    chosen = table.draw(pool, aim, part, generator)
+    chosen = table.draw(pool, aim, assigned, generator)
     had = int(table.rows[chosen].sum())
     if had > 2 * aim:
         raise _TooFewError(
@@ -196,17 +198,19 @@ def _drawn(
 
 def _levels_out(table: _Table, aim: int, generator: np.random.Generator) -> IntArray:
     """Return the places of the cells that go out with whole levels: as many rows as are asked for, or little more."""
-    best, least, most = None, np.inf, 0
+    best, lowest, most_rows = None, np.inf, 0
     features, cells, rows = table.features, table.cells, table.rows
-    paired = {place for group in features.symmetric for place in group}
+    paired = {factor for group in features.symmetric for factor in group}
     # A level on a scale follows from those beside it, so none is hidden.
-    families = [*features.symmetric, *((place,) for place in range(len(features.sizes)) if place not in paired)]
+    families = [*features.symmetric, *((factor,) for factor in range(len(features.sizes)) if factor not in paired)]
     families = [family for family in families if not table.curved & set(family)]
     if table.hidden in table.curved or not families:
         why = "levels on a scale follow from those beside them; name a factor of labels"
         raise _TooFewError(Verdict.UNSEEN_LEVEL, 0, why, exact=True)
-    for family in families if table.hidden is None else [one for one in families if table.hidden in one]:
-        weight = sum(np.bincount(cells[:, place], rows, minlength=features.sizes[place]) for place in family)
+    for family in (
+        families if table.hidden is None else [candidate for candidate in families if table.hidden in candidate]
+    ):
+        weight = sum(np.bincount(cells[:, factor], rows, minlength=features.sizes[factor]) for factor in family)
         weight = np.asarray(weight).astype(np.int64)
         levels = np.flatnonzero(weight)
         for _ in range(LEVEL_DRAWS if len(levels) > 2 else 0):
@@ -214,64 +218,66 @@ def _levels_out(table: _Table, aim: int, generator: np.random.Generator) -> IntA
             others = np.setdiff1d(levels, order)
             more = others[np.argmin(weight[others])]
             for chosen in (order, np.append(order, more) if len(others) > 2 else order):
-                out = np.isin(cells[:, list(family)], chosen).any(axis=1)
-                had = int(rows[out].sum())
-                most = max(most, had)
-                short = had < aim and aim - had >= rows[out].min(initial=had + 1)
-                cost = np.inf if short or not (~out).any() else abs(had - aim)
-                if cost < least:
-                    best, least = out, cost
+                leaving = np.isin(cells[:, list(family)], chosen).any(axis=1)
+                had = int(rows[leaving].sum())
+                most_rows = max(most_rows, had)
+                short = had < aim and aim - had >= rows[leaving].min(initial=had + 1)
+                cost = np.inf if short or not (~leaving).any() else abs(had - aim)
+                if cost < lowest:
+                    best, lowest = leaving, cost
     if best is None:
         raise _TooFewError(
-            Verdict.UNSEEN_LEVEL, most, "at least two levels of each factor stay in training; ask for less"
+            Verdict.UNSEEN_LEVEL, most_rows, "at least two levels of each factor stay in training; ask for less"
         )
     return np.flatnonzero(best)
 
 
 def _cuts_out(
-    table: _Table, left: BoolArray, aim: int, generator: np.random.Generator, at_once: bool
+    table: _Table, remaining: BoolArray, aim: int, generator: np.random.Generator, at_once: bool
 ) -> tuple[IntArray, BoolArray]:
     """Return the places of cells that cuts disconnect, all their levels seen, and which cells are left (M,)."""
-    start, left = left.copy(), left.copy()
+    start, remaining = remaining.copy(), remaining.copy()
     usable = np.zeros(0, dtype=np.int64)
-    for _ in range(MOST_CUTS):
-        places = np.flatnonzero(left)
+    for _ in range(MAX_CUTS):
+        places = np.flatnonzero(remaining)
         missing = aim - int(table.rows[usable].sum())
         if len(usable) and missing < table.rows[usable].min():
             break
         cut = find_cut(table.features, table.cells[places], table.rows[places], missing, generator, at_once=at_once)
         if cut is None:
             break
-        left[places[cut.out]] = False
-        usable = np.flatnonzero(start & ~left & _levels_left(table, left))
+        remaining[places[cut.out]] = False
+        usable = np.flatnonzero(start & ~remaining & _levels_left(table, remaining))
     if not len(usable):
         why = "taking cells out of training leaves a level unseen before anything is disconnected"
         raise _TooFewError(Verdict.DISCONNECTED, 0, f"{why}; ask for 'unseen level' or 'determined' instead")
-    return usable, left
+    return usable, remaining
 
 
-def _levels_left(table: _Table, left: BoolArray) -> BoolArray:
-    """Say which cells (M,) have every level among those that are ``left``."""
-    found = np.ones(len(left), dtype=bool)
-    twins = {place: group for group in table.features.symmetric for place in group}
-    for place, size in enumerate(table.features.sizes):
-        there = np.zeros(size, dtype=bool)
-        for twin in twins.get(place, (place,)):
-            there[table.cells[left, twin]] = True
-        found &= there[table.cells[:, place]]
-    return found
+def _levels_left(table: _Table, remaining: BoolArray) -> BoolArray:
+    """Say which cells (M,) have every level among the ``remaining`` ones (M,)."""
+    complete = np.ones(len(remaining), dtype=bool)
+    twins = {factor: group for group in table.features.symmetric for factor in group}
+    for factor, size in enumerate(table.features.sizes):
+        present = np.zeros(size, dtype=bool)
+        for twin in twins.get(factor, (factor,)):
+            present[table.cells[remaining, twin]] = True
+        complete &= present[table.cells[:, factor]]
+    return complete
 
 
-def _hold_determined(table: _Table, part: IntArray, aim: int, generator: np.random.Generator, *, alone: bool) -> None:
+def _hold_determined(
+    table: _Table, assigned: IntArray, aim: int, generator: np.random.Generator, *, alone: bool
+) -> None:
     """Mark cells that the rest of training determines, in place; ``alone`` if no other part has taken cells."""
-    places = np.flatnonzero(part == TRAIN)
+    places = np.flatnonzero(assigned == TRAIN)
     cells, rows = table.cells[places], table.rows[places]
     seed = int(generator.integers(2**31))
     basis = None
     if table.scales is None:
         basis = spanning_cells(table.features, cells, generator.permutation(len(cells)), seed)
     if basis is None:
-        return _tried(table, part, aim, generator)
+        return _tried(table, assigned, aim, generator)
     if rows.sum() - rows[basis].sum() < aim:
         basis = spanning_cells(table.features, cells, np.argsort(rows, kind="stable"), seed)
         assert basis is not None
@@ -280,50 +286,50 @@ def _hold_determined(table: _Table, part: IntArray, aim: int, generator: np.rand
         why = f"training has to keep a cell for each of {plural(len(basis), 'independent effect')}; ask for less"
         raise _TooFewError(Verdict.DETERMINED, had, why, exact=alone)
     pool = np.delete(places, basis)
-    chosen = _drawn(table, pool, aim, part, Verdict.DETERMINED, generator)
-    part[chosen] = Verdict.DETERMINED
+    chosen = _drawn(table, pool, aim, assigned, Verdict.DETERMINED, generator)
+    assigned[chosen] = Verdict.DETERMINED
     return None
 
 
-def _tried(table: _Table, part: IntArray, aim: int, generator: np.random.Generator) -> None:
+def _tried(table: _Table, assigned: IntArray, aim: int, generator: np.random.Generator) -> None:
     """Mark cells as `_hold_determined` does where no basis can be found: what is not determined goes back."""
-    tested, pool = part.copy(), np.flatnonzero(part == TRAIN)
+    tested, pool = assigned.copy(), np.flatnonzero(assigned == TRAIN)
     chosen = table.draw(pool, aim, tested, generator)
-    for _ in range(ROUNDS):
-        part[chosen] = Verdict.DETERMINED
-        found = _verdicts(table, part, chosen)
-        wrong = chosen[found != Verdict.DETERMINED]
-        part[chosen] = TRAIN
+    for _ in range(MAX_ROUNDS_BACK):
+        assigned[chosen] = Verdict.DETERMINED
+        verdicts = _verdicts(table, assigned, chosen)
+        wrong = chosen[verdicts != Verdict.DETERMINED]
+        assigned[chosen] = TRAIN
         if not len(wrong):
             break
         pool = np.setdiff1d(pool, wrong)
-        kept = np.setdiff1d(chosen, wrong)
-        lacking = aim - int(table.rows[kept].sum())
-        chosen = np.concatenate([kept, draw_cells(np.setdiff1d(pool, kept), table.rows, lacking, generator)])
+        correct = np.setdiff1d(chosen, wrong)
+        lacking = aim - int(table.rows[correct].sum())
+        chosen = np.concatenate([correct, draw_cells(np.setdiff1d(pool, correct), table.rows, lacking, generator)])
     else:
-        had = int(table.rows[kept].sum())
-        raise _TooFewError(Verdict.DETERMINED, had, f"no more was found in {ROUNDS} rounds; ask for less")
+        had = int(table.rows[correct].sum())
+        raise _TooFewError(Verdict.DETERMINED, had, f"no more was found in {MAX_ROUNDS_BACK} rounds; ask for less")
     if (had := int(table.rows[chosen].sum())) < aim - table.rows.max():
         raise _TooFewError(Verdict.DETERMINED, had, "no other cell follows from the rest; ask for less")
-    part[chosen] = Verdict.DETERMINED
+    assigned[chosen] = Verdict.DETERMINED
 
 
-def _verdicts(table: _Table, part: IntArray, places: IntArray) -> IntArray:
-    model, training = table.features, table.cells[part == TRAIN]
+def _verdicts(table: _Table, assigned: IntArray, places: IntArray) -> IntArray:
+    model, training = table.features, table.cells[assigned == TRAIN]
     scales = () if table.scales is None else table.scales(training)
-    known = identify(training, order=model.order, sizes=model.sizes, symmetric=model.symmetric, scales=scales)
-    return known.verdicts_of(table.cells[places]).astype(np.int64)
+    identified = identify(training, order=model.order, sizes=model.sizes, symmetric=model.symmetric, scales=scales)
+    return identified.verdicts_of(table.cells[places]).astype(np.int64)
 
 
-def _verified(table: _Table, part: IntArray) -> IntArray:
+def _verified(table: _Table, assigned: IntArray) -> IntArray:
     """Return the parts if the verdict of every test cell is its part, by the exact engine; else refuse them."""
-    places = np.flatnonzero(part >= 0)
-    wrong = places[_verdicts(table, part, places) != part[places]] if len(places) else places
+    places = np.flatnonzero(assigned >= 0)
+    wrong = places[_verdicts(table, assigned, places) != assigned[places]] if len(places) else places
     if len(wrong):
-        verdict = Verdict(int(part[wrong[0]]))
-        had = int(table.rows[part == verdict].sum() - table.rows[wrong].sum())
+        verdict = Verdict(int(assigned[wrong[0]]))
+        had = int(table.rows[assigned == verdict].sum() - table.rows[wrong].sum())
         why = "arithmetic leaves some cells undecided; lower the order or merge levels"
         if table.scales is not None:
             why = "levels on a scale follow from those beside them; ask for less, or take them as labels"
         raise _TooFewError(verdict, max(had, 0), why)
-    return part
+    return assigned

@@ -63,13 +63,13 @@ class RowSplit:
     @cached_property
     def shares(self) -> Table:
         """One row per part: the share of the table's rows asked for and got, rows and cells."""
-        found = []
+        records = []
         for verdict, share in self.mix.items():
             mine = self.part == verdict
             cells = len(np.unique(self.where[mine]))
             got = float(mine.mean())
-            found.append({"part": verdict.word, "asked": share, "got": got, "rows": int(mine.sum()), "cells": cells})
-        return Table.from_rows(found)
+            records.append({"part": verdict.word, "asked": share, "got": got, "rows": int(mine.sum()), "cells": cells})
+        return Table.from_rows(records)
 
     @property
     def unlike(self) -> float:
@@ -125,20 +125,21 @@ def split_rows(
             scales=scales,
             seed=seed,
         )
-    part = part_of_cell[where]
+    assigned = part_of_cell[where]
     if Verdict.SEEN in mix:
-        _hold_repeats(part, where, max(round(mix[Verdict.SEEN] * len(codes)), 1), np.random.default_rng([seed, 1]))
-    return RowSplit(part, where, mix, order, bins)
+        _hold_repeats(assigned, where, max(round(mix[Verdict.SEEN] * len(codes)), 1), np.random.default_rng([seed, 1]))
+    return RowSplit(assigned, where, mix, order, bins)
 
 
-def _hold_repeats(part: IntArray, where: IntArray, aim: int, generator: np.random.Generator) -> None:
+def _hold_repeats(assigned: IntArray, where: IntArray, aim: int, generator: np.random.Generator) -> None:
     """Mark training rows whose cell keeps another one in training as seen, in place."""
-    rows = generator.permutation(np.flatnonzero(part == TRAIN))
-    first = np.unique(where[rows], return_index=True)[1]
-    spare = np.delete(rows, first)
+    rows = generator.permutation(np.flatnonzero(assigned == TRAIN))
+    first_rows = np.unique(where[rows], return_index=True)[1]
+    spare = np.delete(rows, first_rows)
     if len(spare) < aim:
         raise InputError(
-            f"test part 'seen' asks for {plural(aim, 'row')} ({aim / len(part):.3g} of them), and at most "
-            f"{len(spare):,} ({len(spare) / len(part):.3g}) can be had: each cell keeps a row in training; ask for less"
+            f"test part 'seen' asks for {plural(aim, 'row')} ({aim / len(assigned):.3g} of them), and at most "
+            f"{len(spare):,} ({len(spare) / len(assigned):.3g}) can be had: each cell keeps a row in training; "
+            "ask for less"
         )
-    part[spare[:aim]] = Verdict.SEEN
+    assigned[spare[:aim]] = Verdict.SEEN

@@ -17,7 +17,7 @@ from recombine.theory.identification.level_graph import is_graph
 #: The field of the arithmetic here: products stay inside 64 bits. What is built on it is verified by `identify`.
 MODULUS = np.uint64(2**31 - 1)
 #: Columns, less those of the largest block, up to which a basis is looked for: about five seconds.
-MOST_COLUMNS = 2_000
+MAX_COLUMNS_REDUCED = 2_000
 
 
 def spanning_cells(features: Conjunctions, cells: IntArray, first: IntArray, seed: int = 0) -> IntArray | None:
@@ -36,12 +36,12 @@ def spanning_cells(features: Conjunctions, cells: IntArray, first: IntArray, see
     ids = features.ids(cells[first])
     heads, plus, minus = _off_block(features, ids)
     others = np.unique(plus if minus is None else np.concatenate([plus, minus]))
-    if len(others) > MOST_COLUMNS:
+    if len(others) > MAX_COLUMNS_REDUCED:
         return None
     places = np.flatnonzero(~heads)
     less = None if minus is None else np.searchsorted(others, minus)
-    kept = _independent(np.searchsorted(others, plus), less, len(others), seed)
-    return np.sort(np.concatenate([first[heads], first[places[kept]]]))
+    independent = _independent(np.searchsorted(others, plus), less, len(others), seed)
+    return np.sort(np.concatenate([first[heads], first[places[independent]]]))
 
 
 def _by_forest(features: Conjunctions, cells: IntArray, first: IntArray) -> IntArray:
@@ -52,8 +52,8 @@ def _by_forest(features: Conjunctions, cells: IntArray, first: IntArray) -> IntA
     ends = features.ids(cells[first]).T.astype(np.int32)  # SciPy before 1.15 takes no longer numbers here
     shape = (features.columns, features.columns)
     graph = csr_array((np.arange(1.0, len(first) + 1), tuple(ends)), shape=shape)
-    kept = minimum_spanning_tree(graph).data.astype(np.int64) - 1
-    return np.sort(first[kept])
+    tree_edges = minimum_spanning_tree(graph).data.astype(np.int64) - 1
+    return np.sort(first[tree_edges])
 
 
 def _off_block(features: Conjunctions, ids: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray | None]:
@@ -63,15 +63,15 @@ def _off_block(features: Conjunctions, ids: IntArray) -> tuple[npt.NDArray[np.bo
     """
     starts = np.array([columns.start for columns in features.blocks.values()])
     block = np.searchsorted(starts, ids[0], side="right")
-    alone = [place for place in range(ids.shape[1]) if (block == block[place]).sum() == 1]
+    alone = [slot for slot in range(ids.shape[1]) if (block == block[slot]).sum() == 1]
     if not alone:
         return np.zeros(len(ids), dtype=bool), ids, None
-    found = {place: np.unique(ids[:, place], return_index=True, return_inverse=True) for place in alone}
-    place = max(alone, key=lambda one: len(found[one][0]))
-    _, head, where = found[place]
+    uniques = {slot: np.unique(ids[:, slot], return_index=True, return_inverse=True) for slot in alone}
+    slot = max(alone, key=lambda candidate: len(uniques[candidate][0]))
+    _, head, where = uniques[slot]
     heads = np.zeros(len(ids), dtype=bool)
     heads[head] = True
-    others = np.delete(ids, place, axis=1)
+    others = np.delete(ids, slot, axis=1)
     return heads, others[~heads], others[head[where.reshape(-1)[~heads]]]
 
 
@@ -83,7 +83,7 @@ def _independent(plus: IntArray, minus: IntArray | None, columns: int, seed: int
     probe = np.random.default_rng(seed).integers(1, int(MODULUS), size=columns).astype(np.uint64)
     reduced = np.zeros((min(len(plus), columns), columns), dtype=np.uint64)
     pivots: list[int] = []
-    kept: list[int] = []
+    independent: list[int] = []
     start, chunk = 0, 64
     while start < len(plus) and len(pivots) < len(reduced):
         stop = min(start + chunk, len(plus))
@@ -92,14 +92,14 @@ def _independent(plus: IntArray, minus: IntArray | None, columns: int, seed: int
         if not len(hits):
             start, chunk = stop, min(2 * chunk, 65_536)
             continue
-        place = start + int(hits[0])
-        row = _unit_row(columns, plus[place], None if minus is None else minus[place])
+        number = start + int(hits[0])
+        row = _unit_row(columns, plus[number], None if minus is None else minus[number])
         row = _reduce(row, reduced, pivots)
         pivot = int(np.flatnonzero(row)[0])
         _add(reduced, pivots, row, pivot, probe)
-        kept.append(place)
-        start, chunk = place + 1, max(64, min(chunk, 4 * int(hits[0]) + 64))
-    return np.array(kept, dtype=np.int64)
+        independent.append(number)
+        start, chunk = number + 1, max(64, min(chunk, 4 * int(hits[0]) + 64))
+    return np.array(independent, dtype=np.int64)
 
 
 def _sums(probe: npt.NDArray[np.uint64], plus: IntArray, minus: IntArray | None) -> npt.NDArray[np.uint64]:
@@ -120,8 +120,8 @@ def _reduce(row: npt.NDArray[np.uint64], reduced: npt.NDArray[np.uint64], pivots
     if not pivots:
         return row
     weights = row[pivots]
-    for place in np.flatnonzero(weights):
-        row = (row + (MODULUS - weights[place]) * reduced[place]) % MODULUS
+    for position in np.flatnonzero(weights):
+        row = (row + (MODULUS - weights[position]) * reduced[position]) % MODULUS
     return row
 
 

@@ -13,10 +13,10 @@ from recombine.report.json_text import json_text
 from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes
 
 #: Cells gained, and cells lost, that the document lists.
-MOST_CELLS = 1_000
+MAX_CELLS_RECORDED = 1_000
 
 
-def comparison_json(found: AuditComparison | ScoreComparison, met: list[str] | None = None) -> str:
+def comparison_json(comparison: AuditComparison | ScoreComparison, met: list[str] | None = None) -> str:
     """Return a comparison as JSON text; ``met`` is what of ``--fail-on`` is there.
 
     Examples
@@ -30,55 +30,57 @@ def comparison_json(found: AuditComparison | ScoreComparison, met: list[str] | N
         "recombine": __version__,
         "kind": "comparison",
         "schema": 1,
-        "of": "audit" if isinstance(found, AuditComparison) else "score",
-        "before": _side(found.before),
-        "after": _side(found.after),
-        "changed": found.changed,
-        "answer": comparison_headline(found),
-        "notes": comparison_notes(found),
+        "of": "audit" if isinstance(comparison, AuditComparison) else "score",
+        "before": _side(comparison.before),
+        "after": _side(comparison.after),
+        "changed": comparison.changed,
+        "answer": comparison_headline(comparison),
+        "notes": comparison_notes(comparison),
         "failed": met or [],
-        "settings": _pairs(found.settings),
+        "settings": _pairs(comparison.settings),
     }
-    return json_text(record | (_audit(found) if isinstance(found, AuditComparison) else _score(found)))
+    return json_text(record | (_audit(comparison) if isinstance(comparison, AuditComparison) else _score(comparison)))
 
 
-def _side(one: AuditDocument | ScoreDocument) -> dict[str, Any]:
-    known = {"source": one.source, "recombine": one.recombine, "seed": one.seed}
-    return known | ({"rows": one.rows} if isinstance(one, AuditDocument) else {})
+def _side(document: AuditDocument | ScoreDocument) -> dict[str, Any]:
+    fields = {"source": document.source, "recombine": document.recombine, "seed": document.seed}
+    return fields | ({"rows": document.rows} if isinstance(document, AuditDocument) else {})
 
 
-def _pairs(found: Any) -> list[dict[str, Any]]:
-    return [{"what": what, "before": old, "after": new} for what, (old, new) in found.items()]
+def _pairs(changes: Any) -> list[dict[str, Any]]:
+    return [{"what": what, "before": old, "after": new} for what, (old, new) in changes.items()]
 
 
-def _audit(found: AuditComparison) -> dict[str, Any]:
-    moved = found.transitions
+def _audit(comparison: AuditComparison) -> dict[str, Any]:
+    moved = comparison.transitions
     return {
-        "counts": _pairs(found.counts),
+        "counts": _pairs(comparison.counts),
         "transitions": None
         if moved is None
         else {
             "table": list(moved.table.rows()),
-            "gained": found.gained,
-            "lost": found.lost,
-            "vanished": found.vanished,
+            "gained": comparison.gained,
+            "lost": comparison.lost,
+            "vanished": comparison.vanished,
             "only_before": int(moved.only_before.sum()),
             "only_after": int(moved.only_after.sum()),
-            "gained_cells": list(map(asdict, moved.listed(moved.gained, MOST_CELLS))),
-            "lost_cells": list(map(asdict, moved.listed(moved.lost, MOST_CELLS))),
+            "gained_cells": list(map(asdict, moved.listed(moved.gained, MAX_CELLS_RECORDED))),
+            "lost_cells": list(map(asdict, moved.listed(moved.lost, MAX_CELLS_RECORDED))),
         },
-        "factors": {"new": found.factors.new, "gone": found.factors.gone},
+        "factors": {"new": comparison.factors.new, "gone": comparison.factors.gone},
         "levels": {
-            name: {"new": change.new, "gone": change.gone} for name, change in found.levels.items() if change.changed
+            name: {"new": change.new, "gone": change.gone}
+            for name, change in comparison.levels.items()
+            if change.changed
         },
-        "respelled": [{"factor": name, "gone": old, "new": new} for name, old, new in found.respelled],
+        "respelled": [{"factor": name, "gone": old, "new": new} for name, old, new in comparison.respelled],
         "findings": {
-            "new": [_finding(item) for item in found.findings.new],
-            "gone": [_finding(item) for item in found.findings.gone],
-            "stay": [{**_finding(new), "message_before": old.message} for old, new in found.findings.stay],
+            "new": [_finding(item) for item in comparison.findings.new],
+            "gone": [_finding(item) for item in comparison.findings.gone],
+            "stay": [{**_finding(new), "message_before": old.message} for old, new in comparison.findings.stay],
         },
-        "structure": {"before": found.before.structure.name, "after": found.after.structure.name},
-        "forecast": _pairs(found.forecast),
+        "structure": {"before": comparison.before.structure.name, "after": comparison.after.structure.name},
+        "forecast": _pairs(comparison.forecast),
     }
 
 
@@ -92,20 +94,20 @@ def _finding(item: FindingRecord) -> dict[str, Any]:
     }
 
 
-def _score(found: ScoreComparison) -> dict[str, Any]:
+def _score(comparison: ScoreComparison) -> dict[str, Any]:
     return {
         "rule": OUTSIDE_RULE,
-        "same_cells": found.same_cells,
-        "models": {"new": found.models.new, "gone": found.models.gone, "stay": found.models.stay},
-        "better": found.better,
-        "worse": found.worse,
-        "changes": {name: [_change(one) for one in changes] for name, changes in found.changes.items()},
+        "same_cells": comparison.same_cells,
+        "models": {"new": comparison.models.new, "gone": comparison.models.gone, "stay": comparison.models.stay},
+        "better": comparison.better,
+        "worse": comparison.worse,
+        "changes": {name: [_change(change) for change in changes] for name, changes in comparison.changes.items()},
     }
 
 
-def _change(one: AmountChange) -> dict[str, Any]:
-    sides = {"before": _amount(one.before), "after": _amount(one.after), "rise per cell": _amount(one.rise)}
-    return {"what": one.what, **sides, "outside": one.outside}
+def _change(change: AmountChange) -> dict[str, Any]:
+    sides = {"before": _amount(change.before), "after": _amount(change.after), "rise per cell": _amount(change.rise)}
+    return {"what": change.what, **sides, "outside": change.outside}
 
 
 def _amount(amount: AmountRecord | None) -> dict[str, Any] | None:

@@ -27,62 +27,68 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 #: Cells, levels or subjects that are shown one by one.
-SHOWN = 8
+MAX_SHOWN = 8
 
 
-def comparison_text(found: AuditComparison | ScoreComparison, width: int = 110) -> str:
+def comparison_text(comparison: AuditComparison | ScoreComparison, width: int = 110) -> str:
     """Return the comparison as plain text without colours."""
-    return plain_text(lambda console: show_comparison(found, console), width)
+    return plain_text(lambda console: show_comparison(comparison, console), width)
 
 
 def show_comparison(
-    found: AuditComparison | ScoreComparison, console: Console, met: Sequence[str] = (), *, only_new: bool = False
+    comparison: AuditComparison | ScoreComparison, console: Console, met: Sequence[str] = (), *, only_new: bool = False
 ) -> None:
     """Print the comparison to a rich console, and ``met``, what of ``--fail-on`` is there.
 
     With ``only_new`` findings that stay are counted and not repeated.
     """
-    kind = "audits" if isinstance(found, AuditComparison) else "scores"
+    kind = "audits" if isinstance(comparison, AuditComparison) else "scores"
     print_line(console, f"Recombine comparison of two {kind}", "bold")
-    for word, one in (("before", found.before), ("after", found.after)):
-        print_line(console, f"{word}: {_side(one)}")
+    for word, document in (("before", comparison.before), ("after", comparison.after)):
+        print_line(console, f"{word}: {_side(document)}")
     console.print()
-    print_line(console, comparison_headline(found), "bold")
-    for note in comparison_notes(found):
+    print_line(console, comparison_headline(comparison), "bold")
+    for note in comparison_notes(comparison):
         print_line(console, note)
-    if found.changed:
-        if isinstance(found, AuditComparison):
-            _audits(found, console, only_new)
+    if comparison.changed:
+        if isinstance(comparison, AuditComparison):
+            _audits(comparison, console, only_new)
         else:
-            _scores(found, console)
+            _scores(comparison, console)
     for phrase in met:
         console.print()
         print_line(console, f"--fail-on {phrase}", "bold red")
 
 
-def _side(one: AuditDocument | ScoreDocument) -> str:
-    if isinstance(one, ScoreDocument):
-        return f"{one.source}, {plural(one.held_out_cells, 'held-out cell')}, {plural(len(one.models), 'model')}"
-    factors = " × ".join(f"{factor.name} ({factor.levels:,})" for factor in one.factors[:SHOWN])
-    more = f" and {len(one.factors) - SHOWN:,} more factors" if len(one.factors) > SHOWN else ""
-    return f"{one.source}, {factors}{more}; structure {one.structure.name}"
+def _side(document: AuditDocument | ScoreDocument) -> str:
+    if isinstance(document, ScoreDocument):
+        cells, models = plural(document.held_out_cells, "held-out cell"), plural(len(document.models), "model")
+        return f"{document.source}, {cells}, {models}"
+    factors = " × ".join(f"{factor.name} ({factor.levels:,})" for factor in document.factors[:MAX_SHOWN])
+    more = f" and {len(document.factors) - MAX_SHOWN:,} more factors" if len(document.factors) > MAX_SHOWN else ""
+    return f"{document.source}, {factors}{more}; structure {document.structure.name}"
 
 
-def _audits(found: AuditComparison, console: Console, only_new: bool) -> None:
+def _audits(comparison: AuditComparison, console: Console, only_new: bool) -> None:
     print_title(console, "Cells by verdict")
-    _grid(console, ("before", "after", ""), [(word, *count_text(found, word)) for word in shown_counts(found)], 3)
-    _cells(found, console)
-    _names(found, console)
-    _settings(found, console)
-    _findings(found, console, only_new)
-    if any(old != new for old, new in found.forecast.values()):
+    _grid(
+        console,
+        ("before", "after", ""),
+        [(word, *count_text(comparison, word)) for word in shown_counts(comparison)],
+        3,
+    )
+    _cells(comparison, console)
+    _names(comparison, console)
+    _settings(comparison, console)
+    _findings(comparison, console, only_new)
+    if any(old != new for old, new in comparison.forecast.values()):
         print_title(console, "What models will be off by on determined cells")
-        rows = [(name, number(old), number(new)) for name, (old, new) in found.forecast.items()]
+        rows = [(name, number(old), number(new)) for name, (old, new) in comparison.forecast.items()]
         _grid(console, ("before", "after"), rows, 2)
 
 
-def _cells(found: AuditComparison, console: Console) -> None:
-    moved = found.transitions
+def _cells(comparison: AuditComparison, console: Console) -> None:
+    moved = comparison.transitions
     if moved is None or not moved.changed.any():
         return
     print_title(console, "What became of cells")
@@ -91,36 +97,44 @@ def _cells(found: AuditComparison, console: Console) -> None:
     for title, which in (("No longer seen or determined", moved.lost), ("Became seen or determined", moved.gained)):
         count = int(which.sum())
         if count:
-            print_title(console, f"{title}: {plural(count, 'cell')}{'' if count <= SHOWN else f', {SHOWN} of them'}")
-        for step in moved.listed(which, SHOWN):
+            print_title(
+                console, f"{title}: {plural(count, 'cell')}{'' if count <= MAX_SHOWN else f', {MAX_SHOWN} of them'}"
+            )
+        for step in moved.listed(which, MAX_SHOWN):
             print_line(console, f"  {' · '.join(step.cell.values())}: {step.before} → {step.after}")
 
 
-def _names(found: AuditComparison, console: Console) -> None:
-    changes = [("factors", found.factors), *((f"levels of {name}", change) for name, change in found.levels.items())]
+def _names(comparison: AuditComparison, console: Console) -> None:
+    changes = [
+        ("factors", comparison.factors),
+        *((f"levels of {name}", change) for name, change in comparison.levels.items()),
+    ]
     changes = [(name, change) for name, change in changes if change.changed]
     if changes:
         print_title(console, "Factors and levels")
     for name, change in changes:
         for word, names in (("new", change.new), ("gone", change.gone)):
             if names:
-                print_line(console, f"  {word} {name}: {listing(names, SHOWN)}")
+                print_line(console, f"  {word} {name}: {listing(names, MAX_SHOWN)}")
 
 
-def _settings(found: AuditComparison | ScoreComparison, console: Console) -> None:
-    if found.settings:
+def _settings(comparison: AuditComparison | ScoreComparison, console: Console) -> None:
+    if comparison.settings:
         print_title(console, "What differs besides")
-        rows = [(name, f"{old} → {new}") for name, (old, new) in found.settings.items()]
+        rows = [(name, f"{old} → {new}") for name, (old, new) in comparison.settings.items()]
         _grid(console, (), rows, 0)
 
 
-def _findings(found: AuditComparison, console: Console, only_new: bool) -> None:
-    for title, items in (("New findings", found.findings.new), ("Findings that are gone", found.findings.gone)):
+def _findings(comparison: AuditComparison, console: Console, only_new: bool) -> None:
+    for title, items in (
+        ("New findings", comparison.findings.new),
+        ("Findings that are gone", comparison.findings.gone),
+    ):
         if items:
             print_title(console, title)
         for item in findings_by_code(items):
             print_line(console, f"  {_finding(item)}")
-    stay = found.findings.stay
+    stay = comparison.findings.stay
     if stay and only_new:
         console.print()
         print_line(console, f"{plural(len(stay), 'finding')} of before {'stays' if len(stay) == 1 else 'stay'}.")
@@ -131,27 +145,30 @@ def _findings(found: AuditComparison, console: Console, only_new: bool) -> None:
 
 
 def _finding(item: FindingRecord) -> str:
-    about = f" [{listing(item.subjects, SHOWN)}]" if item.subjects else ""
+    about = f" [{listing(item.subjects, MAX_SHOWN)}]" if item.subjects else ""
     return f"{item.code} {item.title} ({item.severity}){about}: {item.message}"
 
 
-def _scores(found: ScoreComparison, console: Console) -> None:
-    if found.models.changed:
+def _scores(comparison: ScoreComparison, console: Console) -> None:
+    if comparison.models.changed:
         console.print()
-    for word, names in (("New", found.models.new), ("Gone", found.models.gone)):
+    for word, names in (("New", comparison.models.new), ("Gone", comparison.models.gone)):
         if names:
-            print_line(console, f"{word} models: {listing(names, SHOWN)}")
-    _settings(found, console)
-    if found.models.stay:
+            print_line(console, f"{word} models: {listing(names, MAX_SHOWN)}")
+    _settings(comparison, console)
+    if comparison.models.stay:
         console.print()
         print_line(console, OUTSIDE_RULE)
         print_line(console, coefficient_meanings())
-    for name, changes in found.changes.items():
+    for name, changes in comparison.changes.items():
         print_title(console, name)
-        if not any(one.changed for one in changes):
+        if not any(change.changed for change in changes):
             print_line(console, f"  {NOTHING}")
             continue
-        rows = [(one.what, amount_text(one.before), amount_text(one.after), outside_text(one)) for one in changes]
+        rows = [
+            (change.what, amount_text(change.before), amount_text(change.after), outside_text(change))
+            for change in changes
+        ]
         _grid(console, ("before", "after", "outside"), rows, 2)
 
 
@@ -161,6 +178,6 @@ def _grid(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]], 
     table = plain_grid(numbers)
     if head:
         table.add_row("", "", *(Text(text, style="dim") for text in head))
-    for first, *others in rows:
-        table.add_row("", *(Text(text) for text in (first, *others)))
+    for label, *texts in rows:
+        table.add_row("", *(Text(text) for text in (label, *texts)))
     console.print(table)

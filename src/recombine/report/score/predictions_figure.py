@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 #: Panels at most, and points of one verdict in a panel.
-MOST_MODELS, MOST_POINTS = 4, 400
+MAX_MODELS_DRAWN, MAX_POINTS_DRAWN = 4, 400
 VERDICTS = (
     Verdict.SEEN,
     Verdict.UNDECIDED,
@@ -46,7 +46,7 @@ class PredictionsFigure(Figure):
     @property
     def models(self) -> tuple[ModelScore, ...]:
         """The models that are drawn: the first few."""
-        return self.score.models[:MOST_MODELS]
+        return self.score.models[:MAX_MODELS_DRAWN]
 
     @property
     def table(self) -> Table:
@@ -75,8 +75,8 @@ class PredictionsFigure(Figure):
             mine = np.flatnonzero(self.score.codes == verdict)
             if not len(mine):
                 continue
-            if len(mine) > MOST_POINTS:
-                mine = np.sort(np.random.default_rng(0).permutation(mine)[:MOST_POINTS])
+            if len(mine) > MAX_POINTS_DRAWN:
+                mine = np.sort(np.random.default_rng(0).permutation(mine)[:MAX_POINTS_DRAWN])
             points.append((verdict, self.score.observed[mine].ravel(), model.predicted[mine].ravel()))
         return points
 
