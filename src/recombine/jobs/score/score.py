@@ -173,9 +173,10 @@ class Score:
         if self.noise is not None:
             by_cell = self.noise.variances.reshape(-1, len(self.audits)).mean(axis=1)
             rows.append(("noise alone", mean_amount(by_cell, counts).value))
-        forecast = self.audit.forecast.error
-        if forecast is not None and forecast.source == "held-out rows" and not self.classes and self.weights is None:
-            rows += [("forecast: wide network", forecast.ntk**2), ("forecast: wide network, readout", forecast.nngp**2)]
+        forecast = self.audit.forecast
+        if forecast.held_out and forecast.error is not None and not self.classes and self.weights is None:
+            error = forecast.error
+            rows += [("forecast: wide network", error.ntk**2), ("forecast: wide network, readout", error.nngp**2)]
         names, squares = zip(*rows, strict=True)
         return Table({"predictions": list(names), "squared error": list(squares)})
 
