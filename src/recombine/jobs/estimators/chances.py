@@ -20,7 +20,7 @@ SEPARATED = ("prior", "limits")
 #: Parts that are held out in turn.
 FOLDS = 5
 #: Held-out rows below which nothing is chosen.
-FEWEST_ROWS = 10
+MIN_ROWS_SCORED = 10
 #: Standard errors to either side of a 90 % range.
 REACH = 1.6448536269514722
 
@@ -60,40 +60,42 @@ def choose_order(cells: IntArray, labels: IntArray, classes: int, sizes: Sequenc
     if terms > len(cells) / 2:
         return OrderChoice(1, {}, f"pairs have {terms:,} terms, more than half of the {len(cells):,} rows")
     rows, which = distinct(cells)
-    part = np.random.default_rng(seed).permutation(len(rows)) % FOLDS
+    fold_of = np.random.default_rng(seed).permutation(len(rows)) % FOLDS
     losses = np.full((2, len(cells)), np.nan)
     for fold in range(FOLDS):
-        out, kept = part[which] == fold, part[which] != fold
-        if not out.any() or len(np.unique(labels[kept])) < 2:
+        tested, training = fold_of[which] == fold, fold_of[which] != fold
+        if not tested.any() or len(np.unique(labels[training])) < 2:
             continue
-        losses[:, out] = _losses(cells[kept], labels[kept], cells[out], labels[out], classes, sizes)
+        losses[:, tested] = _losses(cells[training], labels[training], cells[tested], labels[tested], classes, sizes)
     done = np.isfinite(losses).all(axis=0)
-    if done.sum() < FEWEST_ROWS:
-        return OrderChoice(1, {}, f"{int(done.sum())} held-out rows follow from the others, and it takes {FEWEST_ROWS}")
+    if done.sum() < MIN_ROWS_SCORED:
+        return OrderChoice(
+            1, {}, f"{int(done.sum())} held-out rows follow from the others, and it takes {MIN_ROWS_SCORED}"
+        )
     gain = losses[0, done] - losses[1, done]
     better = gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain))
-    return OrderChoice(2 if better else 1, {place + 1: float(loss[done].mean()) for place, loss in enumerate(losses)})
+    return OrderChoice(2 if better else 1, {row + 1: float(loss[done].mean()) for row, loss in enumerate(losses)})
 
 
 def _losses(
     cells: IntArray, labels: IntArray, asked: IntArray, truth: IntArray, classes: int, sizes: Sequence[int]
 ) -> FloatArray:
     """Return minus the logarithm of the chance of what came out, (2, M), for effects and pairs; NaN where not known."""
-    found = np.full((2, len(asked)), np.nan)
+    losses = np.full((2, len(asked)), np.nan)
     # Rows that only single effects determine say nothing about pairs.
-    known = np.flatnonzero(identify(cells, asked, 2, sizes=sizes).verdicts == Verdict.DETERMINED)
-    for order in (1, 2) if len(known) else ():
+    determined = np.flatnonzero(identify(cells, asked, 2, sizes=sizes).verdicts == Verdict.DETERMINED)
+    for order in (1, 2) if len(determined) else ():
         try:
-            chances = fit_chances(cells, labels, classes, order, sizes).fit.predict(asked[known])
+            chances = fit_chances(cells, labels, classes, order, sizes).fit.predict(asked[determined])
         except RecombineError:
             return np.full((2, len(asked)), np.nan)
-        own = (
-            chances[np.arange(len(known)), truth[known]]
+        chance = (
+            chances[np.arange(len(determined)), truth[determined]]
             if chances.ndim == 2
-            else np.where(truth[known] == 1, chances, 1 - chances)
+            else np.where(truth[determined] == 1, chances, 1 - chances)
         )
-        found[order - 1, known] = -np.log(np.maximum(own, 1e-15))
-    return found
+        losses[order - 1, determined] = -np.log(np.maximum(chance, 1e-15))
+    return losses
 
 
 def range_of_chances(fit: LikelihoodFit, cells: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -165,10 +165,10 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         asked = self._asked(X)
         words = asked.words
         if self._at_limits:
-            places = np.flatnonzero(asked.codes == Verdict.DETERMINED)
-            limits = self.fit_.existence.limits_of(asked.cells[places])
-            for place, limit in zip(places, limits, strict=True):
-                words[place] = _limit_of(np.atleast_1d(limit)).word
+            determined = np.flatnonzero(asked.codes == Verdict.DETERMINED)
+            limits = self.fit_.existence.limits_of(asked.cells[determined])
+            for row, limit in zip(determined, limits, strict=True):
+                words[row] = _limit_of(np.atleast_1d(limit)).word
         return np.asarray(words[asked.where])
 
     @property

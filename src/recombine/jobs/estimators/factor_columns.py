@@ -72,13 +72,13 @@ class FactorColumns:
 
     def text(self, cell: Sequence[int] | IntArray, values: Sequence[object] | None = None) -> str:
         """Return one cell as ``"colour='red', shape='cube'"``; ``values`` name levels that were never seen."""
-        return ", ".join(self.level(place, int(code), values) for place, code in enumerate(cell))
+        return ", ".join(self.level(factor, int(code), values) for factor, code in enumerate(cell))
 
-    def level(self, place: int, code: int, values: Sequence[object] | None = None) -> str:
+    def level(self, factor: int, code: int, values: Sequence[object] | None = None) -> str:
         """Return one level as ``"colour='red'"``."""
-        known = self.levels[place]
-        value = known[code] if code < len(known) else "?" if values is None else values[place]
-        return f"{self.names[place]}={level_text(value)!r}"
+        levels = self.levels[factor]
+        value = levels[code] if code < len(levels) else "?" if values is None else values[factor]
+        return f"{self.names[factor]}={level_text(value)!r}"
 
 
 def learn_columns(columns: Sequence[GivenColumn], names: Sequence[str]) -> tuple[FactorColumns, IntArray]:
@@ -105,14 +105,15 @@ def given_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[lis
         if not X.shape[0]:
             raise InputError(f"found array with 0 sample(s) (shape={tuple(X.shape)}) while a minimum of 1 is required")
         source = open_table(X)
-        found = source.read(source.columns)
-        columns, names = list(found.values()), tuple(found)
+        table = source.read(source.columns)
+        columns, names = list(table.values()), tuple(table)
     else:
         array = np.array(X, dtype=object) if isinstance(X, list | tuple) and len(X) else X
         checked = validate_data(estimator, array, reset=reset, dtype=None)
         columns = list(checked.T)
-        own = getattr(estimator, "feature_names_in_", None)
-        names = tuple(f"column {place + 1}" for place in range(len(columns))) if own is None else tuple(own)
+        given_names = getattr(estimator, "feature_names_in_", None)
+        numbered = (f"column {number + 1}" for number in range(len(columns)))
+        names = tuple(numbered if given_names is None else given_names)
     return [given_column(name, column) for name, column in zip(names, columns, strict=True)], names
 
 
@@ -140,17 +141,17 @@ def given_column(name: str, column: npt.NDArray[Any]) -> GivenColumn:
         for them
     """
     if column.dtype.kind == "O":
-        found: dict[Any, int] = {}
+        positions: dict[Any, int] = {}
         try:
-            codes = [found.setdefault(value, len(found)) for value in column.tolist()]
+            codes = [positions.setdefault(value, len(positions)) for value in column.tolist()]
         except TypeError:
             raise InputError(f"{name!r} holds lists or records, which are no levels; write them as texts") from None
         where = np.array(codes, dtype=np.int64)
-        given = GivenColumn(list(found), where)
+        given = GivenColumn(list(positions), where)
     else:
         levels, where = np.unique(column, return_inverse=True)
         given = GivenColumn(levels.tolist(), np.asarray(where.reshape(-1), dtype=np.int64))
-    missing = [place for place, value in enumerate(given.values) if _is_missing(value)]
+    missing = [position for position, value in enumerate(given.values) if _is_missing(value)]
     if missing:
         row = int(np.flatnonzero(np.isin(given.where, missing))[0])
         raise InputError(

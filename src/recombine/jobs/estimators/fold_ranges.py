@@ -26,7 +26,7 @@ from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 
 #: Parts that are held out in turn, and held-out cells after which no further part is.
-FOLDS, ENOUGH = 10, 20_000
+RANGE_FOLDS, ENOUGH_CELLS_HELD_OUT = 10, 20_000
 
 #: From rows (cells and outcomes) and asked cells to predictions there.
 Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
@@ -124,16 +124,16 @@ def hold_out(
     count = np.bincount(which).astype(float)
     means = np.bincount(which, y) / count
     noise = _noise(y - means[which], len(y) - len(rows))
-    part = np.random.default_rng(seed).permutation(len(rows)) % FOLDS
+    fold_of = np.random.default_rng(seed).permutation(len(rows)) % RANGE_FOLDS
     predicted = np.full(len(rows), np.nan)
-    for fold in range(FOLDS):
-        out, kept = np.flatnonzero(part == fold), part != fold
-        if not len(out) or not kept.any():
+    for fold in range(RANGE_FOLDS):
+        tested, training = np.flatnonzero(fold_of == fold), fold_of != fold
+        if not len(tested) or not training.any():
             continue
-        asked = identify(rows[kept], rows[out], order, sizes=sizes)
-        known = out[asked.verdicts == Verdict.DETERMINED]
-        predicted[known] = _tried(predictor, cells[kept[which]], y[kept[which]], rows[known])
-        if np.isfinite(predicted).sum() >= ENOUGH:
+        asked = identify(rows[training], rows[tested], order, sizes=sizes)
+        determined = tested[asked.verdicts == Verdict.DETERMINED]
+        predicted[determined] = _tried(predictor, cells[training[which]], y[training[which]], rows[determined])
+        if np.isfinite(predicted).sum() >= ENOUGH_CELLS_HELD_OUT:
             break
     done = np.flatnonzero(np.isfinite(predicted))
     misses, own, nothing = means[done] - predicted[done], 1 / count[done], np.zeros(len(done))

@@ -53,9 +53,9 @@ class Membership:
         """Say why a row is not determined and what to collect; ``values`` (C,) are its levels as they were given."""
         text = self.table.text(cell, values)
         more = f" ({others:,} further row{'s' if others > 1 else ''} alike)" if others else ""
-        unseen = [place for place, code in enumerate(cell) if code >= len(self.table.levels[place])]
+        unseen = [factor for factor, code in enumerate(cell) if code >= len(self.table.levels[factor])]
         if unseen:
-            levels = " and ".join(self.table.level(place, int(cell[place]), values) for place in unseen)
+            levels = " and ".join(self.table.level(factor, int(cell[factor]), values) for factor in unseen)
             return (
                 f"row {row} of X ({text}) has a level that no training row has: {levels}; collect rows with it, or "
                 f"pass undetermined='mean' or 'nan'{more}"
@@ -67,31 +67,28 @@ class Membership:
 
     def _gap(self, cell: IntArray) -> str:
         """Say what is missing: a conjunction that was never seen, or a comparison between two levels of a column."""
-        for places in (
-            itertools.combinations(range(len(cell)), self.structure.order) if self.structure.order > 1 else ()
-        ):
-            if not (self.seen[:, list(places)] == cell[list(places)]).all(axis=1).any():
-                together = " with ".join(self.table.level(place, int(cell[place])) for place in places)
+        order = self.structure.order
+        for factors in itertools.combinations(range(len(cell)), order) if order > 1 else ():
+            if not (self.seen[:, list(factors)] == cell[list(factors)]).all(axis=1).any():
+                together = " with ".join(self.table.level(factor, int(cell[factor])) for factor in factors)
                 return f"no training row has {together}; collect this combination, or others that have both"
-        for place in range(len(cell)):
-            level = self._joined(cell, place)
-            if level is not None:
-                one, other = self.table.level(place, int(cell[place])), self.table.level(place, level)
-                joining = (
-                    f", or another row with {one} whose like with {other} is known" if self.structure.order == 1 else ""
-                )
+        for factor in range(len(cell)):
+            joined = self._joined(cell, factor)
+            if joined is not None:
+                here, there = self.table.level(factor, int(cell[factor])), self.table.level(factor, joined)
+                alike = f", or another row with {here} whose like with {there} is known"
                 return (
-                    f"no chain of training rows compares {one} with {other}, for which the same combination is known; "
-                    f"collect this combination{joining}"
+                    f"no chain of training rows compares {here} with {there}, for which the same combination is known; "
+                    f"collect this combination{alike if order == 1 else ''}"
                 )
         columns = ", ".join(repr(name) for name in self.table.names)
         return f"no sum of training rows over {columns} gives it; collect this combination"
 
-    def _joined(self, cell: IntArray, place: int) -> int | None:
+    def _joined(self, cell: IntArray, factor: int) -> int | None:
         """Return a level of a column with which the cell would be determined."""
-        levels = np.arange(min(len(self.table.levels[place]), MOST_TRIED))
+        levels = np.arange(min(len(self.table.levels[factor]), MOST_TRIED))
         tried = np.repeat(cell[None, :], len(levels), axis=0)
-        tried[:, place] = levels
+        tried[:, factor] = levels
         good = np.flatnonzero(self.identification.verdicts_of(tried) <= Verdict.DETERMINED)
         return int(levels[good[0]]) if len(good) else None
 

@@ -24,7 +24,7 @@ from recombine.theory.structures.structure import Structure
 from recombine.verdicts import Verdict
 
 #: Rows whose levels all occur in other rows too, below which no structure can be scored.
-FEWEST_ROWS = 3
+MIN_ROWS_SHARED = 3
 
 
 class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[misc]
@@ -126,13 +126,13 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
     def _chosen(self, cells: IntArray, y: FloatArray) -> tuple[Structure, Ladder | None, str]:
         if self.structure != "auto":
             return STRUCTURES[self.structure], None, ""
-        if _repeated(cells) < FEWEST_ROWS:
+        if _repeated(cells) < MIN_ROWS_SHARED:
             return sum_of(1), None, "fewer than three rows share all their levels with others; collect more rows"
         design = Design.from_cells(cells, y)
         noise = cell_noise(design)
-        known = None if noise is None or noise.at_most else noise.variances
+        variance = None if noise is None or noise.at_most else noise.variances
         try:
-            choice = choose_structure(design, variance=known, seed=self.seed)
+            choice = choose_structure(design, variance=variance, seed=self.seed)
         except RecombineError as error:
             return sum_of(1), None, str(error)
         return choice.structure, choice.ladder, choice.obstacle

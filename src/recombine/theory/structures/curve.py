@@ -70,9 +70,9 @@ class Curve:
 def located(knots: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the interval of each point, its width, and how far into it the point lies, from 0 to 1."""
     inside = np.clip(x, knots[0], knots[-1])
-    place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
-    step = np.diff(knots)[place]
-    return place, step, (inside - knots[place]) / step
+    piece = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
+    step = np.diff(knots)[piece]
+    return piece, step, (inside - knots[piece]) / step
 
 
 def rises(knots: FloatArray) -> FloatArray:
@@ -123,12 +123,12 @@ class Pieces:
         local = np.zeros((2 * count, 2 * count))
         columns = (np.arange(pieces), count + np.arange(pieces), count + np.arange(pieces) + 1)
         parts = (np.ones(len(self.left)), self.left, self.right)
-        for one, first in enumerate(parts):
-            for two, second in enumerate(parts[: one + 1]):
+        for row, first in enumerate(parts):
+            for column, second in enumerate(parts[: row + 1]):
                 sums = np.bincount(self.place, weights * first * second, minlength=pieces)
-                local[columns[one], columns[two]] += sums
-                if one != two:
-                    local[columns[two], columns[one]] += sums
+                local[columns[row], columns[column]] += sums
+                if row != column:
+                    local[columns[column], columns[row]] += sums
         turn = from_slopes(self.knots)
         return np.asarray(turn.T @ local @ turn)
 
@@ -160,11 +160,11 @@ def pieces_of(knots: FloatArray, x: FloatArray) -> Pieces:
     >>> pieces_of(bend.knots, np.array([-1.0, 0.5, 2.0])).heights(np.array([0.0, 0.0, 2.0]))
     array([0.  , 0.25, 3.  ])
     """
-    place, step, share = located(knots, x)
+    piece, step, share = located(knots, x)
     beyond = x - np.clip(x, knots[0], knots[-1])  # there the curve is straight
     half = share**2 / 2
     left, right = step * (share - half) + np.minimum(beyond, 0.0), step * half + np.maximum(beyond, 0.0)
-    return Pieces(knots, place, left, right, share)
+    return Pieces(knots, piece, left, right, share)
 
 
 def from_slopes(knots: FloatArray) -> FloatArray:

@@ -121,12 +121,12 @@ class Existence:
         codes = np.where((moved != 0).any(axis=1), Limit.OPEN, Limit.FINITE).astype(np.uint8)
         side = signs(exact_product(functionals, self.recession.direction))
         for sign, limit in ((1, Limit.INFINITE), (-1, Limit.MINUS_INFINITE)):
-            places = np.flatnonzero(side == sign)
-            rays, where = distinct_rays(sign * moved[places])
+            rows = np.flatnonzero(side == sign)
+            rays, where = distinct_rays(sign * moved[rows])
             answer = {True: limit, False: Limit.OPEN, None: Limit.UNDECIDED}
-            found = np.array([answer[forced(self._rising, ray[None, :])] for ray in rays], dtype=np.uint8)
-            if len(places):
-                codes[places] = found[where]
+            limits = np.array([answer[forced(self._rising, ray[None, :])] for ray in rays], dtype=np.uint8)
+            if len(rows):
+                codes[rows] = limits[where]
         return codes
 
     def limits_of(self, cells: npt.ArrayLike) -> LimitCodes:
@@ -167,30 +167,32 @@ class Existence:
         ids = rows.indices.reshape(rows.shape[0], -1).astype(np.int64)
         width = rows.shape[1] * classes
         moved = [
-            exact_product(differences(ids, np.full(len(ids), one), np.zeros(len(ids), int), classes, width), self._null)
-            for one in range(classes)
+            exact_product(
+                differences(ids, np.full(len(ids), outcome), np.zeros(len(ids), int), classes, width), self._null
+            )
+            for outcome in range(classes)
         ]
         whole = np.stack(moved, axis=1)
-        known: dict[tuple[int, ...], LimitCodes] = {}
+        limits_of_moves: dict[tuple[int, ...], LimitCodes] = {}
         limits = np.empty((len(ids), classes), dtype=np.uint8)
-        for place, values in enumerate(whole):
+        for row, values in enumerate(whole):
             key = tuple(values.reshape(-1).tolist())
-            if key not in known:
-                known[key] = self._classes_of(values)
-            limits[place] = known[key]
+            if key not in limits_of_moves:
+                limits_of_moves[key] = self._classes_of(values)
+            limits[row] = limits_of_moves[key]
         return limits
 
     def _classes_of(self, values: Whole) -> LimitCodes:
         """Limits of the classes of one cell from ``values`` (K, n): what null directions do to each class's sum."""
-        others = [np.delete(values, one, axis=0) - values[one] for one in range(len(values))]
-        zero = [forced(self._rising, other) for other in others]
+        against = [np.delete(values, outcome, axis=0) - values[outcome] for outcome in range(len(values))]
+        zero = [forced(self._rising, difference) for difference in against]
         if None in zero:
             return np.full(len(values), Limit.UNDECIDED, dtype=np.uint8)
-        left = np.flatnonzero([not one for one in zero])
-        settled = not (values[left] - values[left[0]]).any()
-        rest = (Limit.ONE if len(left) == 1 else Limit.FINITE) if settled else Limit.OPEN
+        possible = np.flatnonzero([not vanishes for vanishes in zero])
+        settled = not (values[possible] - values[possible[0]]).any()
+        limit = (Limit.ONE if len(possible) == 1 else Limit.FINITE) if settled else Limit.OPEN
         codes = np.full(len(values), Limit.ZERO, dtype=np.uint8)
-        codes[left] = rest
+        codes[possible] = limit
         return codes
 
     def effects(self, reference: Sequence[int] | None = None) -> list[Effect]:
@@ -299,7 +301,7 @@ def existence(
     margins = Margins.of_order(used, order) if pairs is None else Margins.of_pairs(used, pairs)
     columns = np.unique(margins.ids(outcomes.cells))
     loose, tied, cell, ruled = constraints(outcomes, margins, columns)
-    found = recession(loose, tied)
+    directions = recession(loose, tied)
     support = np.ones(outcomes.totals.shape, dtype=bool)
-    support[cell[found.strict], ruled[found.strict]] = False
-    return Existence(outcomes, margins, found, columns, support)
+    support[cell[directions.strict], ruled[directions.strict]] = False
+    return Existence(outcomes, margins, directions, columns, support)

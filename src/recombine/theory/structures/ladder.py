@@ -275,14 +275,14 @@ def _held_out(structures: Sequence[Structure], data: StructureData, fold: IntArr
 
 def _levels_seen(seen: IntArray, tested: IntArray, symmetric: Sequence[Subset]) -> BoolArray:
     """Say for each of ``tested`` (M, C) whether all its levels occur in ``seen``."""
-    known = np.ones(len(tested), dtype=bool)
+    all_seen = np.ones(len(tested), dtype=bool)
     alone = [(factor,) for factor in range(seen.shape[1]) if not any(factor in group for group in symmetric)]
     for group in [*symmetric, *alone]:
         columns = list(group)
         occurs = np.zeros(int(max(seen[:, columns].max(), tested[:, columns].max(initial=0))) + 1, dtype=bool)
         occurs[seen[:, columns].ravel()] = True
-        known &= occurs[tested[:, columns]].all(axis=1)
-    return known
+        all_seen &= occurs[tested[:, columns]].all(axis=1)
+    return all_seen
 
 
 def _rungs(

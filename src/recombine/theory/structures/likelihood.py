@@ -24,7 +24,7 @@ DENSE_VALUES = 1500
 #: steps below the second no longer shrink; after so many steps it gives up.
 DONE, FLAT, STEPS = 1e-20, 1e-9, 200
 #: Heights closer than this share of them are equal: the log-likelihood is a sum of rounded terms.
-ROUNDING = 1e-13
+HEIGHT_ROUNDING = 1e-13
 #: Eigenvalues of an integer Gram matrix below this share of the largest are zero.
 RANK_SHARE = 1e-10
 
@@ -98,12 +98,12 @@ class LikelihoodFit:
         finite = self.existence.limits_of(codes) == Limit.FINITE
         errors = np.full(finite.shape, np.nan)
         values = self.predict(codes)
-        for place in np.flatnonzero(_some(finite)):
-            row = self.existence.rows(codes[place : place + 1]).toarray()[0].astype(float)
-            for slope, target in self._family.slopes(values[place], finite[place]):
-                function = np.outer(row, slope).reshape(-1)
+        for row in np.flatnonzero(_some(finite)):
+            features = self.existence.rows(codes[row : row + 1]).toarray()[0].astype(float)
+            for slope, target in self._family.slopes(values[row], finite[row]):
+                function = np.outer(features, slope).reshape(-1)
                 error = np.sqrt(max(float(function @ self._solve(function)), 0.0))
-                errors[(place, target) if finite.ndim == 2 else place] = error
+                errors[(row, target) if finite.ndim == 2 else row] = error
         return errors
 
     def effects(self, reference: Sequence[int] | None = None) -> list[FittedEffect]:
@@ -111,15 +111,15 @@ class LikelihoodFit:
         _, matrix, _ = self.existence.effect_rows(reference)
         flat = self.table.reshape(-1)
         at = {Limit.INFINITE: np.inf, Limit.MINUS_INFINITE: -np.inf}
-        found = []
-        for place, effect in enumerate(self.existence.effects(reference)):
+        fitted = []
+        for row, effect in enumerate(self.existence.effects(reference)):
             estimate, error = at.get(effect.limit, np.nan), np.nan
             if effect.limit == Limit.FINITE:
-                function = matrix[[place]].toarray()[0].astype(float)
+                function = matrix[[row]].toarray()[0].astype(float)
                 estimate = float(function @ flat)
                 error = float(np.sqrt(max(function @ self._solve(function), 0.0)))
-            found.append(FittedEffect(effect, estimate, error))
-        return found
+            fitted.append(FittedEffect(effect, estimate, error))
+        return fitted
 
 
 def _some(marks: BoolArray) -> BoolArray:
@@ -172,12 +172,12 @@ class _Problem:
             gram = (self.X.T @ self.X).toarray()
         else:
             number = self.support.sum(axis=1)
-            for one in range(self.classes):
-                for other in range(self.classes):
-                    both = (self.support[:, one] & self.support[:, other]).astype(float)
-                    entry = both * ((one == other) - 1 / number)
+            for first in range(self.classes):
+                for second in range(self.classes):
+                    both = (self.support[:, first] & self.support[:, second]).astype(float)
+                    entry = both * ((first == second) - 1 / number)
                     block = (self.X.T @ self.X.multiply(entry[:, None]).tocsr()).toarray()
-                    gram[one :: self.classes, other :: self.classes] = block
+                    gram[first :: self.classes, second :: self.classes] = block
         sizes, vectors = eigh(gram)
         return np.asarray(vectors[:, sizes > RANK_SHARE * max(sizes.max(initial=0.0), 1.0)])
 
@@ -191,11 +191,11 @@ class _Problem:
 
     def _dense_information(self, means: FloatArray) -> FloatArray:
         total = np.zeros((self.width, self.width))
-        for one in range(self.classes):
-            for other in range(self.classes):
-                covariance = self.family.covariance(means, self.exposure, one, other)
+        for first in range(self.classes):
+            for second in range(self.classes):
+                covariance = self.family.covariance(means, self.exposure, first, second)
                 block = (self.X.T @ self.X.multiply(covariance[:, None]).tocsr()).toarray()
-                total[one :: self.classes, other :: self.classes] = block
+                total[first :: self.classes, second :: self.classes] = block
         return np.asarray(self.basis.T @ total @ self.basis)
 
     def _by_residuals(self, means: FloatArray, right: FloatArray) -> FloatArray:
@@ -225,7 +225,7 @@ def _newton(problem: _Problem) -> FloatArray:
         gain = float(slope @ step)
         if gain <= DONE or (gain <= FLAT and gain > last / 4):
             return values + step
-        size, slack = 1.0, ROUNDING * (1 + abs(height))
+        size, slack = 1.0, HEIGHT_ROUNDING * (1 + abs(height))
         while problem.value(values + size * step) < height + 1e-4 * size * gain - slack and size > 1e-12:
             size /= 2
         values, last = values + size * step, gain
@@ -279,20 +279,20 @@ def fit_likelihood(
     >>> [(one.estimate, one.error) for one in fit.effects()][1]
     (inf, nan)
     """
-    found = existence(
+    limits = existence(
         cells, y, family, order=order, pairs=pairs, sizes=sizes, classes=classes, weights=weights, offsets=offsets
     )
-    problem = _Problem(found)
+    problem = _Problem(limits)
     values = _newton(problem)
     table = values.reshape(-1, problem.classes)
-    return LikelihoodFit(found, table, _fitted(found, table), problem.value(values))
+    return LikelihoodFit(limits, table, _fitted(limits, table), problem.value(values))
 
 
-def _fitted(found: Existence, table: FloatArray) -> FloatArray:
+def _fitted(limits: Existence, table: FloatArray) -> FloatArray:
     """Return chances (N, K) or means (N, 1) in the seen cells, limits included."""
-    outcomes: IntArray = found.outcomes.cells
-    sums = np.asarray(found.rows(outcomes) @ table) + found.outcomes.offsets[:, None]
-    return found.outcomes.family.fitted(sums, found.support)
+    cells: IntArray = limits.outcomes.cells
+    sums = np.asarray(limits.rows(cells) @ table) + limits.outcomes.offsets[:, None]
+    return limits.outcomes.family.fitted(sums, limits.support)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,22 +317,22 @@ def fit_chances(
     ('quasi-complete', [0.583, 0.917])
     """
     family = "logit" if classes == 2 else "softmax"
-    found = fit_likelihood(cells, labels, family, order=order, sizes=sizes, classes=classes)
-    known = found.existence
-    if known.exists or separated == "limits":
-        return ChancesFit(found, known.separation)
-    rank = known.linear.rank
-    total = len(known.columns) if rank is None else rank
-    rows = np.repeat(known.outcomes.cells, classes, axis=0)
+    fit = fit_likelihood(cells, labels, family, order=order, sizes=sizes, classes=classes)
+    limits = fit.existence
+    if limits.exists or separated == "limits":
+        return ChancesFit(fit, limits.separation)
+    rank = limits.linear.rank
+    total = len(limits.columns) if rank is None else rank
+    rows = np.repeat(limits.outcomes.cells, classes, axis=0)
     shares = np.bincount(labels, minlength=classes) / len(labels)
-    prior = np.tile(shares * total / len(known.outcomes.cells), len(known.outcomes.cells))
-    more = fit_likelihood(
-        np.vstack([known.outcomes.cells.repeat(classes, axis=0), rows]),
-        np.tile(np.arange(classes), 2 * len(known.outcomes.cells)),
+    prior = np.tile(shares * total / len(limits.outcomes.cells), len(limits.outcomes.cells))
+    with_prior = fit_likelihood(
+        np.vstack([limits.outcomes.cells.repeat(classes, axis=0), rows]),
+        np.tile(np.arange(classes), 2 * len(limits.outcomes.cells)),
         family,
         order=order,
         sizes=sizes,
         classes=classes,
-        weights=np.concatenate([known.outcomes.totals.reshape(-1), prior]),
+        weights=np.concatenate([limits.outcomes.totals.reshape(-1), prior]),
     )
-    return ChancesFit(more, known.separation)
+    return ChancesFit(with_prior, limits.separation)

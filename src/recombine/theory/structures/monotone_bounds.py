@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
 #: Seen cells, and ordered pairs of them, up to which linear programs are solved.
-MOST_CELLS, MOST_PAIRS = 2_000, 50_000
+MAX_CELLS_BOUNDED, MAX_PAIRS_ORDERED = 2_000, 50_000
 #: Largest denominator of a weight.
 DENOMINATOR = 10_000
 
@@ -141,8 +141,8 @@ def monotone_bounds(
     asked = as_cells(targets, "targets", factors=seen.shape[1])
     if values.shape != (len(seen),) or not len(seen):
         raise InputError(f"y has shape {values.shape} but there are {len(seen)} cells; give one value per cell")
-    if len(seen) > MOST_CELLS:
-        raise InputError(f"{len(seen):,} seen cells are too many for bounds; give at most {MOST_CELLS:,}")
+    if len(seen) > MAX_CELLS_BOUNDED:
+        raise InputError(f"{len(seen):,} seen cells are too many for bounds; give at most {MAX_CELLS_BOUNDED:,}")
     tops = np.vstack([seen, asked]).max(axis=0) + 1
     features = Conjunctions(tuple(tops.tolist()) if sizes is None else tuple(sizes), order=order)
     search = _Search(features, seen, values, real(margin, "margin", at_least=0))
@@ -157,7 +157,7 @@ class _Search:
         place = np.argsort(values, kind="stable")
         self.seen, self.values = seen[place], values[place]
         self.pairs = _ordered(self.values, margin)
-        if len(self.pairs) > MOST_PAIRS:
+        if len(self.pairs) > MAX_PAIRS_ORDERED:
             raise InputError(f"{len(self.pairs):,} ordered pairs are too many; give fewer cells or another margin")
         self.rows = features.incidence(self.seen)
         first, second = self.pairs.T

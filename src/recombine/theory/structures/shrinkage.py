@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 #: Columns up to which normal equations are factored; past it conjugate gradients.
 DENSE_COLUMNS = 3_000
 #: Rounds of the fixed point, and the relative change of every shrinkage at which it stops.
-ROUNDS, SETTLED = 30, 0.02
+MAX_ROUNDS_OF_RIDGE, RIDGE_SETTLED = 30, 0.02
 #: Bounds of a shrinkage, as a share of the mean diagonal of the normal matrix.
-LEAST, MOST = 1e-9, 1e6
+MIN_RIDGE_SHARE, MAX_RIDGE_SHARE = 1e-9, 1e6
 #: Random signs that estimate a trace where nothing is factored.
 PROBES = 4
 
@@ -120,16 +120,16 @@ def fit_design(
         system = (_Factored if terms.columns <= DENSE_COLUMNS else _Iterated)(design, y - centre, weights)
         scale = system.diagonal.mean() or 1.0
         shrunk = np.full(terms.order, 1e-3 * scale) if ridge is None else ridge
-        for _ in range(ROUNDS):
-            effects, spread = system.solve(shrunk[terms.size - 1] + (LEAST * scale))
-            kept = [_per_order(shrunk, spread, terms.size, order) for order in range(terms.order)]
-            freedom = 1.0 + sum(kept)
+        for _ in range(MAX_ROUNDS_OF_RIDGE):
+            effects, spread = system.solve(shrunk[terms.size - 1] + (MIN_RIDGE_SHARE * scale))
+            determined = [_per_order(shrunk, spread, terms.size, order) for order in range(terms.order)]
+            freedom = 1.0 + sum(determined)
             noise = system.misfit(effects) / max(len(y) - freedom, 1.0)
             if ridge is not None:
                 break
             old = shrunk
-            shrunk = next_ridge(effects, np.array(kept), noise, terms.size, scale)
-            if np.all(np.abs(np.log(shrunk / old)) < SETTLED):
+            shrunk = next_ridge(effects, np.array(determined), noise, terms.size, scale)
+            if np.all(np.abs(np.log(shrunk / old)) < RIDGE_SETTLED):
                 break
     constant = centre - float(system.means @ effects)
     return TermsFit(terms, constant, effects, shrunk, noise, freedom)
@@ -150,7 +150,7 @@ def _per_order(shrunk: FloatArray, spread: FloatArray, size: IntArray, order: in
     return float(np.clip(of.sum() - shrunk[order] * spread[of].sum(), 1e-9, None))
 
 
-def next_ridge(effects: FloatArray, kept: FloatArray, noise: float, size: IntArray, scale: float) -> FloatArray:
+def next_ridge(effects: FloatArray, determined: FloatArray, noise: float, size: IntArray, scale: float) -> FloatArray:
     """Return the shrinkage of each order (order,) at the next round of the fixed point.
 
     Examples
@@ -158,10 +158,10 @@ def next_ridge(effects: FloatArray, kept: FloatArray, noise: float, size: IntArr
     >>> next_ridge(np.array([1.0, -1.0, 0.5]), np.array([1.8, 0.1]), 0.5, np.array([1, 1, 2]), 1.0)
     array([0.45, 0.2 ])
     """
-    power = np.array([np.square(effects[size == order + 1]).sum() for order in range(len(kept))])
+    power = np.array([np.square(effects[size == order + 1]).sum() for order in range(len(determined))])
     with np.errstate(divide="ignore", over="ignore"):
-        found = np.where(power > 0, noise * kept / np.where(power > 0, power, 1.0), np.inf)
-    return np.clip(found, LEAST * scale, MOST * scale)
+        ridge = np.where(power > 0, noise * determined / np.where(power > 0, power, 1.0), np.inf)
+    return np.clip(ridge, MIN_RIDGE_SHARE * scale, MAX_RIDGE_SHARE * scale)
 
 
 def factored(matrix: FloatArray) -> FloatArray:
@@ -245,5 +245,5 @@ class _Iterated:
         return np.asarray(self.start[0]), np.asarray(probes.mean(axis=0))
 
     def misfit(self, effects: FloatArray) -> float:
-        left = self.y - self.design @ effects + self.means @ effects
-        return float(self.weights @ left**2)
+        residuals = self.y - self.design @ effects + self.means @ effects
+        return float(self.weights @ residuals**2)

@@ -32,7 +32,7 @@ COMMON = 0.5
 #: Cells, evenly spaced, in which the commonest level is looked for: any level may be the one others depart from.
 SAMPLED = 50_000
 #: Entries of the design matrix past which an order is refused: 12 bytes each, 3 GB.
-MOST_ENTRIES = 250_000_000
+MAX_ENTRIES_OF_TERMS = 250_000_000
 
 #: Rows (n,), and the numbers (n, m) of the levels in which they depart, for each count m of departures.
 Departures = list[tuple[IntArray, IntArray]]
@@ -139,8 +139,8 @@ def design_of(codes: IntArray, order: int, symmetric: Sequence[Subset], terms: T
     """Return the terms of the seen cells (N, C), those given if any, and the design (N, P), in one pass."""
     if terms is not None:
         return terms, terms.matrix(codes)
-    found, departures = _found(codes, order, None, None, symmetric)
-    return found, _entries(found, len(codes), departures)
+    columns, departures = _found(codes, order, None, None, symmetric)
+    return columns, _entries(columns, len(codes), departures)
 
 
 def _found(
@@ -207,15 +207,15 @@ def _departures(terms: Terms, codes: IntArray) -> Departures:
     numbers = np.where(levels < sizes[factors], _offsets(terms)[factors] + levels, sizes.sum() + 1)
     counts = np.bincount(rows, minlength=len(codes))
     ends = np.cumsum(counts)
-    found = []
-    for many in np.flatnonzero(np.bincount(counts)):
-        chosen = np.flatnonzero(counts == many)
-        if many and len(chosen) == len(codes):
-            members = numbers.reshape(-1, many)
+    departures = []
+    for number in np.flatnonzero(np.bincount(counts)):
+        chosen = np.flatnonzero(counts == number)
+        if number and len(chosen) == len(codes):
+            members = numbers.reshape(-1, number)
         else:
-            members = numbers[(ends[chosen] - many)[:, None] + np.arange(many)]
-        found.append((chosen, np.sort(members, axis=1) if terms.symmetric else members))
-    return found
+            members = numbers[(ends[chosen] - number)[:, None] + np.arange(number)]
+        departures.append((chosen, np.sort(members, axis=1) if terms.symmetric else members))
+    return departures
 
 
 def _conjunctions(terms: Terms, departures: Departures) -> Iterator[tuple[IntArray, IntArray]]:
@@ -225,17 +225,17 @@ def _conjunctions(terms: Terms, departures: Departures) -> Iterator[tuple[IntArr
         for depth in range(1, min(terms.order, members.shape[1]) + 1):
             for chosen in itertools.combinations(range(members.shape[1]), depth):
                 keys = members[:, chosen[0]]
-                for place in chosen[1:]:
-                    keys = keys * base + members[:, place]
+                for position in chosen[1:]:
+                    keys = keys * base + members[:, position]
                 yield rows, keys
 
 
 def _entries(terms: Terms, cells: int, departures: Departures) -> csr_array:
     from scipy.sparse import coo_array
 
-    found = [_matched(terms.keys, rows, keys) for rows, keys in _conjunctions(terms, departures)]
-    rows = np.concatenate([one for one, _ in found] or [np.zeros(0, np.int64)])
-    columns = np.concatenate([one for _, one in found] or [np.zeros(0, np.int64)])
+    entries = [_matched(terms.keys, rows, keys) for rows, keys in _conjunctions(terms, departures)]
+    rows = np.concatenate([one for one, _ in entries] or [np.zeros(0, np.int64)])
+    columns = np.concatenate([one for _, one in entries] or [np.zeros(0, np.int64)])
     return coo_array((np.ones(len(rows)), (rows, columns)), shape=(cells, terms.columns)).tocsr()
 
 
@@ -259,10 +259,10 @@ def _affordable(order: int, departures: Departures) -> None:
         len(rows) * sum(math.comb(members.shape[1], depth) for depth in range(1, order + 1))
         for rows, members in departures
     )
-    if entries > MOST_ENTRIES:
+    if entries > MAX_ENTRIES_OF_TERMS:
         raise InputError(
             f"conjunctions of {order} factors have {entries:,} entries in the seen cells; "
-            f"at most {MOST_ENTRIES:,} fit: lower the order or merge factors"
+            f"at most {MAX_ENTRIES_OF_TERMS:,} fit: lower the order or merge factors"
         )
 
 

@@ -24,7 +24,7 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.structures.curve import FLATTEST, Curve, Pieces, from_slopes, increasing, pieces_of, roughness
 from recombine.theory.structures.shrinkage import (
     DENSE_COLUMNS,
-    LEAST,
+    MIN_RIDGE_SHARE,
     factored,
     fit_design,
     inverted,
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from recombine.theory.structures.monotone_bounds import MonotoneBounds
 
 #: Most rounds, and the relative change of the misfit at which they stop.
-ROUNDS, SETTLED = 40, 1e-4
+MAX_ROUNDS_OF_LINK, LINK_SETTLED = 40, 1e-4
 #: Knots of the curve, and cells for each.
-KNOTS, CELLS_PER_KNOT = 40, 8
+MAX_KNOTS_OF_LINK, CELLS_PER_KNOT = 40, 8
 #: Rounds in which the knots follow the hidden sums.
 MOVING = 6
 #: Cells, and cells for each term, of the part that a large table's fit starts from.
@@ -229,11 +229,11 @@ def fit_link(
         raise InputError("a link needs cells that differ and outcomes that differ; there are none")
     few = max(FEWEST, PER_TERM * columns.columns)
     with one_thread():
-        part = None
+        start = None
         if len(codes) > 3 * few:  # most of the way is gone on a part of the cells
             rows = np.sort(np.random.default_rng(0).choice(len(codes), few, replace=False))
-            part = _Rounds(columns, design[rows], values[rows], counted[rows]).run()
-        return _Rounds(columns, design, values, counted, part).run()
+            start = _Rounds(columns, design[rows], values[rows], counted[rows]).run()
+        return _Rounds(columns, design, values, counted, start).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +265,7 @@ class _Rounds:
         self.terms, self.design, self.y, self.weights = terms, design, y, weights
         self.back = design.T.tocsr()
         self.begun, self.choosing = part is not None, True
-        self.count = int(np.clip(len(y) // CELLS_PER_KNOT, 4, KNOTS))
+        self.count = int(np.clip(len(y) // CELLS_PER_KNOT, 4, MAX_KNOTS_OF_LINK))
         start = fit_design(terms, design, y, weights) if part is None else part
         self.noise, self.freedom, self.ridge, self.smoothing = start.noise, start.freedom, start.ridge, 1e-2 * len(y)
         if part is not None:
@@ -276,12 +276,12 @@ class _Rounds:
 
     def run(self) -> LinkFit:
         state, moving, done = self.state, not self.begun, 0
-        while done < ROUNDS:
+        while done < MAX_ROUNDS_OF_LINK:
             done += 1
             # Inverting takes most of a round, and all cells change little of what a part of them chose.
             self.choosing = done == 1 if self.begun else self.choosing
             before, tried = state.misfit, self._round(state, moving)
-            stands = tried is None or abs(before - tried.misfit) < SETTLED * before
+            stands = tried is None or abs(before - tried.misfit) < LINK_SETTLED * before
             state = tried or state
             if stands and not moving:
                 break
@@ -326,33 +326,33 @@ class _Rounds:
         even = np.linspace(sums.min(), sums.max(), self.count - self.count // 2)
         knots = np.unique(np.concatenate([dense, even]))
         near = np.diff(knots) < 1e-3 * (knots[-1] - knots[0])
-        kept = np.concatenate([[True], ~near])
-        kept[-1] = True
-        return np.asarray(knots[kept])
+        apart = np.concatenate([[True], ~near])
+        apart[-1] = True
+        return np.asarray(knots[apart])
 
     def _step(self, state: _State) -> FloatArray:
         """Return the Gauss-Newton step of the effects, the curve moving along; sets both smoothings on the way."""
         pieces, turn = state.pieces, from_slopes(state.knots)
         slope = pieces.steepness(state.bent)
         steep = self.weights * slope
-        size, more = self.terms.columns, turn.shape[1]
-        whole = np.zeros((size + more, size + more), order="F")
-        whole[:size, :size] = (self.back @ scaled_rows(self.design, steep * slope)).toarray()
-        whole[size:, :size] = turn.T @ (self.back @ pieces.rows(steep)).toarray().T
-        whole[size:, size:] = pieces.gram(self.weights)
-        scale = float(whole.diagonal()[:size].mean()) or 1.0
-        left = self.weights * (self.y - pieces.heights(state.bent))
+        size, bends = self.terms.columns, turn.shape[1]
+        matrix = np.zeros((size + bends, size + bends), order="F")
+        matrix[:size, :size] = (self.back @ scaled_rows(self.design, steep * slope)).toarray()
+        matrix[size:, :size] = turn.T @ (self.back @ pieces.rows(steep)).toarray().T
+        matrix[size:, size:] = pieces.gram(self.weights)
+        scale = float(matrix.diagonal()[:size].mean()) or 1.0
+        residuals = self.weights * (self.y - pieces.heights(state.bent))
         shrink = self.ridge[self.terms.size - 1]
         rough = self.smoothing * roughness(state.knots)
-        whole[size:, size:] += rough + 1e-9 * np.diag(whole.diagonal()[size:] + scale)
-        whole[np.arange(size), np.arange(size)] += shrink + LEAST * scale
-        down = self.back @ (slope * left) - shrink * state.effects
+        matrix[size:, size:] += rough + 1e-9 * np.diag(matrix.diagonal()[size:] + scale)
+        matrix[np.arange(size), np.arange(size)] += shrink + MIN_RIDGE_SHARE * scale
+        down = self.back @ (slope * residuals) - shrink * state.effects
         flat = size + 1 + np.flatnonzero(state.bent[1:] <= 2 * FLATTEST * state.bent[1:].mean())
-        whole[flat, flat] += 1e9 * whole.diagonal().max()  # slopes at their bound stay there
-        lower = factored(whole)
-        move = solved(lower, np.concatenate([down, pieces.dot(left) - rough @ state.bent]))
+        matrix[flat, flat] += 1e9 * matrix.diagonal().max()  # slopes at their bound stay there
+        lower = factored(matrix)
+        move = solved(lower, np.concatenate([down, pieces.dot(residuals) - rough @ state.bent]))
         # Sums of another spread are the same sums: the step keeps it.
-        along = np.concatenate([self.back @ (state.sums - state.sums.mean()), np.zeros(more)])
+        along = np.concatenate([self.back @ (state.sums - state.sums.mean()), np.zeros(bends)])
         turned = solved(lower, along)
         move = move - turned * float(along @ move) / float(along @ turned)
         if self.choosing:
@@ -362,21 +362,24 @@ class _Rounds:
     def _choose(self, state: _State, inverse: FloatArray, scale: float) -> None:
         """Set shrinkage and smoothing to the next round of their fixed point."""
         size, orders, spread = self.terms.columns, self.terms.size, inverse.diagonal()
-        kept = np.array(
+        determined = np.array(
             [
-                max(float((orders == one + 1).sum() - self.ridge[one] * spread[:size][orders == one + 1].sum()), 1e-9)
-                for one in range(self.terms.order)
+                max(
+                    float((orders == depth + 1).sum() - self.ridge[depth] * spread[:size][orders == depth + 1].sum()),
+                    1e-9,
+                )
+                for depth in range(self.terms.order)
             ]
         )
         block = np.tril(inverse[size:, size:])
         block = block + np.tril(block, -1).T
         rough = roughness(state.knots)
         bends = max(len(state.knots) - 1 - self.smoothing * float((block * rough).sum()), 1e-9)
-        self.freedom = float(kept.sum()) + 1.0 + bends
+        self.freedom = float(determined.sum()) + 1.0 + bends
         spare = len(self.y) - CAUTION * self.freedom
         self.noise = state.misfit / max(spare, 0.1 * len(self.y))
         before = np.append(self.ridge, self.smoothing)
-        self.ridge = next_ridge(state.effects, kept, self.noise, orders, scale)
+        self.ridge = next_ridge(state.effects, determined, self.noise, orders, scale)
         power = max(float(state.bent @ rough @ state.bent), 1e-300)
         self.smoothing = float(np.clip(self.noise * bends / power, 1e-12 * len(self.y), 1e6 * len(self.y)))
         self.choosing = bool(np.abs(np.log(np.append(self.ridge, self.smoothing) / before)).max() > STEADY)

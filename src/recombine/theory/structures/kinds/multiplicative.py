@@ -14,7 +14,7 @@ from recombine.theory.structures.structure import Structure, StructureData, Stru
 from recombine.theory.structures.terms import as_outcomes
 
 #: Most sweeps over the factors, and the change of the misfit, as a share of the outcomes' power, at which they stop.
-SWEEPS, SETTLED = 300, 1e-7
+MAX_SWEEPS, SWEEPS_SETTLED = 300, 1e-7
 #: Further starts at random signs, and sweeps after which only the best goes on.
 STARTS, FIRST_SWEEPS = 4, 20
 #: Factors up to which products are fitted level by level.
@@ -59,7 +59,7 @@ class Multiplicative(Structure):
         columns = np.ascontiguousarray(data.cells.T)
         fits = [_alternated(columns, values / scale, weights, start, FIRST_SWEEPS) for start in starts]
         best = min(fits, key=lambda fit: fit[0])[1]
-        return ProductFit(scale, tuple(_alternated(columns, values / scale, weights, best, SWEEPS)[1]))
+        return ProductFit(scale, tuple(_alternated(columns, values / scale, weights, best, MAX_SWEEPS)[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +95,11 @@ def _alternated(
         for levels, codes in zip(factors[:0:-1], columns[:0:-1], strict=True):
             after.append(after[-1] * levels[codes])
         before = np.ones(len(y))
-        for place, codes in enumerate(columns):
-            factors[place] = _levels(codes, y, weights, before * after[-1 - place], factors[place], misfit)
-            before = before * factors[place][codes]
+        for factor, codes in enumerate(columns):
+            factors[factor] = _levels(codes, y, weights, before * after[-1 - factor], factors[factor], misfit)
+            before = before * factors[factor][codes]
         last, misfit = misfit, float(weights @ (y - before) ** 2)
-        if last - misfit < SETTLED * total:
+        if last - misfit < SWEEPS_SETTLED * total:
             break
     return misfit, factors
 
@@ -119,7 +119,7 @@ def _levels(
 
 def _product(factors: Sequence[FloatArray], codes: IntArray) -> FloatArray:
     total = np.ones(len(codes))
-    for place, factor in enumerate(factors):
-        known = codes[:, place] < len(factor)
-        total *= np.where(known, factor[np.minimum(codes[:, place], len(factor) - 1)], factor.mean())
+    for column, factor in enumerate(factors):
+        seen = codes[:, column] < len(factor)
+        total *= np.where(seen, factor[np.minimum(codes[:, column], len(factor) - 1)], factor.mean())
     return total

@@ -92,8 +92,8 @@ class Margins:
 
     def terms(self) -> Iterator[Subset]:
         """Yield the subsets of factors with effects of their own: every non-empty part of a margin, smallest first."""
-        parts = {part for subset in self.subsets for part in _parts(subset)}
-        yield from sorted(parts, key=lambda part: (len(part), part))
+        terms = {factors for subset in self.subsets for factors in _parts(subset)}
+        yield from sorted(terms, key=lambda factors: (len(factors), factors))
 
 
 def _parts(subset: Subset) -> Iterator[Subset]:
