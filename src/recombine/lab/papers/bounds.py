@@ -14,7 +14,7 @@ from recombine.lab.papers.seeds import Estimate, Interval
 from recombine.lab.papers.values import entries_of, text_of, without_zeros
 
 #: How far past a bound the nearest number on the other side lies, relative to the width of the bound.
-JUST = 1e-9
+JUST_PAST_SHARE = 1e-9
 
 
 def _every(passes: Callable[[Any], bool], value: Any) -> bool:
@@ -78,7 +78,7 @@ class _Limit(Bound):
         return [self._beside(-self._side) if self.holds(self.limit) else self.limit]
 
     def _beside(self, side: int) -> float:
-        return self.limit + side * JUST * abs(self.limit) if self.limit else side * JUST
+        return self.limit + side * JUST_PAST_SHARE * abs(self.limit) if self.limit else side * JUST_PAST_SHARE
 
     def shown(self, value: Any) -> str:
         """Return the value in the bound's unit."""

@@ -131,8 +131,8 @@ def ribbon(axes: Axes, table: Table, across: str, value: str, label: str, **styl
     """Draw a mean logarithm with its band on a logarithmic axis."""
     order = np.argsort(table[across])
     x, y, half = table[across][order], table[value][order], np.nan_to_num(table[f"{value} 2se"][order])
-    (drawn,) = axes.plot(x, 10**y, label=label, **style)
-    axes.fill_between(x, 10 ** (y - half), 10 ** (y + half), color=drawn.get_color(), alpha=0.15, lw=0)
+    (curve,) = axes.plot(x, 10**y, label=label, **style)
+    axes.fill_between(x, 10 ** (y - half), 10 ** (y + half), color=curve.get_color(), alpha=0.15, lw=0)
 
 
 def points(
@@ -170,6 +170,6 @@ def draw_band(axes: Axes, line: Table, across: str, name: str, label: str) -> No
     """Draw the mean ``name`` over ``across`` with a band of two standard errors."""
     order = np.argsort(line[across])
     middle, half = line[name][order], np.nan_to_num(line[f"{name} 2se"][order])
-    every = 0.12 if len(line) > 12 else 1
-    (drawn,) = axes.plot(line[across][order], middle, label=label, markevery=every)
-    axes.fill_between(line[across][order], middle - half, middle + half, color=drawn.get_color(), alpha=0.15, lw=0)
+    stride = 0.12 if len(line) > 12 else 1
+    (curve,) = axes.plot(line[across][order], middle, label=label, markevery=stride)
+    axes.fill_between(line[across][order], middle - half, middle + half, color=curve.get_color(), alpha=0.15, lw=0)

@@ -77,7 +77,7 @@ def record_of(paper: Paper, folder: Path) -> Record:
         ran = len(evidence.provenance.settings) if evidence else 0
         planned = (evidence.provenance.planned or ran) if evidence else len(paper.by_name[claim.reads].units("full"))
         small = claim.judge(quick).verdict.value
-        bounds = "; ".join(f"{part.name} {part.bound}" for part in outcome.parts if part.bound)
+        bounds = "; ".join(f"{number.name} {number.bound}" for number in outcome.parts if number.bound)
         of_paper = claim.size.said(evidence.table) if claim.size and evidence and evidence.scale != "quick" else ""
         recorded[claim.id] = Recorded(
             *(outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]),

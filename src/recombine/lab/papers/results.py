@@ -197,9 +197,9 @@ def same_rows(rows1: Sequence[Row], rows2: Sequence[Row]) -> bool:
     )
 
 
-def same_evidence(first: Evidence, second: Evidence) -> bool:
+def same_evidence(a: Evidence, b: Evidence) -> bool:
     """Say whether two results have the same rows and the same story."""
-    return first.provenance == second.provenance and same_rows(list(first.table.rows()), list(second.table.rows()))
+    return a.provenance == b.provenance and same_rows(list(a.table.rows()), list(b.table.rows()))
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 #: Entries from which a series is a list.
-LONG = 4
+LONG_SERIES_ENTRIES = 4
 
 
 class Standing(StrEnum):
@@ -86,7 +86,7 @@ class Part:
         ['✓ slope (rises):', '· at 0: 0.5']
         """
         entries = self.value.split(", ")
-        if len(entries) < LONG:
+        if len(entries) < LONG_SERIES_ENTRIES:
             return [str(self)]
         return [
             f"{self.mark}{self.name}{f' ({self.bound})' if self.bound else ''}:",
@@ -134,7 +134,7 @@ class Outcome:
     @property
     def value(self) -> str:
         """The measured numbers in one line."""
-        listed = "; ".join(part.measured for part in self.parts) or "-"
+        listed = "; ".join(number.measured for number in self.parts) or "-"
         return f"{listed} ({self.note})" if self.note else listed
 
     @property

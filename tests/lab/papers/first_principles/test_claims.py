@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recombine.lab.papers import Standing, find
-from recombine.lab.papers.first_principles.experiments.pictures import CELLS, pack, unpack
+from recombine.lab.papers.first_principles.experiments.pictures import MAP_CELLS, pack, unpack
 from recombine.lab.papers.results import Evidence, load_all_evidence
 from recombine.lab.report.figure import PaperFigure
 from recombine.tables.table import Table
@@ -61,7 +61,7 @@ def _longest(table: Table) -> Any:
 
 def _stretched(texts: Any) -> Any:
     """Raise every error of a map by a tenth."""
-    return [pack(np.float32(1.1) * unpack(text, np.float32, (CELLS, CELLS))) for text in texts]
+    return [pack(np.float32(1.1) * unpack(text, np.float32, (MAP_CELLS, MAP_CELLS))) for text in texts]
 
 
 def _gap_map(table: Table) -> Any:

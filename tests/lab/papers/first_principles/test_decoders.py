@@ -10,8 +10,8 @@ import pytest
 from recombine.errors import InputError
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.claims import Outcome
-from recombine.lab.papers.first_principles.experiments.pictures import CELLS, PICTURES, pack
-from recombine.lab.papers.first_principles.experiments.supports import GAP, NAMES, SPRITE, support
+from recombine.lab.papers.first_principles.experiments.pictures import MAP_CELLS, SHOWN_PICTURES, pack
+from recombine.lab.papers.first_principles.experiments.supports import GAP_X, NAMES, SPRITE, support
 from recombine.lab.papers.first_principles.grids import FULL, TABLE
 from recombine.lab.papers.first_principles.readings.scales import DecoderRows
 from recombine.lab.papers.measured import MissingRowsError
@@ -251,7 +251,7 @@ def test_supports_hold_what_they_sample(name):
     assert ((points >= 0) & (points <= 1)).all()
     if name == "orthogonal gap":
         x = points[:, 0, 0]
-        assert ((x < GAP[0]) | (x > GAP[1])).all()
+        assert ((x < GAP_X[0]) | (x > GAP_X[1])).all()
     if name.startswith("diagonal"):
         width = float(name.split()[1])
         assert np.abs(points[:, 0] - points[:, 1]).max() <= 2**0.5 * width + 1e-9
@@ -268,11 +268,11 @@ def drawn(side: int = 12) -> Rows:
     rows: Rows = []
     for name, model in (*conditions, ("orthogonal*", "compositional")):
         about = {"scale": "tiny", "support": name, "model": model, "targets": "soft", "seed": 0, "side": side}
-        pair = rng.integers(0, 255, (2, PICTURES, 3, side, side), dtype=np.uint8)
+        pair = rng.integers(0, 255, (2, SHOWN_PICTURES, 3, side, side), dtype=np.uint8)
         rows += [{**about, "what": word, "data": pack(pair)} for word in ("ID", "OOD")]
-        middles = (np.arange(CELLS) + 0.5) / CELLS
-        slab = (middles > GAP[0]) & (middles < GAP[1]) & (name == "orthogonal gap")
-        field = np.tile(np.where(slab, 3.0, 1.0)[:, None], (1, CELLS)).astype(np.float32)
+        middles = (np.arange(MAP_CELLS) + 0.5) / MAP_CELLS
+        slab = (middles > GAP_X[0]) & (middles < GAP_X[1]) & (name == "orthogonal gap")
+        field = np.tile(np.where(slab, 3.0, 1.0)[:, None], (1, MAP_CELLS)).astype(np.float32)
         rows.append({**about, "what": "x and x", "data": pack(field)})
         rows.append({**about, "what": "pixels", "data": pack(rng.random((side, side)).astype(np.float32))})
     return rows
@@ -281,7 +281,7 @@ def drawn(side: int = 12) -> Rows:
 def test_the_band_of_the_gap():
     assert judge("4c", drawn()).verdict is Standing.HOLDS
     assert judge("4c", drawn()).value == "error inside the gap: 3 x; error outside: 1 x (tiny: on blobs)"
-    flat = pack(np.ones((CELLS, CELLS), np.float32))
+    flat = pack(np.ones((MAP_CELLS, MAP_CELLS), np.float32))
     spoilt = [row | {"data": flat} if row["what"] == "x and x" else row for row in drawn()]
     assert judge("4c", spoilt).verdict is Standing.FAILS
 

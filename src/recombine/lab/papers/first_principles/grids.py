@@ -116,7 +116,7 @@ BY_VALUE = (
     *(TABLE[0], TABLE[2], TABLE[1], ("diagonal 0.1", "compositional"), TABLE[3], ("orthogonal+", "compositional")),
     *(("orthogonal*", "compositional"), TABLE[4], ("orthogonal", "rgba"), TABLE[5], *TABLE[8:10]),
 )
-SEEDS, ALL_SEEDS = [0, 1, 2], [0, 1, 2, 3, 4]
+THREE_SEEDS, ALL_SEEDS = [0, 1, 2], [0, 1, 2, 3, 4]
 #: What pictures are shown of.
 SHOWN = (*TABLE[:2], ("orthogonal", "rgba"), ("orthogonal gap", "compositional"), ("orthogonal*", "compositional"))
 
@@ -145,12 +145,12 @@ def _targets(images: int) -> Settings:
 
 
 FULL = [
-    *_sprites("short", TABLE, SEEDS),
-    *_sprites("short", [("orthogonal", "rgba sigmoid")], SEEDS),
-    *_sprites("short", [("orthogonal", "compositional")], SEEDS, targets="soft"),
-    *_sprites("annealed", TABLE, SEEDS),
+    *_sprites("short", TABLE, THREE_SEEDS),
+    *_sprites("short", [("orthogonal", "rgba sigmoid")], THREE_SEEDS),
+    *_sprites("short", [("orthogonal", "compositional")], THREE_SEEDS, targets="soft"),
+    *_sprites("annealed", TABLE, THREE_SEEDS),
     # Minutes for each network: one seed to a unit, all rows before the second seed, most telling rows first.
-    *({**one, "seeds": [seed]} for seed in ALL_SEEDS for one in _sprites("full", BY_VALUE, ALL_SEEDS)),
+    *({**setting, "seeds": [seed]} for seed in ALL_SEEDS for setting in _sprites("full", BY_VALUE, ALL_SEEDS)),
 ]
 ADDITIVE = [{**TINY, "support": name, "model": "additive", "targets": "add"} for name in ("orthogonal", "orthogonal*")]
 

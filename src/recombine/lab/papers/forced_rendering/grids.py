@@ -19,8 +19,16 @@ NAME = "forced-rendering"
 Settings = list[dict[str, Any]]
 
 
-SEEDS, FEWER, TWO = list(range(5)), list(range(3)), [0, 1]
-SMALL: dict[str, Any] = {"side": 16, "hole": [3, 12], "draws": 0, "hidden": 16, "depth": 2, "epochs": 60, "seeds": TWO}
+FIVE_SEEDS, THREE_SEEDS, TWO_SEEDS = list(range(5)), list(range(3)), [0, 1]
+SMALL: dict[str, Any] = {
+    "side": 16,
+    "hole": [3, 12],
+    "draws": 0,
+    "hidden": 16,
+    "depth": 2,
+    "epochs": 60,
+    "seeds": TWO_SEEDS,
+}
 #: On 16 x 16 pixels most of a smaller hole is close enough to its edge to be interpolated.
 WIDE_HOLE: dict[str, Any] = {"hole": [2, 13], "hidden": 32, "epochs": 75}
 DENSE: dict[str, Any] = {"model": "mlp", "hidden": 256, "depth": 3}
@@ -32,11 +40,11 @@ def _small(*changes: dict[str, Any]) -> Settings:
     return [{**SMALL, **change} for change in changes]
 
 
-def _large(*changes: dict[str, Any], seeds: list[int] = SEEDS) -> Settings:
+def _large(*changes: dict[str, Any], seeds: list[int] = FIVE_SEEDS) -> Settings:
     return [{"seeds": seeds, **change} for change in changes]
 
 
-def _released(*changes: dict[str, Any], seeds: list[int] = SEEDS) -> Settings:
+def _released(*changes: dict[str, Any], seeds: list[int] = FIVE_SEEDS) -> Settings:
     """Large networks on the released target; those on G leave the target out, as settings did before there were two."""
     return _large(*({**change, "target": INVERTED} for change in changes), seeds=seeds)
 
@@ -101,9 +109,9 @@ EXPERIMENTS = (
         ],
         full=[
             *_large(*DONUT_DECODERS),
-            *_large(MORE_DRAWS, seeds=FEWER),
+            *_large(MORE_DRAWS, seeds=THREE_SEEDS),
             *_released(*DONUT_DECODERS),
-            *_released(MORE_DRAWS, seeds=FEWER),
+            *_released(MORE_DRAWS, seeds=THREE_SEEDS),
         ],
     ),
     Experiment(
@@ -115,7 +123,7 @@ EXPERIMENTS = (
             *_large(
                 {**PIXEL, "code": "one-hot", "depth": 2},
                 {"model": "transformer", "depth": 2, "epochs": 20},
-                seeds=FEWER,
+                seeds=THREE_SEEDS,
             ),
         ],
     ),
@@ -125,17 +133,17 @@ EXPERIMENTS = (
         quick=_small({"depth": 2, "seeds": [0]}, {"depth": 3, "seeds": [0]}),
         # One seed a unit: these are most of the training, and what time allows should be all depths of all codes.
         full=[
-            *_large(*DEPTHS, seeds=FEWER),
-            *(setting for seed in SEEDS for setting in _released(*RELEASED_DEPTHS, seeds=[seed])),
+            *_large(*DEPTHS, seeds=THREE_SEEDS),
+            *(setting for seed in FIVE_SEEDS for setting in _released(*RELEASED_DEPTHS, seeds=[seed])),
             *_released(*DENSE_DEPTHS),
         ],
     ),
     Experiment(
         f"{NAME}/single-factors",
         single_factors.single_factor_sums,
-        quick=[{**SMALL, **WIDE_HOLE, "code": code, "target": INVERTED, "seeds": FEWER} for code in CODES[:2]],
+        quick=[{**SMALL, **WIDE_HOLE, "code": code, "target": INVERTED, "seeds": THREE_SEEDS} for code in CODES[:2]],
         # One seed a unit, as above.
-        full=[one for seed in SEEDS for one in _released(*_codes("one-hot", "bump"), seeds=[seed])],
+        full=[setting for seed in FIVE_SEEDS for setting in _released(*_codes("one-hot", "bump"), seeds=[seed])],
     ),
     Experiment(
         f"{NAME}/hole",
@@ -166,7 +174,7 @@ EXPERIMENTS = (
         ),
         full=[
             *_large(*STRIPED, *DEEP_STRIPED),
-            *_large(*REPEATED, seeds=FEWER),
+            *_large(*REPEATED, seeds=THREE_SEEDS),
             *_large(*UNHELPED),
             *_released(*STRIPED, *DEEP_STRIPED, *REPEATED, *UNHELPED),
         ],
@@ -180,8 +188,8 @@ EXPERIMENTS = (
     Experiment(
         f"{NAME}/low-rank",
         remedies.low_rank,
-        quick=[{"penalty": penalty, **SMALL_LOW_RANK, "seeds": FEWER} for penalty in remedies.PENALTIES],
-        full=[{"penalty": penalty, "seeds": SEEDS} for penalty in remedies.PENALTIES],
+        quick=[{"penalty": penalty, **SMALL_LOW_RANK, "seeds": THREE_SEEDS} for penalty in remedies.PENALTIES],
+        full=[{"penalty": penalty, "seeds": FIVE_SEEDS} for penalty in remedies.PENALTIES],
     ),
     Experiment(
         f"{NAME}/embeddings",
@@ -193,7 +201,7 @@ EXPERIMENTS = (
         f"{NAME}/efficiency",
         remedies.efficiency,
         quick=_efficiency(SMALL_SHARES, {8: [0], 12: [0]}, steps=300, batch=32, hidden=16, depth=2),
-        full=_efficiency(SHARES, {12: SEEDS, 16: SEEDS, 24: FEWER, 32: FEWER}, steps=3000),
+        full=_efficiency(SHARES, {12: FIVE_SEEDS, 16: FIVE_SEEDS, 24: THREE_SEEDS, 32: THREE_SEEDS}, steps=3000),
     ),
     Experiment(
         f"{NAME}/rotation",
@@ -202,13 +210,13 @@ EXPERIMENTS = (
             {"images": "digits", "side": 16, "angles": 180, "channels": [32, 32, 16], "gap": gap, "seeds": [0]}
             for gap in ([160, 200], [100, 200])
         ],
-        full=[{"gap": gap, "seeds": SEEDS} for gap in ([160, 200], [100, 200])],
+        full=[{"gap": gap, "seeds": FIVE_SEEDS} for gap in ([160, 200], [100, 200])],
         needs=partial(require_images, default=controls.ROTATION["images"]),
     ),
     Experiment(
         f"{NAME}/encoder",
         controls.encoder,
         quick=[{**SMALL, "code": code, "draws": 500, "epochs": 20, "seeds": [0]} for code in CODES[:2]],
-        full=[{"code": code, "epochs": 20, "seeds": SEEDS} for code in ("one-hot", "bump", "scaled-ramp")],
+        full=[{"code": code, "epochs": 20, "seeds": FIVE_SEEDS} for code in ("one-hot", "bump", "scaled-ramp")],
     ),
 )

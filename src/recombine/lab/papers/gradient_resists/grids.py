@@ -10,8 +10,8 @@ from recombine.lab.papers.needs import require_images
 from recombine.lab.runs.experiment import Experiment, grid
 
 NAME = "gradient-resists"
-FIVE = [0, 1, 2, 3, 4]
-EARLY = [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60]
+FIVE_SEEDS = [0, 1, 2, 3, 4]
+EARLY_STEPS = [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60]
 BOTH = ("A", "B")
 
 
@@ -49,34 +49,34 @@ EXPERIMENTS = (
         f"{NAME}/pairs",
         images.pairs,
         quick=[
-            *_pairs("digits", FIVE),
+            *_pairs("digits", FIVE_SEEDS),
             _pairs("digits", [0, 1, 2], steps=600, record=[200, 400, 600])[0],
-            _pairs("digits", FIVE, loss="cross-entropy", record=[200])[0],
+            _pairs("digits", FIVE_SEEDS, loss="cross-entropy", record=[200])[0],
         ],
         full=[
             *_pairs("mnist", list(range(30))),
             *_pairs("digits", list(range(10))),
-            *_pairs("mnist", FIVE, steps=2000, record=[200, 500, 1000, 2000]),
-            *_pairs("mnist", FIVE, loss="cross-entropy", record=[0, 30, 200]),
+            *_pairs("mnist", FIVE_SEEDS, steps=2000, record=[200, 500, 1000, 2000]),
+            *_pairs("mnist", FIVE_SEEDS, loss="cross-entropy", record=[0, 30, 200]),
         ],
         needs=partial(require_images, load=images.images_for),
     ),
     Experiment(
         f"{NAME}/heads",
         heads.heads,
-        quick=_heads("digits", FIVE),
-        full=_heads("mnist", FIVE),
+        quick=_heads("digits", FIVE_SEEDS),
+        full=_heads("mnist", FIVE_SEEDS),
         needs=partial(require_images, load=images.images_for),
     ),
     Experiment(
         f"{NAME}/scan",
         scan.scan,
-        quick=_scan([0, 1, 2], steps=60, record=EARLY, evaluated=500, greedy=100),
+        quick=_scan([0, 1, 2], steps=60, record=EARLY_STEPS, evaluated=500, greedy=100),
         full=[
-            *_scan(FIVE),
+            *_scan(FIVE_SEEDS),
             # More seeds for the early steps, where one late network in five moves the mean.
             *_scan(list(range(5, 15)), steps=50, record=[0, 25, 50], evaluated=500, greedy=2)[:3],
-            *grid(reading=("A", "B3"), repeats=True, encoder=16, seeds=[FIVE], steps=500, record=[[25, 50, 500]]),
+            *grid(reading=("A", "B3"), repeats=True, encoder=16, seeds=[FIVE_SEEDS], steps=500, record=[[25, 50, 500]]),
         ],
     ),
     Experiment(f"{NAME}/plane", plane.plane, quick=_plane(list(range(10))), full=_plane(list(range(50)))),

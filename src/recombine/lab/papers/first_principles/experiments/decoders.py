@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.lab.papers.first_principles.experiments.supports import GAP, support
+from recombine.lab.papers.first_principles.experiments.supports import GAP_X, support
 from recombine.lab.papers.first_principles.experiments.worlds import WORLDS, SlotWorld
 from recombine.lab.runs.experiment import Unit
 from recombine.measures.outputs.images import (
@@ -37,11 +37,11 @@ Row = dict[str, Any]
 Rows = list[Row]
 
 #: Seeds of the three sets of images, the same for all models of a support.
-TRAIN, ID, ALL = 1, 2, 3
+TRAIN_SEED, ID_SEED, ALL_SEED = 1, 2, 3
 #: Thirds of the other sprite's x, over which the error inside the gap is compared.
 THIRDS = 3
 #: Images on which the front layer and an untrained model are looked at.
-FEW = 500
+INSPECTED_IMAGES = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,8 @@ class Condition:
 
     def draw(self, which: int, count: int = 0) -> tuple[FloatArray, Tensor]:
         """Draw training images, fresh ones from the support ("ID"), or any combination ("all"), and their latents."""
-        source = support("random", self.world.latents) if which == ALL else self.support
-        units = source.sample(count or self.setting["samples" if which == TRAIN else "tests"], which)
+        source = support("random", self.world.latents) if which == ALL_SEED else self.support
+        units = source.sample(count or self.setting["samples" if which == TRAIN_SEED else "tests"], which)
         return units, self.world.images(units, self.setting["targets"], self.device)
 
     def train(self, seeds: tuple[int, ...]) -> Trained:
@@ -81,7 +81,7 @@ class Condition:
         from recombine.lab.nets.ensemble.optimisers import AdamW
         from recombine.lab.nets.ensemble.schedules import Cosine
 
-        setting, (units, images) = self.setting, self.draw(TRAIN)
+        setting, (units, images) = self.setting, self.draw(TRAIN_SEED)
         # Short floats are for GPUs; on a CPU they would be slower.
         dtype = setting["dtype"] if self.device.startswith("cuda") else "float32"
         ensemble = Ensemble(self.model, seeds, dtype=dtype, device=self.device, chunk=len(seeds))
@@ -115,9 +115,9 @@ def decoder_scores(unit: Unit) -> Rows:
 def _scores(condition: Condition, trained: Trained, seeds: tuple[int, ...]) -> Iterator[tuple[int, Row, Row]]:
     """Every seed with its scores on the support and on all combinations."""
     on = []
-    for which, word in ((ID, "id"), (ALL, "all")):
+    for which, word in ((ID_SEED, "id"), (ALL_SEED, "all")):
         units, target = condition.draw(which)
-        by_region = _errors_where(condition, units, target) if which == ALL else lambda images: {}
+        by_region = _errors_where(condition, units, target) if which == ALL_SEED else lambda images: {}
         on.append(
             [
                 {f"mse {word}": mean_squared_error(images, target), f"r2 {word}": variance_weighted_r2(images, target)}
@@ -138,7 +138,7 @@ def _errors_where(condition: Condition, units: FloatArray, target: Tensor) -> Ca
     masks |= {f"on {name}": world.anchor_pixels(value) for name, value in (("B", 1.0), ("O", 0.0))}
     regions = {name: torch.tensor(mask, device=condition.device) for name, mask in masks.items()}
     front, back = units[:, 0, 0], units[:, 1, 0]
-    gap = (front >= GAP[0]) & (front <= GAP[1])
+    gap = (front >= GAP_X[0]) & (front <= GAP_X[1])
     third = np.minimum((THIRDS * back).astype(int), THIRDS - 1)
 
     def split(images: Tensor) -> Row:
@@ -166,7 +166,7 @@ def _opaque(condition: Condition, seed: int) -> float:
 
     if condition.model.rule != "rgba":
         return float("nan")
-    units = condition.support.sample(min(FEW, condition.setting["samples"]), TRAIN)
+    units = condition.support.sample(min(INSPECTED_IMAGES, condition.setting["samples"]), TRAIN_SEED)
     return opaque_at_start(condition.model, seed, condition.world.inputs(units))
 
 
@@ -179,7 +179,9 @@ def _front_sum(condition: Condition, trained: Trained, index: int) -> float:
     model = condition.model
     if model.rule != "soft" or model.slots < 2:
         return float("nan")
-    units = support("random", condition.world.latents).sample(min(FEW, condition.setting["tests"]), ALL)
+    units = support("random", condition.world.latents).sample(
+        min(INSPECTED_IMAGES, condition.setting["tests"]), ALL_SEED
+    )
     inputs = torch.tensor(condition.world.inputs(units), dtype=torch.float32, device=condition.device)
     with torch.no_grad():
         network = select_networks(trained.parameters, slice(index, index + 1))
@@ -205,7 +207,7 @@ def additive(unit: Unit) -> Rows:
 
 def _law(condition: Condition, trained: Trained) -> list[float]:
     """Return the largest difference between both sides of the law, over random points and all pixels."""
-    units = support("random", condition.world.latents).sample(FEW, ALL)
+    units = support("random", condition.world.latents).sample(INSPECTED_IMAGES, ALL_SEED)
 
     def errors(**fixed: float) -> Tensor:
         points = units.copy()

@@ -13,7 +13,7 @@ from recombine.lab.nets.architectures.mlp import MLP
 from recombine.lab.nets.layers.dense import linear
 
 #: Slope of units below 0, in the networks that render observations as in those that read them.
-SLOPE = 0.2
+LEAKY_SLOPE = 0.2
 
 
 @dataclass(frozen=True)
@@ -43,5 +43,5 @@ class LatentReader(MLP):
         values = inputs
         for layer in range(len(self.hidden) + 1):
             values = linear(values, parameters[f"weight{layer}"], parameters[f"bias{layer}"])
-            values = functional.leaky_relu(values, SLOPE)
+            values = functional.leaky_relu(values, LEAKY_SLOPE)
         return values

@@ -13,16 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.lab.papers.first_principles.experiments.decoders import ALL, ID, Condition
+from recombine.lab.papers.first_principles.experiments.decoders import ALL_SEED, ID_SEED, Condition
 from recombine.lab.runs.experiment import Unit
 from recombine.measures.outputs.images import error_map, pixel_errors
 
 Rows = list[dict[str, Any]]
 
 #: Pictures from the support and off it.
-PICTURES = 3
+SHOWN_PICTURES = 3
 #: Cells along a side of the error map, as in the paper's figure.
-CELLS = 17
+MAP_CELLS = 17
 
 
 def pack(values: npt.NDArray[Any]) -> str:
@@ -57,7 +57,7 @@ def slot_pictures(unit: Unit) -> Rows:
     trained = condition.train(unit.seeds)
     about = {name: unit.setting[name] for name in ("scale", "support", "model", "targets")}
     about |= {"seed": unit.seeds[0], "side": condition.world.side}
-    data = [_pairs(condition, trained, which) for which in (ID, ALL)]
+    data = [_pairs(condition, trained, which) for which in (ID_SEED, ALL_SEED)]
     data += [errors.astype(np.float32) for errors in _maps(condition, trained)]
     whats = ("ID", "OOD", "pixels", "x and x")
     return [{**about, "what": what, "data": pack(array)} for what, array in zip(whats, data, strict=True)]
@@ -65,13 +65,13 @@ def slot_pictures(unit: Unit) -> Rows:
 
 def _pairs(condition: Condition, trained: Any, which: int) -> npt.NDArray[Any]:
     """Targets and predictions, (2, pictures, 3, side, side)."""
-    units, target = condition.draw(which, PICTURES)
+    units, target = condition.draw(which, SHOWN_PICTURES)
     both = np.stack([images.float().cpu().numpy() for images in (target, condition.predict(trained, units)[0])])
     return (255 * both.clip(0, 1)).round().astype(np.uint8)
 
 
 def _maps(condition: Condition, trained: Any) -> tuple[FloatArray, FloatArray]:
-    units, target = condition.draw(ALL)
+    units, target = condition.draw(ALL_SEED)
     errors = pixel_errors(condition.predict(trained, units)[0], target)
     each = errors.mean((1, 2)).double().cpu().numpy()
-    return errors.double().mean(0).cpu().numpy(), error_map(each, units[:, 0, 0], units[:, 1, 0], CELLS)
+    return errors.double().mean(0).cpu().numpy(), error_map(each, units[:, 0, 0], units[:, 1, 0], MAP_CELLS)

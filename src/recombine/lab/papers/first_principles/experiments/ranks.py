@@ -41,15 +41,15 @@ def visibility(unit: Unit) -> Rows:
     rows = []
     for seed in unit.seeds:
         rng = np.random.default_rng(seed)
-        for way in ("drawn", "ends"):
+        for fronts_from in ("drawn", "ends"):
             covered = hidden = 0
             for back in diagonal.sample(unit.setting["values"], seed)[:, 1]:
-                drawn = way == "drawn"
-                fronts = diagonal.conditional(1, back, count, rng)[:, 0] if drawn else _ends(width, back, count, rng)
+                uniform = fronts_from == "drawn"
+                fronts = diagonal.conditional(1, back, count, rng)[:, 0] if uniform else _ends(width, back, count, rng)
                 mask = sprites.sprite_masks(back)
                 covered += int(mask.sum())
                 hidden += int((mask & sprites.sprite_masks(fronts).all(axis=0)).sum())
-            rows.append({**about, "seed": seed, "way": way, "hidden": hidden / covered})
+            rows.append({**about, "seed": seed, "way": fronts_from, "hidden": hidden / covered})
     return rows
 
 

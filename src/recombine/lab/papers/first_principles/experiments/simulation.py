@@ -17,12 +17,12 @@ from recombine.lab.runs.experiment import Unit
 from recombine.theory.supports import Support, band, box, planes
 
 Rows = list[dict[str, Any]]
-SLOTS, LATENTS, HIDDEN, OUTPUTS = 4, 2, 50, 10
+SLOTS, SLOT_LATENTS, HIDDEN_UNITS, SLOT_OUTPUTS = 4, 2, 50, 10
 #: Units of a plain network; a blockwise one has a quarter for each slot.
-WIDTH = 120
+READER_UNITS = 120
 SUPPORTS = ("random", "diagonal", "orthogonal")
 #: Test points, uniform on the whole cube.
-TESTED = 1000
+TEST_POINTS = 1000
 
 
 def latent_support(name: str) -> Support:
@@ -34,10 +34,10 @@ def latent_support(name: str) -> Support:
     [0.64, 0.64, 0.64, 0.64]
     """
     if name == "random":
-        return box(SLOTS, LATENTS)
+        return box(SLOTS, SLOT_LATENTS)
     if name == "diagonal":
-        return band(0.0, slots=SLOTS, dimensions=LATENTS)
-    return planes({slot: [np.zeros((SLOTS - 1, LATENTS))] for slot in range(SLOTS)})
+        return band(0.0, slots=SLOTS, dimensions=SLOT_LATENTS)
+    return planes({slot: [np.zeros((SLOTS - 1, SLOT_LATENTS))] for slot in range(SLOTS)})
 
 
 def _matrix(rows: int, columns: int, candidates: int, rng: np.random.Generator) -> FloatArray:
@@ -46,10 +46,10 @@ def _matrix(rows: int, columns: int, candidates: int, rng: np.random.Generator) 
     The notebook divides the two norms where a condition number multiplies them, so that it takes the matrix that is
     conditioned worst; and so does this.
     """
-    drawn = rng.uniform(-1, 1, (candidates, rows, columns))
-    drawn /= np.linalg.norm(drawn, axis=2, keepdims=True)
-    ratio = np.linalg.norm(drawn, axis=(1, 2)) / np.linalg.norm(np.linalg.pinv(drawn), axis=(1, 2))
-    return np.asarray(drawn[ratio.argmin()])
+    matrices = rng.uniform(-1, 1, (candidates, rows, columns))
+    matrices /= np.linalg.norm(matrices, axis=2, keepdims=True)
+    ratio = np.linalg.norm(matrices, axis=(1, 2)) / np.linalg.norm(np.linalg.pinv(matrices), axis=(1, 2))
+    return np.asarray(matrices[ratio.argmin()])
 
 
 def _leaky(values: FloatArray) -> FloatArray:
@@ -66,7 +66,7 @@ class Generator:
     """
 
     def __init__(self, candidates: int, rng: np.random.Generator) -> None:
-        shapes = (HIDDEN, LATENTS), (OUTPUTS, HIDDEN)
+        shapes = (HIDDEN_UNITS, SLOT_LATENTS), (SLOT_OUTPUTS, HIDDEN_UNITS)
         self.layers = [np.stack([_matrix(*shape, candidates, rng) for _ in range(SLOTS)]) for shape in shapes]
         self.biases = [rng.uniform(-1, 1, (SLOTS, units)) / inputs**0.5 for units, inputs in shapes]
 
@@ -91,18 +91,18 @@ def _of_one_seed(seed: int, unit: Unit) -> Rows:
     setting, rng = unit.setting, np.random.default_rng(seed)
     sizes: list[int] = setting["sizes"]
     generator = Generator(setting["candidates"], rng)
-    truth = latent_support("random").sample(TESTED, rng)
+    truth = latent_support("random").sample(TEST_POINTS, rng)
     latents = [latent_support(name).sample(max(sizes), rng) for name in SUPPORTS]
     data = [generator(sample) for sample in latents]
     # Samples (supports x slots, N, ...): a plain reader has one block of forty, a blockwise one four of ten.
-    shown = generator(truth)
+    observed = generator(truth)
     plain = _read(
-        [_flat(sample) for sample in data], [_flat(sample) for sample in latents], _flat(shown)[None], seed, unit
+        [_flat(sample) for sample in data], [_flat(sample) for sample in latents], _flat(observed)[None], seed, unit
     )
     apart = _read(
         [sample[:, slot] for sample in data for slot in range(SLOTS)],
         [sample[:, slot] for sample in latents for slot in range(SLOTS)],
-        np.moveaxis(shown, 1, 0),
+        np.moveaxis(observed, 1, 0),
         seed,
         unit,
     )
@@ -121,17 +121,17 @@ def _flat(arrays: FloatArray) -> FloatArray:
     return arrays.reshape(len(arrays), -1)
 
 
-def _read(data: list[FloatArray], latents: list[FloatArray], shown: FloatArray, seed: int, unit: Unit) -> FloatArray:
+def _read(data: list[FloatArray], latents: list[FloatArray], observed: FloatArray, seed: int, unit: Unit) -> FloatArray:
     """Return what networks read off tested points after so many steps: (recorded, supports x sizes, blocks, N, K).
 
-    The blocks of one support follow each other in ``data`` and ``latents``; ``shown`` (blocks, N, M) are the tested
+    The blocks of one support follow each other in ``data`` and ``latents``; ``observed`` (blocks, N, M) are the tested
     ones. Networks of different supports and sizes start from the same weights.
     """
     from recombine.lab.nets.ensemble.ensemble import Ensemble
     from recombine.lab.nets.ensemble.optimisers import SGD
     from recombine.lab.papers.first_principles.experiments.latent_reader import LatentReader
 
-    setting, blocks = unit.setting, len(shown)
+    setting, blocks = unit.setting, len(observed)
     sizes: list[int] = setting["sizes"]
     # Networks in a row: (supports, sizes, blocks). A small set is repeated, so that all epochs have the same length.
     order = [
@@ -140,14 +140,14 @@ def _read(data: list[FloatArray], latents: list[FloatArray], shown: FloatArray, 
         for size in sizes
         for block in range(blocks)
     ]
-    reader = LatentReader(data[0].shape[1], (WIDTH // blocks,), latents[0].shape[1], shown=SLOTS * OUTPUTS)
+    reader = LatentReader(data[0].shape[1], (READER_UNITS // blocks,), latents[0].shape[1], shown=SLOTS * SLOT_OUTPUTS)
     seeds = [SLOTS * seed + block for _ in SUPPORTS for _ in sizes for block in range(blocks)]
     trained = Ensemble(reader, seeds, device=unit.device).train(
         np.stack([data[index][samples] for index, samples in order]),
         np.stack([latents[index][samples] for index, samples in order]),
         **{"rate": setting["rate"], "steps": setting["steps"], "batch": setting["batch"]},
         **{"optimiser": SGD(momentum=0.9), "record": setting["recorded"], "threads": 1},
-        watch=np.tile(shown, (len(order) // blocks, 1, 1)),
+        watch=np.tile(observed, (len(order) // blocks, 1, 1)),
     )
     assert trained.watched is not None
     outputs = np.asarray(trained.watched.cpu().numpy(), dtype=float)

@@ -14,9 +14,9 @@ from recombine.writing import listing
 #: Latents of a sprite and of a blob; anchors of sprites have the smallest size.
 SPRITE, BLOB = ("x", "y", "shape", "scale", "hue"), ("x", "y", "hue")
 #: The x of the front sprite that the gap leaves out.
-GAP = (0.05, 0.45)
+GAP_X = (0.05, 0.45)
 #: Width of the normal law that "orthogonal normal" draws the free slot from.
-SPREAD = 1.0
+NORMAL_WIDTH = 1.0
 PLANES = ("orthogonal", "orthogonal normal", "orthogonal+", "orthogonal*", "orthogonal gap")
 NAMES = ("random", *PLANES, "diagonal 0.2", "diagonal 0.1", "diagonal 0.05", "diagonal 0.01")
 
@@ -63,7 +63,7 @@ def support(name: str, latents: Sequence[str] = SPRITE) -> Support:
     if name in anchors:
         return planes(anchors[name])
     if name == "orthogonal normal":
-        return planes(anchors["orthogonal"], spread=SPREAD)
+        return planes(anchors["orthogonal"], spread=NORMAL_WIDTH)
     if name == "orthogonal gap":
-        return gap(planes(anchors["orthogonal"]), 0, 0, *GAP)
+        return gap(planes(anchors["orthogonal"]), 0, 0, *GAP_X)
     raise InputError(f"support {name!r} is unknown;{near_miss(name, NAMES)} Supports: {listing(NAMES)}")

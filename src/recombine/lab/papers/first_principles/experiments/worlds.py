@@ -60,8 +60,8 @@ def _sprites(units: FloatArray, targets: str, device: str) -> Tensor:
     import torch
 
     # Sprites become floats only on the device.
-    drawn: Tensor = sprites.render_sprites(torch.tensor(units, device=device), targets)
-    return drawn if drawn.dtype is torch.float32 else drawn.float().div_(255)
+    images: Tensor = sprites.render_sprites(torch.tensor(units, device=device), targets)
+    return images if images.dtype is torch.float32 else images.float().div_(255)
 
 
 def _blobs(units: FloatArray, targets: str, device: str) -> Tensor:

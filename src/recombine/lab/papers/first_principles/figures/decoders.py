@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.lab.papers.first_principles.experiments.pictures import CELLS, PICTURES, unpack
+from recombine.lab.papers.first_principles.experiments.pictures import MAP_CELLS, SHOWN_PICTURES, unpack
 from recombine.lab.papers.first_principles.experiments.ranks import amplification
-from recombine.lab.papers.first_principles.experiments.supports import GAP
+from recombine.lab.papers.first_principles.experiments.supports import GAP_X
 from recombine.lab.papers.first_principles.experiments.worlds import WORLDS
 from recombine.lab.papers.first_principles.grids import TABLE
 from recombine.lab.papers.first_principles.readings.decoders import GROWN, PUBLISHED
@@ -127,7 +127,7 @@ GROWTH = (
     "occlusion let errors grow; bars are two standard errors over seeds, grey crosses the released table. At the "
     "dashed line, 1.8, nothing grows: two sprites move instead of one."
 )
-STILL = 1.8
+STILL_GROWTH = 1.8
 
 
 def _growth_table(rows: Table) -> Table:
@@ -153,7 +153,7 @@ def _draw_growth(canvas: Canvas, table: Table) -> None:
     axes.errorbar(positions - 0.06, table["growth"], yerr=table["2se"], label=scale_in_words(table["scale"][0]), **ours)
     axes.plot(positions + 0.06, table["released"], "x", markersize=8, label="released table", **RELEASED)
     axes.legend(frameon=False, fontsize=11, loc="upper left")
-    axes.axhline(STILL, color="0.4", linewidth=1, linestyle="--", marker="")
+    axes.axhline(STILL_GROWTH, color="0.4", linewidth=1, linestyle="--", marker="")
     names = [f"{row['support']}\nmay grow {row['amplification']:.1f} x" for row in table.rows()]
     axes.set_xticks(positions, names)
     axes.set(ylabel="error on all / on support", ylim=(0, None), xlim=(-0.5, len(table) - 0.5))
@@ -181,7 +181,7 @@ def _drawn_table(rows: Table) -> Table:
 
 def _images(row: Mapping[str, Any]) -> npt.NDArray[Any]:
     """Targets and predictions (2, pictures, side, side, 3)."""
-    return unpack(row["data"], np.uint8, (2, PICTURES, 3, row["side"], row["side"])).transpose(0, 1, 3, 4, 2)
+    return unpack(row["data"], np.uint8, (2, SHOWN_PICTURES, 3, row["side"], row["side"])).transpose(0, 1, 3, 4, 2)
 
 
 def _say(words: str) -> Callable[[Table], str]:
@@ -200,17 +200,17 @@ def _draw_drawn(canvas: Canvas, table: Table) -> None:
     models = [model for model in MODELS if len(table.only(model=model))]
     if _unfinished(canvas, not models):
         return
-    panels = canvas.subplots(1 + len(models), 2 * PICTURES)
+    panels = canvas.subplots(1 + len(models), 2 * SHOWN_PICTURES)
     canvas.subplots_adjust(left=0.15, right=0.99, top=0.91, bottom=0.02, wspace=0.06, hspace=0.06)
     for column, word in enumerate(("ID", "OOD")):
-        for index in range(PICTURES):
+        for index in range(SHOWN_PICTURES):
             for line, name in enumerate(("truth", *models)):
                 row = next(table.only(model=name if line else models[0], what=word).rows())
-                axes = panels[line, column * PICTURES + index]
+                axes = panels[line, column * SHOWN_PICTURES + index]
                 _picture(axes, _images(row)[min(line, 1), index])
                 if column == index == 0:
                     axes.set_ylabel(MODELS.get(name, name), rotation=0, ha="right", va="center")
-        panels[0, column * PICTURES].set_title("on the support" if word == "ID" else "any combination")
+        panels[0, column * SHOWN_PICTURES].set_title("on the support" if word == "ID" else "any combination")
 
 
 def _picture(axes: Axes, image: npt.NDArray[Any], frame: str = "none", **style: Any) -> None:
@@ -240,19 +240,19 @@ def _draw_map(canvas: Canvas, table: Table) -> None:
         return
     panels = canvas.subplots(1, len(table), sharey=True, squeeze=False)[0]
     canvas.subplots_adjust(left=0.09, right=0.88, top=0.89, bottom=0.17, wspace=0.1)
-    maps = [1000 * unpack(row["data"], np.float32, (CELLS, CELLS)) for row in table.rows()]
+    maps = [1000 * unpack(row["data"], np.float32, (MAP_CELLS, MAP_CELLS)) for row in table.rows()]
     highest = max(float(np.nanmax(errors)) for errors in maps)
     for axes, row, values in zip(panels, table.rows(), maps, strict=True):
         extent = (0.0, 1.0, 0.0, 1.0)
-        shown = axes.imshow(values.T, origin="lower", extent=extent, cmap="Greys", vmin=0, vmax=highest, aspect="auto")
+        image = axes.imshow(values.T, origin="lower", extent=extent, cmap="Greys", vmin=0, vmax=highest, aspect="auto")
         axes.grid(False)
         if row["support"] == "orthogonal gap":
-            for edge in GAP:
+            for edge in GAP_X:
                 axes.axvline(edge, color="#c2551b", linewidth=1.5, linestyle="--", marker="")
         axes.set(xlabel="x of the front sprite", title=row["support"].capitalize())
     panels[0].set_ylabel("x of the back sprite")
     bar = canvas.add_axes((0.9, 0.17, 0.02, 0.72))
-    canvas.colorbar(shown, cax=bar, label="squared error (1e-3)")
+    canvas.colorbar(image, cax=bar, label="squared error (1e-3)")
 
 
 # ---------------------------------------------------------------------------- the ghost of the anchor
@@ -296,12 +296,12 @@ def _outlines(axes: Axes, side: int) -> None:
     world = next(world for world in WORLDS.values() if world.side == side)
     for value, name in ((0.0, "O"), (1.0, "B")):
         down, across = np.nonzero(world.anchor_pixels(value))
-        left, top = across.min() - 0.5, down.min() - 0.5
+        west, top = across.min() - 0.5, down.min() - 0.5
         right, bottom = across.max() + 0.5, down.max() + 0.5
-        corners = [left, right, right, left, left], [top, top, bottom, bottom, top]
+        corners = [west, right, right, west, west], [top, top, bottom, bottom, top]
         axes.plot(*corners, color="#c2551b", linewidth=1, linestyle="-", marker="")
         below = value == 1.0
-        axes.text((left + right) / 2, bottom if below else top, name, ha="center", va="top" if below else "bottom")
+        axes.text((west + right) / 2, bottom if below else top, name, ha="center", va="top" if below else "bottom")
 
 
 FIGURES = (

@@ -21,7 +21,7 @@ MAPS = {
     "front, rgba": "Front opacity, RGBa",
 }
 #: Supports of each kind that the figure of finite grids shows, and points that the figure of supports does.
-MARKS, POINTS = 120, 150
+MAX_MARKS, MAX_POINTS = 120, 150
 
 
 # ---------------------------------------------------------------------------- supports
@@ -40,13 +40,13 @@ def _draw_sketches(canvas: Canvas, table: Table) -> None:
         if not len(points):
             panel.set_title(f"{name}\n(not run yet)", fontsize=12.5)
             continue
-        missing, shown = float(points["missing"][0]), float(points["back pixels"][0])
-        across, up = points["front x"][:POINTS], points["back x"][:POINTS]
+        missing, share = float(points["missing"][0]), float(points["back pixels"][0])
+        across, up = points["front x"][:MAX_POINTS], points["back x"][:MAX_POINTS]
         panel.plot(across, up, linestyle="", marker="o", markersize=3.2, alpha=0.75)
         panel.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
         words = "all values seen" if missing == 0 else f"{100 * missing:.0f} % of values unseen"
         panel.set_title(f"{name}\n", fontsize=12.5)
-        words += f"; {'100' if shown == 1 else f'{100 * shown:.1f}'} % of back pixels"
+        words += f"; {'100' if share == 1 else f'{100 * share:.1f}'} % of back pixels"
         panel.text(0.0, 1.02, words, fontsize=10.5, va="bottom", transform=panel.transAxes)
         panel.grid(visible=False)
     for panel in axes[1]:
@@ -82,7 +82,7 @@ def _draw_maps(canvas: Canvas, table: Table) -> None:
     side = round(len(table) ** 0.5)
     for panel, (name, title) in zip(axes, MAPS.items(), strict=True):
         open_share = 1 - table[name][np.argsort(table["pixel"])].reshape(side, side)
-        shown = panel.imshow(open_share, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
+        image = panel.imshow(open_share, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
         never = int((open_share == 1).sum())
         panel.set_title(f"{title}\n{f'{never:,} pixels always open' if never else 'no pixel open'}", fontsize=11.5)
         panel.set(xticks=[], yticks=[])
@@ -90,7 +90,7 @@ def _draw_maps(canvas: Canvas, table: Table) -> None:
         for spine in panel.spines.values():
             spine.set_visible(True)
     bar = canvas.add_axes((0.92, 0.12, 0.012, 0.66))
-    canvas.colorbar(shown, cax=bar, label="share of values left open")
+    canvas.colorbar(image, cax=bar, label="share of values left open")
 
 
 def _say_maps(table: Table) -> str:
@@ -103,7 +103,7 @@ def _say_maps(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- visibility
 
-HIDDEN = (
+HIDDEN_CAPTION = (
     "Share of the pixels of random back sprites, counted together and without those of the empty image around them, "
     "that every front sprite we drew covers: upper bounds of what every admissible one covers."
 )
@@ -112,8 +112,8 @@ HIDDEN = (
 def _draw_hidden(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.98, top=0.95, bottom=0.17)
-    for way, label in {"drawn": "200 front sprites drawn", "ends": "and put at the ends of the band"}.items():
-        line = table.only(way=way)
+    for fronts, label in {"drawn": "200 front sprites drawn", "ends": "and put at the ends of the band"}.items():
+        line = table.only(way=fronts)
         order = np.argsort(line["width"])
         axes.plot(line["width"][order], line["hidden"][order], label=label)
     axes.set(xlabel="half-width of the diagonal, delta (unit range)", ylabel="share of back pixels never shown")
@@ -132,7 +132,7 @@ def _say_hidden(table: Table) -> str:
 
 GRIDS = (
     "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every mark is one "
-    f"support, up to {MARKS} of each kind."
+    f"support, up to {MAX_MARKS} of each kind."
 )
 
 
@@ -146,7 +146,7 @@ def _draw_grids(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.1, right=0.75, top=0.95, bottom=0.17)
     kinds = [("add", 3, 3), ("bilinear", 2, 3), ("bilinear", 3, 2), ("bilinear", 4, 2)]
     for shift, (rule, unknowns, outputs) in enumerate(kinds):
-        chosen = table.only(rule=rule, unknowns=unknowns, outputs=outputs).head(MARKS)
+        chosen = table.only(rule=rule, unknowns=unknowns, outputs=outputs).head(MAX_MARKS)
         label = f"{rule}, M = {unknowns}, N = {outputs}"
         positions = chosen["deficit"] + 0.12 * (shift - 1.5)
         axes.plot(positions, chosen["error"], linestyle="", label=label, markersize=5, markerfacecolor="none")
@@ -225,7 +225,7 @@ REFITTED, READ = "Missing rank predicts what refitting finds", "Reading latents 
 FIGURES = (
     plot_of("supports", "sketches", "Training supports", SUPPORTS, _draw_sketches, _say_sketches, 560),
     plot_of("rank-maps", "rank-maps", "Pixels that the support leaves open", MAPPED, _draw_maps, _say_maps, 270),
-    plot_of("visibility", "visibility", "What a narrow diagonal hides", HIDDEN, _draw_hidden, _say_hidden, 300),
+    plot_of("visibility", "visibility", "What a narrow diagonal hides", HIDDEN_CAPTION, _draw_hidden, _say_hidden, 300),
     plot_of("finite-grids", "finite-grids", REFITTED, GRIDS, _draw_grids, _say_grids, 330, _grid_table),
     plot_of("simulation", "simulation", READ, SIMULATION, _draw_sizes, _say_sizes, 340, _size_table),
 )

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.lab.papers.first_principles.experiments.pictures import CELLS, unpack
+from recombine.lab.papers.first_principles.experiments.pictures import MAP_CELLS, unpack
 from recombine.lab.papers.first_principles.experiments.ranks import amplification
-from recombine.lab.papers.first_principles.experiments.supports import GAP
+from recombine.lab.papers.first_principles.experiments.supports import GAP_X
 from recombine.lab.papers.first_principles.grids import LENGTHS
 from recombine.lab.papers.first_principles.readings.scales import (
-    ALIVE,
+    MIN_ALIVE_R2,
     SPRITES,
     Case,
     DecoderRows,
@@ -143,11 +143,11 @@ def gap_columns(rows: Table) -> Measured:
     """Return the error with a gap over that without, in columns of the front sprite's x in the gap and outside."""
     maps = rows.only(model="compositional", what="x and x")
     plain, holed = (
-        np.nanmean(unpack(require(maps, support=case[0])["data"][0], np.float32, (CELLS, CELLS)), axis=1)
+        np.nanmean(unpack(require(maps, support=case[0])["data"][0], np.float32, (MAP_CELLS, MAP_CELLS)), axis=1)
         for case in (PLANES, HOLED)
     )
-    middles = (np.arange(CELLS) + 0.5) / CELLS
-    inside = (middles > GAP[0]) & (middles < GAP[1])
+    middles = (np.arange(MAP_CELLS) + 0.5) / MAP_CELLS
+    inside = (middles > GAP_X[0]) & (middles < GAP_X[1])
     within, without = (float(holed[columns].mean() / plain[columns].mean()) for columns in (inside, ~inside))
     numbers = {"error inside the gap": within, "error outside": without}
     return Measured(numbers, "one seed each", note=scale_in_words(str(maps["scale"][0])))
@@ -199,7 +199,7 @@ def collapses(rows: Table) -> Measured:
     """Return how many RGBa models collapsed, or did not, against what their first weights foretell."""
     runs = DecoderRows.largest(rows, RGBA, scales=SPRITES, why="small RGBa models use another opacity than the paper's")
     models = runs.of(RGBA)
-    doomed, dead = models["opaque at start"] == 0, models["r2 id"] <= ALIVE
+    doomed, dead = models["opaque at start"] == 0, models["r2 id"] <= MIN_ALIVE_R2
     numbers = {
         "seeds foretold wrongly": int((doomed != dead).sum()),
         "seeds that start black": int(doomed.sum()),

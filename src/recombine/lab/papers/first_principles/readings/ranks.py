@@ -12,10 +12,10 @@ from recombine.tables.table import Table
 
 def hidden_shares(rows: Table) -> Measured:
     """Return the share of back pixels that a narrow and a wide diagonal hide, and whether it rises with the width."""
-    drawn, ends = rows.only(way="drawn"), rows.only(way="ends")
-    narrow, wide = (require(drawn, width=width) for width in (0.05, 0.2))
+    uniform, ends = rows.only(way="drawn"), rows.only(way="ends")
+    narrow, wide = (require(uniform, width=width) for width in (0.05, 0.2))
     limit = float(require(ends, width=0.05)["hidden"][0])
-    steps = [np.diff(rows_by_width["hidden"][np.argsort(rows_by_width["width"])]) for rows_by_width in (drawn, ends)]
+    steps = [np.diff(rows_by_width["hidden"][np.argsort(rows_by_width["width"])]) for rows_by_width in (uniform, ends)]
     numbers = {
         "hidden by the narrow": narrow["hidden"][0],
         "hidden by the wide": wide["hidden"][0],
@@ -33,14 +33,14 @@ def hidden_shares(rows: Table) -> Measured:
 def unmet_conditions(rows: Table) -> Measured:
     """Return which supports miss values of a slot, and which never show some pixels of a back sprite."""
     supports = {name: require(rows, support=name) for name in SKETCHES} | rows.by("support")
-    missing, shown = (
+    missing, pixels = (
         {name: rows_of[column][0] for name, rows_of in supports.items()} for column in ("missing", "back pixels")
     )
     numbers = {
         "not compositional": sorted(name for name in supports if missing[name] > 0),
-        "pixels unseen": sorted(name for name in supports if shown[name] < 1),
+        "pixels unseen": sorted(name for name in supports if pixels[name] < 1),
     }
-    listed = [f"{name}: {missing[name]:.1%} missing, {shown[name]:.2%} shown" for name in supports]
+    listed = [f"{name}: {missing[name]:.1%} missing, {pixels[name]:.2%} shown" for name in supports]
     return Measured(numbers, f"on the probed values; {'; '.join(listed)}")
 
 

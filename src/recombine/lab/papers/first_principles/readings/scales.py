@@ -22,7 +22,7 @@ from recombine.tables.table import Table
 SCALES = ("full", "annealed", "short", "tiny")
 SPRITES = SCALES[:-1]
 #: A model whose R2 on its own support is not above this has not trained.
-ALIVE = 0.0
+MIN_ALIVE_R2 = 0.0
 #: A support and a model.
 Case = tuple[str, str]
 
@@ -46,7 +46,7 @@ def rows_at(rows: Table, scale: str) -> Table:
 
 def living_rows(rows: Table) -> Table:
     """Return the rows of seeds that trained at all."""
-    return rows.where(rows["r2 id"] > ALIVE)
+    return rows.where(rows["r2 id"] > MIN_ALIVE_R2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from recombine.lab.papers.bounds import Above, AtLeast, Below, Falls, Near, by_s
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.forced_rendering.claims.sources import ABSTRACT, CODE, HOLE, PASTING, README, SHEETS, by_size
 from recombine.lab.papers.forced_rendering.readings import decoders, geometry
-from recombine.lab.papers.forced_rendering.readings.geometry import IN_PLACE
+from recombine.lab.papers.forced_rendering.readings.geometry import MIN_PEAKS
 from recombine.lab.papers.forced_rendering.readings.rows import PAPER_SIDE, PAPER_SIZE
 
 CLAIMS = (
@@ -54,8 +54,8 @@ CLAIMS = (
         measure=decoders.peaks_by_hole,
         # At 16 pixels the sides are 4 and 10.
         expect={
-            "peaks, narrow hole": Above(IN_PLACE),
-            "peaks, wider holes": Below(IN_PLACE),
+            "peaks, narrow hole": Above(MIN_PEAKS),
+            "peaks, wider holes": Below(MIN_PEAKS),
             "peaks, widest hole": by_size(Below(0.45), Below(0.6)),
         },
         risk="Decoders of bump codes with four layers alone; no side between five and nine was tried.",

@@ -20,7 +20,7 @@ from recombine.lab.worlds.rendered.bumps import BumpWorld
 from recombine.lab.worlds.rendered.rotations import RotationWorld
 
 #: The digit that is turned: the first four of its set.
-DIGIT = 4
+TURNED_DIGIT = 4
 #: Filters of the encoder's convolutions.
 ENCODER_CHANNELS = (32, 64, 128)
 #: What a rotation setting may leave out, next to ``DEFAULTS``.
@@ -45,7 +45,7 @@ def digit(images: str, side: int) -> FloatArray:
     from scipy.ndimage import zoom
 
     images_loaded = load_images(images)
-    row = int(np.flatnonzero(images_loaded.labels == DIGIT)[0])
+    row = int(np.flatnonzero(images_loaded.labels == TURNED_DIGIT)[0])
     image: FloatArray = images_loaded.pixels[row, 0].astype(np.float64) / 255
     if len(image) != side:
         # A margin of a seventh, as MNIST has, so that nothing leaves the image when it turns.
@@ -70,17 +70,17 @@ def rotation(unit: Unit) -> Rows:
     from recombine.lab.nets.decoders.rotation import RotationDecoder
 
     setting = {**DEFAULTS, **ROTATION, **unit.setting}
-    side, (first, last) = setting["side"], setting["gap"]
-    world = RotationWorld(digit(setting["images"], side), gap=(first, last))
+    side, (start, end) = setting["side"], setting["gap"]
+    world = RotationWorld(digit(setting["images"], side), gap=(start, end))
     angles = world.angles(setting["angles"])
     seen = world.seen(angles)
     images = world.images(angles).reshape(len(angles), -1)
     codes, network = world.codes(angles), RotationDecoder(side=side, channels=tuple(setting["channels"]))
     trained = train_networks(network, unit, setting, codes[seen], images[seen], loss="squared-absolute", clip=1.0)
     outputs = trained.outputs(codes).double().cpu().numpy()
-    about = {"images": setting["images"], "side": side, "gap": f"{first}-{last}"}
+    about = {"images": setting["images"], "side": side, "gap": f"{start}-{end}"}
     blends = world.blends(angles[~seen]).reshape(-1, side**2)
-    edges = world.images([first, last]).reshape(2, -1)
+    edges = world.images([start, end]).reshape(2, -1)
     return [
         {**about, "seed": seed, "seen error": _error(painted[seen], images[seen])}
         | _in_gap(painted[~seen], images[~seen], blends, edges)

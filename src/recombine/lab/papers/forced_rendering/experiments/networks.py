@@ -29,7 +29,7 @@ from recombine.measures.activations.superposition import correlations, pasted_ou
 from recombine.measures.activations.surrogate import surrogate
 
 #: The inner hole leaves out places closer than this to its edge, in pixels: there a decoder can interpolate.
-RIM = 4
+RIM_PIXELS = 4
 
 
 def bump_decoders(unit: Unit) -> Rows:
@@ -86,7 +86,7 @@ def painting_scores(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
 
 
 def inner_hole(world: BumpWorld) -> BoolArray:
-    """Return the places (side, side) in the hole at least ``RIM`` from its edge, or all of a hole too small for that.
+    """Return where in the hole (side, side) at least ``RIM_PIXELS`` from its edge, or all of a hole too small for that.
 
     Examples
     --------
@@ -94,10 +94,10 @@ def inner_hole(world: BumpWorld) -> BoolArray:
     81
     """
     hole = world.hole
-    end = min(hole.high, world.side) if hole.shape == "square" else world.side + RIM
-    if end - hole.low <= 2 * RIM:
+    end = min(hole.high, world.side) if hole.shape == "square" else world.side + RIM_PIXELS
+    if end - hole.low <= 2 * RIM_PIXELS:
         return ~world.seen()
-    return Hole(low=hole.low + RIM, high=end - RIM, shape="square").mask(world.side)
+    return Hole(low=hole.low + RIM_PIXELS, high=end - RIM_PIXELS, shape="square").mask(world.side)
 
 
 def _shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:

@@ -23,9 +23,14 @@ from recombine.lab.worlds.rendered.bumps import BumpWorld
 from recombine.measures.activations.superposition import correlations, peak_accuracy
 
 #: Weights of the released script's penalties.
-ENTROPY, VARIANCE = 0.1, 0.01
+ENTROPY_WEIGHT, VARIANCE_WEIGHT = 0.1, 0.01
 #: What each choice of penalties weighs: entropy, variance.
-PENALTIES = {"none": (0.0, 0.0), "entropy": (ENTROPY, 0.0), "variance": (0.0, VARIANCE), "both": (ENTROPY, VARIANCE)}
+PENALTIES = {
+    "none": (0.0, 0.0),
+    "entropy": (ENTROPY_WEIGHT, 0.0),
+    "variance": (0.0, VARIANCE_WEIGHT),
+    "both": (ENTROPY_WEIGHT, VARIANCE_WEIGHT),
+}
 #: The released script of the low-rank network: every seen place once per epoch, a corner hole.
 LOW_RANK = {"code": "one-hot", "side": 32, "width": 1.5, "corner": 12, "draws": 0, "epochs": 1000, "decay": 1e-4}
 
@@ -80,8 +85,8 @@ def embedding_pictures(unit: Unit) -> Rows:
     (144, ['output', 'truth', 'x', 'y'])
     """
     setting, world, network, trained = _trained_low_rank(unit)
-    side, first = world.side, setting["corner"]
-    x, y = first + round((side - first) / 3), first + round(2 * (side - first) / 3)
+    side, corner = world.side, setting["corner"]
+    x, y = corner + round((side - corner) / 3), corner + round(2 * (side - corner) / 3)
     about = {name: setting[name] for name in ("penalty", "side", "corner", "target")} | {
         "column of x": x,
         "line of y": y,
@@ -91,13 +96,13 @@ def embedding_pictures(unit: Unit) -> Rows:
     rows: Rows = []
     for index, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True)):
         pictures = {"x": owned[0][index, x], "y": owned[1][index, y]}
-        shown = {name: picture / np.abs(picture).max() for name, picture in pictures.items()}
-        shown |= {"output": outputs[x, y], "truth": truth}
+        panels = {name: picture / np.abs(picture).max() for name, picture in pictures.items()}
+        panels |= {"output": outputs[x, y], "truth": truth}
         peaks = painting_scores(outputs, upright(world))["unseen peaks"]
         rows += [
             {**about, "seed": seed, "unseen peaks": peaks, "picture": name, "line": line, "column": column}
             | {"value": float(value)}
-            for name, picture in shown.items()
+            for name, picture in panels.items()
             for (line, column), value in np.ndenumerate(np.round(picture.reshape(side, side), 4))
         ]
     return rows

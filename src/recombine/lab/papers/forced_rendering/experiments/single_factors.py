@@ -32,8 +32,8 @@ def single_factor_sums(unit: Unit) -> Rows:
     means = [samples_of(world, setting, seed).codes.mean(axis=0) for seed in unit.seeds]
     codes = np.stack([single_codes(world, mean) for mean in means])
     painted: FloatArray = trained.outputs(codes).double().cpu().numpy()
-    alone = 1 - painted if world.inverted else painted
-    networks = zip(unit.seeds, outputs_of(trained, world), alone, strict=True)
+    singles = 1 - painted if world.inverted else painted
+    networks = zip(unit.seeds, outputs_of(trained, world), singles, strict=True)
     return [
         {**about, "seed": seed, **_scores(outputs, upright(world)), **_sums(outputs, single, world)}
         for seed, outputs, single in networks
@@ -51,9 +51,9 @@ def single_codes(world: BumpWorld, mean: FloatArray) -> FloatArray:
     levels = np.arange(world.side, dtype=float)
     codes = world.codes(np.stack([levels, levels], axis=1))
     half = world.units // 2
-    first, second = np.tile(mean, (2, world.side, 1))
-    first[:, :half], second[:, half:] = codes[:, :half], codes[:, half:]
-    return np.concatenate([first, second])
+    x_codes, y_codes = np.tile(mean, (2, world.side, 1))
+    x_codes[:, :half], y_codes[:, half:] = codes[:, :half], codes[:, half:]
+    return np.concatenate([x_codes, y_codes])
 
 
 def _scores(outputs: FloatArray, world: BumpWorld) -> dict[str, Any]:
@@ -62,8 +62,8 @@ def _scores(outputs: FloatArray, world: BumpWorld) -> dict[str, Any]:
     return {name: scores[name] for name in names}
 
 
-def _sums(outputs: FloatArray, alone: FloatArray, world: BumpWorld) -> dict[str, float]:
-    across, down = alone[: world.side], alone[world.side :]
+def _sums(outputs: FloatArray, singles: FloatArray, world: BumpWorld) -> dict[str, float]:
+    across, down = singles[: world.side], singles[world.side :]
     close = np.nan_to_num(correlations(outputs, across[:, None] + down[None]))
     seen = world.seen()
     return {"summed": float(close[~seen].mean()), "summed seen": float(close[seen].mean())}

@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.lab.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, TARGET, conditions
 from recombine.lab.papers.forced_rendering.figures.published import DEMO_ERRORS, mark_published
-from recombine.lab.papers.forced_rendering.readings.decoders import MORE_DRAWS
+from recombine.lab.papers.forced_rendering.readings.decoders import CONTROL_DRAWS
 from recombine.lab.papers.forced_rendering.readings.rows import one_target
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import draw_band
@@ -78,7 +78,7 @@ def _say_layers(table: Table) -> str:
 
 def _codes_table(results: Mapping[str, Evidence]) -> Table:
     values = ("pasted", "pasted seen", "correlation", "relative error")
-    return over_seeds(one_target(results["donut"].table).but(draws=MORE_DRAWS), ("model", "code"), values)
+    return over_seeds(one_target(results["donut"].table).but(draws=CONTROL_DRAWS), ("model", "code"), values)
 
 
 def _draw_codes(canvas: Canvas, table: Table) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from recombine.lab.papers.forced_rendering.figures.decoders import draw_rows, listed, table_over_seeds
 from recombine.lab.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, TARGET
 from recombine.lab.papers.forced_rendering.figures.published import DEMO_DEPTH, DEMO_ERRORS, GREY, mark_published
-from recombine.lab.papers.forced_rendering.readings.geometry import COMPOSES, SIGNS, composing, ranked_above
+from recombine.lab.papers.forced_rendering.readings.geometry import MIN_CORRELATION, SIGNS, composing, ranked_above
 from recombine.lab.papers.forced_rendering.readings.rows import one_target
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import draw_band
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 #: Weight of the best product in the kernel of a one-hot code of 28 levels: 1/2 + sqrt(28) / 29.
-ONE_HOT = 0.5 + 28**0.5 / 29
+ONE_HOT_WEIGHT = 0.5 + 28**0.5 / 29
 GROUPS = {
     "CNN": ("o", "none", INK),
     "CNN with stripes": ("s", BLUE, BLUE),
@@ -56,11 +56,11 @@ def _draw_kernel(canvas: Canvas, table: Table) -> None:
                 continue
             style = {"marker": mark, "markerfacecolor": face, "markeredgecolor": edge, "linestyle": "none"}
             axes.plot(rows[sign], rows["correlation"], markersize=5, alpha=0.75, label=group, **style)
-        axes.axhline(COMPOSES, color=SOFT, linewidth=1, linestyle=":", marker="")
+        axes.axhline(MIN_CORRELATION, color=SOFT, linewidth=1, linestyle=":", marker="")
         area = ranked_above(table[sign], composing(table))
         axes.set_title(f"composing above failing: {area:.2f}", fontweight="normal", fontsize=12)
-    panel_k.axvline(ONE_HOT, color=SOFT, linewidth=1, linestyle="--", marker="")
-    panel_k.text(ONE_HOT, 1.04, " one-hot code", color=SOFT, fontsize=10.5, va="top")
+    panel_k.axvline(ONE_HOT_WEIGHT, color=SOFT, linewidth=1, linestyle="--", marker="")
+    panel_k.text(ONE_HOT_WEIGHT, 1.04, " one-hot code", color=SOFT, fontsize=10.5, va="top")
     panel_f.set(xlabel="F, directions of the factors", ylabel="correlation with the right image, hole")
     panel_k.set(xlabel="F_K, best product in the kernel of images", ylim=(-0.1, 1.05))
     canvas.legend(

@@ -54,11 +54,11 @@ def _show(axes: Axes, rows: Table, name: str, darkest: float) -> AxesImage:
 
 
 def _draw_pictures(canvas: Canvas, table: Table) -> None:
-    shown = conditions(table)
+    by_title = conditions(table)
     words = {"truth": "right", "output": "painted", "pasted": "pasted from\ncolumn and row"}
-    panels = canvas.subplots(3, len(shown), squeeze=False)
+    panels = canvas.subplots(3, len(by_title), squeeze=False)
     canvas.subplots_adjust(left=0.1, right=0.99, top=0.93, bottom=0.02, wspace=0.06, hspace=0.06)
-    for column, (title, rows) in zip(panels.T, shown.items(), strict=True):
+    for column, (title, rows) in zip(panels.T, by_title.items(), strict=True):
         for axes, name in zip(column, words, strict=True):
             _show(axes, rows, name, 1)
             axes.set(xticks=[], yticks=[])
@@ -78,15 +78,15 @@ def _say_pictures(table: Table) -> str:
 
 
 def _draw_errors(canvas: Canvas, table: Table) -> None:
-    shown = conditions(table)
-    panels = canvas.subplots(1, len(shown), squeeze=False)[0]
+    by_title = conditions(table)
+    panels = canvas.subplots(1, len(by_title), squeeze=False)[0]
     canvas.subplots_adjust(left=0.055, right=0.9, top=0.88, bottom=0.14, wspace=0.12)
-    for axes, (title, rows) in zip(panels, shown.items(), strict=True):
-        drawn = _show(axes, rows, "error", 2)
+    for axes, (title, rows) in zip(panels, by_title.items(), strict=True):
+        image = _show(axes, rows, "error", 2)
         axes.set(title=title, xlabel="x of the bump (pixels)")
     panels[0].set_ylabel("y of the bump (pixels)")
     bar = canvas.add_axes((0.915, 0.2, 0.015, 0.6))
-    canvas.colorbar(drawn, cax=bar, label="error / blank error", extend="max")
+    canvas.colorbar(image, cax=bar, label="error / blank error", extend="max")
 
 
 def _say_errors(table: Table) -> str:

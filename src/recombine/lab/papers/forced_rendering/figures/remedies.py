@@ -11,7 +11,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.forced_rendering.figures.decoders import draw_rows, table_over_seeds
 from recombine.lab.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, TARGET
 from recombine.lab.papers.forced_rendering.figures.published import GREY, LOW_RANK, mark_published
-from recombine.lab.papers.forced_rendering.readings.efficiency import GOAL, bumps_by_side, power_law
+from recombine.lab.papers.forced_rendering.readings.efficiency import GOAL_SCORE, bumps_by_side, power_law
 from recombine.lab.papers.forced_rendering.readings.rows import donut_learned
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import draw_band
@@ -77,7 +77,7 @@ def _draw_efficiency(canvas: Canvas, table: Table) -> None:
     for axes, stripes, title in zip(panels, (0, 1), ("bumps alone", "with all stripes"), strict=False):
         for side in sorted(set(table["side"].tolist())):
             draw_band(axes, table.only(side=side, stripes=stripes), "bumps", "correlation", f"side {side}")
-        axes.axhline(GOAL, color=SOFT, linewidth=1, linestyle=":", marker="")
+        axes.axhline(GOAL_SCORE, color=SOFT, linewidth=1, linestyle=":", marker="")
         axes.set(xscale="log", title=title, xlabel="bumps trained on", ylim=(-0.05, 1.05))
         _plain_ticks(axes.xaxis, table.only(stripes=stripes)["bumps"])
     panels[0].set_ylabel("correlation, unseen places")
@@ -97,7 +97,7 @@ def _draw_amounts(axes: Axes, table: Table) -> None:
             dashes = ":" if power == 3 else "--"
             axes.plot(sides, line, color=GREY, linewidth=1.2, linestyle=dashes, marker="", label=f"README: {name}")
     ticks = sorted(set(table["side"].tolist()))
-    axes.set(xscale="log", yscale="log", title=f"bumps for {GOAL}", xlabel="side of the image (pixels)")
+    axes.set(xscale="log", yscale="log", title=f"bumps for {GOAL_SCORE}", xlabel="side of the image (pixels)")
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     low, high = axes.get_ylim()
     # Room for the legend below the lines.
@@ -115,9 +115,9 @@ def _plain_ticks(axis: Axis, values: FloatArray) -> None:
 
 
 def _say_efficiency(table: Table) -> str:
-    alone, helped = bumps_by_side(table, 0), bumps_by_side(table, 1)
-    texts = [f"side {side}: {alone[side]:.0f} alone, {helped[side]:.0f} with stripes" for side in alone]
-    return f"Bumps needed for a correlation of {GOAL} on unseen places: {'; '.join(texts)}."
+    bare, helped = bumps_by_side(table, 0), bumps_by_side(table, 1)
+    texts = [f"side {side}: {bare[side]:.0f} alone, {helped[side]:.0f} with stripes" for side in bare]
+    return f"Bumps needed for a correlation of {GOAL_SCORE} on unseen places: {'; '.join(texts)}."
 
 
 def _draw_stripes(canvas: Canvas, table: Table) -> None:

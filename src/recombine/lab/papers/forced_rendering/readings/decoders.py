@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.lab.papers.forced_rendering.experiments.networks import RIM
+from recombine.lab.papers.forced_rendering.experiments.networks import RIM_PIXELS
 from recombine.lab.papers.forced_rendering.experiments.training import IMAGES
 from recombine.lab.papers.forced_rendering.readings.rows import (
     NAN,
@@ -25,11 +25,11 @@ from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
 
 #: Draws of the control with ten times the data; every other setting has fewer.
-MORE_DRAWS = 20_000
+CONTROL_DRAWS = 20_000
 
 
 def _convolutional(rows: Table) -> Table:
-    return rows.only(model="cnn").but(draws=MORE_DRAWS)
+    return rows.only(model="cnn").but(draws=CONTROL_DRAWS)
 
 
 def _seeds(rows: Table) -> str:
@@ -49,7 +49,7 @@ def hole_errors(rows: Table) -> Measured:
         "most peaks in the inner hole of a code": max(means_of(codes, "inner peaks").values()),
         "least error, hole over donut, of a code": min(ratios_of(codes, "unseen error", "seen error").values()),
     }
-    more = rows.only(draws=MORE_DRAWS)
+    more = rows.only(draws=CONTROL_DRAWS)
     extra = f"; error over blank with 20,000 draws {row_mean(more, 'relative error'):.2f}" if len(more) else ""
     return Measured(numbers, f"{_seeds(chosen)}{extra}", scale=image_size(rows))
 
@@ -205,7 +205,7 @@ def error_places(rows: Table) -> Measured:
     x, y = maps["column"], maps["line"]
     inside = np.minimum(np.minimum(x, y) - maps["hole from"], maps["hole to"] - np.maximum(x, y))
     donut, rim, inner = (
-        means_of(maps.where(zone).by("code"), "value") for zone in (inside < 0, inside == 0, inside >= RIM)
+        means_of(maps.where(zone).by("code"), "value") for zone in (inside < 0, inside == 0, inside >= RIM_PIXELS)
     )
     numbers = {"error on the donut": donut, "error at the rim": rim, "error inside": inner}
     numbers["inside less rim"] = {code: inner[code] - rim[code] for code in inner}

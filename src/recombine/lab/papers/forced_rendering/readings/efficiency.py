@@ -13,10 +13,10 @@ from recombine.lab.papers.seeds import several
 from recombine.tables.table import Table
 
 #: The score at which data efficiency is compared.
-GOAL = 0.9
+GOAL_SCORE = 0.9
 
 
-def bumps_needed(bumps: FloatArray, scores: FloatArray, goal: float = GOAL) -> float:
+def bumps_needed(bumps: FloatArray, scores: FloatArray, goal: float = GOAL_SCORE) -> float:
     """Return how many bumps reach a score, log-linear between those that were tried; NaN if none does.
 
     Where the fewest bumps tried already reach it, that many are said to be needed.
@@ -31,11 +31,11 @@ def bumps_needed(bumps: FloatArray, scores: FloatArray, goal: float = GOAL) -> f
     reached = np.flatnonzero(score >= goal)
     if not len(reached):
         return float("nan")
-    first = int(reached[0])
-    if first == 0:
+    above = int(reached[0])
+    if above == 0:
         return float(size[0])
-    share = (goal - score[first - 1]) / (score[first] - score[first - 1])
-    return float(np.exp(np.log(size[first - 1]) + share * np.log(size[first] / size[first - 1])))
+    share = (goal - score[above - 1]) / (score[above] - score[above - 1])
+    return float(np.exp(np.log(size[above - 1]) + share * np.log(size[above] / size[above - 1])))
 
 
 def bumps_by_side(rows: Table, stripes: int) -> dict[int, float]:
@@ -71,27 +71,27 @@ def power_law(bumps: Mapping[int, float]) -> tuple[float, float, float]:
 @reads_one_target
 def stripe_saving(rows: Table) -> Measured:
     """Return how many times fewer bumps are needed with stripes, at the largest side."""
-    alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
-    side = max(alone)
-    listed = f"alone {_listed(alone)}; with stripes {_listed(helped)} (side: bumps)"
-    detail = f"side {side}; bumps for a correlation of {GOAL} on unseen places: {listed}"
-    return Measured({"times fewer bumps": alone[side] / helped[side]}, detail)
+    bare, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
+    side = max(bare)
+    listed = f"alone {_listed(bare)}; with stripes {_listed(helped)} (side: bumps)"
+    detail = f"side {side}; bumps for a correlation of {GOAL_SCORE} on unseen places: {listed}"
+    return Measured({"times fewer bumps": bare[side] / helped[side]}, detail)
 
 
 @reads_one_target
 def bumps_exponent(rows: Table) -> Measured:
     """Return the power of the side that the bumps needed without stripes grow with."""
-    alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
-    count = sum(np.isfinite(amount) for amount in alone.values())
+    bare, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
+    count = sum(np.isfinite(amount) for amount in bare.values())
     if count < 3:
         raise MissingRowsError(f"an exponent needs three sides of the image; these results have {count}")
-    power, error, half = power_law(alone)
+    power, error, half = power_law(bare)
     numbers = {"exponent": power, "standard error": error, "95 % interval": {"from": power - half, "to": power + half}}
     seeds = {side: len(networks.by("seed")) for side, networks in sorted(rows.by("side").items())}
     power, error, half = power_law(helped)
     settled = "" if abs(power - 1) > half else ": in proportion to the side or not is not settled"
     detail = (
-        f"bumps needed {_listed(alone)} (side: bumps; seeds {_listed(seeds)}); interval by Student's t with "
+        f"bumps needed {_listed(bare)} (side: bumps; seeds {_listed(seeds)}); interval by Student's t with "
         f"{several(count - 2, 'degree')} of freedom; with stripes {power:.2f} (standard error {error:.2f}; "
         f"± {half:.2f}) from {_listed(helped)}{settled}"
     )

@@ -21,7 +21,7 @@ from recombine.lab.papers.seeds import several
 from recombine.tables.table import Table
 
 #: What counts as composing: share of peaks in the hole, and correlation with the truth (a sum of two stripes has 0.47).
-IN_PLACE, COMPOSES = 0.95, 0.7
+MIN_PEAKS, MIN_CORRELATION = 0.95, 0.7
 #: What might tell composing from failing decoders, by the column that has it.
 SIGNS = {"F_K": "kernel factorization", "F": "factorization", "area ratio": "volume ratio"}
 
@@ -34,7 +34,7 @@ def composing(rows: Table) -> BoolArray:
     >>> composing(Table({"unseen peaks": [1.0, 1.0, 0.2], "correlation": [0.9, 0.47, 0.1]})).tolist()
     [True, False, False]
     """
-    return np.asarray((rows["unseen peaks"] >= IN_PLACE) & (rows["correlation"] >= COMPOSES))
+    return np.asarray((rows["unseen peaks"] >= MIN_PEAKS) & (rows["correlation"] >= MIN_CORRELATION))
 
 
 def ranked_above(scores: FloatArray, positive: BoolArray) -> float:
@@ -110,12 +110,12 @@ def output_directions(rows: Table) -> Measured:
 def output_areas(rows: Table) -> Measured:
     """Return the area ratio of the images of convolutional decoders that fail on the donut alone, and that compose."""
     failing, right, ranked = _told_by(rows, "area ratio")
-    alone = {code: networks.only(stripes=0) for code, networks in failing.items()}
+    donut_only = {code: networks.only(stripes=0) for code, networks in failing.items()}
     numbers = {
-        "area ratio, failing": means_of(alone, "volume ratio"),
+        "area ratio, failing": means_of(donut_only, "volume ratio"),
         "area ratio, composing": row_mean(right, "volume ratio"),
     }
-    return Measured(numbers | ranked, _tried(alone, right), scale=image_size(rows))
+    return Measured(numbers | ranked, _tried(donut_only, right), scale=image_size(rows))
 
 
 def _tried(failing: Mapping[str, Table], right: Table) -> str:

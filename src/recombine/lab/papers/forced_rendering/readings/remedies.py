@@ -24,7 +24,7 @@ from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
 
 #: Share of their energy from which embeddings are called stripes.
-STRIPED = 0.9
+STRIPED_SHARE = 0.9
 
 
 def _population(rows: Table) -> Table:
@@ -131,13 +131,13 @@ def striped_embeddings(rows: Table) -> Measured:
 
     rows = trained_on(rows, IMAGES)
     share, peaks = rows["striped"], rows["unseen peaks"]
-    inside = rows.where(share > STRIPED)
+    inside = rows.where(share > STRIPED_SHARE)
     numbers = {
         "rank correlation of stripes and peaks": float(spearmanr(share, peaks).statistic) if len(rows) > 2 else NAN,
         "lowest peaks of stripes": min(inside["unseen peaks"], default=NAN),
         "networks of stripes": len(inside),
     }
-    detail = f"{several(len(rows), 'network')} with no, one or both penalties; stripes: a share above {STRIPED}"
+    detail = f"{several(len(rows), 'network')} with no, one or both penalties; stripes: a share above {STRIPED_SHARE}"
     return Measured(numbers, detail, scale=image_size(rows))
 
 

@@ -113,5 +113,5 @@ def ratios_of(groups: Mapping[Any, Table], above: str, below: str) -> dict[str, 
     >>> ratios_of(Table({"gap": [10, 10], "blend": [1.0, 2.0], "truth": [2.0, 4.0]}).by("gap"), "blend", "truth")
     {'10': 0.5}
     """
-    first, second = means_of(groups, above), means_of(groups, below)
-    return {name: first[name] / second[name] for name in first}
+    numerators, denominators = means_of(groups, above), means_of(groups, below)
+    return {name: numerators[name] / denominators[name] for name in numerators}

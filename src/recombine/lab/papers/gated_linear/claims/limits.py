@@ -109,7 +109,7 @@ CLAIMS = (
     Claim(
         "8c",
         "Where the limit switches a unit off (G1), the flow's excess over it falls more slowly than on the toy, once "
-        f"margins are beyond {small_problems.LARGE:.0f}.",
+        f"margins are beyond {small_problems.LARGE_MARGIN:.0f}.",
         says="ours",
         source="measured here",
         reads="flow",

@@ -26,7 +26,7 @@ Rows = list[dict[str, Any]]
 ZETA = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
 BETA = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))
 #: A sample waits while its margin is above the smallest by more than this share of it.
-SLACK = 0.01
+WAITING_SHARE = 0.01
 #: Norms whose limits are compared.
 NORMS = ("group", "published group", "effective", "zeta", "one-layer", "frozen")
 
@@ -189,7 +189,9 @@ def _waiting(acting: FloatArray, problem: GatedProblem, support: IntArray) -> Fl
     """Count support vectors with margins more than 1% above the smallest; weights that act (T, n, H, d)."""
     margins = np.einsum("tnhd,nd,n->tn", acting, problem.X, problem.y)
     smallest = margins.min(axis=1, keepdims=True)
-    counts: FloatArray = (margins[:, support] > smallest + SLACK * np.abs(smallest)).sum(axis=1).astype(np.float64)
+    counts: FloatArray = (
+        (margins[:, support] > smallest + WAITING_SHARE * np.abs(smallest)).sum(axis=1).astype(np.float64)
+    )
     return counts
 
 

@@ -29,7 +29,7 @@ NAMES = {
 #: Which classifier a published one is drawn beside.
 BESIDE = {"published group": "group"}
 GREY = "0.55"
-SEEDS = "Mean and two standard errors over three seeds of contexts and first weights, which share the images."
+MEANS = "Mean and two standard errors over three seeds of contexts and first weights, which share the images."
 PUBLISHED = "Grey: published, from the authors' result files."
 
 
@@ -83,16 +83,16 @@ def draw_series(
     *,
     apart: float = 1.0,
     shift: float = 0.0,
-    first: int = 0,
+    start: int = 0,
 ) -> None:
     """Draw one line per classifier over ``key`` with bars, and the published one in grey with the same mark.
 
-    Lines are moved along the axis by a factor ``apart``, or by ``shift``, so that none hides another; ``first`` is the
+    Lines are moved along the axis by a factor ``apart``, or by ``shift``, so that none hides another; ``start`` is the
     place of the first in the cycle of styles.
     """
     colours = palette()
-    for order, (name, words) in enumerate(names.items(), first):
-        offset = order - first - (len(names) - 1) / 2
+    for order, (name, words) in enumerate(names.items(), start):
+        offset = order - start - (len(names) - 1) / 2
         style: dict[str, Any] = {"marker": MARKS[order % len(MARKS)], "capsize": 2, "linewidth": 1.4, "markersize": 5}
         line = _sorted(table, key, classifier=name, source="published")
         if len(line):

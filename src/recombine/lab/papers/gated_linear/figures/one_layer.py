@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.lab.papers.gated_linear.figures.drawing import (
+    MEANS,
     NAMES,
     PUBLISHED,
-    SEEDS,
     draw_series,
     name_lines,
     percent_over_seeds,
@@ -61,9 +61,9 @@ def _draw(canvas: Canvas, table: Table) -> None:
         names = {n: NAMES[n] for n in ("network", "one-layer")} | {RANDOM: "network, random thresholds"}
         draw_series(above, chosen, "bits", "error", names, shift=0.2)
         limits = chosen.only(classifier="one-layer")
-        draw_series(below, limits, "bits", "reloaded", {"one-layer": "SVM differs, thresholds lost"}, first=3)
+        draw_series(below, limits, "bits", "reloaded", {"one-layer": "SVM differs, thresholds lost"}, start=3)
         ours = limits.only(source="ours")
-        draw_series(below, ours, "bits", "inconsistency", {"one-layer": "SVM differs, thresholds kept"}, first=4)
+        draw_series(below, ours, "bits", "inconsistency", {"one-layer": "SVM differs, thresholds kept"}, start=4)
         line = ours.where(np.argsort(ours["bits"]))
         below.plot(line["bits"], line["chance"], "--", color="0.3", marker="", label="if unrelated")
         above.set_title(f"{size} images", fontsize=10.5, loc="left")
@@ -84,7 +84,7 @@ FIGURES = (
         "bits",
         title="One-layer networks and their limits, by number of hyperplanes",
         caption=(
-            f"Momentum 0, thresholds at the median unless said otherwise. {SEEDS} {PUBLISHED} "
+            f"Momentum 0, thresholds at the median unless said otherwise. {MEANS} {PUBLISHED} "
             "Published limits count images in contexts without "
             "training images as wrong and as differing, hence their rise from eight hyperplanes on; published "
             "disagreements are of networks that lost their thresholds."

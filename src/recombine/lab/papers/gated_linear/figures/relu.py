@@ -9,8 +9,8 @@ import numpy as np
 
 from recombine.lab.papers.gated_linear.figures.drawing import (
     GREY,
+    MEANS,
     PUBLISHED,
-    SEEDS,
     draw_series,
     name_lines,
     percent_over_seeds,
@@ -170,7 +170,7 @@ FIGURES = (
         "relu",
         title="ReLU networks, and limits that are given more or less of them (Fig. 3b and 3d)",
         caption=(
-            f"Momentum 0.9. Shapes of which some network has no such limit are left out of ours. {SEEDS} {PUBLISHED} "
+            f"Momentum 0.9. Shapes of which some network has no such limit are left out of ours. {MEANS} {PUBLISHED} "
             "Crosses: our networks on the authors' images."
         ),
         experiments=("relu",),

@@ -21,13 +21,13 @@ TOY_NORMS = {"group": "two layers", "one-layer": "one layer"}
 #: Norms of two-layer networks whose limits are the same function on the toy.
 SAME = ("effective", "zeta")
 #: Points per side of the toy's plane: an even number, so that none is on a gate, where a boundary may jump.
-SIDE = 112
+TOY_SIDE = 112
 
 
 def _toy_table(results: Mapping[str, Evidence]) -> Table:
     problem = gated_problem("toy")
-    ticks = np.linspace(-1.105, 1.105, SIDE)
-    plane = np.column_stack([np.tile(ticks, SIDE), np.repeat(ticks, SIDE), np.ones(SIDE**2)])
+    ticks = np.linspace(-1.105, 1.105, TOY_SIDE)
+    plane = np.column_stack([np.tile(ticks, TOY_SIDE), np.repeat(ticks, TOY_SIDE), np.ones(TOY_SIDE**2)])
     ids = (plane[:, :2] > 0).astype(np.int64)
     columns: dict[str, Any] = {"x1": plane[:, 0].round(6), "x2": plane[:, 1].round(6)}
     for norm in (*TOY_NORMS, *SAME):
@@ -41,9 +41,9 @@ def _draw_toy(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots(1, 2, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.085, right=0.985, top=0.92, bottom=0.13, wspace=0.04)
     ticks = np.unique(table["x1"])
-    limit = table["group"].reshape(SIDE, SIDE)
+    limit = table["group"].reshape(TOY_SIDE, TOY_SIDE)
     for panel, (norm, title) in zip(axes, TOY_NORMS.items(), strict=True):
-        panel.contourf(ticks, ticks, table[norm].reshape(SIDE, SIDE), levels=[0, np.inf], colors=["0.82"])
+        panel.contourf(ticks, ticks, table[norm].reshape(TOY_SIDE, TOY_SIDE), levels=[0, np.inf], colors=["0.82"])
         panel.contour(ticks, ticks, limit, levels=[0], colors="#c2551b", linewidths=1.5)
         # The solution that Fig. 1 draws by hand: |x1| + |x2| = 1.
         panel.plot([0, 1, 0, -1, 0], [1, 0, -1, 0, 1], color="0.4", linewidth=1.2, marker="", linestyle="--")

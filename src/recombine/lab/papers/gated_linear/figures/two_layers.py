@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.lab.papers.gated_linear.figures.drawing import (
+    MEANS,
     NAMES,
     PUBLISHED,
-    SEEDS,
     draw_series,
     name_lines,
     percent_over_seeds,
@@ -94,7 +94,7 @@ FIGURES = (
     Plot(
         "units",
         title="Two-layer networks and limits by number of units (Fig. 2d)",
-        caption=f"Median thresholds, one hyperplane per unit, momentum 0. {SEEDS} {PUBLISHED}",
+        caption=f"Median thresholds, one hyperplane per unit, momentum 0. {MEANS} {PUBLISHED}",
         experiments=("two-layer",),
         table=_units_table,
         draw=_draw_units,
@@ -104,7 +104,7 @@ FIGURES = (
     Plot(
         "supplement",
         title="The same with random thresholds, and with two hyperplanes per unit",
-        caption=f"Momentum 0. {SEEDS} {PUBLISHED}",
+        caption=f"Momentum 0. {MEANS} {PUBLISHED}",
         experiments=("two-layer",),
         table=_supplement_table,
         draw=_draw_supplement,

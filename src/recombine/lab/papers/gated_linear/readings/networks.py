@@ -43,10 +43,10 @@ def network_pairs(rows: Table, column: str, by: str, value1: str, value2: str) -
     """
     there = rows.where(np.isfinite(rows[column]))
     keys = [name for name in ROW if name != by]
-    first, second = there.only(**{by: value1}).paired(there.only(**{by: value2}), column, on=keys)
-    if not len(first):
+    a, b = there.only(**{by: value1}).paired(there.only(**{by: value2}), column, on=keys)
+    if not len(a):
         raise MissingRowsError(f"no network has both {by} {value1!r} and {value2!r}")
-    return 100 * first, 100 * second
+    return 100 * a, 100 * b
 
 
 def ten_units(rows: Table) -> Table:

@@ -84,18 +84,18 @@ def disagreements(rows: Table) -> Measured:
 
 def predicted_errors(rows: Table) -> Measured:
     """Return the correlation of a limit's error with that of the trained network, by norm, and the published ones."""
-    shown = rows.only(layers=2, momentum=0.0, thresholds="median")
+    networks = rows.only(layers=2, momentum=0.0, thresholds="median")
     names = {
         "SVM-GLN": "group",
         "L2 on zeta": "zeta",
         "SVM-L2": "effective",
         "SVM-L2 by the released formula": "published effective",
     }
-    correlations = {words: _correlation(shown.only(classifier=name)) for words, name in names.items()}
+    correlations = {words: _correlation(networks.only(classifier=name)) for words, name in names.items()}
     theirs = {words: f"{_published_correlation(name):.2f}" for words, name in PUBLISHED_AS.items()}
     numbers: dict[str, Any] = {f"correlation, {words}": value for words, value in correlations.items()}
     numbers |= {f"published correlation, {words}": value for words, value in theirs.items()}
-    gap = 100 * (shown.only(classifier="group")["error"] - shown.only(classifier="group")["network error"])
+    gap = 100 * (networks.only(classifier="group")["error"] - networks.only(classifier="group")["network error"])
     detail = f"{len(gap)} networks with median thresholds; SVM-GLN less network {estimate(gap)} points"
     return Measured(numbers, detail, stands_in=stands_in(rows))
 
@@ -111,8 +111,8 @@ def _correlation(rows: Table) -> float:
 
 
 def _published_correlation(classifier: str) -> float:
-    shown = {"thresholds": "median", "momentum": 0.0}
-    limits, networks = (published("two layers", classifier=name, **shown) for name in (classifier, "network"))
+    condition = {"thresholds": "median", "momentum": 0.0}
+    limits, networks = (published("two layers", classifier=name, **condition) for name in (classifier, "network"))
     pairs = limits.paired(networks, "error", on=["units", "bits", "samples", "seed"])
     return float(np.corrcoef(*pairs)[0, 1])
 

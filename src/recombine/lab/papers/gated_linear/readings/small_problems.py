@@ -30,9 +30,9 @@ AT_LIMIT = 1e-3
 #: What tells one flow from another.
 FLOW = ("problem", "sharing", "scale", "seed")
 #: Rates are judged beyond this margin, and reported from an earlier one on, where they do not yet tell problems apart.
-LARGE, EARLIER = 1e3, 1e2
+LARGE_MARGIN, EARLIER_MARGIN = 1e3, 1e2
 #: Rates are measured where the excess is above the accuracy of the optimum.
-NOISE = 1e-9
+OPTIMUM_ACCURACY = 1e-9
 
 
 def last_of_flows(rows: Table, until: float = np.inf) -> Table:
@@ -165,17 +165,17 @@ def switched_unit(rows: Table) -> Measured:
 def approach_rates(rows: Table) -> Measured:
     """Return by which powers of the margin the excess falls on both problems, and the gap between them."""
     by_problem = [require(rows, problem=name, sharing=False) for name in ("toy", "G1")]
-    toy, switched = (_approaches(flows, LARGE) for flows in by_problem)
+    toy, switched = (_approaches(flows, LARGE_MARGIN) for flows in by_problem)
     if toy.keys() != switched.keys():
         raise MissingRowsError("needs flows of both problems from the same scales and seeds")
     (fast, near), (slow, far) = (np.array(list(approaches.values())).T for approaches in (toy, switched))
-    early_fast, early_slow = (np.array(list(_approaches(flows, EARLIER).values()))[:, 0] for flows in by_problem)
+    early_fast, early_slow = (np.array(list(_approaches(flows, EARLIER_MARGIN).values()))[:, 0] for flows in by_problem)
     numbers = {
         "on G1 against the toy": _powers(slow, fast),
         "slowest on the toy less fastest on G1": fast.min() - slow.max(),
     }
     detail = (
-        f"how the excess falls beyond a margin of {LARGE:.0f}; from {EARLIER:.0f} on "
+        f"how the excess falls beyond a margin of {LARGE_MARGIN:.0f}; from {EARLIER_MARGIN:.0f} on "
         f"{_powers(early_slow, early_fast)}, where {(early_slow >= early_fast.min()).sum()} of {len(toy)} on G1 "
         f"are as fast as the slowest on the toy; {len(toy)} flows on each problem, same scales and seeds, all to a "
         f"margin of {MAX_MARGIN:.0e}: there G1 is {far.min():.2%} to {far.max():.1%} above the optimum (median "
@@ -194,7 +194,7 @@ def _approaches(rows: Table, beyond: float) -> dict[tuple[float, int], tuple[flo
     approaches = {}
     for (scale, seed), flow in rows.by("scale", "seed").items():
         excess = flow["ratio"] / flow["optimum"] - 1
-        large = (flow["margin"] > beyond) & (excess > NOISE)
+        large = (flow["margin"] > beyond) & (excess > OPTIMUM_ACCURACY)
         if not flow["margin"].max() > 0.99 * MAX_MARGIN or large.sum() < 3:
             raise MissingRowsError(f"the flow of seed {seed} was not followed to a margin of {MAX_MARGIN:.0e}")
         slope, _ = np.polyfit(np.log(flow["margin"][large]), np.log(excess[large]), 1)

@@ -53,15 +53,15 @@ def heads(unit: Unit) -> Rows:
         raise InputError(f"heads is {setting['heads']!r}; give 1 or 2")
     both = setting["heads"] == 2
     samples = PairSamples.of(setting, unit.seeds)
-    drawn = samples.draws["stream"]
-    stream = LabelPairs(samples.images["train"], drawn.index, device=unit.device)
+    draws = samples.draws["stream"]
+    stream = LabelPairs(samples.images["train"], draws.index, device=unit.device)
     shape = (stream.shape[0], stream.shape[1], stream.shape[2])
     architecture: Architecture = PairHeads(shape) if both else PairNet(shape)
     observer = HeadObserver.of(samples, architecture, setting["sloped"], setting["heads"], unit.device)
     trained = Ensemble(architecture, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
         stream,
         # In a sequence of labels 0 is the end.
-        drawn.labels + 1 if both else drawn.labels[..., 0],
+        draws.labels + 1 if both else draws.labels[..., 0],
         optimiser=Adam(epsilon=1e-7),
         watch=observer,
         loss="sequence-cross-entropy" if both else setting["loss"],
@@ -113,12 +113,12 @@ class HeadObserver:
 
         from recombine.lab.worlds.images.label_pairs import LabelPairs
 
-        shown = tuple(
+        pairs = tuple(
             LabelPairs(samples.images["train" if seen else "test"], samples.draws[name].index, device=device)
             for name, seen in EVALUATED.items()
         )
         labels = torch.from_numpy(samples.draws["probe"].labels[:, :sloped].copy()).to(device)
-        return cls(architecture, shown, labels, heads)
+        return cls(architecture, pairs, labels, heads)
 
     def __call__(self, parameters: Tensors, statistics: Tensors, networks: Tensor) -> Tensor:
         """Return predictions and slopes of ``networks`` (c,) with these stacked parameters."""

@@ -110,7 +110,7 @@ class PairSamples:
             raise InputError(f"setting {kind!r} is unknown; give A or B")
         train, test = images_for(setting["images"])
         rules = {name: relation(offsets) for name, offsets in OFFSETS.items()}
-        drawn = {
+        plans = {
             "stream": (train, rules[kind], setting["steps"] * setting["batch"]),
             "train": (train, rules[kind], setting["evaluated"]),
             "test": (test, rules["test"], setting["evaluated"]),
@@ -118,7 +118,7 @@ class PairSamples:
         }
         draws = {
             name: stack_pairs([draw_pairs(*what, seed=seed, purpose=name) for seed in seeds])
-            for name, what in drawn.items()
+            for name, what in plans.items()
         }
         firsts, seconds = setting["grid"]
         draws["grid"] = stack_pairs([draw_grid(test, firsts, seconds, seed) for seed in seeds])
@@ -161,12 +161,12 @@ class PairObserver:
 
         from recombine.lab.worlds.images.label_pairs import LabelPairs
 
-        shown = {
+        pairs = {
             name: LabelPairs(samples.images["train" if seen else "test"], samples.draws[name].index, device=device)
             for name, seen in EVALUATED.items()
         }
         labels = torch.from_numpy(samples.draws["probe"].labels[:, :sloped, 0].copy()).to(device)
-        return cls(architecture, list(shown.values()), shown["probe"], labels)
+        return cls(architecture, list(pairs.values()), pairs["probe"], labels)
 
     def __call__(self, parameters: Tensors, statistics: Tensors, networks: Tensor) -> Tensor:
         """Return predictions and norms of ``networks`` (c,) with these stacked parameters."""

@@ -21,7 +21,7 @@ from recombine.tables.table import Table
 Rows = list[dict[str, Any]]
 
 #: Epochs after which networks are looked at.
-EPOCHS = (0, 1, 4, 16, 64, 256, 1024)
+RECORDED_EPOCHS = (0, 1, 4, 16, 64, 256, 1024)
 MODELS = ("network", "two nodes", "linear")
 SETTINGS = ("A", "B")
 
@@ -82,7 +82,7 @@ def boundaries(unit: Unit, side: int = 41) -> Rows:
 
 
 def train_models(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]:
-    """Train one model per seed as the setting says: its samples, and the models after each of ``EPOCHS``.
+    """Train one model per seed as the setting says: its samples, and the models after each of ``RECORDED_EPOCHS``.
 
     The setting has "reading", "setting" ("A" or "B"), "model" ("network", "two nodes" or "linear"), "epochs" and
     "seeds"; a seed decides samples and first weights. Networks have one output node, as released, or two, one per
@@ -107,14 +107,14 @@ def train_models(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]
 
 
 def recorded_epochs(epochs: int) -> list[int]:
-    """Return those of ``EPOCHS`` that a run of so many epochs reaches, and its last.
+    """Return those of ``RECORDED_EPOCHS`` that a run of so many epochs reaches, and its last.
 
     Examples
     --------
     >>> recorded_epochs(64), recorded_epochs(10)
     ([0, 1, 4, 16, 64], [0, 1, 4, 10])
     """
-    return sorted({epoch for epoch in EPOCHS if epoch < epochs} | {epochs})
+    return sorted({epoch for epoch in RECORDED_EPOCHS if epoch < epochs} | {epochs})
 
 
 def _accuracy(samples: world.PlaneSamples, outputs: FloatArray) -> FloatArray:
@@ -127,8 +127,8 @@ def _accuracy(samples: world.PlaneSamples, outputs: FloatArray) -> FloatArray:
 
 def _slopes(slopes: FloatArray) -> dict[str, FloatArray]:
     """Mean size of each slope (E, N, 2) over points, and the tilt of the boundary they make."""
-    first, second = slopes.mean(axis=1).T
-    tilt = np.divide(-second, first, out=np.full_like(first, np.nan), where=first != 0)
+    by_x1, by_x2 = slopes.mean(axis=1).T
+    tilt = np.divide(-by_x2, by_x1, out=np.full_like(by_x1, np.nan), where=by_x1 != 0)
     sizes = np.abs(slopes).mean(axis=1)
     return {"slope 1": sizes[:, 0], "slope 2": sizes[:, 1], "tilt": tilt}
 

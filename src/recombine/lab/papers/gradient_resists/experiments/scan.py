@@ -116,14 +116,16 @@ class ScanObserver:
         from recombine.lab.nets.architectures.seq2seq import sequence_rows
 
         data = commands()
-        drawn = []
+        rows_drawn = []
         for split, seed in zip(splits, seeds, strict=True):
             generator = np.random.default_rng([seed, 1])
-            drawn.append([generator.choice(rows, count) for rows in (split.train, np.unique(split.train), split.test)])
-        stacked = zip(PARTS, np.stack(drawn, axis=1), strict=True)
-        shown = {name: torch.from_numpy(rows).to(device) for name, rows in stacked}
+            rows_drawn.append(
+                [generator.choice(rows, count) for rows in (split.train, np.unique(split.train), split.test)]
+            )
+        stacked = zip(PARTS, np.stack(rows_drawn, axis=1), strict=True)
+        evaluated = {name: torch.from_numpy(rows).to(device) for name, rows in stacked}
         sequences = torch.from_numpy(sequence_rows(data.words, data.actions)).float().to(device)
-        return cls(network, sequences, shown, greedy)
+        return cls(network, sequences, evaluated, greedy)
 
     def __call__(self, parameters: Tensors, statistics: Tensors, networks: Tensor) -> Tensor:
         """Return the four numbers of ``networks`` (c,) with these stacked parameters."""

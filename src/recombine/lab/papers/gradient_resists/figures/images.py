@@ -60,12 +60,12 @@ def _ends(table: Table, column: str) -> list[float]:
 def _draw_dependence(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3)
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.33)
-    shown = {
+    measures = {
         "excess information": ("I(prediction; Y₂ | Y₁)", "information beyond chance (bits)", 0.0),
         "marginal information": ("I(prediction; Y₂)", "information (bits)", 0.0),
         "gradient share": ("Gradient", "share of the right image", 0.5),
     }
-    for axes, (name, (title, label, level)) in zip(panels, shown.items(), strict=True):
+    for axes, (name, (title, label, level)) in zip(panels, measures.items(), strict=True):
         axes.axhline(level, color="0.6", linewidth=0.8, linestyle="-", marker="")
         for setting in ("A", "B"):
             draw_band(axes, table.only(setting=setting), "step", name, setting)

@@ -85,8 +85,8 @@ def _draw_samples(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2)
     canvas.subplots_adjust(left=0.06, right=0.82, top=0.9, bottom=0.14, wspace=0.3)
     for axes, reading in zip(panels, ("code", "text"), strict=True):
-        shown = table.only(reading=reading)
-        seen, held_out = shown.only(part="seen"), shown.only(part="held out")
+        points = table.only(reading=reading)
+        seen, held_out = points.only(part="seen"), points.only(part="held out")
         style: dict[str, Any] = {"linestyle": "", "markersize": 4.5}
         right = seen["X1"] > 0
         axes.plot(seen["X1"][right], seen["X2"][right], marker="o", label="seen, label 1", **style)

@@ -34,8 +34,8 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.89, bottom=0.33, wspace=0.25)
     early = table.where(table["step"] <= 60)
     lines = {"A": ("A", True), "A without repeats": ("A", False), "B1": ("B1", True), "B3": ("B3", True)}
-    shown = {"train accuracy": "Training rows", "distinct accuracy": "Distinct commands"}
-    for axes, (column, title) in zip(panels[:2], shown.items(), strict=True):
+    titles = {"train accuracy": "Training rows", "distinct accuracy": "Distinct commands"}
+    for axes, (column, title) in zip(panels[:2], titles.items(), strict=True):
         for label, (name, repeats) in lines.items():
             draw_band(axes, early.only(reading=name, repeats=repeats), "step", column, label)
         axes.set(xlabel="training steps", ylabel="sentences right", title=title, ylim=(-0.01, None))

@@ -6,12 +6,13 @@ from recombine.lab.papers.measured import Measured, stands_in
 from recombine.lab.papers.seeds import Estimate, mean_over_seeds, networks_behind, require
 from recombine.tables.table import Table
 
-LAST = 200
+#: Steps of the published training.
+LAST_STEP = 200
 #: Output -> the image that it should ignore, and the one that decides it.
 OTHER, OWN = {1: "right", 2: "left"}, {1: "left", 2: "right"}
 
 
-def _at(rows: Table, column: str, heads: int, setting: str, output: int = 1, step: int = LAST) -> Estimate:
+def _at(rows: Table, column: str, heads: int, setting: str, output: int = 1, step: int = LAST_STEP) -> Estimate:
     return mean_over_seeds(rows, column, heads=heads, setting=setting, output=output, step=step)
 
 
@@ -29,7 +30,7 @@ def redundant_slopes(rows: Table) -> Measured:
         "A over untrained": ends["A"].mean / start.mean,
     }
     detail = (
-        f"mean size of the derivative of the true class by the right image after {LAST} steps; by the left one "
+        f"mean size of the derivative of the true class by the right image after {LAST_STEP} steps; by the left one "
         f"{by_left['A']} in A and {by_left['B']} in B; {networks_behind(ends.values())}. Untrained networks have "
         "slopes and so does B: outputs grow as a whole, so that no slope by itself tells a redundant image from a "
         "random one"
@@ -45,7 +46,7 @@ def crossed_slopes(rows: Table) -> Measured:
             f"M_{output}{3 - output}": _at(main, f"slope by {OTHER[output]}", 2, setting, output, step)
             for output in OTHER
         }
-        for setting, step in (("A", LAST), ("A", 0), ("B", LAST))
+        for setting, step in (("A", LAST_STEP), ("A", 0), ("B", LAST_STEP))
     )
     uncrossed = [_at(main, f"slope by {OWN[output]}", 2, "A", output) for output in OWN]
     numbers = {

@@ -15,8 +15,9 @@ from recombine.lab.papers.seeds import Estimate, mean_over_seeds, networks_behin
 from recombine.tables.table import Table
 
 #: Errors that would follow the right image by chance: 2 labels of the 9 wrong ones.
-CHANCE = 2 / 9
-LAST, HINGE = 200, "categorical-hinge"
+CHANCE_SHARE = 2 / 9
+#: Steps and loss of the published training.
+LAST_STEP, HINGE = 200, "categorical-hinge"
 SETTINGS = ("A", "B")
 
 
@@ -31,7 +32,7 @@ def image_runs(rows: Table, loss: str = HINGE, long: bool = False) -> Table:
     """
     images = "mnist" if "mnist" in rows["images"].tolist() else "digits"
     runs = rows.only(images=images, loss=loss)
-    return runs.where(runs["steps"] > LAST) if long else runs.where(runs["steps"] == LAST)
+    return runs.where(runs["steps"] > LAST_STEP) if long else runs.where(runs["steps"] == LAST_STEP)
 
 
 def networks_of_the_figure(rows: Table) -> int:
@@ -39,7 +40,7 @@ def networks_of_the_figure(rows: Table) -> int:
     return sum(min(5, len(image_runs(rows).only(setting=setting).by("seed"))) for setting in "AB")
 
 
-def _at(rows: Table, setting: str, column: str, step: int = LAST) -> Estimate:
+def _at(rows: Table, setting: str, column: str, step: int = LAST_STEP) -> Estimate:
     return mean_over_seeds(rows, column, setting=setting, step=step)
 
 
@@ -94,7 +95,7 @@ def unseen_accuracies(rows: Table) -> Measured:
     ends = _both(main, "test accuracy")
     leads = _leads(main, "test accuracy", "B", "A", _steps(main, 30))
     numbers = {**ends, **{f"B ahead at {step}": lead for step, lead in leads.items()}}
-    return Measured(numbers, f"after {LAST} steps; {networks_behind(ends.values())}", stands_in=stands_in(main))
+    return Measured(numbers, f"after {LAST_STEP} steps; {networks_behind(ends.values())}", stands_in=stands_in(main))
 
 
 def late_accuracy(rows: Table) -> Measured:
@@ -102,27 +103,27 @@ def late_accuracy(rows: Table) -> Measured:
     long = image_runs(rows, long=True)
     last = _steps(long)[-1]
     a, before = _at(long, "A", "test accuracy", last), _at(image_runs(rows), "B", "test accuracy")
-    first, control = _at(long, "A", "test accuracy"), long.only(setting="B", step=last)["test accuracy"]
+    early, control = _at(long, "A", "test accuracy"), long.only(setting="B", step=last)["test accuracy"]
     then = f", and {control.mean():.3f} after {last:,}" if len(control) else ""
-    detail = f"A had {first} after {LAST}; B has {before} after {LAST}{then}; {networks_behind((a, before))}"
-    numbers = {"test accuracy of A": a, "steps": last, f"below B after {LAST} steps by": before.mean - a.mean}
+    detail = f"A had {early} after {LAST_STEP}; B has {before} after {LAST_STEP}{then}; {networks_behind((a, before))}"
+    numbers = {"test accuracy of A": a, "steps": last, f"below B after {LAST_STEP} steps by": before.mean - a.mean}
     return Measured(numbers, detail, stands_in=stands_in(long))
 
 
 def conditional_bits(rows: Table) -> Measured:
     """Return what predictions tell about the right image beyond the left one, and how much more so in A than in B."""
     main, column = image_runs(rows), "excess information"
-    early, late = ({name: _at(main, name, column, step) for name in SETTINGS} for step in (30, LAST))
+    early, late = ({name: _at(main, name, column, step) for name in SETTINGS} for step in (30, LAST_STEP))
     # B is as good as nothing: below a hundredth of a bit, how often A has it says little.
     ratio = late["A"].mean / max(late["B"].mean, 0.01)
     numbers = {
         "A at step 30": early["A"],
-        f"A at step {LAST}": late["A"],
+        f"A at step {LAST_STEP}": late["A"],
         "B at step 30": early["B"],
-        f"B at step {LAST}": late["B"],
+        f"B at step {LAST_STEP}": late["B"],
         "A / B at the end": ratio,
     }
-    null = mean_over_seeds(main, "null information", setting="B", step=LAST)
+    null = mean_over_seeds(main, "null information", setting="B", step=LAST_STEP)
     detail = (
         f"bits beyond chance, of which B counts as 0.01 at least; a predictor that ignores the right image would be "
         f"estimated at {null.mean:.3f} bits, which are subtracted. Untrained networks have "
@@ -158,12 +159,12 @@ def gradient_shares(rows: Table) -> Measured:
     if len(long):
         last = _steps(long)[-1]
         more = f"; in A {mean_over_seeds(long, column, step=last).mean:.3f} after {last:,} steps"
-    return Measured(numbers, f"after {LAST} steps; {networks_behind((a, b))}{more}", stands_in=stands_in(main))
+    return Measured(numbers, f"after {LAST_STEP} steps; {networks_behind((a, b))}{more}", stands_in=stands_in(main))
 
 
 def digit_accuracies(rows: Table) -> Measured:
     """Return test accuracies on the bundled digits, after 200 steps."""
-    ends = _both(rows.only(images="digits", loss=HINGE, steps=LAST), "test accuracy")
+    ends = _both(rows.only(images="digits", loss=HINGE, steps=LAST_STEP), "test accuracy")
     return Measured(ends, f"{networks_behind(ends.values())}; 1,300 images to train on, 497 to test")
 
 
@@ -171,5 +172,5 @@ def errors_by_the_right_image(rows: Table) -> Measured:
     """Return the share of errors in the test that are answers to the right image."""
     main = image_runs(rows)
     shares = _both(main, "errors that follow", "errors")
-    words = f"share that are labels that the right image goes with in A's training; by chance {CHANCE:.2f}"
+    words = f"share that are labels that the right image goes with in A's training; by chance {CHANCE_SHARE:.2f}"
     return Measured(shares, f"{words}; {networks_behind(shares.values())}", stands_in=stands_in(main))

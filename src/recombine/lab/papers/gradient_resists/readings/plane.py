@@ -11,6 +11,7 @@ from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Estimate, estimate, mean_over_seeds, networks_behind
 from recombine.tables.table import Table
 
+#: Epochs of the published training.
 LAST_EPOCH = 1024
 READINGS = ("code", "text")
 
@@ -92,12 +93,10 @@ def boundary_moves(rows: Table) -> Measured:
     return Measured(numbers, detail)
 
 
-def _moves(rows: Table, setting: str, first: int, second: int) -> Estimate:
+def _moves(rows: Table, setting: str, start: int, end: int) -> Estimate:
     """Share of the held-out quadrant whose answer changes between two epochs."""
     networks = rows.only(setting=setting)
-    changed = [
-        _region(networks, seed, first) != _region(networks, seed, second) for seed in sorted(networks.by("seed"))
-    ]
+    changed = [_region(networks, seed, start) != _region(networks, seed, end) for seed in sorted(networks.by("seed"))]
     return estimate((float(np.mean(region)) for region in changed), f"setting {setting}")
 
 

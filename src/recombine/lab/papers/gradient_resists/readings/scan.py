@@ -12,7 +12,8 @@ from recombine.tables.table import Table
 SCAN_STEPS = 2000
 #: How far networks were trained: to the end, or less, where only the direction is judged.
 WHOLE, PART = f"{SCAN_STEPS:,} steps", "fewer steps"
-EARLY = 25
+#: The step at which training is compared early.
+EARLY_STEP = 25
 B_READINGS = ("B1", "B2", "B3")
 
 
@@ -39,7 +40,7 @@ def command_accuracies(rows: Table) -> Measured:
 
 def early_lead(rows: Table) -> Measured:
     """Return how far A is ahead of B1, the released setting, in training accuracy at step 25; beside B2 and B3."""
-    accuracies = {name: _at(rows, "train", EARLY, name) for name in ("A", *B_READINGS)}
+    accuracies = {name: _at(rows, "train", EARLY_STEP, name) for name in ("A", *B_READINGS)}
     lead = accuracies["A"].mean - accuracies["B1"].mean
     error = float(np.hypot(accuracies["A"].error, accuracies["B1"].error))
     numbers = {
@@ -49,16 +50,20 @@ def early_lead(rows: Table) -> Measured:
         "A less B3": accuracies["A"].mean - accuracies["B3"].mean,
     }
     detail = (
-        f"share of training rows right at step {EARLY}. B1 is what the authors ran; B3 is what the text says and B2 "
-        f"what the appendix says, and of these A is not ahead; {networks_behind(accuracies.values())}"
+        f"share of training rows right at step {EARLY_STEP}. B1 is what the authors ran; B3 is what the text says and "
+        f"B2 what the appendix says, and of these A is not ahead; {networks_behind(accuracies.values())}"
     )
     return Measured(numbers, detail)
 
 
 def cause_of_the_lead(rows: Table) -> Measured:
     """Return what is left of A's early lead with the word 'jump' there once, and over distinct commands."""
-    a, once, b = _at(rows, "train", EARLY, "A"), _at(rows, "train", EARLY, "A", False), _at(rows, "train", EARLY, "B1")
-    distinct = [_at(rows, "distinct", EARLY, name) for name in ("A", "B1")]
+    a, once, b = (
+        _at(rows, "train", EARLY_STEP, "A"),
+        _at(rows, "train", EARLY_STEP, "A", False),
+        _at(rows, "train", EARLY_STEP, "B1"),
+    )
+    distinct = [_at(rows, "distinct", EARLY_STEP, name) for name in ("A", "B1")]
     later = [_at(rows, "distinct", 50, name) for name in ("A", "B1")]
     numbers = {
         "lead": a.mean - b.mean,
@@ -67,7 +72,7 @@ def cause_of_the_lead(rows: Table) -> Measured:
         "lead over distinct commands": distinct[0].mean - distinct[1].mean,
     }
     detail = (
-        f"sentences right at step {EARLY}, A less B1. In A one row in ten is the word 'jump' (1,467 copies); B1 "
+        f"sentences right at step {EARLY_STEP}, A less B1. In A one row in ten is the word 'jump' (1,467 copies); B1 "
         f"repeats nothing. At step 50, over distinct commands: A {later[0]}, B1 {later[1]}; "
         f"{networks_behind((a, once, b))}"
     )

@@ -28,9 +28,9 @@ def simplex(steps: int) -> FloatArray:
     >>> len(simplex(70))
     2556
     """
-    first, second = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1), indexing="ij")
-    inside = first + second <= steps
-    i, j = first[inside], second[inside]
+    rows, columns = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1), indexing="ij")
+    inside = rows + columns <= steps
+    i, j = rows[inside], columns[inside]
     # Counting in whole steps keeps s3 exactly zero on the edge.
     return np.stack([i / (3 * steps), j / (3 * steps), (steps - i - j) / steps], axis=1)
 

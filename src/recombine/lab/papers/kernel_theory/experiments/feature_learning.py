@@ -27,7 +27,7 @@ UNIT_TYPES = {
 }
 OTHER = "other"
 #: Units weaker than this share of the strongest, |input weights| times |readout|, do nothing that could be seen.
-ACTIVE = 0.05
+ACTIVE_STRENGTH_SHARE = 0.05
 #: Steps of the distribution of similarities that are kept.
 LEVELS = np.linspace(0, 1, 41)
 
@@ -65,7 +65,7 @@ def types_of_units(weights: FloatArray, readout: FloatArray) -> Rows:
     """
     lengths = np.linalg.norm(weights, axis=1)
     strength = lengths * np.abs(readout)
-    active = strength > ACTIVE * strength.max()
+    active = strength > ACTIVE_STRENGTH_SHARE * strength.max()
     shape = weights[active] / lengths[active, None]
     kinds = _types(shape, np.sign(readout[active]))
     rows = []

@@ -63,10 +63,10 @@ class Answers:
 
     def published_additivity(self) -> FloatArray:
         """Return the share that sums of conjunctions explain, averaged over all splits as the paper does, (E,)."""
-        shown = {split: np.unique(cells) for split, cells in self.cells.items()}
-        rows = np.concatenate(list(shown.values()))
-        labels = np.repeat(list(shown), [len(cells) for cells in shown.values()])
-        outputs = np.concatenate([self.by_cell(split) for split in shown], axis=1)
+        cells_of = {split: np.unique(cells) for split, cells in self.cells.items()}
+        rows = np.concatenate(list(cells_of.values()))
+        labels = np.repeat(list(cells_of), [len(cells) for cells in cells_of.values()])
+        outputs = np.concatenate([self.by_cell(split) for split in cells_of], axis=1)
         return additivity(self.task.cells[rows], self.task.train[rows], outputs, labels, published=True)
 
     def additivities(self) -> Columns:

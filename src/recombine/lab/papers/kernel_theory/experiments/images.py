@@ -43,7 +43,7 @@ SIZES = {
 #: Samples of a cell from which the salience of an untrained network is measured, as in the paper.
 SALIENCE_SAMPLES = 11
 #: Samples of each cell to evaluate networks on, unless the setting says otherwise.
-PER_CELL = 100
+CELL_SAMPLES = 100
 
 
 def addition_task(name: str) -> Task:
@@ -78,8 +78,8 @@ def architecture_of(setting: Setting, shape: tuple[int, ...]) -> Architecture:
         size.removesuffix(" size"): tuple(value) if isinstance(value, list) else value
         for size, value in settings_given.items()
     }
-    made: Architecture = kinds_of[name](shape=shape, **sizes)
-    return made
+    architecture: Architecture = kinds_of[name](shape=shape, **sizes)
+    return architecture
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +100,9 @@ class ImageSetup:
 
         setting = unit.setting
         images = load_images(setting["images"])
-        counts = {"pool": setting["pool"], "total": setting["total"], "per_cell": setting.get("per cell", PER_CELL)}
-        drawn = [draw_images(task, images, seed, **counts) for seed in unit.seeds]
-        splits = {split: stack_draws([draw[split] for draw in drawn]) for split in drawn[0]}
+        counts = {"pool": setting["pool"], "total": setting["total"], "per_cell": setting.get("per cell", CELL_SAMPLES)}
+        draws = [draw_images(task, images, seed, **counts) for seed in unit.seeds]
+        splits = {split: stack_draws([draw[split] for draw in draws]) for split in draws[0]}
         noise = unit.seeds if setting.get("augment", False) else None
         pairs = {
             split: ImagePairs(
@@ -214,8 +214,10 @@ def image_splits(unit: Unit) -> Rows:
     task = addition_task(unit.setting["set"])
     answers = ImageSetup.of(task, unit).trained(unit.setting)
     trained_images, new = (answers.by_cell(split)[:, task.test] for split in ("val_1", "val_2"))
-    shown = {"training images": trained_images, "new images": new, "pooled": (trained_images + new) / 2}
-    columns = {f"slope, {name}": fitted_line(task.target[task.test], outputs)[0] for name, outputs in shown.items()}
+    outputs_of = {"training images": trained_images, "new images": new, "pooled": (trained_images + new) / 2}
+    columns = {
+        f"slope, {name}": fitted_line(task.target[task.test], outputs)[0] for name, outputs in outputs_of.items()
+    }
     return _rows(unit, {"set": unit.setting["set"]}, dict(columns))
 
 

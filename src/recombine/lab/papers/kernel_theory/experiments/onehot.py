@@ -23,7 +23,7 @@ from recombine.measures.outputs.scores import fitted_line, margin, sign_accuracy
 
 ADDITION_SETS = {"extrapolation": [4], "interpolation": [0, 8], "both": [2, 6], "asymmetric": [0]}
 #: Runs that ended above this training error are left out of plots and claims, as the paper does.
-FITTED = 1e-3
+FITTED_LOSS = 1e-3
 
 
 def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = ()) -> Any:

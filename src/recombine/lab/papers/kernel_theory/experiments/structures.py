@@ -28,7 +28,7 @@ TASKS: dict[str, Task] = {
     "context substitution": tasks.context_substitution(),
 }
 #: Share of the cells of a sparse design that are seen: with many more, seen conjunctions span everything.
-SEEN = 0.15
+SEEN_SHARE = 0.15
 
 
 def sparse_additivity(unit: Unit) -> Rows:
@@ -41,7 +41,7 @@ def _sparse_rows(seed: int) -> Rows:
     factors = 3 + seed % 2
     sizes = tuple(rng.integers(3, 6 if factors == 3 else 4, size=factors).tolist())
     cells = np.stack(np.unravel_index(np.arange(np.prod(sizes)), sizes), axis=1)
-    seen = rng.random(len(cells)) < SEEN
+    seen = rng.random(len(cells)) < SEEN_SHARE
     seen[:2] = True
     task = Task("sparse", cells, seen, rng.standard_normal(len(cells)), tuple("abcd"[:factors]))
     kernel = OverlapKernel.from_salience(rng.uniform(0.05, 1.0, factors), constant=float(rng.uniform(0.05, 1.0)))
@@ -74,18 +74,18 @@ def exposure(unit: Unit) -> Rows:
 def uneven_salience(unit: Unit) -> Rows:
     """Return slopes of both items of a sum whose factors differ in salience, fitted and by their closed forms."""
     setting = unit.setting
-    first, second = setting["first"], setting["second"]
-    kernel = OverlapKernel.from_sets({(): 0.0, (0,): first, (1,): second, (0, 1): 1.0})
+    louder, quieter = setting["first"], setting["second"]
+    kernel = OverlapKernel.from_sets({(): 0.0, (0,): louder, (1,): quieter, (0, 1): 1.0})
     task = tasks.symbolic_addition(anchors=setting["anchors"])
     outputs = fitted_values(task, kernel)[task.test]
     items = task.cells[task.test] - 4
     design = np.column_stack([items, np.ones(len(items))])
     weights, *_ = np.linalg.lstsq(design, outputs, rcond=None)
-    p, pair = len(setting["anchors"]), 1 - first - second
+    p, pair = len(setting["anchors"]), 1 - louder - quieter
     rows = []
-    for slot, salience in enumerate((first, second)):
+    for slot, salience in enumerate((louder, quieter)):
         closed_form = p * salience / (p * salience + pair)
-        about = {"first": first, "second": second, "p": p, "slot": slot, "salience": salience}
+        about = {"first": louder, "second": quieter, "p": p, "slot": slot, "salience": salience}
         rows.append(
             {**about, "slope": float(weights[slot]), "closed form": closed_form}
             | {"bend": float(np.abs(design @ weights - outputs).max())}

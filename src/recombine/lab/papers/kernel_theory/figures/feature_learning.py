@@ -19,7 +19,8 @@ from recombine.theory.kernels.overlap import OverlapKernel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-LAZY = 1.0
+#: Initial scale of lazy networks.
+LAZY_SIGMA = 1.0
 
 
 # ---------------------------------------------------------------------------- units of rich networks
@@ -28,7 +29,7 @@ LAZY = 1.0
 def _draw_units(canvas: Canvas, table: Table) -> None:
     weights_panel, shares_panel = canvas.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     canvas.subplots_adjust(left=0.17, right=0.985, top=0.86, bottom=0.24, wspace=0.12)
-    rich = table.but(sigma=LAZY)
+    rich = table.but(sigma=LAZY_SIGMA)
     weights = np.array([[rich.only(type=name)[f"input {i}"].mean() for i in range(8)] for name in UNIT_TYPES])
     size = float(np.abs(weights).max())
     weights_panel.imshow(weights, cmap="RdBu_r", vmin=-2.4 * size, vmax=2.4 * size, aspect="auto")
@@ -47,7 +48,7 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
         )
     weights_panel.grid(visible=False)
     names = (*UNIT_TYPES, OTHER)
-    for step, (regime, rows) in enumerate((("rich", rich), ("lazy", table.only(sigma=LAZY)))):
+    for step, (regime, rows) in enumerate((("rich", rich), ("lazy", table.only(sigma=LAZY_SIGMA)))):
         shares = [rows.only(type=name)["share"] for name in names]
         means = [float(share.mean()) for share in shares]
         errors = [2 * float(share.std(ddof=1)) / len(share) ** 0.5 if len(share) > 1 else 0.0 for share in shares]
@@ -62,8 +63,8 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
 
 
 def _say_units(table: Table) -> str:
-    rich = table.but(sigma=LAZY).only(type=OTHER)["share"].max()
-    lazy = table.only(sigma=LAZY, type=OTHER)["share"].mean()
+    rich = table.but(sigma=LAZY_SIGMA).only(type=OTHER)["share"].max()
+    lazy = table.only(sigma=LAZY_SIGMA, type=OTHER)["share"].mean()
     return f"Input weights of four types of unit; others make up {rich:.0%} of rich networks, {lazy:.0%} of lazy ones."
 
 
@@ -75,7 +76,7 @@ def _draw_similarity(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.88, bottom=0.18, wspace=0.06)
     colours = palette()
     for axes, (title, rows) in zip(
-        panels, (("Lazy", table.only(sigma=LAZY)), ("Rich", table.but(sigma=LAZY))), strict=True
+        panels, (("Lazy", table.only(sigma=LAZY_SIGMA)), ("Rich", table.but(sigma=LAZY_SIGMA))), strict=True
     ):
         for index, when in enumerate(("before", "after")):
             for number, curve in enumerate(rows.only(when=when).by("seed").values()):
@@ -90,7 +91,7 @@ def _draw_similarity(canvas: Canvas, table: Table) -> None:
 
 def _say_similarity(table: Table) -> str:
     ends = table.where(np.isin(table["level"], (0.1, 0.9)))
-    after = ends.but(sigma=LAZY).only(when="after")["similarity"]
+    after = ends.but(sigma=LAZY_SIGMA).only(when="after")["similarity"]
     return f"Distributions of similarity; rich training spreads them from {after.min():.2f} to {after.max():.2f}."
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from recombine.lab.papers.kernel_theory.readings.images import (
     ADDITIVITY,
-    DISTANCES,
     EQUIVALENCE,
+    PUBLISHED_DISTANCES,
     SLOPES,
     SUMS_ADDITIVITY,
 )
@@ -65,11 +65,11 @@ def _point(panel: str, line: str, row: Mapping[str, object], name: str) -> dict[
 
 
 def _draw_distance(canvas: Canvas, table: Table) -> None:
-    shown = [panel for panel in PANELS if len(table.only(panel=panel))]
-    panels = canvas.subplots(1, len(shown), squeeze=False)[0]
+    names = [panel for panel in PANELS if len(table.only(panel=panel))]
+    panels = canvas.subplots(1, len(names), squeeze=False)[0]
     canvas.subplots_adjust(left=0.07, right=0.99, top=0.91, bottom=0.32, wspace=0.25)
     colours = palette()
-    for axes, panel in zip(panels, shown, strict=True):
+    for axes, panel in zip(panels, names, strict=True):
         points = table.only(panel=panel)
         lines = sorted(dict.fromkeys(points["line"].tolist()), key=lambda line: [*PUBLISHED, line].index(line))
         named = False
@@ -78,11 +78,11 @@ def _draw_distance(canvas: Canvas, table: Table) -> None:
             aside = 0.3 * (index - 1) if panel == "addition" else 0.0
             _line(axes, points.only(line=line), line, colour, mark, aside)
             # Digits have another geometry, so the published curves are shown for MNIST alone.
-            if line in PUBLISHED and points["distance"].max() == max(DISTANCES):
+            if line in PUBLISHED and points["distance"].max() == max(PUBLISHED_DISTANCES):
                 published = PUBLISHED[line]
                 style: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": mark, "markersize": 5}
                 label, named = None if named else "published, same mark", True
-                axes.plot(DISTANCES, published, markerfacecolor="white", label=label, zorder=1, **style)
+                axes.plot(PUBLISHED_DISTANCES, published, markerfacecolor="white", label=label, zorder=1, **style)
         axes.set(xlabel="distance (pixels)", ylabel=f"{PANELS[panel]} on unseen cells", title=panel.capitalize())
         count = len(axes.get_legend_handles_labels()[0])
         axes.legend(
@@ -101,7 +101,9 @@ def _line(axes: Axes, points: Table, label: str, colour: str, mark: str, aside: 
 def _say_distance(table: Table) -> str:
     hard = {loss: table.only(panel="context dependence", line=f"CD-3, {loss}") for loss in ("logistic", "squared")}
     ends = {loss: rows["value"][np.argsort(rows["distance"])][[0, -1]] for loss, rows in hard.items() if len(rows)}
-    words = "; ".join(f"CD-3 under {loss} loss {first:.2f} to {last:.2f}" for loss, (first, last) in ends.items())
+    words = "; ".join(
+        f"CD-3 under {loss} loss {at_start:.2f} to {at_end:.2f}" for loss, (at_start, at_end) in ends.items()
+    )
     return f"Slopes and accuracies of ConvNets by the distance between component images. {words}."
 
 
@@ -134,9 +136,9 @@ def _draw_values(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.89, bottom=0.17, wspace=0.08)
     for axes, name in zip(panels, sets, strict=True):
         axes.plot([-4, 4], [-4, 4], color="0.6", linewidth=0.8, linestyle="-", marker="", label="truth")
-        shown = table.only(set=name)
-        for distance in sorted({0, 20} & set(shown["distance"].tolist()) or set(shown["distance"].tolist())):
-            draw_band(axes, shown.only(distance=distance), "item", "value", f"distance {distance}")
+        items = table.only(set=name)
+        for distance in sorted({0, 20} & set(items["distance"].tolist()) or set(items["distance"].tolist())):
+            draw_band(axes, items.only(distance=distance), "item", "value", f"distance {distance}")
             if (name, distance) in ITEM_LINES:
                 slope, offset = ITEM_LINES[name, distance]
                 ends = np.array([-4.0, 4.0])
@@ -184,13 +186,13 @@ def _ratios(axes: Axes, table: Table) -> None:
     colours = palette()
     lines = [("CD-3", "logistic"), ("CD-2", "logistic"), ("CD-3", "squared")]
     for index, (task, loss) in enumerate(lines):
-        shown = table.only(task=task, loss=loss)
-        order = np.argsort(shown["distance"])
-        error = np.nan_to_num(shown["context / right 2se"][order])
+        line = table.only(task=task, loss=loss)
+        order = np.argsort(line["distance"])
+        error = np.nan_to_num(line["context / right 2se"][order])
         style: dict[str, Any] = {"color": colours[index], "marker": MARKERS[index], "linestyle": "-", "capsize": 2.5}
-        x = shown["distance"][order]
-        axes.errorbar(x, shown["context / right"][order], error, label=f"{task}, {loss}", **style)
-        if loss == "logistic" and len(x) and x[-1] == max(DISTANCES):
+        x = line["distance"][order]
+        axes.errorbar(x, line["context / right"][order], error, label=f"{task}, {loss}", **style)
+        if loss == "logistic" and len(x) and x[-1] == max(PUBLISHED_DISTANCES):
             grey: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": MARKERS[index], "zorder": 1}
             label = "published, same mark" if not index else None
             axes.plot((0, 20), RATIOS[task], markerfacecolor="white", label=label, **grey)
@@ -198,11 +200,11 @@ def _ratios(axes: Axes, table: Table) -> None:
     axes.legend(frameon=False, fontsize=10.5, loc="upper left")
 
 
-def _bars(axes: Axes, shown: Table) -> None:
-    distances = sorted({min(shown["distance"].tolist()), max(shown["distance"].tolist())}) if len(shown) else []
+def _bars(axes: Axes, table: Table) -> None:
+    distances = sorted({min(table["distance"].tolist()), max(table["distance"].tolist())}) if len(table) else []
     positions, width = np.arange(len(KINDS)), 0.4
     for offset, (distance, colour) in enumerate(zip(distances, ("#1b6ca8", "#d9e6ec"), strict=False)):
-        rows = shown.only(distance=distance)
+        rows = table.only(distance=distance)
         heights, errors = ([float(np.nan_to_num(rows[f"{kind}{end}"][0])) for kind in KINDS] for end in ("", " 2se"))
         style: dict[str, Any] = {"color": colour, "edgecolor": "0.2", "linewidth": 0.6, "yerr": errors, "capsize": 3}
         axes.bar(positions + (offset - 0.5) * width, heights, width, label=f"distance {distance}", **style)
@@ -265,8 +267,8 @@ def _draw_additivity(canvas: Canvas, table: Table) -> None:
 
 
 def _say_additivity(table: Table) -> str:
-    alone = table.only(how="unseen cells alone")["value"]
-    return f"Additivity of ConvNets by distance; on unseen cells alone it is {alone.min():.2f} or more."
+    unseen = table.only(how="unseen cells alone")["value"]
+    return f"Additivity of ConvNets by distance; on unseen cells alone it is {unseen.min():.2f} or more."
 
 
 FIGURES = (

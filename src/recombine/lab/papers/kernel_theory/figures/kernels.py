@@ -38,8 +38,8 @@ def _stacked(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> Table:
 
 def _salience_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["salience"].table
-    shown = np.isin(rows["activation"], ACTIVATIONS) & np.isin(rows["factors"], (2, 3)) & (rows["depth"] <= 100)
-    return rows.where(shown)
+    is_drawn = np.isin(rows["activation"], ACTIVATIONS) & np.isin(rows["factors"], (2, 3)) & (rows["depth"] <= 100)
+    return rows.where(is_drawn)
 
 
 def _draw_salience(canvas: Canvas, table: Table) -> None:
@@ -81,11 +81,11 @@ def _draw_leak(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.09, right=0.8, top=0.96, bottom=0.16)
     for p in range(1, 6):
         line = table.only(source="theory", p=p)
-        (drawn,) = axes.plot(line["salience"], line["slope"], marker="", linestyle="-", linewidth=1.4)
+        (curve,) = axes.plot(line["salience"], line["slope"], marker="", linestyle="-", linewidth=1.4)
         for name, marker in (("extrapolation", "^"), ("interpolation", "s"), ("both", "o")):
             points = table.only(source="kernel", p=p, set=name)
             style: dict[str, Any] = {
-                "color": drawn.get_color(),
+                "color": curve.get_color(),
                 "linestyle": "",
                 "markersize": 6,
                 "markerfacecolor": "none",
@@ -206,7 +206,7 @@ def _say_phase(table: Table) -> str:
 
 def _dispersed_table(results: Mapping[str, Evidence]) -> Table:
     from recombine.lab.papers.kernel_theory.experiments.kernels import DISPERSED_SALIENCE
-    from recombine.lab.papers.kernel_theory.readings.kernels import PUBLISHED_DISPERSED
+    from recombine.lab.papers.kernel_theory.readings.kernels import PUBLISHED_DISPERSED_ERRORS
 
     rows = results["dispersed"].table
     listed: list[tuple[Any, ...]] = []
@@ -214,7 +214,7 @@ def _dispersed_table(results: Mapping[str, Evidence]) -> Table:
         for amount in np.unique(rows["salience"]).tolist():
             errors = rows.only(solver=solver, salience=amount)["mean squared error"]
             listed.append((solver, amount, float(errors.mean()), 2 * float(errors.std(ddof=1)) / len(errors) ** 0.5))
-    published = zip(DISPERSED_SALIENCE[1:], PUBLISHED_DISPERSED, strict=True)
+    published = zip(DISPERSED_SALIENCE[1:], PUBLISHED_DISPERSED_ERRORS, strict=True)
     listed += [("published", amount, error, np.nan) for amount, error in published]
     return _stacked(listed, ("source", "salience", "mean squared error", "two standard errors"))
 
@@ -227,8 +227,8 @@ def _draw_dispersed(canvas: Canvas, table: Table) -> None:
         for source, label in words.items():
             line = table.only(source=source)
             error, band = line["mean squared error"], line["two standard errors"]
-            (drawn,) = axes.plot(line["salience"], error, label=label, markevery=0.08)
-            axes.fill_between(line["salience"], error - band, error + band, color=drawn.get_color(), alpha=0.15, lw=0)
+            (curve,) = axes.plot(line["salience"], error, label=label, markevery=0.08)
+            axes.fill_between(line["salience"], error - band, error + band, color=curve.get_color(), alpha=0.15, lw=0)
         points = table.only(source="published")
         style: dict[str, Any] = {
             "marker": "x",
@@ -285,8 +285,8 @@ def _draw_bars(axes: Axes, table: Table, bars: list[tuple[str, str]], column: st
     width = 0.8 / len(bars)
     words = {"hinge": ", hard margin", "squared": ", squared", "labels": ""}
     for step, (name, loss) in enumerate(bars):
-        shown = table.only(activation=name, loss=loss)
-        heights = [float(shown.only(kind=kind)[column][0]) for kind in KINDS]
+        kinds = table.only(activation=name, loss=loss)
+        heights = [float(kinds.only(kind=kind)[column][0]) for kind in KINDS]
         style: dict[str, Any] = {
             "color": "#1b6ca8" if name == "relu" else "#d9e6ec",
             "hatch": "////" if loss == "squared" else "",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.lab.papers.kernel_theory.experiments.onehot import FITTED
+from recombine.lab.papers.kernel_theory.experiments.onehot import FITTED_LOSS
 from recombine.lab.papers.kernel_theory.readings.onehot import SYMMETRIC
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import draw_band, palette
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def _slopes_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["onehot-addition"].table
-    fitted = rows.where((rows["train loss"] <= FITTED) & np.isin(rows["set"], list(SYMMETRIC)))
+    fitted = rows.where((rows["train loss"] <= FITTED_LOSS) & np.isin(rows["set"], list(SYMMETRIC)))
     return over_seeds(fitted, ("set", "sigma"), ("slope",))
 
 
@@ -38,7 +38,7 @@ PUBLISHED = {
 
 
 #: Sets are drawn side by side, each by this factor to the right of the one before.
-APART = 1.5
+SIDE_BY_SIDE_FACTOR = 1.5
 
 
 def _draw_slopes(canvas: Canvas, table: Table) -> None:
@@ -47,10 +47,10 @@ def _draw_slopes(canvas: Canvas, table: Table) -> None:
     for index, (name, p) in enumerate(SYMMETRIC.items()):
         line = table.only(set=name)
         order = np.argsort(line["sigma"])
-        beside = line["sigma"][order] * APART ** (index - 1)
+        beside = line["sigma"][order] * SIDE_BY_SIDE_FACTOR ** (index - 1)
         band = np.nan_to_num(line["slope 2se"][order])
         axes.errorbar(beside, line["slope"][order], band, capsize=3, label=f"{name}, p = {p}")
-        published = [(sigma * APART ** (index - 1), PUBLISHED[sigma][name]) for sigma in PUBLISHED]
+        published = [(sigma * SIDE_BY_SIDE_FACTOR ** (index - 1), PUBLISHED[sigma][name]) for sigma in PUBLISHED]
         label = "published (figure 8)" if not index else None
         style: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "0.4", "markersize": 10, "zorder": 5}
         axes.plot(*zip(*published, strict=True), label=label, markeredgewidth=1.8, **style)

@@ -67,9 +67,9 @@ def _draw_exposure(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.2)
     colours = palette()
     for axes, name in zip(panels, ("exposure", "uneven"), strict=True):
-        shown = table.only(panel=name)
-        for index, line in enumerate(dict.fromkeys(shown["line"].tolist())):
-            points = shown.only(line=line)
+        lines = table.only(panel=name)
+        for index, line in enumerate(dict.fromkeys(lines["line"].tolist())):
+            points = lines.only(line=line)
             order = np.argsort(points["x"])
             ink: dict[str, Any] = {"color": colours[index % len(colours)]}
             axes.plot(points["x"][order], points["closed form"][order], marker="", linestyle="-", linewidth=1.2, **ink)

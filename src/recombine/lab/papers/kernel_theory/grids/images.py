@@ -53,7 +53,7 @@ def _photo(conditions: Sequence[dict[str, Any]]) -> Settings:
 
 
 #: Small ConvNets on digits: at distance 6 of 8 pixels the images hardly overlap any more.
-NEAR_AND_FAR = (0, 6)
+DIGIT_DISTANCES = (0, 6)
 DIGITS = {"images": "digits", "pool": 120, "total": 1000, "per cell": 30, "batch": 32, "dtype": "float32"}
 SMALL = DIGITS | {"architecture": "convnet", "channels": [8, 16], "kernel": 3, "pools": [1, 2], "dense": [64]}
 SMALL |= {"optimiser": "sgd", "momentum": 0.9, "epochs": 16, "seeds": [0, 1, 2], "chunk": 3}
@@ -65,7 +65,7 @@ SMALL_PHOTO_NETWORKS = (
 
 
 def _quick(conditions: Sequence[dict[str, Any]]) -> Settings:
-    return [{**SMALL, **condition, "distance": distance} for distance in NEAR_AND_FAR for condition in conditions]
+    return [{**SMALL, **condition, "distance": distance} for distance in DIGIT_DISTANCES for condition in conditions]
 
 
 def _quick_photo(conditions: Sequence[dict[str, Any]]) -> Settings:
@@ -86,34 +86,34 @@ def _classes(loss: str, *anchors: int, **more: Any) -> Settings:
 
 
 #: With squared loss the step must be smaller: outputs have a size to reach.
-STEP, SQUARED_STEP = 1e-2, 3e-3
+_RATE, SQUARED_RATE = 1e-2, 3e-3
 
 IMAGE_EXPERIMENTS = (
     Experiment(
         f"{NAME}/mnist-addition",
         images.image_addition,
-        quick=_quick(_sums("extrapolation", "interpolation", rate=SQUARED_STEP)),
+        quick=_quick(_sums("extrapolation", "interpolation", rate=SQUARED_RATE)),
         full=_full(_sums(*onehot.ADDITION_SETS, *DISPERSED), DISTANCES, MNIST | {"total": 20_000}),
         needs=require_images,
     ),
     Experiment(
         f"{NAME}/mnist-splits",
         images.image_splits,
-        quick=_quick(_sums("extrapolation", "interpolation", rate=SQUARED_STEP)),
+        quick=_quick(_sums("extrapolation", "interpolation", rate=SQUARED_RATE)),
         full=_full(_sums("extrapolation", "interpolation"), (0, 20), MNIST | {"total": 20_000}),
         needs=require_images,
     ),
     Experiment(
         f"{NAME}/mnist-context",
         images.image_context,
-        quick=_quick([*_left_out("logistic", 3, 2, 1, rate=STEP, epochs=12), *_left_out("mse", 3, rate=SQUARED_STEP)]),
+        quick=_quick([*_left_out("logistic", 3, 2, 1, rate=_RATE, epochs=12), *_left_out("mse", 3, rate=SQUARED_RATE)]),
         full=_full([*_left_out("logistic", 3, 2, 1), *_left_out("mse", 3, 2, 1)], DISTANCES, MNIST | {"total": 30_000}),
         needs=require_images,
     ),
     Experiment(
         f"{NAME}/mnist-equivalence",
         images.image_equivalence,
-        quick=_quick(_classes("logistic", 4, rate=STEP)),
+        quick=_quick(_classes("logistic", 4, rate=_RATE)),
         full=_full(
             [*_classes("logistic", 4, 1), *_classes("mse", 4, 1)],
             DISTANCES,

@@ -36,10 +36,12 @@ def _leak_grid(salience: list[float]) -> Settings:
 
 
 def _uneven_grid(salience: list[float]) -> Settings:
-    pairs = [(first, second) for first in salience for second in salience if first >= second and first + second < 1]
+    pairs = [
+        (louder, quieter) for louder in salience for quieter in salience if louder >= quieter and louder + quieter < 1
+    ]
     return [
-        {"first": first, "second": second, "anchors": anchors}
-        for first, second in pairs
+        {"first": louder, "second": quieter, "anchors": anchors}
+        for louder, quieter in pairs
         for anchors in ([4], [0, 8], [0, 4, 8])
     ]
 

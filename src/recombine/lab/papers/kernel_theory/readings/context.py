@@ -11,15 +11,15 @@ from recombine.tables.table import Table
 from recombine.theory.kernels.shortcut import context_dependence_margin
 
 #: Depths up to this one are called shallow.
-SHALLOW = 5
+MAX_SHALLOW_DEPTH = 5
 #: A margin closer to zero than this is on the line between the phases.
-TIE = 1e-9
+TIE_MARGIN = 1e-9
 
 
 def phases(rows: Table) -> Measured:
     """Return how many kernels get only some cells right, and how many disagree with the inequality."""
     inner = rows.where((rows["s3"] > 0) & (rows["loss"] == "hinge"))
-    decided = inner.where(np.abs(inner["margin"]) > TIE)
+    decided = inner.where(np.abs(inner["margin"]) > TIE_MARGIN)
     block = decided.only(task="CD-3")
     rule = context_dependence_margin(block["s1"], block["s2"], block["s3"]).correct
     numbers = {
@@ -33,7 +33,7 @@ def phases(rows: Table) -> Measured:
 def margins_by_depth(rows: Table) -> Measured:
     """Return how many wide random ReLU networks up to depth 5 are right on CD-3 under either loss."""
     relu = rows.only(activation="relu", task="CD-3")
-    shallow = require(relu.where(relu["depth"] <= SHALLOW))
+    shallow = require(relu.where(relu["depth"] <= MAX_SHALLOW_DEPTH))
     hard, squared = (shallow.only(loss=loss) for loss in ("hinge", "squared"))
     numbers = {
         "right under the hard margin": int((hard["margin"] > 0).sum()),
@@ -42,13 +42,13 @@ def margins_by_depth(rows: Table) -> Measured:
         "margin at depth 1, squared": float(squared.only(depth=1)["margin"][0]),
     }
     deeper = relu.only(loss="hinge")
-    first = deeper["depth"][deeper["margin"] > 0]
-    words = f"; under the hard margin depth {first.min()} is the first to be right" if len(first) else ""
+    depths = deeper["depth"][deeper["margin"] > 0]
+    words = f"; under the hard margin depth {depths.min()} is the first to be right" if len(depths) else ""
     return Measured(numbers, f"{len(hard)} depths, exact fits{words}")
 
 
 def _solved(rows: Table, task: str, loss: str) -> BoolArray:
-    return np.asarray(rows.only(task=task, loss=loss)["margin"] > TIE)
+    return np.asarray(rows.only(task=task, loss=loss)["margin"] > TIE_MARGIN)
 
 
 def sides_taken(rows: Table) -> Measured:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.lab.papers.kernel_theory.experiments.feature_learning import OTHER
-from recombine.lab.papers.kernel_theory.experiments.onehot import FITTED
+from recombine.lab.papers.kernel_theory.experiments.onehot import FITTED_LOSS
 from recombine.lab.papers.measured import Measured
 from recombine.lab.papers.seeds import estimate, mean_over_seeds, require
 from recombine.tables.table import Table
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel
 
-LAZY = 1.0
+#: Initial scale of lazy networks.
+LAZY_SIGMA = 1.0
 
 
 def _rich(rows: Table) -> Table:
-    return require(rows.but(sigma=LAZY))
+    return require(rows.but(sigma=LAZY_SIGMA))
 
 
 def unit_types(rows: Table) -> Measured:
     """Return how much of rich networks on equivalence is units of the four types, and of lazy ones."""
-    rich, lazy = _rich(rows), require(rows, sigma=LAZY)
+    rich, lazy = _rich(rows), require(rows, sigma=LAZY_SIGMA)
     other_units = rich.only(type=OTHER)
     four = rich.but(type=OTHER)
     numbers = {
@@ -52,25 +53,25 @@ def class_weights(rows: Table) -> Measured:
 def similarity_before_and_after(rows: Table) -> Measured:
     """Return medians and spreads of the similarity of overlapping cells, of lazy and rich networks."""
     numbers: dict[str, object] = {}
-    for name, chosen in (("lazy", require(rows, sigma=LAZY)), ("rich", _rich(rows))):
+    for name, chosen in (("lazy", require(rows, sigma=LAZY_SIGMA)), ("rich", _rich(rows))):
         before, after = (chosen.only(when=when) for when in ("before", "after"))
         numbers[f"{name}: median before"] = mean_over_seeds(before, "similarity", level=0.5)
         numbers[f"{name}: median after"] = mean_over_seeds(after, "similarity", level=0.5)
-        first, last = (estimate(_spreads(group)) for group in (before, after))
-        numbers[f"{name}: spread after / before"] = last.mean / first.mean
+        spread_before, spread_after = (estimate(_spreads(group)) for group in (before, after))
+        numbers[f"{name}: spread after / before"] = spread_after.mean / spread_before.mean
     return Measured(numbers, "spread: between the similarities that a tenth of pairs are below, and above")
 
 
 def _spreads(rows: Table) -> list[float]:
     low, high = (rows.only(level=level) for level in (0.1, 0.9))
-    first, last = high.paired(low, "similarity", on=("seed",))
-    return [float(value) for value in first - last]
+    upper, lower = high.paired(low, "similarity", on=("seed",))
+    return [float(value) for value in upper - lower]
 
 
 def slopes_by_anchors(rows: Table) -> Measured:
     """Return how far slopes of lazy networks with one to five anchors are from the leak law, and whether they rise."""
-    lazy = require(rows, sigma=LAZY)
-    lazy = require(lazy.where(lazy["train loss"] <= FITTED))
+    lazy = require(rows, sigma=LAZY_SIGMA)
+    lazy = require(lazy.where(lazy["train loss"] <= FITTED_LOSS))
     salience = OverlapKernel.relu(1, 2).salience[0]
     means = {
         name: {p: mean_over_seeds(lazy, "slope", set=name, p=p) for p in sorted(lazy.only(set=name).by("p"))}

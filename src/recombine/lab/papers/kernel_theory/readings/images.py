@@ -21,10 +21,10 @@ from recombine.tables.table import Table
 from recombine.theory.kernels.leak import slope
 
 #: Distances without which a published curve cannot be compared.
-ENDS = (0, 20)
+END_DISTANCES = (0, 20)
 #: Published means of ten networks by distance, read from the vector figures.
-DISTANCES = (0, 5, 10, 15, 20)
-EQUIVALENCE = dict(zip(DISTANCES, (0.529, 0.580, 0.760, 0.832, 0.891), strict=True))
+PUBLISHED_DISTANCES = (0, 5, 10, 15, 20)
+EQUIVALENCE = dict(zip(PUBLISHED_DISTANCES, (0.529, 0.580, 0.760, 0.832, 0.891), strict=True))
 SLOPES = {
     "extrapolation": (0.554, 0.605, 0.692, 0.747, 0.776),
     "interpolation": (0.653, 0.692, 0.763, 0.806, 0.834),
@@ -41,10 +41,10 @@ ERRORS = {
 ADDITIVITY = {"CD-3": (0.952, 0.992), "CD-2": (0.992, 0.995), "CD-1": (0.993, 0.996)}
 #: Published additivity of sums, from the lowest to the highest.
 SUMS_ADDITIVITY = (0.982, 0.991)
-PHOTO_NETWORKS = ("resnet", "vit")
+PHOTO_ARCHITECTURES = ("resnet", "vit")
 
 
-def _distances(rows: Table, conditions: Iterable[dict[str, Any]], needed: Sequence[int] = ENDS) -> list[int]:
+def _distances(rows: Table, conditions: Iterable[dict[str, Any]], needed: Sequence[int] = END_DISTANCES) -> list[int]:
     """Distances at which all conditions have networks: those that are needed among them, or at least two on digits."""
     shared = sorted(set.intersection(*(set(rows.only(**condition).by("distance")) for condition in conditions)))
     missing = [] if stands_in(rows) else [distance for distance in needed if distance not in shared]
@@ -70,7 +70,8 @@ def _listed(series: Iterable[Estimate]) -> str:
 def _ends(name: str, series: Sequence[Any]) -> dict[str, float]:
     """The ends of a series, as numbers of their own."""
     return {
-        f"{name} at distance {end}": float(entries_of(series)[index]) for end, index in zip(ENDS, (0, -1), strict=True)
+        f"{name} at distance {end}": float(entries_of(series)[index])
+        for end, index in zip(END_DISTANCES, (0, -1), strict=True)
     }
 
 
@@ -84,7 +85,7 @@ def _photographs(rows: Table, numbers: dict[str, Any], detail: str) -> Measured:
 def gain_of_squared_loss(rows: Table) -> Measured:
     """Return how much more networks get right on CD-3 with squared loss than with logistic loss, far apart."""
     losses = ("logistic", "mse")
-    far = _distances(rows, [{"task": "CD-3", "loss": loss} for loss in losses], needed=ENDS[-1:])[-1]
+    far = _distances(rows, [{"task": "CD-3", "loss": loss} for loss in losses], needed=END_DISTANCES[-1:])[-1]
     logistic, squared = (mean_over_seeds(rows, "accuracy", task="CD-3", loss=loss, distance=far) for loss in losses)
     numbers = {"logistic": logistic, "squared": squared, "squared less logistic": squared.mean - logistic.mean}
     detail = f"distance {far}; {networks_behind((logistic, squared))}"
@@ -127,7 +128,7 @@ def slopes_by_distance(rows: Table) -> Measured:
 def gain_of_an_anchor(rows: Table) -> Measured:
     """Return how much larger slopes are with two anchors than with one, by distance."""
     distances, slopes1, slopes2 = _by_anchors(rows)
-    less = [second.mean - first.mean for first, second in zip(slopes1, slopes2, strict=True)]
+    less = [b.mean - a.mean for a, b in zip(slopes1, slopes2, strict=True)]
     gaps = [_gap(rows.only(distance=distance)) for distance in distances]
     detail = f"distances {distances}; seed by seed {_listed(gaps)}; {networks_behind(slopes1 + slopes2)}"
     return Measured({"two anchors less one": _at(distances, less)}, detail, stands_in=stands_in(rows))
@@ -140,7 +141,7 @@ def published_slopes(rows: Table) -> Measured:
         raise MissingRowsError("published slopes are of MNIST; digits stood in for it")
     less = [
         [
-            measured.mean - SLOPES[name][DISTANCES.index(distance)]
+            measured.mean - SLOPES[name][PUBLISHED_DISTANCES.index(distance)]
             for distance, measured in zip(distances, series, strict=True)
         ]
         for name, series in (("extrapolation", slopes1), ("interpolation", slopes2))
@@ -160,9 +161,11 @@ def published_errors(rows: Table) -> Measured:
     errors = {
         (name, distance): mean_over_seeds(rows, "mse", set=name, distance=distance)
         for name in ERRORS
-        for distance in ENDS
+        for distance in END_DISTANCES
     }
-    published = {(name, distance): ERRORS[name][index] for name in ERRORS for index, distance in enumerate(ENDS)}
+    published = {
+        (name, distance): ERRORS[name][index] for name in ERRORS for index, distance in enumerate(END_DISTANCES)
+    }
     outside = [key for key, error in errors.items() if abs(error.mean - published[key]) > error.error]
     words = "; ".join(
         f"{name} at {distance}: {error.mean:.2f} ± {error.error:.2f}, published {published[name, distance]}"
@@ -181,7 +184,7 @@ def photo_addition(rows: Table) -> Measured:
     """Return the largest slope on photographs, and how many steps of the curves of item values do not rise."""
     at_hand = [
         (network, name)
-        for network in PHOTO_NETWORKS
+        for network in PHOTO_ARCHITECTURES
         for name in ADDITION_SETS
         if name in ("extrapolation", "interpolation") or len(rows.only(architecture=network, set=name))
     ]
@@ -208,7 +211,7 @@ def photo_context(rows: Table) -> Measured:
     """Return accuracies on CD-3 of photographs, and how much better CD-1 is."""
     accuracies = {
         network: [mean_over_seeds(rows, "accuracy", architecture=network, task=task) for task in ("CD-3", "CD-1")]
-        for network in PHOTO_NETWORKS
+        for network in PHOTO_ARCHITECTURES
     }
     numbers = {
         "CD-3": {network: hard for network, (hard, _) in accuracies.items()},
@@ -258,8 +261,8 @@ def law_and_slopes(rows: Table) -> Measured:
         law = [float(slope(np.clip(s.mean, 0, 0.5), 1)) for s in _series(plain, column, distances)]
         numbers[f"law less slope, {word}"] = _at(distances, [a - b.mean for a, b in zip(law, slopes1, strict=True)])
     # Eq. 3 solved for S: m / (1 + m) with one anchor, m / 2 with two.
-    first, second = [s.mean / (1 + s.mean) for s in slopes1], [s.mean / 2 for s in slopes2]
-    numbers["implied by one anchor less by two"] = _at(distances, np.subtract(first, second).tolist())
+    by_one, by_two = [s.mean / (1 + s.mean) for s in slopes1], [s.mean / 2 for s in slopes2]
+    numbers["implied by one anchor less by two"] = _at(distances, np.subtract(by_one, by_two).tolist())
     return Measured(numbers, f"distances {distances}; {networks_behind(slopes1 + slopes2)}", stands_in=stands_in(rows))
 
 
@@ -281,7 +284,7 @@ def pooled_slopes(rows: Table) -> Measured:
     distances = _distances(rows, [{"set": name} for name in sets])
     slopes = {name: [mean_over_seeds(rows, "slope, pooled", set=name, distance=d) for d in distances] for name in sets}
     off = [
-        measured.mean - SLOPES[name][DISTANCES.index(distance)]
+        measured.mean - SLOPES[name][PUBLISHED_DISTANCES.index(distance)]
         for name, series in slopes.items()
         for distance, measured in zip(distances, series, strict=True)
     ]
@@ -301,7 +304,7 @@ def additivity_of_context(rows: Table) -> Measured:
         ]
         for task in names
     }
-    alone = [mean_over_seeds(rows, "additivity", task="CD-3", loss="logistic", distance=d) for d in distances]
+    unseen = [mean_over_seeds(rows, "additivity", task="CD-3", loss="logistic", distance=d) for d in distances]
     hard = [abs(measured.mean - published) for measured, published in zip(at["CD-3"], ADDITIVITY["CD-3"], strict=True)]
     easy = [_outside(measured.mean, ADDITIVITY[task]) for task in names[1:] for measured in at[task]]
     ends = (distances[0], distances[-1])
@@ -310,7 +313,7 @@ def additivity_of_context(rows: Table) -> Measured:
         "CD-3 rises": bool(at["CD-3"][0].mean < at["CD-3"][1].mean),
         "from the published": max(hard + easy),
     }
-    numbers["CD-3, unseen cells alone"] = _at(distances, alone)
+    numbers["CD-3, unseen cells alone"] = _at(distances, unseen)
     return Measured(
         numbers,
         f"first and last of distances {distances}; unseen cells alone at all of them",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.lab.papers.kernel_theory.experiments.onehot import FITTED
+from recombine.lab.papers.kernel_theory.experiments.onehot import FITTED_LOSS
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Estimate, mean_over_seeds
 from recombine.tables.table import Table
@@ -19,7 +19,7 @@ SYMMETRIC = {"extrapolation": 1, "interpolation": 2, "both": 2}
 
 def _fitted(rows: Table, **values: Any) -> Table:
     chosen = rows.only(**values)
-    return chosen.where(chosen["train loss"] <= FITTED)
+    return chosen.where(chosen["train loss"] <= FITTED_LOSS)
 
 
 def _mean(rows: Table, column: str, **values: Any) -> float:
