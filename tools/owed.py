@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recombine.lab.papers import available, find
-from recombine.lab.papers.reproduce import owed_experiments
+from recombine.lab.papers.reproduce import Order, owed_experiments
 from recombine.lab.runs import Store
 
 
@@ -38,7 +38,11 @@ def owed_units(names: Sequence[str], results: Path) -> Owed:
     """Return what the papers (all, where none is named) owe at full size beyond the results."""
     papers = [find(name) for name in names] or list(available().values())
     with tempfile.TemporaryDirectory() as empty:
-        owed = [one for paper in papers for one in owed_experiments(paper, "full", Store(empty), results=results)]
-    images = {one.name: {unit.setting.get("images") for unit in one.units("full")} for one in owed}
-    needs = {name: frozenset(map(str, found - {None, "digits"})) for name, found in images.items()}
+        owed = [
+            experiment
+            for paper in papers
+            for experiment in owed_experiments(Order(paper, "full"), Store(empty), results=results)
+        ]
+    images = {work.name: {unit.setting.get("images") for unit in work.units("full")} for work in owed}
+    needs = {name: frozenset(map(str, named - {None, "digits"})) for name, named in images.items()}
     return Owed([paper.name for paper in papers], needs)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from recombine.cli.commands import app
 from recombine.errors import InputError
 from recombine.lab.papers import find
-from recombine.lab.papers.reproduce import owed_experiments, reproduce
+from recombine.lab.papers.reproduce import Order, owed_experiments, reproduce
 from recombine.lab.papers.results import load_evidence, paths, save_evidence
 from recombine.lab.runs.executors import make_executor
 from recombine.lab.runs.experiment import Unit
@@ -34,7 +34,7 @@ def run(*words: object) -> tuple[int, str]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with every unit of one experiment."""
     folder = tmp_path_factory.mktemp("finished")
-    reproduce(PAPER, store=Store(folder), executor=make_executor("inline"), only=["12"])
+    reproduce(Order(PAPER, only=["12"]), Store(folder), make_executor("inline"))
     return folder
 
 
@@ -48,13 +48,8 @@ def some(finished: Path, target: Path, *places: int) -> Path:
 @pytest.fixture
 def saved(finished: Path, tmp_path: Path) -> Path:
     """A results folder with the second and the fourth unit."""
-    state = reproduce(
-        PAPER,
-        store=Store(some(finished, tmp_path / "early", 1, 3)),
-        executor=make_executor("inline"),
-        only=["12"],
-        minutes=0,
-    )
+    store = Store(some(finished, tmp_path / "early", 1, 3))
+    state = reproduce(Order(PAPER, only=["12"], minutes=0), store, make_executor("inline"))
     save_evidence(tmp_path / "results", PAPER.name, state.results["by-depth"])
     return tmp_path / "results"
 
@@ -111,13 +106,13 @@ class TestSaving:
 class TestOwed:
     def test_only_units_without_rows_are_run(self, finished: Path, saved: Path, tmp_path: Path) -> None:
         store = Store(some(finished, tmp_path / "store", 0))
-        (left,) = owed_experiments(PAPER, "quick", store, only=["12"], results=saved)
+        (left,) = owed_experiments(Order(PAPER, only=["12"]), store, results=saved)
         assert [unit.key for unit in left.units("quick")] == [UNITS[2].key]
         code, text = run("--only", 12, "--owed", "--store", store.folder, "--results", saved)
         assert code == 0
         assert sorted(store.finished()) == sorted(UNITS[place].key for place in (0, 2))
         assert "of 4 units" not in text, "rows of the results and of the store are judged together"
-        assert owed_experiments(PAPER, "quick", store, only=["12"], results=saved) == []
+        assert owed_experiments(Order(PAPER, only=["12"]), store, results=saved) == []
 
     def test_without_results_nothing_can_be_owed(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"no folder of results.*leave out --owed"):

@@ -23,7 +23,7 @@ from recombine.lab.papers import Claim, Paper, Standing, available, find
 from recombine.lab.papers.bounds import Above, by_scale
 from recombine.lab.papers.measured import Measured
 from recombine.lab.papers.record import Recorded, load_record, record_of, save_record
-from recombine.lab.papers.reproduce import Reproduction, from_results, needed_experiments, reproduce
+from recombine.lab.papers.reproduce import Order, Reproduction, from_results, needed_experiments, reproduce
 from recombine.lab.papers.results import Evidence, save_evidence
 from recombine.lab.report.terminal import legend, remarks
 from recombine.lab.runs.executors import make_executor
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder with what two claims need."""
     folder = tmp_path_factory.mktemp("results")
     store = Store(tmp_path_factory.mktemp("store"))
-    state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12", "24"])
+    state = reproduce(Order(PAPER, only=["12", "24"]), store, make_executor("inline"))
     for evidence in state.results.values():
         save_evidence(folder, PAPER.name, evidence)
     return folder
@@ -72,22 +72,22 @@ def test_only_what_the_claims_read_is_run(tmp_path: Path) -> None:
         seen.append(name)
 
     store = Store(tmp_path)
-    state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12"], watch=watch)
+    state = reproduce(Order(PAPER, only=["12"]), store, make_executor("inline"), watch=watch)
     assert seen == ["by-depth", None]
     assert list(state.results) == ["by-depth"]
     assert state.results["by-depth"].provenance.seconds >= 0
     written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
-    reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12"])
+    reproduce(Order(PAPER, only=["12"]), store, make_executor("inline"))
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")} == written != {}
 
 
 def test_half_a_grid_is_judged_and_says_so(tmp_path: Path) -> None:
     store, inline = Store(tmp_path / "store"), make_executor("inline")
-    assert reproduce(PAPER, store=store, executor=inline, only=["12"], minutes=0).results == {}
-    reproduce(PAPER, store=store, executor=inline, only=["12"])
+    assert reproduce(Order(PAPER, only=["12"], minutes=0), store, inline).results == {}
+    reproduce(Order(PAPER, only=["12"]), store, inline)
     units = PAPER.by_name["by-depth"].units("quick")
     shutil.rmtree(store.path(units[-1].key))
-    state = reproduce(PAPER, store=store, executor=inline, only=["12"], minutes=0)
+    state = reproduce(Order(PAPER, only=["12"], minutes=0), store, inline)
     outcome = state.outcomes["kernel-theory/12"]
     assert outcome.extent == f"{len(units) - 1} of {len(units)} units of the small grid"
     provenance = state.results["by-depth"].provenance
@@ -391,7 +391,7 @@ def test_without_torch_one_line_says_how_to_get_it(claim: str, monkeypatch: pyte
     ]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(RecombineError, match=r"'torch' is not installed, .* pip install '\.\[nets\]'"):
-        reproduce(find("gradient-resists"), store=Store(tmp_path), executor=make_executor("inline"), only=[claim])
+        reproduce(Order(find("gradient-resists"), only=[claim]), Store(tmp_path), make_executor("inline"))
 
 
 def test_papers_are_listed_in_ascii() -> None:

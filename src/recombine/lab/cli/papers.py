@@ -31,21 +31,21 @@ def papers_command(
     from recombine.report.json_text import json_text
 
     folder = results or default_folder()
-    known = folder.is_dir()
-    if results is not None and not known:
+    has_results = folder.is_dir()
+    if results is not None and not has_results:
         raise InputError(no_results(folder))
     if as_json:
         papers = list(available().values()) if name is None else [find(name)]
-        record = load_record(folder) if known else {}
+        record = load_record(folder) if has_results else {}
         say_json(json_text([entry for paper in papers for entry in claim_entries(paper, record)]))
         return
     if name is not None:
         say(claims_on_screen(from_results(find(name), folder)), drawn=True)
     listed = available().values() if name is None else ()
-    record = load_record(folder) if known else {}
+    record = load_record(folder) if has_results else {}
     for paper in listed:
-        say("\n".join(paper_lines(paper, record or (record_of(paper, folder) if known else None))) + "\n")
-    if not known:
+        say("\n".join(paper_lines(paper, record or (record_of(paper, folder) if has_results else None))) + "\n")
+    if not has_results:
         print(f"recombine: where claims stand is not known here: {no_results(folder)}", file=sys.stderr)
 
 
@@ -67,10 +67,10 @@ def claims_on_screen(state: Reproduction) -> str:
         console.print()
         for line in remarks(state):
             console.print(line, markup=False)
-        told = tally_by_whose(
+        tallies = tally_by_whose(
             (claim.says, state.outcomes[claim.id].verdict, claim.exploratory) for claim in state.claims
         )
-        console.print(f"{told}.", markup=False)
+        console.print(f"{tallies}.", markup=False)
         if words := legend(state):
             console.print(words, markup=False)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from recombine.lab.papers.paper import Paper
-    from recombine.lab.papers.reproduce import Reproduction, Watch
+    from recombine.lab.papers.reproduce import Order, Reproduction, Watch
+    from recombine.lab.runs.store import Store
 
 #: Where finished units are kept unless --store says otherwise.
 STORE = Path(".recombine")
@@ -72,8 +73,10 @@ def reproduce_command(
     """Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one."""
     from recombine.lab.papers import find
     from recombine.lab.papers.record import changed_verdicts, load_record
+    from recombine.lab.papers.reproduce import Order
     from recombine.lab.papers.reproduce import from_results as judge_results
     from recombine.lab.papers.results import default_folder
+    from recombine.lab.runs.store import Store
 
     chosen = find(paper)
     only = _numbers(only or [])
@@ -93,13 +96,13 @@ def reproduce_command(
         if owed and not folder.is_dir():
             raise InputError(f"{no_results(folder)}, or leave out --owed")
         if merge:
-            brought = [_merge(chosen, other, store) for other in merge]
+            brought = [_merge(chosen, path, store) for path in merge]
             scale, minutes = scale or min(brought), minutes or 0.0
-        order = Order(chosen, scale or "quick", only, store, device, minutes, owed, force)
+        order = Order(chosen, scale or "quick", only, device, minutes, owed, force)
         # Where rows of results come in, they are judged with those of the store.
         shared = folder if (owed or save or merge) and folder.is_dir() else None
-        pool = _executor(executor, workers, address, order, shared)
-        state = _run(order, pool, shared)
+        pool = _executor(executor, workers, address) or _measured(order, Store(store), shared)
+        state = _run(order, Store(store), pool, shared)
         if save:
             _save(state, folder)
     say(claims_on_screen(state), drawn=True)
@@ -141,10 +144,10 @@ def _check_figures(folder: Path, paper: Paper, only: list[str], force: bool) -> 
     """Refuse a folder that takes no files, and to draw over a figure that is there."""
     check_folder(folder, "--figures")
     experiments = {claim.reads for claim in paper.chosen(only)}
-    drawn = [plot for plot in paper.figures if not only or experiments.issuperset(plot.experiments)]
-    there = [path for plot in drawn if (path := folder / f"{plot.name}.svg").exists()]
-    if there and not force:
-        raise InputError(f"{there[0]} exists; choose another folder, or allow overwriting with --force")
+    plots = [plot for plot in paper.figures if not only or experiments.issuperset(plot.experiments)]
+    existing = [path for plot in plots if (path := folder / f"{plot.name}.svg").exists()]
+    if existing and not force:
+        raise InputError(f"{existing[0]} exists; choose another folder, or allow overwriting with --force")
 
 
 def _check_device(device: str) -> None:
@@ -167,25 +170,12 @@ def _check_device(device: str) -> None:
         raise InputError(f"--device {device} {why}; use cpu, or where there is a GPU cuda or cuda:1") from None
 
 
-class Order(NamedTuple):
-    """What is to be run, of which paper."""
-
-    paper: Paper
-    scale: str
-    only: list[str]
-    store: Path
-    device: str
-    minutes: float | None
-    owed: bool
-    force: bool
-
-
-def _check_judging(paper: Paper, folder: Path, store: Path, others: dict[str, bool]) -> None:
+def _check_judging(paper: Paper, folder: Path, store: Path, options: dict[str, bool]) -> None:
     """Refuse options that --from-results has no use for, and a folder without results."""
     if store != STORE:
         raise InputError("--from-results reads results and no store; leave out --store, or --from-results")
-    for option, given in others.items():
-        if given:
+    for option, is_set in options.items():
+        if is_set:
             raise InputError(f"--from-results runs nothing that {option} could write or read; leave out one of the two")
     if not folder.is_dir():
         raise InputError(f"{no_results(folder)}, or run without --from-results")
@@ -199,8 +189,8 @@ def _merge(paper: Paper, path: Path, store: Path) -> str:
     from recombine.lab.runs.collect import merge_stores, opened_store
     from recombine.lab.runs.store import Store
 
-    with opened_store(path) as other:
-        merged = merge_stores(other, Store(store))
+    with opened_store(path) as source:
+        merged = merge_stores(source, Store(store))
         for line in merge_lines(merged, paper, path):
             print(line, file=sys.stderr)
     keys = {run.key for run in merged.sound}
@@ -208,29 +198,26 @@ def _merge(paper: Paper, path: Path, store: Path) -> str:
     return "full" if keys & full else "quick"
 
 
-def _executor(name: str, workers: str | None, address: str | None, order: Order, results: Path | None) -> Executor:
-    """Return the executor that was asked for, with the number of processes measured if that was asked for too."""
+def _executor(name: str, workers: str | None, address: str | None) -> Executor | None:
+    """Return the executor that was asked for; None if the number of its processes is to be measured."""
     from recombine.lab.runs.executors import make_executor
 
     if workers == "auto":
         if name != "local":
             raise InputError(f"--workers auto measures processes of this machine, not of {name}; give a number")
-        return _measured(order, results)
+        return None
     if workers is not None and not (workers.isdecimal() and int(workers)):
         raise InputError(f"--workers {workers} is no number of processes; give 1 or more, or auto")
     return make_executor(name, workers=None if workers is None else int(workers), address=address)
 
 
-def _measured(order: Order, results: Path | None) -> Executor:
+def _measured(order: Order, store: Store, results: Path | None) -> Executor:
     """Measure on a unit of the quick grid: it is of the same kind as those of the full one, and over soon."""
     from recombine.lab.papers.reproduce import owed_experiments
     from recombine.lab.runs.pool import LocalExecutor, measured_executor
-    from recombine.lab.runs.store import Store
 
-    owed = owed_experiments(
-        order.paper, order.scale, Store(order.store), only=order.only, results=results if order.owed else None
-    )
-    names = [one.name.rpartition("/")[2] for one in owed if order.minutes != 0]
+    owed = owed_experiments(order, store, results=results if order.owed else None)
+    names = [lacking.name.rpartition("/")[2] for lacking in owed if order.minutes != 0]
     quick = [name for name in names if order.paper.by_name[name].quick]
     if not quick:
         return LocalExecutor(1)
@@ -244,49 +231,33 @@ def _measured(order: Order, results: Path | None) -> Executor:
     return executor
 
 
-def _run(order: Order, executor: Executor, results: Path | None) -> Reproduction:
+def _run(order: Order, store: Store, executor: Executor, results: Path | None) -> Reproduction:
     from recombine.lab.papers.reproduce import reproduce
-    from recombine.lab.runs.store import Store
 
     try:
         with _live() as watch:
-            state = reproduce(
-                order.paper,
-                order.scale,
-                store=Store(order.store),
-                executor=executor,
-                only=order.only,
-                device=order.device,
-                minutes=order.minutes,
-                results=results,
-                owed=order.owed,
-                force=order.force,
-                watch=watch,
-            )
+            state = reproduce(order, store, executor, results=results, watch=watch)
     except BaseException as error:
         # Not after the units at work: those may take hours.
         executor.shutdown(wait=False, cancel_futures=True)
         if not isinstance(error, KeyboardInterrupt):
             raise
         raise StoppedError(
-            f"stopped. Finished units are in {order.store}, and what was saved of others; "
+            f"stopped. Finished units are in {store.folder}, and what was saved of others; "
             "the same command goes on from there."
         ) from None
     executor.shutdown()
     if order.minutes:
-        _say_what_is_left(order, results)
+        _say_what_is_left(order, store, results)
     return state
 
 
-def _say_what_is_left(order: Order, results: Path | None) -> None:
+def _say_what_is_left(order: Order, store: Store, results: Path | None) -> None:
     """Say that the time was up, if it was, and that nothing is lost."""
     from recombine.lab.papers.reproduce import owed_experiments
-    from recombine.lab.runs.store import Store
-    from recombine.writing import plural
 
-    store, results = Store(order.store), results if order.owed else None
-    left = owed_experiments(order.paper, order.scale, store, only=order.only, results=results)
-    keys = [unit.key for experiment in left for unit in experiment.units(order.scale)]
+    experiments = owed_experiments(order, store, results=results if order.owed else None)
+    keys = [unit.key for experiment in experiments for unit in experiment.units(order.scale)]
     begun = sum(store.checkpoints(key).is_dir() for key in keys)
     if keys:
         print(
@@ -328,9 +299,9 @@ def _draw(state: Reproduction, folder: Path) -> str:
 
 
 def _why_none(state: Reproduction) -> str:
-    shown = {name for claim in state.claims for name in claim.figures}
-    wanted = {name for plot in state.paper.figures if plot.name in shown for name in plot.experiments}
-    lacking = sorted(wanted - set(state.results))
+    figures = {name for claim in state.claims for name in claim.figures}
+    experiments = {name for plot in state.paper.figures if plot.name in figures for name in plot.experiments}
+    lacking = sorted(experiments - set(state.results))
     return f"there are no results of {listing(lacking)}" if lacking else "no figure shows these claims"
 
 

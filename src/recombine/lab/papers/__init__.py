@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recombine.lab.papers.paper import Plot as Plot
     from recombine.lab.papers.paper import available as available
     from recombine.lab.papers.paper import find as find
+    from recombine.lab.papers.reproduce import Order as Order
     from recombine.lab.papers.reproduce import Reproduction as Reproduction
     from recombine.lab.papers.reproduce import from_results as from_results
     from recombine.lab.papers.reproduce import reproduce as reproduce

@@ -134,42 +134,49 @@ def from_results(paper: Paper, folder: Path, *, scale: str | None = None, only: 
     return Reproduction(paper, claims, load_all_evidence(folder, paper.name, sorted(names), scales))
 
 
-def reproduce(
-    paper: Paper,
-    scale: str = "quick",
-    *,
-    store: Store,
-    executor: Executor,
-    only: Sequence[str] = (),
-    device: str = "cpu",
-    minutes: float | None = None,
-    results: Path | None = None,
-    owed: bool = False,
-    force: bool = False,
-    watch: Watch | None = None,
-) -> Reproduction:
-    """Run the experiments that claims need, and judge them.
+@dataclass(frozen=True)
+class Order:
+    """What is to be run, of which paper.
 
     Parameters
     ----------
     paper : Paper
     scale : {"quick", "full"}
-    store : Store
-        Finished units are kept there and not run again.
-    executor : Executor
-        Where units run; see `recombine.lab.runs.executors.make_executor`.
     only : sequence of str
         Ids or numbers of claims; all by default.
     device : str
         Passed on to units that train networks.
     minutes : float, optional
         Stop after this long, saving what is in training, and judge claims on what is finished; 0 only reads the store.
+    owed : bool
+        Run only units that have no rows in the results folder.
+    force : bool
+        Where a unit has other rows in the results folder than in the store, take the store's; else it is an error.
+    """
+
+    paper: Paper
+    scale: str = "quick"
+    only: Sequence[str] = ()
+    device: str = "cpu"
+    minutes: float | None = None
+    owed: bool = False
+    force: bool = False
+
+
+def reproduce(
+    order: Order, store: Store, executor: Executor, *, results: Path | None = None, watch: Watch | None = None
+) -> Reproduction:
+    """Run the experiments that claims need, and judge them.
+
+    Parameters
+    ----------
+    order : Order
+    store : Store
+        Finished units are kept there and not run again.
+    executor : Executor
+        Where units run; see `recombine.lab.runs.executors.make_executor`.
     results : Path, optional
         A results folder: claims are judged on its rows and those of the store together.
-    owed : bool
-        Run only units that have no rows in ``results``.
-    force : bool
-        Where a unit has other rows in ``results`` than in the store, take those of the store; else it is an error.
     watch : callable, optional
         Told about progress.
 
@@ -178,52 +185,50 @@ def reproduce(
     >>> import tempfile
     >>> from recombine.lab.papers import find
     >>> from recombine.lab.runs import make_executor
-    >>> store = Store(tempfile.mkdtemp())
-    >>> state = reproduce(find("kernel-theory"), store=store, executor=make_executor("inline"), only=["12"])
+    >>> order = Order(find("kernel-theory"), only=["12"])
+    >>> state = reproduce(order, Store(tempfile.mkdtemp()), make_executor("inline"))
     >>> state.outcomes["kernel-theory/12"].verdict
     <Standing.HOLDS: 'holds'>
     """
-    state = Reproduction(paper, paper.chosen(only), {})
+    paper, scale, minutes = order.paper, order.scale, order.minutes
+    state = Reproduction(paper, paper.chosen(order.only), {})
     experiments = needed_experiments(paper, state.claims)
     stored = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
-    if owed:
+    if order.owed:
         state.results.update(stored)
-    owed_by_name = {
-        name: _owed(experiment, scale, stored.get(name) if owed else None) for name, experiment in experiments.items()
+    lacking = {
+        name: _owed(experiment, scale, stored.get(name) if order.owed else None)
+        for name, experiment in experiments.items()
     }
     end = time.monotonic() + 60 * (minutes or 0)
-    for experiment in owed_by_name.values() if minutes != 0 else ():
+    for experiment in lacking.values() if minutes != 0 else ():
         experiment.require_needs(store.lacking(experiment.units(scale)))
     runs = {}
     for name, experiment in experiments.items():
         if watch is not None:
             watch(state, name)
         seconds = None if minutes is None else max(0.0, end - time.monotonic())
-        _run(owed_by_name[name], scale, store, executor, device, seconds)
+        _run(lacking[name], scale, store, executor, order.device, seconds)
         runs[name] = read_all(store, experiment, scale)
         if runs[name] and name not in stored:
             state.results[name] = _evidence(paper, name, scale, runs[name])
     # Not before everything has run: rows that do not fit together must not cost the experiments after them.
     for name, old in stored.items():
-        state.results[name] = _joined(paper, name, runs[name], old, force)
+        state.results[name] = _joined(paper, name, runs[name], old, order.force)
     if watch is not None:
         watch(state, None)
     return state
 
 
-def owed_experiments(
-    paper: Paper, scale: str, store: Store, *, only: Sequence[str] = (), results: Path | None = None
-) -> list[Experiment]:
+def owed_experiments(order: Order, store: Store, *, results: Path | None = None) -> list[Experiment]:
     """Return the experiments that have units left, in the paper's order, each with the settings of those alone.
 
     Parameters
     ----------
-    paper : Paper
-    scale : {"quick", "full"}
+    order : Order
+        Its paper, scale and claims.
     store : Store
         Units that are finished there are not left.
-    only : sequence of str
-        Ids or numbers of claims; all by default.
     results : Path, optional
         A results folder: units that have rows there are not left either.
 
@@ -231,11 +236,12 @@ def owed_experiments(
     --------
     >>> import tempfile
     >>> from recombine.lab.papers import find
-    >>> [one.name for one in owed_experiments(find("kernel-theory"), "quick", Store(tempfile.mkdtemp()), only=["12"])]
+    >>> order = Order(find("kernel-theory"), only=["12"])
+    >>> [experiment.name for experiment in owed_experiments(order, Store(tempfile.mkdtemp()))]
     ['kernel-theory/by-depth']
     """
-    experiments = needed_experiments(paper, paper.chosen(only))
-    stored = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    scale, experiments = order.scale, needed_experiments(order.paper, order.paper.chosen(order.only))
+    stored = {} if results is None else load_all_evidence(results, order.paper.name, experiments, (scale,))
     remaining = (_owed(experiment, scale, stored.get(name)) for name, experiment in experiments.items())
     lacking = [
         experiment.limited(scale, (unit for unit in experiment.units(scale) if not store.has(unit.key)))

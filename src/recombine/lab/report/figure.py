@@ -62,8 +62,8 @@ class PaperFigure(Figure):
     @property
     def caption(self) -> str:
         """Caption, with how much of the grid the results shown are and the number of networks behind each mean."""
-        shown = [*self.plot.experiments, *(name for name in self.plot.optional if name in self._results)]
-        scales = {name: self._results[name].extent for name in shown}
+        names = [*self.plot.experiments, *(name for name in self.plot.optional if name in self._results)]
+        scales = {name: self._results[name].extent for name in names}
         words = sorted(set(scales.values()))
         if len(words) > 1:
             words = [f"{name} {extent}" for name, extent in scales.items()]
@@ -72,8 +72,8 @@ class PaperFigure(Figure):
     def _networks(self) -> str:
         if "n" not in self.table.columns or not len(self.table):
             return ""
-        least, most = int(self.table["n"].min()), int(self.table["n"].max())
-        return f" n = {most}." if least == most else f" n = {least} to {most}."
+        fewest, largest = int(self.table["n"].min()), int(self.table["n"].max())
+        return f" n = {largest}." if fewest == largest else f" n = {fewest} to {largest}."
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
@@ -91,7 +91,7 @@ def _cycle() -> Iterator[None]:
     from cycler import cycler
 
     count = len(COLOURS)
-    dashes = [DASHES[place % len(DASHES)] for place in range(count)]
+    dashes = [DASHES[index % len(DASHES)] for index in range(count)]
     marks = cycler(color=COLOURS) + cycler(linestyle=dashes) + cycler(marker=MARKERS[:count])
     with matplotlib.rc_context({"axes.prop_cycle": marks, "lines.linewidth": 1.5, "lines.markersize": 5}):
         yield

@@ -35,12 +35,12 @@ def headings(text: str) -> list[tuple[str, str]]:
     [('what-it-says', 'What it says')]
     """
     tokens = _parser().parse(text)
-    found = [
-        tokens[place + 1].content
-        for place, token in enumerate(tokens)
+    titles = [
+        tokens[index + 1].content
+        for index, token in enumerate(tokens)
         if token.type == "heading_open" and token.tag == "h2"
     ]
-    return [(_anchor(name), name) for name in found]
+    return [(_anchor(name), name) for name in titles]
 
 
 def _anchor(text: str) -> str:
@@ -80,12 +80,12 @@ def _math(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _math_markup(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
+def _math_markup(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
     from latex2mathml.converter import convert
 
-    token = tokens[place]
+    token = tokens[index]
     return str(convert(token.content, display="block" if token.markup == "$$" else "inline"))
 
 
-def _heading(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
-    return f'<{tokens[place].tag} id="{_anchor(tokens[place + 1].content)}">'
+def _heading(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    return f'<{tokens[index].tag} id="{_anchor(tokens[index + 1].content)}">'

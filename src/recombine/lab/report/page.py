@@ -37,8 +37,8 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
     """
     from markupsafe import Markup
 
-    whole = len(state.claims) == len(state.paper.claims)
-    text = page_text(state, inline=True) if whole else claims_text(state)
+    complete = len(state.claims) == len(state.paper.claims)
+    text = page_text(state, inline=True) if complete else claims_text(state)
     marked = _marked(html_of(text))
     start = marked.find("<h2") % (len(marked) + 1)  # what comes before the first heading stands above the contents
     return fill_template(
@@ -51,7 +51,9 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
         unit=UNIT,
         sources=[state.results[name].provenance for name in sorted(state.results)],
         commands=_grouped(state, lambda story: story.command),
-        versions=_grouped(state, lambda story: ", ".join(f"{name} {one}" for name, one in story.versions.items())),
+        versions=_grouped(
+            state, lambda story: ", ".join(f"{name} {version}" for name, version in story.versions.items())
+        ),
         command=command,
         version=__version__,
     )
@@ -69,9 +71,9 @@ def _marked(text: str) -> str:
     return re.sub(r"<td>.*</td>", lambda cell: _POWER.sub(r'<span class="whole">\g<0></span>', cell[0]), text)
 
 
-def _grouped(state: Reproduction, told: Callable[[Provenance], str]) -> list[tuple[str, str]]:
+def _grouped(state: Reproduction, phrase: Callable[[Provenance], str]) -> list[tuple[str, str]]:
     """What the stories of experiments tell, each once, with the names of those that tell it."""
     groups: dict[str, list[str]] = {}
     for name in sorted(state.results):
-        groups.setdefault(told(state.results[name].provenance), []).append(name)
+        groups.setdefault(phrase(state.results[name].provenance), []).append(name)
     return [(", ".join(names), words) for words, names in groups.items()]

@@ -98,10 +98,10 @@ class _Page:
         outcome = self.state.outcomes[self.state.paper.claim(claim).id]
         if not outcome.parts:
             return "–"
-        found = {part.name: part.value for part in outcome.parts}
-        if name not in found:
-            raise RecombineError(f"claim {claim} measures no {name!r}, but {listing(found)}; mend page.md")
-        return found[name]
+        values = {entry.name: entry.value for entry in outcome.parts}
+        if name not in values:
+            raise RecombineError(f"claim {claim} measures no {name!r}, but {listing(values)}; mend page.md")
+        return values[name]
 
     def verdict(self, claim: str) -> str:
         return self.state.outcomes[self.state.paper.claim(claim).id].verdict.value
@@ -109,7 +109,7 @@ class _Page:
     def figure(self, name: str) -> str:
         plot = next((plot for plot in self.state.paper.figures if plot.name == name), None)
         if plot is None:
-            names = listing([one.name for one in self.state.paper.figures])
+            names = listing([offered.name for offered in self.state.paper.figures])
             raise RecombineError(f"page.md shows a figure {name!r}; there are {names}")
         if not plot.drawable(self.state.results):
             return f"*(Figure {name}: no results at hand.)*"
@@ -133,21 +133,21 @@ class _Page:
         """
         claims = self.state.claims
         amiss = [claim for claim in claims if not claim.ours and self._verdict(claim) in FIRST]
-        rest = [claim for claim in claims if not claim.ours and claim not in amiss]
+        as_stated = [claim for claim in claims if not claim.ours and claim not in amiss]
         tables = [
             ("Not as stated", sorted(amiss, key=lambda claim: FIRST.index(self._verdict(claim)))),
             *(
-                (theme or "The paper's statements", [claim for claim in rest if claim.theme == theme])
-                for theme in dict.fromkeys(claim.theme for claim in rest)
+                (theme or "The paper's statements", [claim for claim in as_stated if claim.theme == theme])
+                for theme in dict.fromkeys(claim.theme for claim in as_stated)
             ),
             ("Ours", [claim for claim in claims if claim.ours]),
         ]
-        parts, shown = [], set[str]()
+        blocks, plotted = [], set[str]()
         for title, listed in tables:
-            plots = [plot for plot in self._plots(listed) if figures and plot.name not in shown]
-            shown |= {plot.name for plot in plots}
-            parts += [self._table(title, listed), *(self.figure(plot.name) for plot in plots)]
-        return "\n\n".join(part for part in parts if part)
+            plots = [plot for plot in self._plots(listed) if figures and plot.name not in plotted]
+            plotted |= {plot.name for plot in plots}
+            blocks += [self._table(title, listed), *(self.figure(plot.name) for plot in plots)]
+        return "\n\n".join(block for block in blocks if block)
 
     def _plots(self, claims: Sequence[Claim]) -> list[Plot]:
         """Return the figures that claims name and that can be drawn, in the paper's order."""
@@ -157,8 +157,8 @@ class _Page:
     @property
     def risks(self) -> str:
         """One line per claim: what could make its verdict wrong."""
-        told = [claim for claim in self.state.claims if claim.risk or claim.moved or claim.exploratory]
-        return "\n".join(f"- **{claim.number}** {_risk(claim)}" for claim in told)
+        doubtful = [claim for claim in self.state.claims if claim.risk or claim.moved or claim.exploratory]
+        return "\n".join(f"- **{claim.number}** {_risk(claim)}" for claim in doubtful)
 
     def _verdict(self, claim: Claim) -> Standing:
         return self.state.outcomes[claim.id].verdict
@@ -173,8 +173,8 @@ class _Page:
 
     def _row(self, claim: Claim) -> str:
         outcome = self.state.outcomes[claim.id]
-        asked = f"asked: {claim.expected}" if claim.expected else ""
-        lines = [_cell(line) for line in [line for part in outcome.parts for line in part.lines] or [asked] if line]
+        bounds = f"asked: {claim.expected}" if claim.expected else ""
+        lines = [_cell(line) for line in [line for entry in outcome.parts for line in entry.lines] or [bounds] if line]
         measured = "<br>".join([*lines, *([f"*{_cell(outcome.run)}*"] if outcome.run else [])])
         word = f"{outcome.verdict.symbol} {outcome.verdict.value}"
         whose = ", ".join([claim.says, *([AFTER] if claim.exploratory else [])])
@@ -187,17 +187,17 @@ class _Page:
 
 
 def _risk(claim: Claim) -> str:
-    parts = [
+    sentences = [
         "Written after seeing the data, so no test." if claim.exploratory else "",
         f"Bound moved: {claim.moved.removesuffix('.')}." if claim.moved else "",
         f"{claim.risk.removesuffix('.')}." if claim.risk else "",
     ]
-    return _cell(" ".join(part for part in parts if part))
+    return _cell(" ".join(sentence for sentence in sentences if sentence))
 
 
 def _cell(text: str) -> str:
     """Make text fit Markdown, in a cell of a table too: nothing in it is markup but formulas between dollars."""
-    parts = re.split(r"(\$[^\s$](?:[^$]*[^\s$])?\$)", text)
-    plain = (re.sub(r"[|*_$]", r"\\\g<0>", part).replace("<", "&lt;") for part in parts[::2])
-    formulas = (part.replace("|", r"\vert ") for part in parts[1::2])
+    pieces = re.split(r"(\$[^\s$](?:[^$]*[^\s$])?\$)", text)
+    plain = (re.sub(r"[|*_$]", r"\\\g<0>", piece).replace("<", "&lt;") for piece in pieces[::2])
+    formulas = (formula.replace("|", r"\vert ") for formula in pieces[1::2])
     return "".join(piece for pair in zip_longest(plain, formulas, fillvalue="") for piece in pair)

@@ -75,7 +75,7 @@ def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool =
 
 def _plain(text: str) -> str:
     """Formulas between dollars as one would type them."""
-    return re.sub(r"\$([^$]+)\$", lambda found: re.sub(r"[{}]", "", found[1]), text)
+    return re.sub(r"\$([^$]+)\$", lambda formula: re.sub(r"[{}]", "", formula[1]), text)
 
 
 def beside_bounds(claim: Claim, outcome: Outcome) -> list[str]:
@@ -89,7 +89,7 @@ def beside_bounds(claim: Claim, outcome: Outcome) -> list[str]:
     """
     if not outcome.parts:
         return [f"expected: {claim.expected}"] if claim.expected else []
-    return [str(part) for part in outcome.parts]
+    return [str(entry) for entry in outcome.parts]
 
 
 def verdict_text(verdict: Standing) -> str:
@@ -119,9 +119,9 @@ def tally_by_whose(claims: Iterable[tuple[str, Standing, bool]]) -> str:
     """
     listed, texts = list(claims), []
     for says, names in WHOSE.items():
-        own = [(standing, after) for whose, standing, after in listed if whose == says]
-        if own:
-            texts.append(f"{len(own)} {names[len(own) != 1]}: {tally(own)}")
+        standings = [(standing, after) for whose, standing, after in listed if whose == says]
+        if standings:
+            texts.append(f"{len(standings)} {names[len(standings) != 1]}: {tally(standings)}")
     return ". ".join(texts)
 
 
@@ -134,7 +134,7 @@ def tally(claims: Iterable[tuple[Standing, bool]]) -> str:
     '2 hold (1 written after the data), 1 not run'
     """
     listed = list(claims)
-    counts, late = (Counter(kind for kind, after in listed if after or every) for every in (True, False))
+    counts, late = (Counter(kind for kind, after in listed if after or total) for total in (True, False))
     words = {
         Standing.HOLDS: ("holds", "hold"),
         Standing.FAILS: ("fails", "fail"),
@@ -143,12 +143,12 @@ def tally(claims: Iterable[tuple[Standing, bool]]) -> str:
         Standing.UNDECIDED: ("undecided", "undecided"),
         Standing.NOT_RUN: ("not run", "not run"),
     }
-    told = {
+    asides = {
         kind: "" if not late[kind] else f" ({f'{late[kind]} ' if late[kind] < counts[kind] else ''}{AFTER})"
         for kind in counts
     }
     return ", ".join(
-        f"{counts[kind]} {words[kind][counts[kind] != 1]}{told[kind]}" for kind in Standing if counts[kind]
+        f"{counts[kind]} {words[kind][counts[kind] != 1]}{asides[kind]}" for kind in Standing if counts[kind]
     )
 
 
@@ -182,19 +182,19 @@ def legend(state: Reproduction) -> str:
         Standing.UNDECIDED: "what was run is too little to tell",
         Standing.NOT_RUN: "nothing that was run speaks of it",
     }
-    found = {outcome.verdict for outcome in outcomes}
-    lines = [f"{kind.symbol} {text}" for kind, text in words.items() if kind in found]
+    verdicts = {outcome.verdict for outcome in outcomes}
+    lines = [f"{kind.symbol} {text}" for kind, text in words.items() if kind in verdicts]
     return "; ".join(lines + [f"unit: {UNIT}"] * any("units" in outcome.extent for outcome in outcomes))
 
 
 def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str]:
     """Return a paper's name, title and, where that is on record, whose claims stand how."""
-    own = {name: one for name, one in (record or {}).items() if name.startswith(f"{paper.name}/")}
+    recorded = {name: entry for name, entry in (record or {}).items() if name.startswith(f"{paper.name}/")}
     lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}"]
-    if not own:
+    if not recorded:
         return [*lines, f"  {len(paper.claims)} claims"]
-    told = tally_by_whose((one.says, one.standing, one.exploratory) for one in own.values())
-    return [*lines, *(f"  {text}" for text in told.split(". "))]
+    tallies = tally_by_whose((entry.says, entry.standing, entry.exploratory) for entry in recorded.values())
+    return [*lines, *(f"  {text}" for text in tallies.split(". "))]
 
 
 def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str, object]]:
@@ -209,8 +209,8 @@ def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str
     """
     entries = []
     for claim in paper.claims:
-        known = record.get(claim.id)
-        ran, planned = known.units if known else (0, len(paper.by_name[claim.reads].units("full")))
+        recorded = record.get(claim.id)
+        ran, planned = recorded.units if recorded else (0, len(paper.by_name[claim.reads].units("full")))
         entries.append(
             {
                 "paper": paper.name,
@@ -219,11 +219,11 @@ def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str
                 "says": claim.says,
                 "source": claim.source,
                 "theme": claim.theme,
-                "verdict": known.verdict if known else Standing.NOT_RUN.value,
-                "quick_verdict": known.quick if known else Standing.NOT_RUN.value,
-                "measured": known.measured if known else "",
+                "verdict": recorded.verdict if recorded else Standing.NOT_RUN.value,
+                "quick_verdict": recorded.quick if recorded else Standing.NOT_RUN.value,
+                "measured": recorded.measured if recorded else "",
                 "bounds": claim.expected,
-                "judged_by": known.asked if known else "",
+                "judged_by": recorded.asked if recorded else "",
                 "means": claim.means,
                 "incomparable": claim.incomparable,
                 "exploratory": claim.exploratory,
@@ -231,16 +231,16 @@ def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str
                 "risk": claim.risk,
                 "figures": list(claim.figures),
                 "experiment": claim.reads,
-                "scale": known.scale if known else "",
+                "scale": recorded.scale if recorded else "",
                 "units_run": ran,
                 "units_planned": planned,
-                "of_paper": known.of_paper if known else "",
+                "of_paper": recorded.of_paper if recorded else "",
             }
         )
     return entries
 
 
-def merge_lines(merged: Merged, paper: Paper, place: object) -> list[str]:
+def merge_lines(merged: Merged, paper: Paper, source: object) -> list[str]:
     """Say what came home from another store, what did not and why, and what is of no use to the paper here.
 
     Examples
@@ -252,7 +252,7 @@ def merge_lines(merged: Merged, paper: Paper, place: object) -> list[str]:
      '1 damaged run left there, whose unit must run again: ab12 (spec.json cannot be read)']
     """
     begun = f"; {plural(len(merged.begun), 'unit')} will go on where it stopped there" if merged.begun else ""
-    lines = [f"{place}: {plural(len(merged.copied), 'run')} brought home, {len(merged.present)} were here{begun}"]
+    lines = [f"{source}: {plural(len(merged.copied), 'run')} brought home, {len(merged.present)} were here{begun}"]
     if merged.damaged:
         named = ", ".join(f"{key} ({reason})" for key, reason in merged.damaged.items())
         whose = "whose unit" if len(merged.damaged) == 1 else "whose units"
@@ -267,16 +267,16 @@ def merge_lines(merged: Merged, paper: Paper, place: object) -> list[str]:
 def _useless(merged: Merged, paper: Paper) -> list[str]:
     """Name the runs of a paper's experiments that are no units of its grids, and count those of other papers."""
     experiments = {experiment.name: experiment for experiment in paper.experiments}
-    keys = {unit.key for one in paper.experiments for scale in ("quick", "full") for unit in one.units(scale)}
-    lines, others = [], 0
+    keys = {unit.key for offered in paper.experiments for scale in ("quick", "full") for unit in offered.units(scale)}
+    lines, foreign = [], 0
     for run in merged.sound:
         name, schema = run.spec["experiment"], run.spec["schema"]
         experiment = experiments.get(name)
         if experiment is None:
-            others += 1
+            foreign += 1
         elif schema != experiment.schema:
             lines.append(f"run {run.key} is of {name}, schema {schema}, which is {experiment.schema} here: not read")
         elif run.key not in keys:
             lines.append(f"run {run.key} is of {name} with a setting that no grid has here: not read")
-    most = lines[:3] + ([f"and {len(lines) - 3:,} more runs that are not read"] if len(lines) > 3 else [])
-    return most + ([f"{plural(others, 'run')} of other experiments than those of {paper.name}"] if others else [])
+    named = lines[:3] + ([f"and {len(lines) - 3:,} more runs that are not read"] if len(lines) > 3 else [])
+    return named + ([f"{plural(foreign, 'run')} of other experiments than those of {paper.name}"] if foreign else [])

@@ -10,7 +10,7 @@ import pytest
 from recombine.errors import InputError
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.gated_linear.experiments.theory import ARCHITECTURES, direct_cost, small_limits
-from recombine.lab.papers.reproduce import from_results, reproduce
+from recombine.lab.papers.reproduce import Order, from_results, reproduce
 from recombine.lab.runs.executors import make_executor
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.runs.store import Store
@@ -55,7 +55,7 @@ def test_least_effective_squares_asks_for_few_joint_contexts() -> None:
 
 def test_theory_run_anew_gives_the_stored_rows(tmp_path: Path) -> None:
     stored = from_results(PAPER, RESULTS, scale="quick")
-    again = reproduce(PAPER, store=Store(tmp_path), executor=make_executor("inline"), only=FAST)
+    again = reproduce(Order(PAPER, only=FAST), Store(tmp_path), make_executor("inline"))
     assert not again.failed
     for name, evidence in again.results.items():
         before = stored.results[name].table

@@ -11,7 +11,7 @@ import pytest
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.kernel_theory.experiments.context import phase
 from recombine.lab.papers.kernel_theory.experiments.kernels import DISPERSED_SALIENCE
-from recombine.lab.papers.reproduce import Reproduction, reproduce
+from recombine.lab.papers.reproduce import Order, Reproduction, reproduce
 from recombine.lab.papers.results import Evidence, Provenance
 from recombine.lab.papers.seeds import over_seeds
 from recombine.lab.report.figure import PaperFigure
@@ -33,7 +33,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
     """All experiments that need no network, run once; the largest grid with a ninth of its places."""
     store = Store(tmp_path_factory.mktemp("store"))
     others = [number for number in KERNEL if PAPER.claim(number).reads != "phase"]
-    results = reproduce(PAPER, store=store, executor=make_executor("inline"), only=others).results
+    results = reproduce(Order(PAPER, only=others), store, make_executor("inline")).results
     settings = [setting | {"steps": 50} for setting in PAPER.by_name["phase"].settings("quick")]
     rows = [row for setting in settings for row in phase(Unit("kernel-theory/phase", 1, setting))]
     about = Provenance("phase", "quick", "", "", "cpu", 0.0, [], {})
@@ -102,7 +102,7 @@ def test_figures_of_kernels_are_drawn_with_their_tables(state: Reproduction) -> 
 
 
 def test_a_kernel_result_is_the_same_on_every_run(state: Reproduction, tmp_path: Path) -> None:
-    again = reproduce(PAPER, store=Store(tmp_path), executor=make_executor("inline"), only=["4", "2b"])
+    again = reproduce(Order(PAPER, only=["4", "2b"]), Store(tmp_path), make_executor("inline"))
     for name in ("leak", "sampled-salience"):
         first, second = state.results[name].table, again.results[name].table
         assert all(np.array_equal(first[column], second[column]) for column in first.columns)

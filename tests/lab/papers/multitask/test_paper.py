@@ -13,7 +13,7 @@ pytest.importorskip("clarabel")
 
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.multitask.experiments.theory import nested, nested_starts, overlap
-from recombine.lab.papers.reproduce import Reproduction, reproduce
+from recombine.lab.papers.reproduce import Order, Reproduction, reproduce
 from recombine.lab.papers.results import Evidence, Provenance
 from recombine.lab.report.figure import PaperFigure
 from recombine.lab.runs.executors import make_executor
@@ -36,7 +36,7 @@ def evidence(name: str, rows: list[dict[str, Any]]) -> Evidence:
 def state(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
     """Small experiments as they are, grids at one number of samples."""
     store = Store(tmp_path_factory.mktemp("store"))
-    state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=THEORY)
+    state = reproduce(Order(PAPER, only=THEORY), store, make_executor("inline"))
     about = {"n": 64, "mtl": False, "seeds": [0, 1, 2]}
     state.results["overlap"] = evidence("overlap", overlap(Unit("test", 1, {**about, "overlaps": [40, 0]})))
     scalings = [1.0, 0.1, 0.01]
@@ -100,7 +100,7 @@ def test_figures_are_drawn_with_their_tables(state: Reproduction) -> None:
 
 
 def test_a_result_is_the_same_on_every_run(state: Reproduction, tmp_path: Path) -> None:
-    again = reproduce(PAPER, store=Store(tmp_path), executor=make_executor("inline"), only=["4b"])
+    again = reproduce(Order(PAPER, only=["4b"]), Store(tmp_path), make_executor("inline"))
     first, second = state.results["descent"].table, again.results["descent"].table
     assert all(np.array_equal(first[column], second[column]) for column in first.columns)
 
