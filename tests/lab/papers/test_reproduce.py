@@ -154,7 +154,7 @@ class TestCommands:
     ) -> None:
         ended: list[bool] = []
 
-        def interrupted(*_: object, executor: LocalExecutor, **__: object) -> None:
+        def interrupted(order: Order, store: Store, executor: LocalExecutor, **_: object) -> None:
             shutdown = executor.shutdown
             monkeypatch.setattr(executor, "shutdown", lambda wait=True, **how: (ended.append(wait), shutdown(wait)))
             raise KeyboardInterrupt

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
+from recombine.cli.table_options import takes_table
 from recombine.errors import InputError, StoppedError, near_miss
 from recombine.lab.cli.papers import claims_on_screen, no_results
 from recombine.output_files import check_folder, check_outputs, write_whole
@@ -28,95 +30,122 @@ if TYPE_CHECKING:
 STORE = Path(".recombine")
 
 
-def reproduce_command(
-    paper: Annotated[str, typer.Argument(help="Short name, as listed by 'recombine papers'.")],
+class Running(msgspec.Struct, frozen=True, kw_only=True):
+    """What is run, where and for how long."""
+
     scale: Annotated[
         str | None, typer.Option(help="quick (minutes on a laptop) or full (the paper's size). [default: quick]")
-    ] = None,
-    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.")] = "cpu",
-    executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local",
-    address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None,
+    ] = None
+    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.")] = "cpu"
+    executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local"
+    address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None
     workers: Annotated[
         str | None,
         typer.Option(help="Processes, Dask workers or Slurm jobs; auto measures how many processes get most done."),
-    ] = None,
+    ] = None
     minutes: Annotated[
         float | None,
         typer.Option(
             min=0,
             help="Stop after this long and save what is in training; call again to go on. 0 only reads the store.",
         ),
-    ] = None,
+    ] = None
     owed: Annotated[
         bool, typer.Option("--owed", help="Run only units that the results folder lacks; judge both together.")
-    ] = False,
+    ] = False
     merge: Annotated[
         list[Path] | None,
         typer.Option(
             help="First bring home the units of another store: its folder, or the file it was packed into. "
             "Then nothing is run unless --minutes is given."
         ),
-    ] = None,
+    ] = None
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """Where results are read and written."""
+
+    html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None
+    figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None
+    save: Annotated[
+        bool, typer.Option("--save", help="Add the units that were run to the results folder; rows in it stay.")
+    ] = False
+    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None
+    store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE
+    force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False
+
+
+@takes_table()
+def reproduce_command(
+    paper: Annotated[str, typer.Argument(help="Short name, as listed by 'recombine papers'.")],
+    *,
+    running: Running,
     from_results: Annotated[
         bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")
     ] = False,
     only: Annotated[list[str] | None, typer.Option(help="Only these claims: 13a,13b; may be repeated.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None,
-    figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None,
-    save: Annotated[
-        bool, typer.Option("--save", help="Add the units that were run to the results folder; rows in it stay.")
-    ] = False,
-    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
-    store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False,
+    written: Written,
 ) -> None:
     """Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one."""
     from recombine.lab.papers import find
     from recombine.lab.papers.record import changed_verdicts, load_record
-    from recombine.lab.papers.reproduce import Order
     from recombine.lab.papers.reproduce import from_results as judge_results
     from recombine.lab.papers.results import default_folder
-    from recombine.lab.runs.store import Store
 
-    chosen = find(paper)
-    only = _numbers(only or [])
-    chosen.chosen(only)
-    folder = results or default_folder()
-    _check(scale, html, [*_files(folder, chosen), *(merge or [])], force)
-    if figures is not None:
-        _check_figures(figures, chosen, only, force)
+    chosen, numbers = find(paper), _numbers(only or [])
+    chosen.chosen(numbers)
+    folder = written.results or default_folder()
+    _check(running.scale, written.html, [*_files(folder, chosen), *(running.merge or [])], written.force)
+    if written.figures is not None:
+        _check_figures(written.figures, chosen, numbers, written.force)
     # Before anything is saved: --save writes the verdicts of today over these.
     record = load_record(folder)
     if from_results:
-        _check_judging(chosen, folder, store, {"--save": save, "--owed": owed, "--merge": bool(merge)})
-        state = judge_results(chosen, folder, scale=scale, only=only)
+        options = {"--save": written.save, "--owed": running.owed, "--merge": bool(running.merge)}
+        _check_judging(chosen, folder, written.store, options)
+        state = judge_results(chosen, folder, scale=running.scale, only=numbers)
     else:
-        check_folder(store, "--store")
-        _check_device(device)
-        if owed and not folder.is_dir():
-            raise InputError(f"{no_results(folder)}, or leave out --owed")
-        if merge:
-            brought = [_merge(chosen, path, store) for path in merge]
-            scale, minutes = scale or min(brought), minutes or 0.0
-        order = Order(chosen, scale or "quick", only, device, minutes, owed, force)
-        # Where rows of results come in, they are judged with those of the store.
-        shared = folder if (owed or save or merge) and folder.is_dir() else None
-        pool = _executor(executor, workers, address) or _measured(order, Store(store), shared)
-        state = _run(order, Store(store), pool, shared)
-        if save:
-            _save(state, folder)
+        state = _reproduced(chosen, numbers, folder, running, written)
     say(claims_on_screen(state), drawn=True)
-    if html is not None:
-        from recombine.lab.report.page import paper_page
-
-        write_whole(html, paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])))
-        say(f"report written to {html.resolve()}\n")
-    if figures is not None:
-        say(_draw(state, figures) + "\n")
-    changed = changed_verdicts(state, record, stored=from_results and scale is None)
+    _write(state, written)
+    changed = changed_verdicts(state, record, stored=from_results and running.scale is None)
     for name, words in changed.items():
         print(f"recombine: {name}: {words}", file=sys.stderr)
     raise typer.Exit(1 if changed else 0)
+
+
+def _reproduced(paper: Paper, only: list[str], folder: Path, running: Running, written: Written) -> Reproduction:
+    """Bring units home if any are named, run what is left, and save what was asked to be saved."""
+    from recombine.lab.papers.reproduce import Order
+    from recombine.lab.runs.store import Store
+
+    check_folder(written.store, "--store")
+    _check_device(running.device)
+    if running.owed and not folder.is_dir():
+        raise InputError(f"{no_results(folder)}, or leave out --owed")
+    scale, minutes, store = running.scale, running.minutes, Store(written.store)
+    if running.merge:
+        brought = [_merge(paper, path, written.store) for path in running.merge]
+        scale, minutes = scale or min(brought), minutes or 0.0
+    order = Order(paper, scale or "quick", only, running.device, minutes, running.owed, written.force)
+    # Where rows of results come in, they are judged with those of the store.
+    shared = folder if (running.owed or written.save or running.merge) and folder.is_dir() else None
+    pool = _executor(running.executor, running.workers, running.address) or _measured(order, store, shared)
+    state = _run(order, store, pool, shared)
+    if written.save:
+        _save(state, folder)
+    return state
+
+
+def _write(state: Reproduction, written: Written) -> None:
+    """Write the report and the figures where they were asked for, and say so."""
+    if written.html is not None:
+        from recombine.lab.report.page import paper_page
+
+        write_whole(written.html, paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])))
+        say(f"report written to {written.html.resolve()}\n")
+    if written.figures is not None:
+        say(_draw(state, written.figures) + "\n")
 
 
 def _numbers(only: list[str]) -> list[str]:
@@ -243,7 +272,7 @@ def _run(order: Order, store: Store, executor: Executor, results: Path | None) -
         if not isinstance(error, KeyboardInterrupt):
             raise
         raise StoppedError(
-            f"stopped. Finished units are in {store.folder}, and what was saved of others; "
+            f"stopped. Finished units are in {store.root}, and what was saved of others; "
             "the same command goes on from there."
         ) from None
     executor.shutdown()
