@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine import packed_files
 from recombine.cells.array_files import load_arrays, read_arrays, write_arrays
 from recombine.errors import InputError
+from recombine.tables import encodings
 
 
 def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_a_header_promises_has_to_be_there(tmp_path: Path, shape: str) -> N
 def test_an_archive_that_expands_beyond_measure_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez_compressed(tmp_path / "a.npz", a=np.zeros(10**6))
     assert load_arrays(tmp_path / "a.npz")["a"].shape == (10**6,)
-    monkeypatch.setattr(packed_files, "EXPANSION_ALLOWED_BYTES", 10**6)
+    monkeypatch.setattr(encodings, "EXPANSION_ALLOWED_BYTES", 10**6)
     with pytest.raises(InputError, match="it expands to 8,000,128 bytes or more, over 100 times its size"):
         load_arrays(tmp_path / "a.npz")
 

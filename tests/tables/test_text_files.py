@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recombine import packed_files
 from recombine.errors import InputError
+from recombine.tables import encodings
 from recombine.tables.text_files import broken_line, look_at, refuse_duplicates, split_names
 
 Writer = Callable[..., Path]
@@ -124,6 +124,6 @@ def test_what_is_cut_in_a_letter_is_refused_and_leaves_no_copy(written: Writer, 
 def test_a_packed_table_that_expands_beyond_measure_is_refused(written: Writer, monkeypatch) -> None:
     path = written(gzip.compress(b"a,b\n" + b"x,y\n" * 10**6), "bomb.csv.gz")
     look_at(path)
-    monkeypatch.setattr(packed_files, "EXPANSION_ALLOWED_BYTES", 2 * 10**6)
+    monkeypatch.setattr(encodings, "EXPANSION_ALLOWED_BYTES", 2 * 10**6)
     with pytest.raises(InputError, match=r"bomb\.csv\.gz expands to .* bytes or more, over 100 times its size; unpack"):
         look_at(path)

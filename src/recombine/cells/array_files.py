@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from recombine.errors import InputError
 from recombine.output_files import open_beside
-from recombine.packed_files import check_expansion
+from recombine.tables.encodings import check_expansion
 
 #: Ways of packing that NumPy uses; others are slow, or read beyond what they declare.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
 #: Levels that a search returns at most.
-MOST_FOUND = 20
+MAX_LEVELS_FOUND = 20
 #: Seconds that one certificate waits for another to be found.
-PATIENCE = 20.0
+ENGINE_WAIT_SECONDS = 20.0
 #: What variances are counted in.
 UNIT = "in units of one measurement's"
 
@@ -209,9 +209,9 @@ class TableAnswers:
         for level in self.view.orders["name"][factor].tolist():
             if words in (name := lowered[level]):
                 ranks[0 if name == words else 1 if name.startswith(words) else 2].append(level)
-                if len(ranks[0]) + len(ranks[1]) >= MOST_FOUND and not words:
+                if len(ranks[0]) + len(ranks[1]) >= MAX_LEVELS_FOUND and not words:
                     break
-        matches = [level for rank in ranks for level in rank][:MOST_FOUND]
+        matches = [level for rank in ranks for level in rank][:MAX_LEVELS_FOUND]
         return [{"level": level, "label": labels[level]} for level in matches]
 
     def beside(self, factor: int, level: int, by: str, *, back: bool) -> dict[str, Any]:
@@ -252,12 +252,12 @@ class TableAnswers:
         with suppress(SolverError):
             # Where each cell takes a solve of its own, it comes with the certificate.
             leverage = leverage if self.audit.ranges is None else self.audit.leverage_of(cell[None])
-        value_range = self.audit.ranges_of(cell[None], leverage)
+        ranges = self.audit.ranges_of(cell[None], leverage)
         columns = {
-            "predicted": value_range.predicted,
-            "error": value_range.standard_error,
-            "low": value_range.low,
-            "high": value_range.high,
+            "predicted": ranges.predicted,
+            "error": ranges.standard_error,
+            "low": ranges.low,
+            "high": ranges.high,
         }
         columns["leverage"] = leverage
         return {name: None if np.isnan(column[0]) else float(column[0]) for name, column in columns.items()}
@@ -293,7 +293,7 @@ class TableAnswers:
         if reason := why_impossible(design, cell):
             raise NotInTableError(f"{design.label(cell)} cannot exist: {reason}")
         # Some searches take long; those that wait for one are not let pile up.
-        if not self._proofs.acquire(timeout=PATIENCE):
+        if not self._proofs.acquire(timeout=ENGINE_WAIT_SECONDS):
             raise BusyError("another certificate is still being looked for; ask again")
         try:
             return self._proof(cell)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
 #: Rows, columns and cells of a window at most.
-LONGEST, MOST_CELLS = 400, 40_000
+MAX_WINDOW_SIDE, MAX_WINDOW_CELLS = 400, 40_000
 #: Bins along a side at most, levels per side that are looked at for them, and pictures in bins that are kept.
-BINS, LOOKED_AT, KEPT = 100, 500, 64
+MAX_BINS_PER_SIDE, MAX_LEVELS_BINNED, MAX_SLICES_CACHED = 100, 500, 64
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -126,8 +126,10 @@ class MapView:
         Without ``first`` the cell ``at`` is in the middle as far as that can be.
         """
         orders, positions = self._ordered(by)
-        if min(shape) < 1 or max(shape) > LONGEST or shape[0] * shape[1] > MOST_CELLS:
-            raise InputError(f"a window has 1 to {LONGEST} rows and columns and {MOST_CELLS:,} cells at most")
+        if min(shape) < 1 or max(shape) > MAX_WINDOW_SIDE or shape[0] * shape[1] > MAX_WINDOW_CELLS:
+            raise InputError(
+                f"a window has 1 to {MAX_WINDOW_SIDE} rows and columns and {MAX_WINDOW_CELLS:,} cells at most"
+            )
         sizes = [len(orders[side]) for side in sides]
         if first is None:
             first = (
@@ -159,13 +161,13 @@ class MapView:
         key = (sides, fixed_levels, by)
         if key not in self._binned:
             self._binned[key] = self._gathered(sides, at, [orders[side] for side in sides])
-            while len(self._binned) > KEPT:
+            while len(self._binned) > MAX_SLICES_CACHED:
                 self._binned.popitem(last=False)
         return self._binned[key]
 
     def _gathered(self, sides: tuple[int, int], at: IntArray, orders: list[IntArray]) -> dict[str, Any]:
-        looked = [np.unique(np.linspace(0, len(order) - 1, LOOKED_AT).astype(int)) for order in orders]
-        shape = [min(len(order), BINS) for order in orders]
+        looked = [np.unique(np.linspace(0, len(order) - 1, MAX_LEVELS_BINNED).astype(int)) for order in orders]
+        shape = [min(len(order), MAX_BINS_PER_SIDE) for order in orders]
         into = [positions * count // len(order) for positions, count, order in zip(looked, shape, orders, strict=True)]
         codes = self.codes(sides, at, *(order[positions] for order, positions in zip(orders, looked, strict=True)))
         tally = np.zeros((*shape, IMPOSSIBLE + 1), dtype=np.int64)

@@ -14,7 +14,7 @@ from recombine.design import Design
 from recombine.errors import InputError
 
 #: What the page takes (``page/src/view/scene.ts`` and ``link.ts``).
-MOST_FACTORS, MOST_LEVELS, MOST_CELLS, HIGHEST_ORDER = 6, 100, 40_000, 3
+MAX_FACTORS_PAINTED, MAX_LEVELS_PAINTED, MAX_CELLS_PAINTED, MAX_ORDER_PAINTED = 6, 100, 40_000, 3
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -95,21 +95,21 @@ def unshown(design: Design, order: int = 1) -> str:
     'gene has 151 levels, the page shows 100'
     """
     names = [factor.name for factor in design.factors]
-    if not 2 <= len(names) <= MOST_FACTORS:
-        return f"the page shows 2 to {MOST_FACTORS} factors, not {len(names)}"
+    if not 2 <= len(names) <= MAX_FACTORS_PAINTED:
+        return f"the page shows 2 to {MAX_FACTORS_PAINTED} factors, not {len(names)}"
     for factor in design.factors:
-        if len(factor.levels) > MOST_LEVELS:
-            return f"{factor.name} has {len(factor.levels):,} levels, the page shows {MOST_LEVELS}"
+        if len(factor.levels) > MAX_LEVELS_PAINTED:
+            return f"{factor.name} has {len(factor.levels):,} levels, the page shows {MAX_LEVELS_PAINTED}"
         if factor.scale is not FactorScale.LABELS:
             return f"the levels of {factor.name} lie on a line; the page knows labels only"
-    if design.product > MOST_CELLS:
-        return f"{design.product:,} cells are more than the {MOST_CELLS:,} of the page"
+    if design.product > MAX_CELLS_PAINTED:
+        return f"{design.product:,} cells are more than the {MAX_CELLS_PAINTED:,} of the page"
     if design.symmetric:
         alike = " and ".join(names[index] for index in design.symmetric[0])
         return f"{alike} are interchangeable; the page takes every factor for another"
     if not design.possible.whole:
         return f"some cells of {design.source} cannot exist; the page takes all for possible"
-    return f"the page lets up to {HIGHEST_ORDER} factors interact, not {order}" if order > HIGHEST_ORDER else ""
+    return f"the page lets up to {MAX_ORDER_PAINTED} factors interact, not {order}" if order > MAX_ORDER_PAINTED else ""
 
 
 def _factors(design: Design) -> dict[str, str]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recombine.errors import InputError
-from recombine.packed_files import check_expansion
 
 #: Bytes of a text file that are looked at; of a larger one the rest is looked at when reading fails.
 SURVEYED_BYTES = 200_000_000
+#: A packed file may expand to this many times its size, and to this many bytes in any case.
+MAX_EXPANSION_RATIO, EXPANSION_ALLOWED_BYTES = 100, 2**30
 #: A text in one byte per letter has no larger share of bytes beyond ASCII.
 MAX_HIGH_BYTE_SHARE = 0.3
 
@@ -162,3 +163,21 @@ def _one_byte_letters(path: Path) -> str:
     if high > MAX_HIGH_BYTE_SHARE * total:
         raise InputError(f"{path.name} is not a text table (or not UTF-8); save it as UTF-8 CSV or Parquet")
     return f"the file is not UTF-8 and was read as Windows-1252 (Latin-1), e.g. {text!r} in line {first_line:,}"
+
+
+def check_expansion(what: str, packed: int, expanded: int) -> None:
+    """Raise if packed bytes expand beyond all measure, as files do that were made to fill a memory or a disk.
+
+    Examples
+    --------
+    >>> check_expansion("table.csv.gz", packed=10**6, expanded=2 * 10**9)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: table.csv.gz expands to 2,000,000,000 bytes or more, over 100 times its size; unpack it
+        yourself if that is as it should be
+    """
+    if expanded > max(EXPANSION_ALLOWED_BYTES, MAX_EXPANSION_RATIO * packed):
+        raise InputError(
+            f"{what} expands to {expanded:,} bytes or more, over {MAX_EXPANSION_RATIO} times its size; unpack it "
+            "yourself if that is as it should be"
+        )

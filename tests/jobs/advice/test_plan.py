@@ -349,7 +349,7 @@ def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
     assert (nothing.picks, nothing.enough) == ((), True)
     assert nothing.statement.startswith("You have enough: every unseen cell is determined, and the next measurements")
     monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "SMALLEST_GAIN", 0.0)
-    monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "ENOUGH", 0.0)
+    monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "MIN_TOTAL_GAIN", 0.0)
     offered = plan(design, k=3).picks
     assert len(offered) == 3
     assert all(0 < pick.gain < 5e-4 for pick in offered)
@@ -364,7 +364,7 @@ def test_nothing_impossible_is_ever_proposed(children, others, seed, order, larg
     design = Design.from_cells(rows, names=["child", "parent", "other"], nested=["child/parent"])
     with pytest.MonkeyPatch.context() as patch:
         if large:
-            patch.setattr(sys.modules["recombine.jobs.advice.candidates"], "WHOLE_PRODUCT", 1)
+            patch.setattr(sys.modules["recombine.jobs.advice.candidates"], "MAX_LISTED_PRODUCT", 1)
         found = plan(design, order, None)
         more = plan(design, order, 5)
     assert all(parents[pick.cell[0]] == pick.cell[1] for pick in (*found.picks, *more.picks))

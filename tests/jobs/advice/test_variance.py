@@ -116,6 +116,6 @@ def test_no_cell_is_chosen_twice():
 
 def test_too_large_an_information_matrix_is_left_alone(monkeypatch):
     # The package's attribute `audit` is the function, so the module is named by its entry in sys.modules.
-    monkeypatch.setattr(sys.modules["recombine.jobs.advice.variance"], "MOST_COLUMNS", 3)
+    monkeypatch.setattr(sys.modules["recombine.jobs.advice.variance"], "MAX_VARIANCE_COLUMNS", 3)
     features, seen, targets = setting(*CASES[0])
     assert VariancePlan(features, seen, targets).choose(targets, np.ones(len(targets)), 2, "V") == []

@@ -173,7 +173,7 @@ class TestLostCluster:
     def test_a_cluster_without_workers_is_made_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Dask starts workers again that died, but not always: then somebody has to notice."""
         pytest.importorskip("distributed")
-        monkeypatch.setattr(executors, "PATIENCE", 1)
+        monkeypatch.setattr(executors, "LOST_AFTER_SECONDS", 1)
         made: list[DaskExecutor] = []
 
         def make() -> DaskExecutor:
@@ -260,7 +260,7 @@ def test_a_job_that_left_the_queue_without_a_result_is_lost(
     squeue.write_text("#!/bin/sh\nexit 1\n" if queue is None else f"#!/bin/sh\nprintf '{queue}'\n")
     squeue.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(executors, "QUEUE_LOOK", 0)
+    monkeypatch.setattr(executors, "QUEUE_LOOK_SECONDS", 0)
     with SlurmExecutor(2, folder=tmp_path / "logs", cluster="debug", poll=60) as executor:
         executor._executor.cluster = "slurm"
         future: Future[int] = Future()
@@ -318,7 +318,7 @@ class TestDask(ProcessContract):
     def test_a_call_to_a_scheduler_that_is_gone_ends_as_broken(
         self, cluster: DaskExecutor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(executors, "PATIENCE", 1)
+        monkeypatch.setattr(executors, "LOST_AFTER_SECONDS", 1)
         with make_executor("dask", address=cluster._cluster.scheduler_address) as executor:
             assert isinstance(executor, DaskExecutor)
             with monkeypatch.context() as patch:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
 
 #: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
-WHOLE_PRODUCT = 300_000
-SAMPLE, NEAR_SAMPLE = 50_000, 20_000
-MOST_LINKS = 50_000
+MAX_LISTED_PRODUCT = 300_000
+SAMPLED_CANDIDATES, NEAR_SAMPLE = 50_000, 20_000
+MAX_LINKS = 50_000
 
 Cell = Mapping[str, object] | Sequence[object]
 Costs = Mapping[Any, float] | Callable[[dict[str, str]], float]
@@ -89,8 +89,8 @@ def gather(
     ([[0, 1], [1, 0]], [False, True])
     """
     # Symmetric cells are listed in every order before one of each is kept, so it is the span that counts.
-    complete = design.possible.span <= WHOLE_PRODUCT
-    matter = None if complete or importance is None else importance.support(design.possible, WHOLE_PRODUCT)
+    complete = design.possible.span <= MAX_LISTED_PRODUCT
+    matter = None if complete or importance is None else importance.support(design.possible, MAX_LISTED_PRODUCT)
     if complete:
         cells = keep_unseen(design, design.possible.cells())
         counted, scale, near = np.ones(len(cells), dtype=bool), 1.0, None
@@ -129,7 +129,7 @@ def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
 def _sample(design: Design, order: int, seed: int, near: NearCells | None) -> tuple[IntArray, BoolArray, float]:
     generator = np.random.default_rng(seed)
     if near is None:
-        drawn, there_are = design.possible.draw(SAMPLE, generator), design.product
+        drawn, there_are = design.possible.draw(SAMPLED_CANDIDATES, generator), design.product
     else:
         drawn, there_are = near.uniform(NEAR_SAMPLE, generator), sum(near.counts)
     drawn = distinct(canonical(drawn, design.symmetric))[0]
@@ -160,7 +160,7 @@ def _links(design: Design, order: int) -> IntArray:
         for chosen in itertools.combinations(singles, changes):
             sizes = [len(combinations.table) for combinations in chosen]
             total += product_size(sizes)
-            if total > MOST_LINKS:
+            if total > MAX_LINKS:
                 break
             cells = np.repeat(hub[None], product_size(sizes), axis=0)
             for combinations, rows in zip(chosen, every_cell(sizes).T, strict=True):
@@ -169,13 +169,9 @@ def _links(design: Design, order: int) -> IntArray:
     return distinct(canonical(np.vstack(cell_blocks), design.symmetric))[0]
 
 
-def _single(combinations: Combinations) -> list[Combinations]:
+def _single(group: Combinations) -> list[Combinations]:
     """Take interchangeable factors apart."""
-    return (
-        [Combinations((factor,), combinations.table) for factor in combinations.places]
-        if combinations.twins
-        else [combinations]
-    )
+    return [Combinations((factor,), group.table) for factor in group.places] if group.twins else [group]
 
 
 def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> BoolArray:

@@ -21,9 +21,9 @@ from recombine.theory.identification.residues import PRIME, invert_residues, mul
 from recombine.theory.identification.scaled.routes import null_vectors_for
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
-BATCH, FLOAT_BATCH = 64, 6
+EXACT_BATCH, FLOAT_BATCH = 64, 6
 #: Fewest vectors that tell parallel cells from others.
-LEAST = 2
+MIN_NULL_VECTORS = 2
 #: Floating point: a value below the first is zero, and directions closer than the second (in radians) are one.
 FLOAT_ZERO, FLOAT_ANGLE = 1e-7, 1e-6
 
@@ -109,7 +109,7 @@ class Directions:
 
     def _draw(self) -> None:
         """Draw fresh null vectors of everything seen and collected, as values of the columns the cells use (U, r)."""
-        count = max(min(self._picks, BATCH if self.exact else FLOAT_BATCH), 0) + LEAST
+        count = max(min(self._picks, EXACT_BATCH if self.exact else FLOAT_BATCH), 0) + MIN_NULL_VECTORS
         vectors = null_vectors_for(self._features, self._seen, count, seed=self._seed)
         self.exact = vectors.modulus is not None
         self._table: npt.NDArray[Any]
@@ -124,7 +124,7 @@ class Directions:
         """Measure cell number ``cell``: its group becomes determined, and groups that are now parallel merge."""
         self._seen = np.vstack([self._seen, self._cells[cell]])
         self._picks -= 1
-        if self._table.shape[1] > LEAST:
+        if self._table.shape[1] > MIN_NULL_VECTORS:
             self._restrict(self._values(self._ids[[cell]])[0])
         else:
             self._draw()
@@ -149,7 +149,7 @@ class Directions:
         """Merge groups whose heads are parallel and drop those whose heads are determined."""
         ids = self._ids[self._heads]
         if self.exact:
-            zero, keys = _exact_keys(modular_sum(self._table[:, :LEAST], ids))
+            zero, keys = _exact_keys(modular_sum(self._table[:, :MIN_NULL_VECTORS], ids))
         else:
             length = np.sqrt((self._scale[ids] ** 2).sum(axis=1, keepdims=True))
             zero, keys = _float_keys(self._values(ids) / length)

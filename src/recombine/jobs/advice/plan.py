@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
-VARIANCE_CANDIDATES = 20_000
+MAX_VARIANCE_CANDIDATES = 20_000
 #: Where everything is determined and all proposals together lower it by less than this, there are data enough.
-ENOUGH = 0.01
+MIN_TOTAL_GAIN = 0.01
 
 
 def plan(
@@ -113,7 +113,7 @@ def plan(
         picks += more
     enough = not picks and not len(pool.cells)
     if k is not None and not len(opened) and not (pool.counted & (codes == Verdict.UNDECIDED)).any():
-        enough |= gain is not None and gain < ENOUGH
+        enough |= gain is not None and gain < MIN_TOTAL_GAIN
     blocked = int((~pool.allowed).sum())
     chosen = () if enough else tuple(picks)
     numbers = needed, pool.sampled, blocked, beyond, pool.scale, gain, enough, pool.departures
@@ -134,20 +134,18 @@ def _outside(design: Design, cells: IntArray) -> str:
     return f"Beyond the seen range nothing is planned: {'; '.join(words)}." if words else ""
 
 
-def _limits(
-    design: Design, identification: Identification, pool: Pool, opened: IntArray, seed: int
-) -> tuple[int | None, int]:
+def _limits(design: Design, decided: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
     """Return how many cells it takes to determine what can be, and how many unseen cells never will be."""
-    rank = identification.rank
+    rank = decided.rank
     if rank is None:
         return None, 0
-    if (pool.allowed[opened] | _told_by_others(design, identification.features, pool.cells[opened])).all():
-        full = possible_rank(identification.features, design.possible, seed, null_vectors_for)
+    if (pool.allowed[opened] | _told_by_others(design, decided.features, pool.cells[opened])).all():
+        full = possible_rank(decided.features, design.possible, seed, null_vectors_for)
         return None if full is None else full - rank, 0
     if pool.sampled:
         return None, 0
     allowed = pool.cells[opened[pool.allowed[opened]]]
-    best = null_vectors_for(identification.features, np.vstack([identification.seen.cells, allowed]), 1, seed=seed)
+    best = null_vectors_for(decided.features, np.vstack([decided.seen.cells, allowed]), 1, seed=seed)
     if best.rank is None or best.modulus is None:
         return None, 0
     return best.rank - rank, int(best.values(pool.cells[opened]).any(axis=1).sum())
@@ -155,7 +153,7 @@ def _limits(
 
 def _connect(
     design: Design,
-    identification: Identification,
+    decided: Identification,
     pool: Pool,
     opened: IntArray,
     k: int | None,
@@ -173,16 +171,14 @@ def _connect(
         return [], determined
     ranked, rank = _ranking(design, pool, opened)
     groups = Directions(
-        identification.features,
-        identification.seen.cells
-        if identification.null.spanning is None
-        else identification.seen.cells[identification.null.spanning],
+        decided.features,
+        decided.seen.cells if decided.null.spanning is None else decided.seen.cells[decided.null.spanning],
         pool.cells[opened],
         pool.counted[opened].astype(np.int64),
         rank,
         max_picks if needed is None else min(max_picks, needed),
         None if pool.worth is None else np.where(pool.counted, pool.worth, 0.0)[opened],
-        exact=identification.null.modulus is not None,
+        exact=decided.null.modulus is not None,
         seed=seed,
     )
     thrifty = (k is None and not (some and needed is None)) or (k is not None and needed is not None and k >= needed)
@@ -271,8 +267,8 @@ def _sharpen(
     candidates = np.flatnonzero(targets & pool.allowed)
     if not len(candidates):
         return [], 0.0
-    if len(candidates) > VARIANCE_CANDIDATES:
-        candidates = np.sort(np.random.default_rng(seed).choice(candidates, VARIANCE_CANDIDATES, replace=False))
+    if len(candidates) > MAX_VARIANCE_CANDIDATES:
+        candidates = np.sort(np.random.default_rng(seed).choice(candidates, MAX_VARIANCE_CANDIDATES, replace=False))
     measured = design.typical_precision
     weights = np.append(design.precision[design.train], np.full(len(picks), measured))
     aimed = targets & pool.counted

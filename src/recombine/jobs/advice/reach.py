@@ -34,7 +34,7 @@ class Reach:
     apart: bool = False
 
 
-def reach_what_matters(identification: Identification, pool: Pool, opened: IntArray, seed: int) -> Reach:
+def reach_what_matters(decided: Identification, pool: Pool, opened: IntArray, seed: int) -> Reach:
     """Say among which of the ``opened`` cells (P,) of ``pool`` to choose in order to determine those that matter.
 
     The open cells that matter span a space beside the seen ones. As many cells as it has dimensions determine them
@@ -55,37 +55,32 @@ def reach_what_matters(identification: Identification, pool: Pool, opened: IntAr
     assert pool.worth is not None
     # Of a sampled product the cells that matter are not all at hand.
     matter = opened[pool.worth[opened] > 0]
-    if identification.rank is None or pool.sampled:
+    if decided.rank is None or pool.sampled:
         return Reach(opened, None, 0)
     if not pool.allowed[matter].all():
-        lost = _out_of_reach(identification, pool, opened, matter, seed)
+        lost = _out_of_reach(decided, pool, opened, matter, seed)
         if lost is None or (lost.any() and not pool.whole):
             return Reach(opened, None, 0)
         matter, beyond = matter[~lost], int(lost.sum())
     else:
         beyond = 0
-    span = null_vectors_for(
-        identification.features, np.vstack([identification.seen.cells, pool.cells[matter]]), 1, seed=seed
-    )
+    span = null_vectors_for(decided.features, np.vstack([decided.seen.cells, pool.cells[matter]]), 1, seed=seed)
     if span.rank is None or span.modulus is None:
         return Reach(opened, None, beyond)
     inside = opened[~span.values(pool.cells[opened]).any(axis=1)]
     if not pool.allowed[matter].all():
         chosen = pool.cells[inside[pool.allowed[inside]]]
-        if (
-            null_vectors_for(identification.features, np.vstack([identification.seen.cells, chosen]), 1, seed=seed).rank
-            != span.rank
-        ):
+        if null_vectors_for(decided.features, np.vstack([decided.seen.cells, chosen]), 1, seed=seed).rank != span.rank:
             return Reach(opened, None, beyond, apart=True)
-    return Reach(inside, span.rank - identification.rank, beyond)
+    return Reach(inside, span.rank - decided.rank, beyond)
 
 
 def _out_of_reach(
-    identification: Identification, pool: Pool, opened: IntArray, matter: IntArray, seed: int
+    decided: Identification, pool: Pool, opened: IntArray, matter: IntArray, seed: int
 ) -> BoolArray | None:
     """Say which of the cells that ``matter`` (M,) stay open though all that may be is collected; None if not known."""
     allowed = pool.cells[opened[pool.allowed[opened]]]
-    best = null_vectors_for(identification.features, np.vstack([identification.seen.cells, allowed]), 1, seed=seed)
+    best = null_vectors_for(decided.features, np.vstack([decided.seen.cells, allowed]), 1, seed=seed)
     if best.rank is None or best.modulus is None:
         return None
     return np.asarray(best.values(pool.cells[matter]).any(axis=1))

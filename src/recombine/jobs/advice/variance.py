@@ -14,9 +14,9 @@ from recombine.cells.scaled import ScaledConjunctions
 #: What a matrix or a vector gives at every cell.
 Form = Callable[[FloatArray], FloatArray]
 #: Seen conjunctions up to which the information matrix is inverted (a few seconds).
-MOST_COLUMNS = 2_000
+MAX_VARIANCE_COLUMNS = 2_000
 #: Pivots of a scaled information matrix are no smaller than counts are unequal; rounding leaves zeros far below this.
-SMALLEST_PIVOT = 1e-11
+MIN_VARIANCE_PIVOT = 1e-11
 
 
 class VariancePlan:
@@ -60,7 +60,7 @@ class VariancePlan:
         self._features = features
         self._weighted = isinstance(features, ScaledConjunctions)
         self._noise = 1.0 / measured  # variance of a further cell's mean
-        self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
+        self.affordable = len(self._used) <= MAX_VARIANCE_COLUMNS and len(targets) > 0
         if self.affordable:
             counted = np.ones(len(seen)) if weights is None else weights
             matters = np.ones(len(targets)) if importance is None else importance
@@ -152,7 +152,7 @@ def _generalized_inverse(gram: FloatArray) -> FloatArray:
 
     scale = 1 / np.sqrt(np.diag(gram))
     scaled = gram * scale[:, None] * scale  # with weights the entries differ by orders of magnitude
-    _, pivots, rank, _ = dpstrf(scaled, lower=1, tol=SMALLEST_PIVOT)
+    _, pivots, rank, _ = dpstrf(scaled, lower=1, tol=MIN_VARIANCE_PIVOT)
     independent = np.sort(pivots[:rank] - 1)
     result = np.zeros_like(gram)
     result[np.ix_(independent, independent)] = np.linalg.inv(scaled[np.ix_(independent, independent)])

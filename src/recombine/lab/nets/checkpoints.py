@@ -302,12 +302,10 @@ def next_checkpoint(trainer: str, **facts: object) -> Checkpoint:
     ...     halve(8.0, 3), read_progress(kept.folder)["step"]
     (1.0, 3)
     """
-    checkpoints = _current.get()
-    if checkpoints is None:
+    book = _current.get()
+    if book is None:
         return Checkpoint(None, 0, {})
-    return Checkpoint(
-        checkpoints, checkpoints.next(), {"trainer": trainer, **{name: _told(value) for name, value in facts.items()}}
-    )
+    return Checkpoint(book, book.next(), {"trainer": trainer, **{name: _told(value) for name, value in facts.items()}})
 
 
 def _told(value: Any) -> str:
@@ -357,9 +355,9 @@ def _copied(name: str, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, list | tuple) and any(
-        isinstance(item, np.ndarray) or hasattr(item, "detach") for item in value
+        isinstance(each, np.ndarray) or hasattr(each, "detach") for each in value
     ):
-        return _Arrays(_copied(name, item) for item in value)
+        return _Arrays(_copied(name, each) for each in value)
     try:
         json.dumps(value)
     except (TypeError, ValueError):

@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 #: Seconds without a scheduler, or without a single worker of our own, after which a cluster counts as lost, and that an
 #: answer may take to come.
-PATIENCE = 10
+LOST_AFTER_SECONDS = 10
 LOST = "the scheduler or all workers of the Dask cluster are gone"
 
 #: What Dask's client raises when its scheduler is gone, and after it has closed.
 DISCONNECTED = (OSError, ValueError, RuntimeError, AttributeError)
 
 #: Seconds between two looks at Slurm's queue, which many share.
-QUEUE_LOOK = 15
+QUEUE_LOOK_SECONDS = 15
 
 NAMES = ("inline", "local", "dask", "slurm")
 
@@ -188,7 +188,7 @@ class DaskExecutor(Executor):
         alone = 0
         while not self._broken.wait(1.0):
             alone = 0 if self._connected() else alone + 1
-            if alone >= PATIENCE:
+            if alone >= LOST_AFTER_SECONDS:
                 self._broken.set()
                 self._give_up()
 
@@ -214,7 +214,7 @@ class DaskExecutor(Executor):
         self._broken.set()
         # What is left of a lost cluster may not close in time; that is no news to anybody.
         with contextlib.suppress(*DISCONNECTED):
-            self._client.close(timeout=PATIENCE)
+            self._client.close(timeout=LOST_AFTER_SECONDS)
         # The loop that would have passed answers on has stopped.
         self._give_up()
         if self._cluster is not None:
@@ -227,7 +227,7 @@ def _fetched(inner: Any) -> tuple[Any, Exception | None]:
     from distributed.comm.core import CommClosedError
 
     try:
-        return inner.result(timeout=PATIENCE), None
+        return inner.result(timeout=LOST_AFTER_SECONDS), None
     except (CancelledError, TimeoutError, CommClosedError, KilledWorker) as error:
         return None, BrokenExecutor(f"Dask lost a call ({type(error).__name__}: {error})")
     except Exception as error:
@@ -315,7 +315,7 @@ class SlurmExecutor(Executor):
 
         Submitit asks the accounting, every ten minutes, and not every Slurm keeps one.
         """
-        if self._executor.cluster != "slurm" or not jobs or time.monotonic() - self._looked < QUEUE_LOOK:
+        if self._executor.cluster != "slurm" or not jobs or time.monotonic() - self._looked < QUEUE_LOOK_SECONDS:
             return set()
         self._looked = time.monotonic()
         queued = _queued()

@@ -52,12 +52,10 @@ def source_commit() -> str | None:
 
     Outside one it is what ``$RECOMBINE_COMMIT`` says, which goes along where only the source is taken; else None.
     """
-    folder, named = Path(__file__).parent, os.environ.get("RECOMBINE_COMMIT")
+    root, named = Path(__file__).parent, os.environ.get("RECOMBINE_COMMIT")
 
     def ask(*words: str) -> str:
-        return subprocess.run(
-            ["git", *words], cwd=folder, capture_output=True, text=True, check=True, timeout=10
-        ).stdout
+        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True, timeout=10).stdout
 
     try:
         # An installed package may lie inside somebody else's repository, whose commit says nothing about it.

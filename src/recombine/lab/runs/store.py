@@ -266,14 +266,12 @@ def plain_rows(rows: Sequence[Mapping[str, Any]] | Table) -> list[dict[str, Any]
     >>> plain_rows(Table({"loss": [0.5, 0.25]}))
     [{'loss': 0.5}, {'loss': 0.25}]
     """
-    records = list(rows.rows()) if isinstance(rows, Table) else rows
-    if isinstance(records, str | Mapping) or not isinstance(records, Sequence):
-        raise InputError(
-            f"an experiment returned a {type(records).__name__}; return a list of rows, a Table or a Result"
-        )
-    if not all(isinstance(row, Mapping) for row in records):
+    items = list(rows.rows()) if isinstance(rows, Table) else rows
+    if isinstance(items, str | Mapping) or not isinstance(items, Sequence):
+        raise InputError(f"an experiment returned a {type(items).__name__}; return a list of rows, a Table or a Result")
+    if not all(isinstance(row, Mapping) for row in items):
         raise InputError("an experiment returned a row that is not a dictionary; name every value")
-    return [plain_value(row, f"row {index}", finite=False) for index, row in enumerate(records)]
+    return [plain_value(row, f"row {index}", finite=False) for index, row in enumerate(items)]
 
 
 def _plain_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -285,10 +285,8 @@ def _template(name: str, seed: int, without_repeats: bool) -> ScanSplit:
 def _filler(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     fillers = FILLERS[: int(name[-1])]
     unseen = [verb for verb in (*VERBS, "turn") if verb not in fillers]
-    held_out = np.any([commands().containing(f"{verb} around right") for verb in unseen], axis=0)
-    return ScanSplit(
-        name, np.flatnonzero(~held_out), _template("template_jump_around_right", seed, without_repeats).test
-    )
+    test = np.any([commands().containing(f"{verb} around right") for verb in unseen], axis=0)
+    return ScanSplit(name, np.flatnonzero(~test), _template("template_jump_around_right", seed, without_repeats).test)
 
 
 _Rule = Callable[[str, int, bool], ScanSplit]

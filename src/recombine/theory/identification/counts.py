@@ -151,8 +151,8 @@ def exact_counts(by_verdict: dict[Verdict, int]) -> Counts:
     return Counts(filled, sum(filled.values()), True, 0, dict(filled), dict(filled))
 
 
-def estimated_counts(base: dict[Verdict, int], codes: IntArray, uncounted: int) -> Counts:
-    """Spread ``uncounted`` cells over verdicts as in the sampled ``codes`` (n,); ``base`` holds what is exact.
+def estimated_counts(base: dict[Verdict, int], codes: IntArray, unknown: int) -> Counts:
+    """Spread ``unknown`` cells over verdicts as in the sampled ``codes`` (n,); ``base`` holds what is exact.
 
     Examples
     --------
@@ -165,12 +165,9 @@ def estimated_counts(base: dict[Verdict, int], codes: IntArray, uncounted: int) 
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED):
         hits = int((codes == verdict).sum())
         bounds = _wilson_interval(hits, len(codes))
-        estimate[verdict] = hits * uncounted // len(codes)
-        low[verdict], high[verdict] = (
-            math.floor(bounds[0] * uncounted),
-            min(uncounted, math.ceil(bounds[1] * uncounted)),
-        )
-    estimate[Verdict.DETERMINED] += uncounted - sum(
+        estimate[verdict] = hits * unknown // len(codes)
+        low[verdict], high[verdict] = (math.floor(bounds[0] * unknown), min(unknown, math.ceil(bounds[1] * unknown)))
+    estimate[Verdict.DETERMINED] += unknown - sum(
         estimate[verdict] for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED)
     )
-    return Counts(estimate, exact.total + uncounted, False, len(codes), low, high)
+    return Counts(estimate, exact.total + unknown, False, len(codes), low, high)

@@ -113,7 +113,7 @@ def strip_singletons(ids: IntArray, columns: int) -> Singletons:
     return Singletons(rounds, alive, np.flatnonzero(degree))
 
 
-def solve_block(singletons: Singletons, ids: IntArray) -> tuple[Singletons, IntArray, IntArray] | None:
+def solve_block(stripped: Singletons, ids: IntArray) -> tuple[Singletons, IntArray, IntArray] | None:
     """Solve one row for each column of the largest block, and take it off the other rows that hold the column.
 
     Where every row holds one column of the block, such as one level of a factor, those columns are gone at the price of
@@ -122,7 +122,7 @@ def solve_block(singletons: Singletons, ids: IntArray) -> tuple[Singletons, IntA
     Returns
     -------
     Singletons
-        ``singletons`` with the solved rows removed, and the columns of the block with them.
+        ``stripped`` with the solved rows removed, and the columns of the block with them.
     plus, minus : IntArray, (M, S - 1) each
         The other rows, as unit entries and entries of -1. None instead of all three if some row has two such columns.
 
@@ -133,24 +133,22 @@ def solve_block(singletons: Singletons, ids: IntArray) -> tuple[Singletons, IntA
     >>> solved.rank, solved.columns.tolist(), plus.tolist(), minus.tolist()
     (3, [3, 4], [[4], [4], [4]], [[3], [3], [3]])
     """
-    rows = np.flatnonzero(singletons.rows)
+    rows = np.flatnonzero(stripped.rows)
     if not len(rows):
         return None
     mine = ids[rows]
     block = int(np.argmax([len(np.unique(column)) for column in mine.T]))
-    heads, solved_rows, inverse = np.unique(mine[:, block], return_index=True, return_inverse=True)
-    remaining = np.delete(mine, block, axis=1)
+    heads, chosen, inverse = np.unique(mine[:, block], return_index=True, return_inverse=True)
+    tails = np.delete(mine, block, axis=1)
     in_block = np.zeros(int(ids.max()) + 1, dtype=bool)
     in_block[heads] = True
-    if in_block[remaining].any():
+    if in_block[tails].any():
         return None
-    alive = singletons.rows.copy()
-    alive[rows[solved_rows]] = False
-    unsolved = np.arange(len(rows)) != solved_rows[inverse]
-    solved = Singletons(
-        [*singletons.rounds, (rows[solved_rows], heads)], alive, singletons.columns[~in_block[singletons.columns]]
-    )
-    return solved, remaining[unsolved], remaining[solved_rows[inverse[unsolved]]]
+    alive = stripped.rows.copy()
+    alive[rows[chosen]] = False
+    open_rows = np.arange(len(rows)) != chosen[inverse]
+    solved = Singletons([*stripped.rounds, (rows[chosen], heads)], alive, stripped.columns[~in_block[stripped.columns]])
+    return solved, tails[open_rows], tails[chosen[inverse[open_rows]]]
 
 
 def _row_sums(ids: IntArray, columns: int) -> IntArray:

@@ -191,10 +191,7 @@ class Identification:
         settled = [np.ones(size, dtype=bool) for size in self.features.sizes]
         for verdict, masks in reversed(self._open_levels):
             settled = [mask & ~left_open for mask, left_open in zip(settled, masks, strict=True)]
-            counts[verdict], remaining = (
-                remaining - (settled_cells := self.possible.known(settled).count),
-                settled_cells,
-            )
+            counts[verdict], remaining = (remaining - (count := self.possible.known(settled).count), count)
         return counts
 
     def _counted_one_by_one(self) -> dict[Verdict, int]:
@@ -330,14 +327,12 @@ def identify(
     """
     cells = as_cells(seen, "seen")
     groups = tuple(tuple(sorted(int(factor) for factor in group)) for group in symmetric)
-    target_cells = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
+    goal = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
     following = () if possible is None else possible.following
-    features = additive_model(_all_sizes(cells, target_cells, sizes, groups), order, groups, following, scales)
+    features = additive_model(_all_sizes(cells, goal, sizes, groups), order, groups, following, scales)
     _checked(cells, features.sizes, "seen")
-    if target_cells is not None:
-        _checked(target_cells, features.sizes, "targets")
-    seen_cells = SeenCells(features, cells)
-    null = null_vectors_for(features, seen_cells.cells, route=route, seed=seed)
-    return Identification(
-        features, seen_cells, target_cells, null, possible or Possible.product(features.sizes, groups)
-    )
+    if goal is not None:
+        _checked(goal, features.sizes, "targets")
+    cells_seen = SeenCells(features, cells)
+    null = null_vectors_for(features, cells_seen.cells, route=route, seed=seed)
+    return Identification(features, cells_seen, goal, null, possible or Possible.product(features.sizes, groups))

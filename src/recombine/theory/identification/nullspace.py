@@ -113,21 +113,17 @@ def possible_rank(
 
 
 def _part_ranks(
-    features: Conjunctions, combinations: Combinations, seed: int, vectors: Callable[..., NullVectors]
+    features: Conjunctions, group: Combinations, seed: int, vectors: Callable[..., NullVectors]
 ) -> list[int] | None:
     """Return the ranks of combinations at order 0, 1, ... up to the model's."""
-    free = [factor for factor in combinations.places if factor in features.free]
+    free = [factor for factor in group.places if factor in features.free]
     top = min(features.order, len(free))
-    if not len(combinations.table):
+    if not len(group.table):
         return [0] * (top + 1)
     curved = isinstance(features, ScaledConjunctions) and any(features.scales[factor] for factor in free)
-    if combinations.twins and not curved:
-        return [math.comb(len(combinations.table) - 1 + order, order) for order in range(top + 1)]
-    rows = (
-        combinations.rows
-        if combinations.twins
-        else distinct(combinations.table[:, [combinations.places.index(factor) for factor in free]])[0]
-    )
+    if group.twins and not curved:
+        return [math.comb(len(group.table) - 1 + order, order) for order in range(top + 1)]
+    rows = group.rows if group.twins else distinct(group.table[:, [group.places.index(factor) for factor in free]])[0]
     ranks: list[int] = [1]
     for order in range(1, top + 1):
         rank: int | None = len(rows)
@@ -404,15 +400,5 @@ def _by_projection(
             f"{len(columns)} seen conjunctions are too many for a full set of null vectors; ask for a number of them"
         )
     generator = np.random.default_rng(seed)
-    projection = project(ids, len(columns), FLOAT_NULL_VECTORS if count is None else int(count), generator)
-    return NullVectors(
-        features,
-        columns,
-        projection.table,
-        Route.PROJECTION,
-        projection.rank,
-        None,
-        projection.scale,
-        projection.error,
-        seed,
-    )
+    null = project(ids, len(columns), FLOAT_NULL_VECTORS if count is None else int(count), generator)
+    return NullVectors(features, columns, null.table, Route.PROJECTION, null.rank, None, null.scale, null.error, seed)

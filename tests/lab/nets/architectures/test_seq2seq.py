@@ -16,8 +16,7 @@ from recombine.errors import InputError
 from recombine.lab.nets.architecture import stack_networks
 from recombine.lab.nets.architectures.mlp import MLP
 from recombine.lab.nets.architectures.seq2seq import Seq2Seq, sequence_rows, sequences_right
-from recombine.lab.nets.ensemble.ensemble import Ensemble
-from recombine.lab.nets.ensemble.ledger import Trained
+from recombine.lab.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.lab.nets.ensemble.optimisers import Adam
 from recombine.lab.nets.losses import loss_named
 from recombine.lab.worlds.scan import commands, scan_reading

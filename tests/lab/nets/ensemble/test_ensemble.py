@@ -9,8 +9,7 @@ import torch
 from recombine.errors import InputError
 from recombine.lab.nets.architecture import Tensors
 from recombine.lab.nets.architectures.mlp import MLP
-from recombine.lab.nets.ensemble.ensemble import Ensemble
-from recombine.lab.nets.ensemble.ledger import Trained
+from recombine.lab.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.lab.nets.ensemble.optimisers import SGD, Adam
 
 RNG = np.random.default_rng(5)

@@ -16,7 +16,7 @@ import torch
 from recombine.errors import InputError
 from recombine.lab.nets.architectures import MLP
 from recombine.lab.nets.ensemble import SGD, Adam, Cosine, Ensemble, ensemble, on_chip
-from recombine.lab.nets.ensemble.ledger import Trained
+from recombine.lab.nets.ensemble.ensemble import Trained
 from recombine.lab.nets.ensemble.on_chip import LOSSES, Chip, Layout, choose_layout
 
 HERE = Path(__file__).parent

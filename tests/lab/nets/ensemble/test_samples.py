@@ -14,8 +14,7 @@ from recombine.lab.nets.architectures.convnet import ConvNet
 from recombine.lab.nets.architectures.mlp import MLP
 from recombine.lab.nets.architectures.resnet import ResNet
 from recombine.lab.nets.architectures.vit import ViT
-from recombine.lab.nets.ensemble.ensemble import Ensemble
-from recombine.lab.nets.ensemble.ledger import Trained
+from recombine.lab.nets.ensemble.ensemble import Ensemble, Trained
 
 RNG = np.random.default_rng(3)
 VALUES = torch.from_numpy(RNG.standard_normal((5, 12, 4)))

@@ -15,8 +15,7 @@ from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
 from recombine.lab import tasks
 from recombine.lab.nets.architectures.convnet import ConvNet
-from recombine.lab.nets.ensemble.ensemble import Ensemble
-from recombine.lab.nets.ensemble.ledger import Trained
+from recombine.lab.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.lab.nets.ensemble.optimisers import SGD, Adam
 from recombine.lab.nets.ensemble.samples import Gather
 from recombine.lab.worlds.images.draws import draw_images, stack_draws

@@ -140,10 +140,8 @@ class ResNet(Architecture):
         def layer(name: str, images: Tensor, residual: Tensor | None = None, **how: Any) -> Tensor:
             weight, norm = parameters[f"{name}.weight"], f"{name}.norm"
             gain, shift = parameters[f"{norm}.gain"], parameters[f"{norm}.shift"]
-            running = None if training else (statistics[f"{norm}.mean"], statistics[f"{norm}.variance"])
-            result, mean, variance = normalised_convolution(
-                images, weight, gain, shift, residual, running=running, **how
-            )
+            fixed = None if training else (statistics[f"{norm}.mean"], statistics[f"{norm}.variance"])
+            result, mean, variance = normalised_convolution(images, weight, gain, shift, residual, running=fixed, **how)
             if training:
                 update_statistics(norm, statistics, mean, variance, result[0, :, 1:-1, 1:-1, 0].numel())
             return result

@@ -122,9 +122,9 @@ class Seq2Seq(Architecture):
         lengths = (read > 0).sum(-1, keepdim=True) + 1
         if read.device.type == "cpu":
             read = read[..., : int(lengths.max())]
-        positions = torch.arange(read.shape[-1], device=read.device)
+        steps = torch.arange(read.shape[-1], device=read.device)
         # Place of the symbol that comes at each step from the end; after the last one, anything.
-        mirrored = (lengths - 1 - positions).clamp_min(0)
+        mirrored = (lengths - 1 - steps).clamp_min(0)
         both = torch.stack([read, read.gather(-1, mirrored)], dim=1).flatten(0, 1)
         hot = _hot(both.transpose(1, 2), self.symbols_in, dtype)  # (2c, L, B, V)
         words = parameters["read"].repeat_interleave(2, dim=0)
@@ -139,9 +139,7 @@ class Seq2Seq(Architecture):
         back = back.gather(2, mirrored.unsqueeze(-1).expand(-1, -1, -1, self.encoder))
         states = torch.cat([forth, back], dim=-1).flatten(1, 2)
         memory = torch.bmm(states, parameters["memory"]).view(networks, batch, -1, self.decoder)
-        blocked = torch.zeros(positions.shape, dtype=dtype, device=read.device).masked_fill(
-            positions >= lengths, -math.inf
-        )
+        blocked = torch.zeros(steps.shape, dtype=dtype, device=read.device).masked_fill(steps >= lengths, -math.inf)
         return memory, blocked, last[0], last[1]
 
     @torch.no_grad()

@@ -251,14 +251,13 @@ def single_task(
     """
     X, truth = _placed(inputs, dtype, device, "inputs"), _placed(teachers, dtype, device, "teachers")
     _check(X, truth)
-    starts = [_placed(weights, dtype, device, name) for weights, name in zip(start, ("up", "down"), strict=True)]
-    for weights in starts:
-        if tuple(weights.shape) not in {(len(truth), 1), tuple(truth.shape)}:
+    starts = [_placed(side, dtype, device, name) for side, name in zip(start, ("up", "down"), strict=True)]
+    for side in starts:
+        if tuple(side.shape) not in {(len(truth), 1), tuple(truth.shape)}:
             raise InputError(
-                f"start has shape {tuple(weights.shape)}; give {tuple(truth.shape)}, a column per network, "
-                "or one for all"
+                f"start has shape {tuple(side.shape)}; give {tuple(truth.shape)}, a column per network, or one for all"
             )
-    up, down = (weights.expand(truth.shape).clone() for weights in starts)
+    up, down = (side.expand(truth.shape).clone() for side in starts)
     return SingleTask.start(X, truth, up, down)
 
 

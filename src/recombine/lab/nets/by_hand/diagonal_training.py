@@ -165,9 +165,7 @@ class _Run:
             self.columns.state[name][..., wild] = self.first[name][..., again]
 
     def result(self) -> TrainedDiagonal:
-        loss, test, best, rate = (
-            tensor.double().cpu().numpy() for tensor in (self.loss, self.test, self.best, self.rate)
-        )
+        loss, test, best, rate = (item.double().cpu().numpy() for item in (self.loss, self.test, self.best, self.rate))
         stopped = loss < self.schedule.stop
         return TrainedDiagonal(
             self.beta.double().cpu().numpy(), loss, test, best, self.taken.cpu().numpy(), stopped, rate

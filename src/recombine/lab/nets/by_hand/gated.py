@@ -30,7 +30,7 @@ KINDS = ("one-layer", "contexts", "relu", "frozen")
 #: Beyond this many contexts rows are looked up one by one; below, one product for all of them is faster.
 FEW_CONTEXTS = 8
 #: Samples that are evaluated at once.
-BLOCK = 2000
+OUTPUT_BLOCK_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +130,8 @@ class GatedNetworks:
         """Return f (E, n) at inputs ``X`` (n, d)."""
         points = as_points(X, self.weights.shape[-1])
         blocks = [torch.zeros(len(self), 0, dtype=self.weights.dtype, device=self.device)]
-        for start in range(0, len(points), BLOCK):
-            block = points[start : start + BLOCK]
+        for start in range(0, len(points), OUTPUT_BLOCK_ROWS):
+            block = points[start : start + OUTPUT_BLOCK_ROWS]
             placed = torch.tensor(block, dtype=self.weights.dtype, device=self.device)
             inputs = placed.expand(len(self), *placed.shape)
             active, _ = self.activities(inputs, self.ids(block))

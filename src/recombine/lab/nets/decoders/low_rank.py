@@ -94,9 +94,7 @@ class LowRankDecoder(ImageDecoder):
 
     def embedding(self, parameters: Tensors, factor: str) -> Tensor:
         """Return the image of every value of a factor, (c, side, side * side), row by row."""
-        columns, rows = (
-            functional.normalize(parameters[f"{factor}.{side_name}"], dim=-1) for side_name in ("columns", "rows")
-        )
+        columns, rows = (functional.normalize(parameters[f"{factor}.{name}"], dim=-1) for name in ("columns", "rows"))
         weighted = columns * parameters[f"{factor}.weights"].unsqueeze(-1)
         # Vectors are (c, value, component, pixel): sum over components of column times row.
         return (weighted.transpose(2, 3) @ rows).flatten(2)

@@ -18,7 +18,7 @@ from torch.nn import functional
 #: Images whose slopes are added up in one product, where that many divide a batch.
 IMAGES = 8
 #: Fewer output channels than this are spread line by line.
-NARROW = 8
+MIN_WIDE_CHANNELS = 8
 
 
 def upsampled_convolution(maps: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -61,7 +61,7 @@ def upsampled_convolution(maps: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         rows = torch.bmm(matrix, mixed) if rows is None else torch.baddbmm(rows, matrix, mixed)
     assert rows is not None
     taps = rows.view(groups * batch * 2 * height, 2 * width, out)
-    if out < NARROW:
+    if out < MIN_WIDE_CHANNELS:
         lines = taps.transpose(1, 2).reshape(-1, 2 * width) @ across[2].t()
         spread = lines.view(groups, batch, 2 * height, out, 2 * width).transpose(3, 4)
     else:

@@ -20,7 +20,7 @@ from torch import Tensor
 from recombine.lab.nets.decoders.upsampling import upsampling_matrix
 
 #: Columns and rows of shares of slopes that are added up at once.
-RUN, ROWS = 64, 32
+RUN, SUM_TILE_ROWS = 64, 32
 #: Output channels that are mixed at once, where there are more.
 PART = 16
 #: Fewest columns of which one program finds the slopes.
@@ -365,7 +365,7 @@ class _Enlarged(torch.autograd.Function):
         )  # fmt: skip
         filters, shifts = torch.empty_like(weight), weight.new_empty(groups, shapes.out)
         _add_up[triton.cdiv(size + shapes.out, RUN), groups](
-            sums, filters, shifts, programs * slices, size, shapes.out, RUN=RUN, ROWS=ROWS
+            sums, filters, shifts, programs * slices, size, shapes.out, RUN=RUN, ROWS=SUM_TILE_ROWS
         )
         return below, filters, shifts, None
 

@@ -8,7 +8,7 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.lab.nets.ensemble.ensemble import Ensemble as Ensemble
-    from recombine.lab.nets.ensemble.ledger import Trained as Trained
+    from recombine.lab.nets.ensemble.ensemble import Trained as Trained
     from recombine.lab.nets.ensemble.modules import Module as Module
     from recombine.lab.nets.ensemble.optimisers import SGD as SGD
     from recombine.lab.nets.ensemble.optimisers import Adam as Adam

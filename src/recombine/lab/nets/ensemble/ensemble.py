@@ -22,7 +22,7 @@ from recombine.lab.nets.architecture import Architecture, Forward, Tensors, sele
 from recombine.lab.nets.checkpoints import next_checkpoint
 from recombine.lab.nets.devices import usable_device
 from recombine.lab.nets.ensemble.batches import Rows, row_pools
-from recombine.lab.nets.ensemble.ledger import Ledger, Trained
+from recombine.lab.nets.ensemble.ledger import Ledger
 from recombine.lab.nets.ensemble.loop import TrainingPlan, Watch, final_outputs, train_chunk
 from recombine.lab.nets.ensemble.on_chip import OnChipChunk, why_not_on_chip
 from recombine.lab.nets.ensemble.one_hidden import OneHiddenChunk, fits_one_hidden
@@ -330,6 +330,52 @@ class Ensemble:
                     row[networks] = outputs
         how = (ledger.loss, ledger.steps, ledger.stopped, ledger.diverged)
         return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched, route)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """E trained networks and how they got there.
+
+    Attributes
+    ----------
+    parameters, statistics : dict of Tensor
+        Stacked on a leading axis of length E.
+    loss : Tensor, shape (E,)
+        Training loss of the final parameters (with mini-batches or batch normalisation: of the last batch).
+    steps : Tensor of int, shape (E,)
+        Updates each network took.
+    stopped, diverged : Tensor of bool, shape (E,)
+        Whether its loss fell below the threshold; whether its loss became infinite or not a number.
+    recorded : tuple of int
+        Steps at which the history was written, R of them; 0 is the untrained network.
+    history : Tensor, shape (R, E)
+        Training loss after that many updates.
+    watched : Tensor or None, shape (R, E, M, K)
+        Outputs on the watched inputs after that many updates, or what the architecture keeps of them; (R, E, ...) of
+        what a watching function returned.
+    route : str
+        How the steps were computed: "on chip", "by hand" or "autograd".
+    """
+
+    ensemble: Ensemble
+    parameters: Tensors
+    statistics: Tensors
+    loss: Tensor
+    steps: Tensor
+    stopped: Tensor
+    diverged: Tensor
+    recorded: tuple[int, ...]
+    history: Tensor
+    watched: Tensor | None
+    route: str
+
+    def __repr__(self) -> str:
+        many, architecture = len(self.ensemble), self.ensemble.architecture
+        return f"Trained({many} networks of {architecture}, {len(self.recorded)} records, {self.route})"
+
+    def outputs(self, inputs: Inputs) -> Tensor:
+        """Return the networks' outputs (E, M, K) on inputs (M, ...) or (E, M, ...)."""
+        return self.ensemble.outputs(self.parameters, self.statistics, inputs)
 
 
 def _per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list[float]:

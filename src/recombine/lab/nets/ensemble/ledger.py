@@ -1,21 +1,17 @@
-"""What a training leaves behind: the book that is kept while networks train, and what is handed out at the end."""
+"""What a training leaves behind: the book that is kept while networks train."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from recombine.lab.nets.architecture import Tensors
 from recombine.lab.nets.checkpoints import State
-from recombine.lab.nets.ensemble.samples import Inputs
 from recombine.lab.nets.ensemble.steps import Chunk
-
-if TYPE_CHECKING:
-    from recombine.lab.nets.ensemble.ensemble import Ensemble
 
 #: What is counted for each network.
 COUNTS = ("loss", "steps", "stopped", "diverged")
@@ -85,49 +81,3 @@ class Ledger:
             if kind == "watched" and path.endswith("/networks"):
                 row = int(path.partition("/")[0])
                 self.watched[row].append((networks, tensors[name.removesuffix("networks") + "outputs"]))
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """E trained networks and how they got there.
-
-    Attributes
-    ----------
-    parameters, statistics : dict of Tensor
-        Stacked on a leading axis of length E.
-    loss : Tensor, shape (E,)
-        Training loss of the final parameters (with mini-batches or batch normalisation: of the last batch).
-    steps : Tensor of int, shape (E,)
-        Updates each network took.
-    stopped, diverged : Tensor of bool, shape (E,)
-        Whether its loss fell below the threshold; whether its loss became infinite or not a number.
-    recorded : tuple of int
-        Steps at which the history was written, R of them; 0 is the untrained network.
-    history : Tensor, shape (R, E)
-        Training loss after that many updates.
-    watched : Tensor or None, shape (R, E, M, K)
-        Outputs on the watched inputs after that many updates, or what the architecture keeps of them; (R, E, ...) of
-        what a watching function returned.
-    route : str
-        How the steps were computed: "on chip", "by hand" or "autograd".
-    """
-
-    ensemble: Ensemble
-    parameters: Tensors
-    statistics: Tensors
-    loss: Tensor
-    steps: Tensor
-    stopped: Tensor
-    diverged: Tensor
-    recorded: tuple[int, ...]
-    history: Tensor
-    watched: Tensor | None
-    route: str
-
-    def __repr__(self) -> str:
-        many, architecture = len(self.ensemble), self.ensemble.architecture
-        return f"Trained({many} networks of {architecture}, {len(self.recorded)} records, {self.route})"
-
-    def outputs(self, inputs: Inputs) -> Tensor:
-        """Return the networks' outputs (E, M, K) on inputs (M, ...) or (E, M, ...)."""
-        return self.ensemble.outputs(self.parameters, self.statistics, inputs)

@@ -17,7 +17,7 @@ from recombine.lab.nets.architectures.mlp import MLP
 from recombine.lab.nets.ensemble.steps import Chunk, ChunkSetting, TrainingState
 
 #: Below this width a product and a sum beat one small matrix product per network.
-NARROW = 200
+MAX_NARROW_WIDTH = 200
 
 _mask = torch.ops.aten.threshold_backward.grad_input
 
@@ -59,7 +59,7 @@ class OneHiddenChunk(Chunk):
         samples = len(self.x)
         self.z = self.x.new_empty(samples, networks * width)
         self.hidden = self.z.view(samples, networks, width)
-        self.scratch = self.x.new_empty(samples, networks, width) if width < NARROW else None
+        self.scratch = self.x.new_empty(samples, networks, width) if width < MAX_NARROW_WIDTH else None
         self.total = self.x.new_empty(rows - 1, networks * width)
         self.product = self.x.new_empty(rows - 1, networks, width)
         self.outputs = self.x.new_empty(networks, samples, 1)

@@ -15,7 +15,7 @@ import triton.language as tl
 from torch import Tensor
 
 #: Rows of a tile where a pass only reads and writes.
-ROWS = 128
+TILE_ROWS = 128
 #: Outputs of a matrix product below which neighbouring pixels are computed together; see `_together`.
 BROAD = 128
 #: Programs that keep a GPU busy while it reduces over the pixels of a batch.
@@ -183,7 +183,7 @@ def convolve_and_sum(
     together = _together(out, side, width, wide, stride=stride, origin=origin)
     outs, more = together * out, (side + together - 1) // together
     pixels = batch * tall * wide // together
-    tiles = triton.cdiv(pixels, ROWS)
+    tiles = triton.cdiv(pixels, TILE_ROWS)
     sums = torch.empty(2, networks, tiles, together, out, dtype=torch.float32, device=images.device)
     filters = _widened(weight, together)
     shift = filters if bias is None else bias.repeat(1, together)
@@ -191,7 +191,7 @@ def convolve_and_sum(
     _convolve[(tiles, networks)](
         images, filters, shift, result, sums[0], sums[1], pixels, height, width // together, tall, wide // together,
         CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
-        RECTIFY=bias is not None, SUM=summed, ROWS=ROWS, RUN=_run(more * together * channels, images.itemsize < 4),
+        RECTIFY=bias is not None, SUM=summed, ROWS=TILE_ROWS, RUN=_run(more * together * channels, images.itemsize < 4),
         num_warps=warps, num_stages=stages,
     )  # fmt: skip
     return result, sums.sum((2, 3)) if summed else sums
@@ -226,7 +226,7 @@ def _filter_slopes(images: Tensor, above: Tensor, side: int, tall: int, wide: in
     _correlate[(splits, blocks, networks)](
         images, above, slopes, pixels, height, width // together, tall, wide // together, share,
         CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
-        ROWS=rows, RUN=run, HALVES=images.is_cuda and images.itemsize == 4, num_warps=warps, num_stages=stages,
+        TILE_ROWS=rows, RUN=run, HALVES=images.is_cuda and images.itemsize == 4, num_warps=warps, num_stages=stages,
     )  # fmt: skip
     joined = slopes.sum(1)
     each = [joined[:, :, shift : shift + side, :, shift] for shift in range(together)]
@@ -263,11 +263,11 @@ class _RectifiedConvolution(torch.autograd.Function):
         margin = weight.shape[2] - 1
         above = images.new_empty(networks, batch, height + margin, width + margin, out)
         spots = above[0, ..., 0].numel()
-        tiles = triton.cdiv(spots, ROWS)
+        tiles = triton.cdiv(spots, TILE_ROWS)
         sums = torch.empty(networks, tiles, out, dtype=torch.float32, device=images.device)
         _through_rectifier[(tiles, networks)](
             slope.contiguous(), rectified, by_sum.contiguous(), 2 * by_square, above, sums, spots, tall, wide,
-            OUT=out, MARGIN=margin, ROWS=ROWS,
+            OUT=out, MARGIN=margin, ROWS=TILE_ROWS,
         )  # fmt: skip
         below, filters = slopes_of(images, weight, above, tall, wide, 1, 0, ctx.needs_input_grad[0])
         return below, filters, sums.sum(1)

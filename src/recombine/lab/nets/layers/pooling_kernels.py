@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.lab.nets.layers.convolution_kernels import ROWS
+from recombine.lab.nets.layers.convolution_kernels import TILE_ROWS
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -89,8 +89,8 @@ class _NormalisedPool(torch.autograd.Function):
         tall, wide = height // pool, width // pool
         result = images.new_empty(networks, batch, out, tall, wide)
         windows = batch * tall * wide
-        _pool[(triton.cdiv(windows, ROWS), networks)](
-            images, gain, shift, result, windows, height, width, tall, wide, OUT=out, POOL=pool, ROWS=ROWS
+        _pool[(triton.cdiv(windows, TILE_ROWS), networks)](
+            images, gain, shift, result, windows, height, width, tall, wide, OUT=out, POOL=pool, ROWS=TILE_ROWS
         )
         ctx.save_for_backward(images, gain, shift)
         ctx.pool = pool
@@ -102,12 +102,12 @@ class _NormalisedPool(torch.autograd.Function):
         networks, batch, height, width, out = images.shape
         pool = ctx.pool
         windows = batch * triton.cdiv(height, pool) * triton.cdiv(width, pool)
-        tiles = triton.cdiv(windows, ROWS)
+        tiles = triton.cdiv(windows, TILE_ROWS)
         result = torch.empty_like(images)
         sums = torch.empty(2, networks, tiles, out, dtype=torch.float32, device=images.device)
         _unpool[(tiles, networks)](
             slope.contiguous(), images, gain, shift, result, sums[0], sums[1], windows, batch, height, width,
-            height // pool, width // pool, OUT=out, POOL=pool, ROWS=ROWS,
+            height // pool, width // pool, OUT=out, POOL=pool, ROWS=TILE_ROWS,
         )  # fmt: skip
         return result, sums[0].sum(1), sums[1].sum(1), None
 

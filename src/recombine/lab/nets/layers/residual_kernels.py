@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.lab.nets.layers.convolution_kernels import ROWS, channels_last, convolve_and_sum, slopes_of
+from recombine.lab.nets.layers.convolution_kernels import TILE_ROWS, channels_last, convolve_and_sum, slopes_of
 from recombine.lab.nets.layers.side_by_side import EPSILON
 
 
@@ -101,9 +101,9 @@ def _framed(raw: Tensor, gain: Tensor, shift: Tensor, residual: Tensor | None, r
     networks, batch, height, width, out = raw.shape
     result = raw.new_empty(networks, batch, height + 2, width + 2, out)
     spots = result[0, ..., 0].numel()
-    _activate[(triton.cdiv(spots, ROWS), networks)](
+    _activate[(triton.cdiv(spots, TILE_ROWS), networks)](
         raw, gain, shift, raw if residual is None else residual, result, spots, height, width,
-        OUT=out, ADD=residual is not None, RECTIFY=rectify, ROWS=ROWS,
+        OUT=out, ADD=residual is not None, RECTIFY=rectify, ROWS=TILE_ROWS,
     )  # fmt: skip
     return result
 
@@ -135,10 +135,10 @@ class _NormalisedConvolution(torch.autograd.Function):
         slope = slope.contiguous()
         networks, batch, height, width, out = raw.shape
         pixels = batch * height * width
-        tiles = triton.cdiv(pixels, ROWS)
+        tiles = triton.cdiv(pixels, TILE_ROWS)
         sums = torch.empty(2, networks, tiles, out, dtype=torch.float32, device=raw.device)
         _sums[(tiles, networks)](
-            slope, result, raw, sums[0], sums[1], pixels, height, width, OUT=out, RECTIFY=rectify, ROWS=ROWS
+            slope, result, raw, sums[0], sums[1], pixels, height, width, OUT=out, RECTIFY=rectify, ROWS=TILE_ROWS
         )
         by_shift, by_raw = sums.sum(2).unbind()
         by_gain = (by_raw - mean * by_shift) * spread
@@ -148,9 +148,9 @@ class _NormalisedConvolution(torch.autograd.Function):
         margin = weight.shape[2] - 1
         above = images.new_empty(*images.shape[:2], images.shape[2] + margin, images.shape[3] + margin, out)
         spots = above[0, ..., 0].numel()
-        _spread[(triton.cdiv(spots, ROWS), networks)](
+        _spread[(triton.cdiv(spots, TILE_ROWS), networks)](
             slope, result, raw, scale, constant, linear, above, spots, *above.shape[2:4], height, width,
-            OUT=out, RECTIFY=rectify, STRIDE=stride, OFFSET=origin + margin, ROWS=ROWS,
+            OUT=out, RECTIFY=rectify, STRIDE=stride, OFFSET=origin + margin, ROWS=TILE_ROWS,
         )  # fmt: skip
         below, filters = slopes_of(images, weight, above, height, width, stride, origin, ctx.needs_input_grad[0])
         beside = slope * (result > 0) if ctx.needs_input_grad[4] else None

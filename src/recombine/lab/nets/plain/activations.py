@@ -150,10 +150,8 @@ def named_layers(model: nn.Module, layers: Sequence[str]) -> dict[str, nn.Module
     named = dict(model.named_modules())
     for name in layers:
         if name not in named:
-            layer_names = [layer for layer in named if layer]
-            raise InputError(
-                f"layer {name!r} is not in the model;{near_miss(name, layer_names)} Layers: {listing(layer_names)}"
-            )
+            names = [layer for layer in named if layer]
+            raise InputError(f"layer {name!r} is not in the model;{near_miss(name, names)} Layers: {listing(names)}")
     return {name: named[name] for name in layers}
 
 

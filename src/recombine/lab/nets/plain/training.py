@@ -242,12 +242,11 @@ def train_in_turns(
     accuracies: list[float] = []
     checkpoint = next_checkpoint(
         "plain",
-        **{"first weights": dict(first.model.state_dict()), "samples": [training.samples for training in trainings]},
-        **{"optimiser": first.optimiser, "epochs": epochs, "weight": [training.weight for training in trainings]},
+        **{"first weights": dict(first.model.state_dict()), "samples": [each.samples for each in trainings]},
+        **{"optimiser": first.optimiser, "epochs": epochs, "weight": [each.weight for each in trainings]},
         **{
             "recipe": [
-                (training.recipe.batch, training.recipe.stop, training.recipe.outputs, training.recipe.half)
-                for training in trainings
+                (each.recipe.batch, each.recipe.stop, each.recipe.outputs, each.recipe.half) for each in trainings
             ]
         },
         seed=first.recipe.seed,
@@ -263,7 +262,7 @@ def train_in_turns(
             rounds, accuracies, done = state["rounds"], state["accuracies"], state["learned"]
         while len(rounds) < epochs and not done:
             checkpoint.offer(len(rounds), saved)
-            rounds.append([training.epoch() for training in trainings])
+            rounds.append([each.epoch() for each in trainings])
             if first.test is not None:
                 accuracies.append(first.accuracy())
             done = learned(rounds[-1])

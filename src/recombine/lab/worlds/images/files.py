@@ -30,8 +30,8 @@ Bytes = npt.NDArray[np.uint8]
 #: Pixels (N, channels, height, width) and labels (N,).
 Labelled = tuple[Bytes, IntArray]
 
-SIDE = 32
-PIXELS = 3 * SIDE * SIDE
+CIFAR_SIDE = 32
+PIXELS = 3 * CIFAR_SIDE * CIFAR_SIDE
 
 _RECONSTRUCT: Any = np.empty(0).__reduce__()[0]
 
@@ -48,12 +48,8 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
     >>> [path.name for path in files_below(folder, r"(train|test)[.]bin")]
     ['train.bin']
     """
-    expression = re.compile(pattern)
-    return [
-        Path(folder_path, name)
-        for folder_path, _, names in _walk(folder)
-        for name in sorted(filter(expression.fullmatch, names))
-    ]
+    regex = re.compile(pattern)
+    return [Path(path, name) for path, _, names in _walk(folder) for name in sorted(filter(regex.fullmatch, names))]
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -191,7 +187,7 @@ def _checked(path: Path, pixels: npt.NDArray[Any], labels: npt.NDArray[Any]) -> 
             f"{path} is not a CIFAR batch: expected bytes of shape (N, {PIXELS}) and N labels, "
             f"found {pixels.dtype} {pixels.shape} and {labels.shape}"
         )
-    return pixels.reshape(-1, 3, SIDE, SIDE), labels.astype(np.int64)
+    return pixels.reshape(-1, 3, CIFAR_SIDE, CIFAR_SIDE), labels.astype(np.int64)
 
 
 def _read_binary(path: Path, classes: int) -> Labelled:
@@ -203,7 +199,7 @@ def _read_binary(path: Path, classes: int) -> Labelled:
             f"{path} is not whole: expected a multiple of {heads + PIXELS:,} bytes, found {len(content):,}"
         )
     records = np.frombuffer(content, np.uint8).reshape(-1, heads + PIXELS)
-    return records[:, heads:].reshape(-1, 3, SIDE, SIDE), records[:, heads - 1].astype(np.int64)
+    return records[:, heads:].reshape(-1, 3, CIFAR_SIDE, CIFAR_SIDE), records[:, heads - 1].astype(np.int64)
 
 
 def _read_sprites(paths: list[Path], split: str) -> Labelled:
@@ -218,13 +214,15 @@ def _read_sprites(paths: list[Path], split: str) -> Labelled:
         raise InputError(f"{path} is not a list of labels: expected JSON, found: {error}") from None
     if labels.dtype.kind != "i" or labels.shape != rows.shape[:1]:
         raise InputError(f"{path} does not fit its sprites: expected {len(rows):,} labels, found {labels.size:,}")
-    return rows.reshape(-1, SIDE, SIDE, 3).transpose(0, 3, 1, 2), labels.astype(np.int64)
+    return rows.reshape(-1, CIFAR_SIDE, CIFAR_SIDE, 3).transpose(0, 3, 1, 2), labels.astype(np.int64)
 
 
 def _sprite(path: Path) -> Bytes:
     rows = _png(path)
-    if rows.shape[1] != SIDE * SIDE:
-        raise InputError(f"{path} is not a sprite: expected {SIDE * SIDE:,} pixels per row, found {rows.shape[1]:,}")
+    if rows.shape[1] != CIFAR_SIDE * CIFAR_SIDE:
+        raise InputError(
+            f"{path} is not a sprite: expected {CIFAR_SIDE * CIFAR_SIDE:,} pixels per row, found {rows.shape[1]:,}"
+        )
     return rows
 
 
@@ -235,10 +233,10 @@ def _read_class_folders(folder: Path) -> Labelled:
     labels = np.repeat(np.arange(len(classes)), [len(group) for group in paths])
     if not len(labels):
         raise InputError(f"{folder} holds no images: expected CLASS/*.png, found {len(classes)} folders without any")
-    pixels = np.empty((len(labels), SIDE, SIDE, 3), np.uint8)
+    pixels = np.empty((len(labels), CIFAR_SIDE, CIFAR_SIDE, 3), np.uint8)
     for row, path in enumerate(itertools.chain.from_iterable(paths)):
         image = _png(path)
-        if image.shape != (SIDE, SIDE, 3):
+        if image.shape != (CIFAR_SIDE, CIFAR_SIDE, 3):
             raise InputError(f"{path} is not of CIFAR: expected 32 x 32 pixels, found {image.shape[1]} x {len(image)}")
         pixels[row] = image
     return pixels.transpose(0, 3, 1, 2), labels

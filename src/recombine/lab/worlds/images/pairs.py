@@ -91,8 +91,8 @@ class ImagePairs:
 
     def _store(self, images: Images, rows: IntArray, device: str) -> None:
         """Keep the lines of all images that are used, numbered anew, and the number of each channel's first line."""
-        used, inverse = np.unique(rows, return_inverse=True)
-        self.index = torch.from_numpy(inverse.reshape(rows.shape)).to(device)
+        used, ids = np.unique(rows, return_inverse=True)
+        self.index = torch.from_numpy(ids.reshape(rows.shape)).to(device)
         # A border stored with the images makes a crop a mere choice of rows and columns.
         self.border = 0 if self.seeds is None else BORDER
         sides = (self.border, self.border)
@@ -101,9 +101,7 @@ class ImagePairs:
         self.lines = torch.from_numpy(stored.reshape(-1, width)).to(device)
         self.starts = torch.arange(0, count * channels * height, height, device=device).view(count, channels)
         mean, std = (np.array(numbers, dtype=np.float64).reshape(-1, 1, 1) for numbers in (images.mean, images.std))
-        self.scale, self.shift = (
-            torch.from_numpy(array).float().to(device) for array in (1 / (255 * std), -mean / std)
-        )
+        self.scale, self.shift = (torch.from_numpy(item).float().to(device) for item in (1 / (255 * std), -mean / std))
 
     def __len__(self) -> int:
         """Return the number of samples N of each network."""

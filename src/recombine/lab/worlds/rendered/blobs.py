@@ -19,7 +19,7 @@ from recombine.lab.worlds.rendered.canvas import (
     unit_latents,
 )
 
-SIDE = 12
+BLOB_SIDE = 12
 LATENTS = ("x", "y", "hue")
 #: Ranges of the latents: the first values and the widths.
 LOWEST, WIDTHS = np.array([0.15, 0.15, 0.05]), np.array([0.7, 0.7, 0.6])
@@ -48,7 +48,7 @@ def blob_opacities(units: npt.ArrayLike) -> FloatArray:
     np.float64(1.0)
     """
     values = blob_latents(units)
-    centres = (np.arange(SIDE) + 0.5) / SIDE
+    centres = (np.arange(BLOB_SIDE) + 0.5) / BLOB_SIDE
     across = centres - values[..., 0, None, None]
     down = (1 - centres)[:, None] - values[..., 1, None, None]
     lit = np.exp(-(across**2 + down**2) / (2 * RADIUS**2))

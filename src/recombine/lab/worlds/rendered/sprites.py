@@ -24,7 +24,7 @@ from recombine.lab.worlds.rendered.canvas import (
 )
 
 #: Side of an image in pixels.
-SIDE = 64
+SPRITE_SIDE = 64
 #: What the five numbers of a sprite say; each is drawn from 0 to 1 and then mapped to its range.
 LATENTS = ("x", "y", "shape", "scale", "hue")
 LOWEST, WIDTHS = (0.1, 0.2, 0.0, 0.09, 0.05), (0.8, 0.6, 2.0, 0.13, 0.9)
@@ -89,11 +89,11 @@ def sprite_masks(units: Array) -> Array:
         if bool(chosen.any()):
             first[chosen], last[chosen] = _spans(_corners(flat[chosen], corners, start))
     # Whole columns outside the canvas count as just outside it, so that one byte holds them.
-    first = astype(space.ceil(first - HALF).clip(0, SIDE), "int8")
-    last = astype(space.floor(last + HALF).clip(-1, SIDE - 1), "int8")
+    first = astype(space.ceil(first - HALF).clip(0, SPRITE_SIDE), "int8")
+    last = astype(space.floor(last + HALF).clip(-1, SPRITE_SIDE - 1), "int8")
     columns = astype(columns_of_row, "int8")
     filled = (columns >= first[..., None]) & (columns <= last[..., None])
-    return filled.reshape(*values.shape[:-1], SIDE, SIDE)
+    return filled.reshape(*values.shape[:-1], SPRITE_SIDE, SPRITE_SIDE)
 
 
 def sprite_colours(units: Array) -> Array:
@@ -165,7 +165,7 @@ def render_sprites(units: Array, rule: str = "hard") -> Array:
     if units.ndim != 3:
         raise InputError(f"units have shape {tuple(units.shape)}; give (images, sprites, 5)")
     refuse_unknown(rule)
-    kind, shape = "float32" if rule == "soft" else "uint8", (len(units), 3, SIDE, SIDE)
+    kind, shape = "float32" if rule == "soft" else "uint8", (len(units), 3, SPRITE_SIDE, SPRITE_SIDE)
     # What is drawn goes where it belongs, so that a large set needs its own memory and no more.
     if isinstance(units, np.ndarray):
         chunk, images = CHUNK, np.empty(shape, kind)
@@ -213,7 +213,11 @@ def polygon_radius(corners: int) -> float:
 
 def _places(values: Array) -> Array:
     """Return the numbers 0 to 63 of pixels in a row, as what the values are and where they are."""
-    return np.arange(SIDE).astype(values.dtype) if array_namespace(values) is np else values.new_tensor(range(SIDE))
+    return (
+        np.arange(SPRITE_SIDE).astype(values.dtype)
+        if array_namespace(values) is np
+        else values.new_tensor(range(SPRITE_SIDE))
+    )
 
 
 def _corners(values: Array, corners: int, start: float) -> list[tuple[Array, ...]]:
@@ -222,7 +226,7 @@ def _corners(values: Array, corners: int, start: float) -> list[tuple[Array, ...
     outline = polygon_radius(corners) * np.stack([np.cos(angles), np.sin(angles)], 1)
     scale, trunc = values[:, 3], array_namespace(values).trunc
     exact = [(values[:, 0] + scale * across, values[:, 1] + scale * up) for across, up in outline.tolist()]
-    return [tuple(astype(trunc(SIDE * coordinate), "float32") for coordinate in corner) for corner in exact]
+    return [tuple(astype(trunc(SPRITE_SIDE * coordinate), "float32") for coordinate in corner) for corner in exact]
 
 
 def _spans(corners: Sequence[tuple[Array, ...]]) -> tuple[Array, Array]:
@@ -231,8 +235,8 @@ def _spans(corners: Sequence[tuple[Array, ...]]) -> tuple[Array, Array]:
     An edge reaches the rows of both its ends, so a horizontal one needs no care: its neighbours bring its ends.
     """
     x, _ = corners[0]
-    space, rows = array_namespace(x), SIDE - 1 - _places(x)
-    first = x[:, None] * 0 + 4.0 * SIDE + 0 * rows
+    space, rows = array_namespace(x), SPRITE_SIDE - 1 - _places(x)
+    first = x[:, None] * 0 + 4.0 * SPRITE_SIDE + 0 * rows
     last = -first
     for (x, y), (ahead, above) in zip(corners, [*corners[1:], corners[0]], strict=True):
         rise = above - y

@@ -246,15 +246,7 @@ def _by_projection(
             f"{len(columns)} seen columns are too many for a full set of null vectors; ask for a number of them"
         )
     rows = features.incidence(seen)[:, columns]
-    projection = project(rows, len(columns), int(count or FLOAT_NULL_VECTORS), np.random.default_rng(seed))
+    null = project(rows, len(columns), int(count or FLOAT_NULL_VECTORS), np.random.default_rng(seed))
     return ScaledNullVectors(
-        features,
-        columns,
-        projection.table,
-        Route.PROJECTION,
-        projection.rank,
-        None,
-        projection.scale,
-        projection.error,
-        seed,
+        features, columns, null.table, Route.PROJECTION, null.rank, None, null.scale, null.error, seed
     )

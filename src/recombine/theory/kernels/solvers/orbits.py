@@ -19,10 +19,10 @@ from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 
 #: Seen cells that miss their margin by more than this were not separable.
-WORST = 1e-3
+MAX_ORBIT_BREACH = 1e-3
 #: Added to the diagonal of singular systems, relative to the kernel's value on identical cells.
-JITTER = 1e-9
-_MOST_ROUNDS = 60
+ORBIT_JITTER = 1e-9
+_MAX_PIVOT_ROUNDS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,9 @@ def solve_kernels(quotient: Quotient, kappa: npt.ArrayLike, loss: Literal["hinge
     solver = _hard_margin if loss == "hinge" else _least_norm
     dual = solver(system, root, values[:, -1]) / root
     margins = np.einsum("bhg,bg->bh", blocks, dual)
-    short = margins[:, :count].min(axis=1) < 1 - WORST if loss == "hinge" else np.zeros(len(values), dtype=bool)
+    short = (
+        margins[:, :count].min(axis=1) < 1 - MAX_ORBIT_BREACH if loss == "hinge" else np.zeros(len(values), dtype=bool)
+    )
     unseen = np.where(short[:, None], np.nan, margins[:, count:])
     largest = np.abs(dual).max(axis=1, keepdims=True)
     shares = quotient.counts[count:] / max(int(quotient.counts[count:].sum()), 1)
@@ -191,13 +193,13 @@ def _hard_margin(system: FloatArray, target: FloatArray, scale: FloatArray) -> F
 
     Primal-dual active sets, all kernels in step; the few that cycle are solved one by one.
     """
-    singular = np.linalg.eigvalsh(system)[:, 0] < JITTER * scale
-    lifted = system + np.where(singular, JITTER * scale, 0.0)[:, None, None] * np.eye(len(target))
+    singular = np.linalg.eigvalsh(system)[:, 0] < ORBIT_JITTER * scale
+    lifted = system + np.where(singular, ORBIT_JITTER * scale, 0.0)[:, None, None] * np.eye(len(target))
     diagonal = np.einsum("bgg->bg", lifted)
     free = np.ones(diagonal.shape, dtype=bool)
     dual = np.zeros(diagonal.shape)
     open_ = np.arange(len(system))
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_PIVOT_ROUNDS):
         dual[open_] = _on_support(lifted[open_], target, free[open_])
         slack = np.einsum("bgh,bh->bg", lifted[open_], dual[open_]) - target
         wanted = np.where(free[open_], dual[open_] > 0, slack < -1e-12 * target)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from recombine.lab.nets.decoders.composed import ComposedDecoder
-    from recombine.lab.nets.ensemble.ledger import Trained
+    from recombine.lab.nets.ensemble.ensemble import Trained
 
 Row = dict[str, Any]
 Rows = list[Row]

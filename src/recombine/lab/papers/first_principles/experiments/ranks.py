@@ -16,7 +16,7 @@ from recombine.theory.sufficiency.conditions import compositional_support, gauge
 from recombine.theory.supports import box
 
 Rows = list[dict[str, Any]]
-PIXELS = sprites.SIDE**2
+PIXELS = sprites.SPRITE_SIDE**2
 
 #: Compositions on sprites, and whether their layers need an opacity.
 RULES: dict[str, tuple[Composition, bool]] = {

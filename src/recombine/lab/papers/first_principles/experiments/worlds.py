@@ -87,13 +87,13 @@ def _sprite_model(name: str) -> ComposedDecoder:
 def _blob_model(name: str) -> ComposedDecoder:
     from recombine.lab.nets.decoders.composed import small_decoder
 
-    return small_decoder(name, blobs.SIDE)
+    return small_decoder(name, blobs.BLOB_SIDE)
 
 
 WORLDS: Mapping[str, SlotWorld] = {
     "sprites": SlotWorld(
         SPRITE,
-        sprites.SIDE,
+        sprites.SPRITE_SIDE,
         _sprites,
         lambda units: sprites.sprite_latents(units).reshape(len(units), -1),
         sprites.sprite_regions,
@@ -102,7 +102,7 @@ WORLDS: Mapping[str, SlotWorld] = {
     ),
     "blobs": SlotWorld(
         BLOB,
-        blobs.SIDE,
+        blobs.BLOB_SIDE,
         _blobs,
         lambda units: units.reshape(len(units), -1),
         blobs.blob_regions,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from recombine.lab.nets.architecture import Architecture, Tensors
-    from recombine.lab.nets.ensemble.ledger import Trained
+    from recombine.lab.nets.ensemble.ensemble import Trained
 
 #: Cosines of the main teacher's units with the auxiliary teacher's, by name.
 CORRELATIONS: dict[str, tuple[float, ...]] = {
