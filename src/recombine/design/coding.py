@@ -40,10 +40,10 @@ def coded_design(
     if members and len(set(members)) < max(2, len(members)):
         raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
     plain = groups.levels[: len(columns.factors)]
-    found = [code_levels(columns.factors, plain, members, source)] if plain else []
-    found += [(one.factors, one.codes) for one in apart]
-    factors = tuple(factor for some, _ in found for factor in some)
-    codes = np.hstack([some for _, some in found]) if len(found) > 1 else found[0][1]
+    coded = [code_levels(columns.factors, plain, members, source)] if plain else []
+    coded += [(column.factors, column.codes) for column in apart]
+    factors = tuple(factor for some, _ in coded for factor in some)
+    codes = np.hstack([some for _, some in coded]) if len(coded) > 1 else coded[0][1]
     naming.refuse_alike([factor.name for factor in factors], source)
     design = kind(
         factors,
@@ -58,18 +58,18 @@ def coded_design(
         columns.outcome if columns.chosen is None else f"{columns.outcome}={columns.chosen}",
         groups.labels,
         source,
-        tuple(reading_notes(groups.left_out, proposals, [one.parts for one in apart])),
+        tuple(reading_notes(groups.left_out, proposals, [column.parts for column in apart])),
         tuple(proposals),
         groups.two_values,
         groups.rows_are,
-        parts=tuple(one.parts for one in apart),
+        parts=tuple(column.parts for column in apart),
     )
     if not train.any():
         raise InputError(f"no row of {source} is training; check the split column")
     return merged(design)
 
 
-def with_held_out(groups: Groups, source: Source, other: Source, columns: Columns) -> tuple[Groups, BoolArray]:
+def with_held_out(groups: Groups, source: Source, held_out: Source, columns: Columns) -> tuple[Groups, BoolArray]:
     """Return the groups of a table and of another one whose rows are held out, and which of them are training.
 
     Examples
@@ -83,19 +83,20 @@ def with_held_out(groups: Groups, source: Source, other: Source, columns: Column
     """
     if columns.split is not None:
         raise InputError(
-            f"{other.name} holds the rows that are held out, so that a split column ({columns.split!r}) would say so "
-            "twice; leave one out"
+            f"{held_out.name} holds the rows that are held out, so that a split column ({columns.split!r}) would say "
+            "so twice; leave one out"
         )
     for name in columns.all:
-        other.require(name, "outcome" if name == columns.outcome else "column")
+        held_out.require(name, "outcome" if name == columns.outcome else "column")
     for name in columns.factors:
-        kinds = [{"integer": "number"}.get(kind, kind) for kind in (source.kind(name), other.kind(name))]
-        if source.reader.typed and other.reader.typed and kinds[0] != kinds[1]:
+        kinds = [{"integer": "number"}.get(kind, kind) for kind in (source.kind(name), held_out.kind(name))]
+        if source.reader.typed and held_out.reader.typed and kinds[0] != kinds[1]:
             raise InputError(
-                f"factor {name!r} is {kinds[0]} in {source.name} and {kinds[1]} in {other.name}; write its levels alike"
+                f"factor {name!r} is {kinds[0]} in {source.name} and {kinds[1]} in {held_out.name}; "
+                "write its levels alike"
             )
     counts = None if columns.weight is None else groups.rows_are is RowsAre.COUNTS
-    more = group(other, columns, counts, groups.labels)
+    more = group(held_out, columns, counts, groups.labels)
     train = np.arange(len(groups.rows) + len(more.rows)) < len(groups.rows)
     return joined(groups, more), train
 
@@ -103,12 +104,12 @@ def with_held_out(groups: Groups, source: Source, other: Source, columns: Column
 def merged(design: Design) -> Design:
     """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors)."""
     keyed = np.column_stack([design.cells, design.train.astype(np.int64)])
-    rows, where = distinct(keyed)
-    if len(rows) == len(keyed) and np.array_equal(where, np.arange(len(rows))):
+    rows, inverse = distinct(keyed)
+    if len(rows) == len(keyed) and np.array_equal(inverse, np.arange(len(rows))):
         return design
 
     def total(values: npt.NDArray[Any]) -> FloatArray:
-        return np.bincount(where, weights=values, minlength=len(rows)).astype(np.float64)
+        return np.bincount(inverse, weights=values, minlength=len(rows)).astype(np.float64)
 
     weight = total(design.weight)
     mean = spread = freedom = None
@@ -116,8 +117,8 @@ def merged(design: Design) -> Design:
         mean = total(design.weight * design.outcome) / weight
         within = design.spread if design.spread is not None else np.zeros(len(keyed))
         degrees = design.freedom if design.freedom is not None else np.zeros(len(keyed))
-        spread = total(within) + total(design.weight * (design.outcome - mean[where]) ** 2)
-        freedom = total(degrees) + np.bincount(where, minlength=len(rows)) - 1.0
+        spread = total(within) + total(design.weight * (design.outcome - mean[inverse]) ** 2)
+        freedom = total(degrees) + np.bincount(inverse, minlength=len(rows)) - 1.0
     return replace(
         design,
         cells=rows[:, :-1],

@@ -155,7 +155,7 @@ class Design:
         4
         """
         codes = canonical(as_cells(cells), [tuple(group) for group in symmetric])
-        parts = numbered_factors(codes, names, sizes, symmetric)
+        factors = numbered_factors(codes, names, sizes, symmetric)
         training = np.ones(len(codes), dtype=bool) if train is None else np.asarray(train, dtype=bool)
         if training.shape != (len(codes),):
             raise InputError(f"train must be {len(codes)} flags, one per row of cells")
@@ -164,7 +164,7 @@ class Design:
         if values is not None and (values.shape != (len(codes),) or not np.isfinite(values).all()):
             raise InputError(f"outcome must be {len(codes)} finite numbers, one per row of cells")
         rows = np.ones(len(codes), dtype=np.int64)
-        design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
+        design = cls(factors, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
         distinct_values = [] if values is None else np.unique(values).tolist()
         ends = (distinct_values[0], distinct_values[-1]) if distinct_values else None
         two = None if ends is None else two_values(ends, len(distinct_values), len(codes))
@@ -196,7 +196,9 @@ class Design:
     def title(self) -> str:
         """Factor names with their numbers of levels: ``"carrier (16) × origin (3)"``."""
         texts = {factor.name: f"{factor.name} ({len(factor.levels):,})" for factor in self.factors}
-        return " × ".join((texts | {part.column: part.title for part in self.parts})[name] for name in self.columns)
+        return " × ".join(
+            (texts | {column.column: column.title for column in self.parts})[name] for name in self.columns
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -229,11 +231,11 @@ class Design:
         An ordered factor runs straight from one seen level to the next; levels that are no numbers are given in order:
         ``"grade=low<mid<high"``. A numeric one is a natural cubic spline with at most five knots.
         """
-        asked = scales_asked(ordered, numeric, self.names)
-        if not asked:
+        scales_wanted = scales_asked(ordered, numeric, self.names)
+        if not scales_wanted:
             return self
         scales = {"ordered": (*self.spec.ordered, *ordered), "numeric": (*self.spec.numeric, *numeric)}
-        return replace(put_on_scales(self, asked), spec=make_spec(self.spec, scales))
+        return replace(put_on_scales(self, scales_wanted), spec=make_spec(self.spec, scales))
 
     @cached_property
     def labelled(self) -> Design:
@@ -249,9 +251,9 @@ class Design:
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Places of the factors, interchangeable ones together: ``((0, 1), (2,))``."""
-        paired = {place for group in self.symmetric for place in group}
+        paired = {index for group in self.symmetric for index in group}
         return tuple(
-            sorted([*self.symmetric, *((place,) for place in range(len(self.factors)) if place not in paired)])
+            sorted([*self.symmetric, *((index,) for index in range(len(self.factors)) if index not in paired)])
         )
 
     def twins(self, place: int) -> tuple[int, ...]:
@@ -308,12 +310,12 @@ class Design:
     def decode(self, cells: IntArray) -> dict[str, npt.NDArray[Any]]:
         """Return the level labels of ``cells`` (N, C), one column for each of `columns`."""
         labels = {
-            factor.name: np.array(factor.labels, dtype=object)[cells[:, place]]
-            for place, factor in enumerate(self.factors)
+            factor.name: np.array(factor.labels, dtype=object)[cells[:, index]]
+            for index, factor in enumerate(self.factors)
         }
-        for part in self.parts:
-            levels = zip(*(labels.pop(name) for name in part.names), strict=True)
-            labels[part.column] = np.array([part.text(row) for row in levels], dtype=object)
+        for column in self.parts:
+            levels = zip(*(labels.pop(name) for name in column.names), strict=True)
+            labels[column.column] = np.array([column.text(row) for row in levels], dtype=object)
         return labels
 
     def label(self, cell: Sequence[int] | IntArray) -> str:

@@ -18,7 +18,7 @@ from recombine.tables.numbers import is_number, level_text
 from recombine.writing import listing
 
 #: From here on floating point skips integers, so two levels could be read as one.
-LARGEST_EXACT = 2**53
+MAX_EXACT_INTEGER = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +70,9 @@ class Factor:
 
     def code(self, level: object) -> int:
         """Return the code of ``level`` (the value or its text), or raise with the nearest level."""
-        found = self._find(level)
-        if found is not None:
-            return found
+        code = self._find(level)
+        if code is not None:
+            return code
         raise InputError(
             f"{level!r} is not a level of factor {self.name!r};{near_miss(level, self.labels)} "
             f"Levels: {listing(self.labels)}"
@@ -94,9 +94,9 @@ class Factor:
 
     def _find(self, value: object) -> int | None:
         text = level_text(value)
-        for known in (value, text):
-            if known in self._codes:
-                return self._codes[known]
+        for key in (value, text):
+            if key in self._codes:
+                return self._codes[key]
         reading = _reading(text)
         return None if reading is None else self._readings.get(reading)
 
@@ -106,12 +106,12 @@ class Factor:
 
     def codes(self, values: npt.NDArray[Any]) -> IntArray:
         """Return the codes of ``values`` (N,), all of which must be levels."""
-        known = {value: self.code(value) for value in set(values.tolist())}
-        return np.array([known[value] for value in values.tolist()], dtype=np.int64)
+        codes = {value: self.code(value) for value in set(values.tolist())}
+        return np.array([codes[value] for value in values.tolist()], dtype=np.int64)
 
 
 def _reading(text: str) -> float | str | None:
-    """Return the number or the flag that a text writes, or None: by it a level is found, never made."""
+    """Parse a label as number or boolean to match an existing level; None if it is neither."""
     if is_number(text):
         return float(text)
     flag = text.casefold()
@@ -140,14 +140,14 @@ def code_levels(
     ((1, 3), [[0, 1], [1, 0]])
     """
     values = [_readable(name, column) for name, column in zip(names, columns, strict=True)]
-    kinds = {values[place].dtype.kind for place in symmetric}
+    kinds = {values[index].dtype.kind for index in symmetric}
     if len(kinds) > 1 and not kinds <= set("iuf"):
-        values = [_texts(column) if place in symmetric else column for place, column in enumerate(values)]
-    shared = np.concatenate([values[place] for place in symmetric]) if symmetric else None
+        values = [_texts(column) if index in symmetric else column for index, column in enumerate(values)]
+    shared = np.concatenate([values[index] for index in symmetric]) if symmetric else None
     joint = None if shared is None else _ordered(shared)
     factors, codes = [], []
-    for place, (name, column) in enumerate(zip(names, values, strict=True)):
-        levels = joint if joint is not None and place in symmetric else _ordered(column)
+    for index, (name, column) in enumerate(zip(names, values, strict=True)):
+        levels = joint if joint is not None and index in symmetric else _ordered(column)
         if len(levels) < 2:
             raise InputError(
                 f"factor {name!r} of {source} has one level only ({levels[0]!s}) in its usable rows; "
@@ -168,16 +168,16 @@ def numbered_factors(
     >>> numbered_factors(np.array([[0, 2]]), None, None, [])
     (Factor('factor 1', 1 levels), Factor('factor 2', 3 levels))
     """
-    found = list(sizes_of(codes))
+    counts = list(sizes_of(codes))
     for members in symmetric:
-        for place in members:
-            found[place] = max(found[other] for other in members)
-    levels = tuple(sizes) if sizes is not None else tuple(found)
+        for index in members:
+            counts[index] = max(counts[member] for member in members)
+    levels = tuple(sizes) if sizes is not None else tuple(counts)
     labels = list(names) if names is not None else [f"factor {index + 1}" for index in range(codes.shape[1])]
     if len(labels) != codes.shape[1] or len(levels) != codes.shape[1]:
         raise InputError(f"cells have {codes.shape[1]} columns; give as many names and sizes")
-    if any(size < least for size, least in zip(levels, found, strict=True)):
-        raise InputError(f"sizes {list(levels)} are too small: cells use {found} levels")
+    if any(size < count for size, count in zip(levels, counts, strict=True)):
+        raise InputError(f"sizes {list(levels)} are too small: cells use {counts} levels")
     return tuple(Factor(label, tuple(range(size))) for label, size in zip(labels, levels, strict=True))
 
 
@@ -185,7 +185,7 @@ def _readable(name: str, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Mixed types (numbers and text in one column) cannot be sorted: read them as text."""
     if levels.dtype.kind == "O":
         return _texts(levels)
-    if levels.dtype.kind == "f" and np.abs(levels).max(initial=0.0) >= LARGEST_EXACT:
+    if levels.dtype.kind == "f" and np.abs(levels).max(initial=0.0) >= MAX_EXACT_INTEGER:
         raise InputError(
             f"factor {name!r} has the level {np.abs(levels).max():.6g}: numbers that large run into each other as "
             "floating point; store the column as text or as 64-bit integers"
@@ -206,8 +206,8 @@ def _ordered(column: npt.NDArray[Any]) -> list[Any]:
     """Return the distinct levels in order; texts that all write numbers are in the order of these numbers."""
     if column.dtype.kind not in "OUS":
         return list(np.unique(column).tolist())
-    found = sorted(set(column.tolist()))
-    return sorted(found, key=float) if all(map(is_number, found)) else found
+    levels = sorted(set(column.tolist()))
+    return sorted(levels, key=float) if all(map(is_number, levels)) else levels
 
 
 def _coded(levels: list[Any], column: npt.NDArray[Any]) -> IntArray:

@@ -18,7 +18,7 @@ from recombine.tables.numbers import level_text
 from recombine.writing import listing
 
 #: Cells that a list may stand for once its blanks are filled in.
-MOST_LISTED = 2_000_000
+MAX_CELLS_IN_LIST = 2_000_000
 
 
 def read_listed(
@@ -43,17 +43,17 @@ def read_listed(
     columns = {name: _texts(values.tolist()) for name, values in source.read(names).items()}
     if not len(columns[names[0]]):
         raise InputError(f"{source.name} lists no cell, so nothing could exist; list at least one")
-    known = _with_new_levels(factors, columns, symmetric)
+    extended = _with_new_levels(factors, columns, symmetric)
     open_rule = np.full(len(columns[names[0]]), -1)
     rules = np.column_stack(
-        [_codes(factor, columns[factor.name]) if factor.name in columns else open_rule for factor in known]
+        [_codes(factor, columns[factor.name]) if factor.name in columns else open_rule for factor in extended]
     )
     blank = np.flatnonzero((rules < 0).all(axis=1))
     if len(blank):
         raise InputError(f"{source.name}: row {blank[0] + 1} is blank, which would allow every cell; remove it")
     # Blanks are -1, and rows are told apart by numbers from 0 on.
-    cells = _filled_in(distinct(rules + 1)[0] - 1, tuple(len(factor.levels) for factor in known), source.name)
-    return known, distinct(canonical(cells, symmetric))[0], source.name
+    cells = _filled_in(distinct(rules + 1)[0] - 1, tuple(len(factor.levels) for factor in extended), source.name)
+    return extended, distinct(canonical(cells, symmetric))[0], source.name
 
 
 def _texts(values: list[Any]) -> list[str | None]:
@@ -64,19 +64,19 @@ def _texts(values: list[Any]) -> list[str | None]:
 def _with_new_levels(
     factors: Sequence[Factor], columns: dict[str, list[str | None]], symmetric: Sequence[Subset]
 ) -> tuple[Factor, ...]:
-    known = list(factors)
-    for place, factor in enumerate(factors):
+    extended = list(factors)
+    for index, factor in enumerate(factors):
         texts = [text for text in columns.get(factor.name, ()) if text is not None]
-        fresh = known[place].unknown(np.array(texts, dtype=object))
+        fresh = extended[index].unknown(np.array(texts, dtype=object))
         for text in fresh:
             if factor.scale is not FactorScale.LABELS and not factor.placed(text):
                 raise InputError(
                     f"{text!r} of the {factor.scale} factor {factor.name!r} has no place there; correct it"
                 )
-        members = next((group for group in symmetric if place in group), (place,))
+        members = next((group for group in symmetric if index in group), (index,))
         for member in members if fresh else ():
-            known[member] = replace(known[member], levels=(*known[member].levels, *fresh))
-    return tuple(known)
+            extended[member] = replace(extended[member], levels=(*extended[member].levels, *fresh))
+    return tuple(extended)
 
 
 def _codes(factor: Factor, texts: list[str | None]) -> IntArray:
@@ -85,17 +85,19 @@ def _codes(factor: Factor, texts: list[str | None]) -> IntArray:
 
 def _filled_in(rules: IntArray, sizes: tuple[int, ...], name: str) -> IntArray:
     """Write out the cells of each rule; rules with the same blanks are filled in together."""
-    blanks, where = distinct((rules < 0).astype(np.int64))
-    free = [[place for place in range(len(sizes)) if blank[place]] for blank in blanks]
-    each = [product_size([sizes[place] for place in places]) for places in free]
-    total = sum(each[kind] for kind in where.tolist())
-    if total > MOST_LISTED:
-        raise InputError(f"{name} stands for {total:,} cells, more than {MOST_LISTED:,}; name more levels in its rules")
-    found = []
-    for kind, places in enumerate(free):
-        mine = rules[where == kind]
+    blanks, inverse = distinct((rules < 0).astype(np.int64))
+    free = [[factor for factor in range(len(sizes)) if blank[factor]] for blank in blanks]
+    each = [product_size([sizes[factor] for factor in factors]) for factors in free]
+    total = sum(each[kind] for kind in inverse.tolist())
+    if total > MAX_CELLS_IN_LIST:
+        raise InputError(
+            f"{name} stands for {total:,} cells, more than {MAX_CELLS_IN_LIST:,}; name more levels in its rules"
+        )
+    blocks = []
+    for kind, factors in enumerate(free):
+        mine = rules[inverse == kind]
         cells = np.repeat(mine, each[kind], axis=0)
-        if places:
-            cells[:, places] = np.tile(every_cell([sizes[place] for place in places]), (len(mine), 1))
-        found.append(cells)
-    return np.vstack(found)
+        if factors:
+            cells[:, factors] = np.tile(every_cell([sizes[factor] for factor in factors]), (len(mine), 1))
+        blocks.append(cells)
+    return np.vstack(blocks)

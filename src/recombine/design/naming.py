@@ -100,20 +100,20 @@ def apart_columns(
     control: Sequence[str] | None,
 ) -> dict[str, str]:
     """Return the columns that are taken apart and into what (sequence or set), or raise if one has another role."""
-    found: dict[str, str] = {}
+    columns_apart: dict[str, str] = {}
     for kind, column in kinds.items():
         if column is None:
             continue
-        role = (dict(taken) | found).get(source.require(column, kind))
+        role = (dict(taken) | columns_apart).get(source.require(column, kind))
         if role is not None:
             raise InputError(f"column {column!r} is both the {kind} and the {role}; give it one part")
-        found[column] = kind
+        columns_apart[column] = kind
     if isinstance(control, str):
         raise InputError(f"control is the text {control!r}; give a list of words")
-    for option, given in (("--separator", separator), ("--control", control)):
-        if given is not None and "set" not in found.values():
+    for option, value in (("--separator", separator), ("--control", control)):
+        if value is not None and "set" not in columns_apart.values():
             raise InputError(f"{option} says how sets are written; name their column with --set (sets in Python)")
-    return found
+    return columns_apart
 
 
 def refuse_alike(names: Sequence[str], source: str) -> None:

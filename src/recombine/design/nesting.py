@@ -22,13 +22,13 @@ from recombine.errors import InputError, near_miss
 from recombine.writing import listing
 
 #: Nesting is inferred if scattered rows, and scattered cells, would have broken it but for a chance of at most these.
-ROWS_CHANCE, CELLS_CHANCE = 1e-4, 1e-3
+MAX_CHANCE_BY_ROWS, MAX_CHANCE_BY_CELLS = 1e-4, 1e-3
 #: Levels per level of the parent, at least: two factors that run in parallel may be confounded rather than nested.
-FEWEST_CHILDREN = 2.0
+MIN_CHILDREN_PER_PARENT = 2.0
 #: Cells on which a pair of factors is looked at first; most pairs that are not nested show it there.
-FIRST_LOOK = 1_000
+FIRST_CELLS_LOOKED_AT = 1_000
 #: Combinations of factors that share a parent, at most; beyond, an inferred nesting of the later one is not used.
-MOST_COMBINATIONS = 2_000_000
+MAX_NESTED_COMBINATIONS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -87,19 +87,19 @@ def infer_nesting(factors: Sequence[Factor], cells: IntArray, rows: IntArray, sk
     >>> [str(nested) for nested in infer_nesting(factors, cells, np.ones(24, dtype=int))]
     ['plant lies inside treatment']
     """
-    found = []
+    pairs = []
     for child, parent in itertools.permutations(range(len(factors)), 2):
         if child in skip or parent in skip or not _has_children(factors[child], factors[parent]):
             continue
-        if follows(cells[:FIRST_LOOK], child, parent) and follows(cells, child, parent):
+        if follows(cells[:FIRST_CELLS_LOOKED_AT], child, parent) and follows(cells, child, parent):
             chance = nesting_chance(cells[:, child], cells[:, parent], rows)
             if chance is not None:
-                found.append(Nested(factors[child].name, factors[parent].name, True, chance))
-    return found
+                pairs.append(Nested(factors[child].name, factors[parent].name, True, chance))
+    return pairs
 
 
 def _has_children(child: Factor, parent: Factor) -> bool:
-    return len(child.levels) >= FEWEST_CHILDREN * len(parent.levels)
+    return len(child.levels) >= MIN_CHILDREN_PER_PARENT * len(parent.levels)
 
 
 def follows(cells: IntArray, child: int, parent: int) -> bool:
@@ -131,20 +131,20 @@ def nesting_chance(child: IntArray, parent: IntArray, rows: IntArray) -> float |
     """
     by_rows = _log_chance(child, parent, rows, _drawn)
     by_cells = _log_chance(child, parent, np.ones(len(child), dtype=np.int64), _scattered)
-    if by_rows > np.log(ROWS_CHANCE) or by_cells > np.log(CELLS_CHANCE):
+    if by_rows > np.log(MAX_CHANCE_BY_ROWS) or by_cells > np.log(MAX_CHANCE_BY_CELLS):
         return None
     return float(np.exp(max(by_rows, by_cells)))
 
 
 def _log_chance(
-    child: IntArray, parent: IntArray, amounts: IntArray, one: Callable[[float, FloatArray], float]
+    child: IntArray, parent: IntArray, amounts: IntArray, chance_of: Callable[[float, FloatArray], float]
 ) -> float:
     """Sum the logarithms of the chances of all children, children with the same amount together."""
     share = np.bincount(parent, weights=amounts)
     share = share[share > 0] / share.sum()
     amount = np.bincount(child, weights=amounts)
     values, levels = np.unique(amount[amount > 0], return_counts=True)
-    chances = [max(one(value, share), 1e-300) for value in values.tolist()]
+    chances = [max(chance_of(value, share), 1e-300) for value in values.tolist()]
     return float(np.sum(levels * np.log(chances)))
 
 
@@ -159,8 +159,8 @@ def _scattered(number: float, share: FloatArray) -> float:
     The number that falls to each parent is a Poisson count; that there is any is given, since the level was seen.
     """
     with np.errstate(under="ignore"):
-        one = np.sum(-np.expm1(-number * share) * np.exp(-number * (1 - share)))
-    return float(one / -np.expm1(-number))
+        chance = np.sum(-np.expm1(-number * share) * np.exp(-number * (1 - share)))
+    return float(chance / -np.expm1(-number))
 
 
 def declare_nesting(
@@ -177,26 +177,26 @@ def declare_nesting(
     names = [factor.name for factor in factors]
     if isinstance(texts, str):
         raise InputError(f"nested is the text {texts!r}; give a list such as ['plant/treatment']")
-    found = []
+    pairs = []
     for text in texts:
         for child, parent in itertools.pairwise(_chain(text, names)):
             if child in skip or parent in skip:
                 raise InputError(f"nested {text!r}: symmetric factors are one factor used twice and cannot be nested")
             _check_nested(factors, cells, child, parent)
-            found.append(Nested(names[child], names[parent]))
-    return found
+            pairs.append(Nested(names[child], names[parent]))
+    return pairs
 
 
 def _chain(text: str, names: Sequence[str]) -> list[int]:
-    parts = [part.strip() for part in text.split("/")]
-    for part in parts:
-        if part not in names:
+    chain = [name.strip() for name in text.split("/")]
+    for name in chain:
+        if name not in names:
             raise InputError(
-                f"nested {text!r}: {part!r} is not a factor;{near_miss(part, names)} Factors: {listing(names)}"
+                f"nested {text!r}: {name!r} is not a factor;{near_miss(name, names)} Factors: {listing(names)}"
             )
-    if len(parts) < 2 or len(set(parts)) < len(parts):
+    if len(chain) < 2 or len(set(chain)) < len(chain):
         raise InputError(f"nested {text!r} must name a factor and the one it lies inside: plant/treatment")
-    return [list(names).index(part) for part in parts]
+    return [list(names).index(name) for name in chain]
 
 
 def _check_nested(factors: Sequence[Factor], cells: IntArray, child: int, parent: int) -> None:
@@ -236,16 +236,16 @@ def nested_product(
     above = _ancestors(pairs)
     inner = _innermost(above)
     involved = {*inner, *itertools.chain(*above.values())}
-    parts = [part for part in plain.parts if part.twins or part.places[0] not in involved]
+    tables = [table for table in plain.parts if table.twins or table.places[0] not in involved]
     joined: list[Combinations] = []
     for child in inner:
-        part = _with_parents(cells, child, sorted(above[child]))
-        for other in [other for other in joined if set(other.places) & set(part.places)]:
-            joined.remove(other)
-            part = _joined(other, part)
-        joined.append(part)
-    parts = sorted([*parts, *joined], key=lambda part: part.places)
-    return Possible(tuple(sizes), tuple(symmetric), tuple(parts))
+        table = _with_parents(cells, child, sorted(above[child]))
+        for overlapping in [overlapping for overlapping in joined if set(overlapping.places) & set(table.places)]:
+            joined.remove(overlapping)
+            table = _joined(overlapping, table)
+        joined.append(table)
+    tables = sorted([*tables, *joined], key=lambda table: table.places)
+    return Possible(tuple(sizes), tuple(symmetric), tuple(tables))
 
 
 def _ancestors(pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
@@ -262,36 +262,36 @@ def _ancestors(pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
 
 def _innermost(above: dict[int, set[int]]) -> list[int]:
     """Return the children that are around no other one; of two that lie inside each other, the first."""
-    links = [(child, place) for child, parents in above.items() for place in parents]
-    outer = {place for child, place in links if child not in above.get(place, ()) or child < place}
+    links = [(child, parent) for child, parents in above.items() for parent in parents]
+    outer = {parent for child, parent in links if child not in above.get(parent, ()) or child < parent}
     return sorted(set(above) - outer)
 
 
 def _with_parents(cells: IntArray, child: int, parents: Sequence[int]) -> Combinations:
-    places = sorted([child, *parents])
-    return Combinations(tuple(places), distinct(cells[:, places])[0])
+    factors = sorted([child, *parents])
+    return Combinations(tuple(factors), distinct(cells[:, factors])[0])
 
 
 def _joined(first: Combinations, second: Combinations) -> Combinations:
     """Return the combinations of both parts that agree on the factors they share."""
-    shared = [place for place in first.places if place in second.places]
-    keys = [np.column_stack([part.column(place) for place in shared]) for part in (first, second)]
-    _, where = distinct(np.vstack(keys))
-    left, right = where[: len(keys[0])], where[len(keys[0]) :]
-    counts = np.bincount(right, minlength=int(where.max()) + 1)
-    total = int(counts[left].sum())
-    if total > MOST_COMBINATIONS:
+    shared = [factor for factor in first.places if factor in second.places]
+    keys = [np.column_stack([table.column(factor) for factor in shared]) for table in (first, second)]
+    _, inverse = distinct(np.vstack(keys))
+    keys1, keys2 = inverse[: len(keys[0])], inverse[len(keys[0]) :]
+    counts = np.bincount(keys2, minlength=int(inverse.max()) + 1)
+    total = int(counts[keys1].sum())
+    if total > MAX_NESTED_COMBINATIONS:
         names = f"{total:,} combinations inside shared factors"
         raise InputError(f"nesting leaves {names}, too many to list; audit fewer factors, or pass --crossed")
-    order = np.argsort(right, kind="stable")
+    order = np.argsort(keys2, kind="stable")
     starts = np.concatenate([[0], np.cumsum(counts)])
-    down = np.repeat(np.arange(len(left)), counts[left])
-    across = order[_ranges(starts[left], counts[left])]
-    more = [place for place in second.places if place not in first.places]
-    table = np.column_stack([first.table[down], *(second.column(place)[across] for place in more)])
-    places = (*first.places, *more)
-    sorting = np.argsort(places)
-    return Combinations(tuple(np.array(places)[sorting].tolist()), table[:, sorting])
+    down = np.repeat(np.arange(len(keys1)), counts[keys1])
+    across = order[_ranges(starts[keys1], counts[keys1])]
+    more = [factor for factor in second.places if factor not in first.places]
+    table = np.column_stack([first.table[down], *(second.column(factor)[across] for factor in more)])
+    factors = (*first.places, *more)
+    sorting = np.argsort(factors)
+    return Combinations(tuple(np.array(factors)[sorting].tolist()), table[:, sorting])
 
 
 def _ranges(starts: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:

@@ -82,24 +82,24 @@ class Parts:
         members = [name for name, label in zip(self.names, labels, strict=True) if label == PRESENT]
         return self.separator.join(sorted([*self.whole, *members])) or self.control
 
-    def levels(self, texts: Sequence[object], where: str) -> dict[str, npt.NDArray[Any]]:
-        """Return the levels of each of its factors in ``texts`` (N,), by name; ``where`` says whose texts they are."""
-        values = [_one_text(text, number, self.column, where) for number, text in enumerate(texts, 1)]
+    def levels(self, texts: Sequence[object], owner: str) -> dict[str, npt.NDArray[Any]]:
+        """Return the levels of each of its factors in ``texts`` (N,), by name; ``owner`` says whose texts they are."""
+        values = [_one_text(text, number, self.column, owner) for number, text in enumerate(texts, 1)]
         if self.kind == "sequence":
-            return dict(zip(self.names, self._characters(values, where), strict=True))
+            return dict(zip(self.names, self._characters(values, owner), strict=True))
         members = [_members(text, self.separator, self._controls) for text in values]
-        known = {*self.names, *self.whole}
-        for text, found in zip(values, members, strict=True):
-            for name in sorted(found - known):
+        listed = {*self.names, *self.whole}
+        for text, present in zip(values, members, strict=True):
+            for name in sorted(present - listed):
                 raise InputError(
-                    f"{where}: {name!r} in {text!r} is not a member of any {self.column!r};{near_miss(name, known)} "
-                    f"Members: {listing(sorted(known))}"
+                    f"{owner}: {name!r} in {text!r} is not a member of any {self.column!r};{near_miss(name, listed)} "
+                    f"Members: {listing(sorted(listed))}"
                 )
-        lacks = [text for text, found in zip(values, members, strict=True) if not found.issuperset(self.whole)]
+        lacks = [text for text, present in zip(values, members, strict=True) if not present.issuperset(self.whole)]
         if lacks:
-            raise InputError(f"{where}: {lacks[0]!r} lacks {listing(self.whole)}, which every row of the table has")
+            raise InputError(f"{owner}: {lacks[0]!r} lacks {listing(self.whole)}, which every row of the table has")
         return {
-            name: np.array([PRESENT if name in found else ABSENT for found in members], dtype=object)
+            name: np.array([PRESENT if name in present else ABSENT for present in members], dtype=object)
             for name in self.names
         }
 
@@ -107,27 +107,28 @@ class Parts:
     def _controls(self) -> frozenset[str]:
         return frozenset({*CONTROLS, self.control.casefold()} - {name.casefold() for name in self.names})
 
-    def _characters(self, texts: list[str], where: str) -> list[npt.NDArray[Any]]:
-        fixed = [place for place in range(len(self.whole)) if place not in self.positions]
+    def _characters(self, texts: list[str], owner: str) -> list[npt.NDArray[Any]]:
+        fixed = [position for position in range(len(self.whole)) if position not in self.positions]
         for number, text in enumerate(texts, 1):
             if len(text) != len(self.whole):
                 raise InputError(
-                    f"{where}: row {number:,} of {self.column!r} has length {len(text):,}, and the sequences of the "
+                    f"{owner}: row {number:,} of {self.column!r} has length {len(text):,}, and the sequences of the "
                     f"table have {len(self.whole):,}; give sequences of that length"
                 )
-            for place in fixed:
-                if text[place] != self.whole[place]:
+            for position in fixed:
+                if text[position] != self.whole[position]:
                     raise InputError(
-                        f"{where}: row {number:,} has {text[place]!r} at position {place + 1} of {self.column!r}, "
-                        f"where every row of the table has {self.whole[place]!r}; nothing is known of another one"
+                        f"{owner}: row {number:,} has {text[position]!r} at position {position + 1} of "
+                        f"{self.column!r}, where every row of the table has {self.whole[position]!r}; nothing is known "
+                        "of another one"
                     )
-        return [np.array([text[place] for text in texts], dtype=object) for place in self.positions]
+        return [np.array([text[position] for text in texts], dtype=object) for position in self.positions]
 
 
-def _one_text(text: object, row: int, column: str, where: str) -> str:
+def _one_text(text: object, row: int, column: str, owner: str) -> str:
     if isinstance(text, str) and text.strip():
         return text
-    raise InputError(f"{where}: row {row:,} of {column!r} is {text!r}; give a text in every row")
+    raise InputError(f"{owner}: row {row:,} of {column!r} is {text!r}; give a text in every row")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +155,9 @@ class TextColumn:
 
     def row_of(self, wrong: Iterable[str]) -> int:
         """Return the number of the first row (from 1, without the header) that holds one of these texts."""
-        asked = set(wrong)
+        wanted_texts = set(wrong)
         values = self.source.read([self.column])[self.column].tolist()
-        return next(number for number, value in enumerate(values, 1) if value in asked)
+        return next(number for number, value in enumerate(values, 1) if value in wanted_texts)
 
     @cached_property
     def checked(self) -> list[str]:
@@ -204,10 +205,10 @@ def read_sequence(column: TextColumn, first: int) -> TakenApart:
     fixed = usual - len(positions)
     remarks = [f"{column.column} is a sequence of {usual:,} positions, each a factor"]
     if fixed:
-        same = [str(place + 1) for place in range(usual) if place not in set(positions)]
+        same = [str(index + 1) for index in range(usual) if index not in set(positions)]
         noun = "position" if fixed == 1 else "positions"
         remarks.append(f"left out as the same in every row: {noun} {listing(same)}")
-    parts = Parts(
+    taken = Parts(
         column.column,
         "sequence",
         tuple(range(first, first + len(factors))),
@@ -216,7 +217,7 @@ def read_sequence(column: TextColumn, first: int) -> TakenApart:
         tuple(positions),
         remarks=tuple(remarks),
     )
-    return TakenApart(parts, tuple(factors), codes[:, : len(positions)])
+    return TakenApart(taken, tuple(factors), codes[:, : len(positions)])
 
 
 def read_set(column: TextColumn, first: int, separator: str | None, control: Sequence[str] | None) -> TakenApart:
@@ -227,43 +228,43 @@ def read_set(column: TextColumn, first: int, separator: str | None, control: Seq
         raise InputError(f"separator {separator!r} is a letter, a digit or nothing; give a sign such as + or |")
     controls = frozenset(word.casefold() for word in (CONTROLS if control is None else control))
     pieces = [[piece.strip() for piece in text.split(between)] for text in texts]
-    blank = [text for text, found in zip(texts, pieces, strict=True) if not all(found)]
+    blank = [text for text, row_pieces in zip(texts, pieces, strict=True) if not all(row_pieces)]
     if blank:
         raise InputError(
             f"row {column.row_of(blank[:1]):,} of {column.where}, {blank[0]!r}, has an empty part; "
             f"name what stands beside each {between!r}"
         )
-    members = [frozenset(piece for piece in found if piece.casefold() not in controls) for found in pieces]
-    if not any(len(found) > 1 for found in pieces):
+    members = [frozenset(piece for piece in row_pieces if piece.casefold() not in controls) for row_pieces in pieces]
+    if not any(len(row_pieces) > 1 for row_pieces in pieces):
         raise InputError(
             f"no row of {column.where} has two parts with {between!r} between them; name what separates them with "
             f"--separator, or take the column as one factor with --factors {column.column}"
         )
     names = sorted(frozenset().union(*members))
     affordable(f"the members of {column.where}", len(texts), len(names))
-    place = {name: number for number, name in enumerate(names)}
+    column_of = {name: number for number, name in enumerate(names)}
     codes = np.zeros((len(texts), len(names)), dtype=np.int64)
-    rows = np.repeat(np.arange(len(texts)), [len(found) for found in members])
-    codes[rows, [place[name] for found in members for name in found]] = 1
+    rows = np.repeat(np.arange(len(texts)), [len(row_pieces) for row_pieces in members])
+    codes[rows, [column_of[name] for row_pieces in members for name in row_pieces]] = 1
     everywhere = np.asarray(codes.all(axis=0))
     if everywhere.all():
         raise InputError(f"{column.where} holds the same members in every row; nothing can be recombined along it")
-    used = sorted({piece for found in pieces for piece in found if piece.casefold() in controls})
-    kept = [name for name, always in zip(names, everywhere.tolist(), strict=True) if not always]
-    whole = [name for name in names if name not in set(kept)]
-    twice = [text for text, found in zip(texts, pieces, strict=True) if _repeats(found, controls)]
-    parts = Parts(
+    used = sorted({piece for row_pieces in pieces for piece in row_pieces if piece.casefold() in controls})
+    varying = [name for name, always in zip(names, everywhere.tolist(), strict=True) if not always]
+    constant = [name for name in names if name not in set(varying)]
+    twice = [text for text, row_pieces in zip(texts, pieces, strict=True) if _repeats(row_pieces, controls)]
+    taken = Parts(
         column.column,
         "set",
-        tuple(range(first, first + len(kept))),
-        tuple(kept),
-        tuple(whole),
+        tuple(range(first, first + len(varying))),
+        tuple(varying),
+        tuple(constant),
         separator=between,
         control=used[0] if used else "none",
-        remarks=tuple(_set_remarks(column.column, between, names, used, whole, twice)),
+        remarks=tuple(_set_remarks(column.column, between, names, used, constant, twice)),
     )
-    factors = tuple(Factor(name, (ABSENT, PRESENT)) for name in kept)
-    return TakenApart(parts, factors, codes[:, ~everywhere])
+    factors = tuple(Factor(name, (ABSENT, PRESENT)) for name in varying)
+    return TakenApart(taken, factors, codes[:, ~everywhere])
 
 
 def _repeats(pieces: list[str], controls: frozenset[str]) -> bool:
@@ -272,26 +273,26 @@ def _repeats(pieces: list[str], controls: frozenset[str]) -> bool:
 
 
 def _set_remarks(
-    column: str, separator: str, names: list[str], used: list[str], whole: list[str], twice: list[str]
+    column: str, separator: str, names: list[str], used: list[str], constant: list[str], twice: list[str]
 ) -> Iterable[str]:
     yield f"{column} is a set of {plural(len(names), 'member')} separated by {separator!r}, each a factor"
     if used:
         yield f"read as no member: {listing(used)}"
-    if whole:
-        yield f"left out as present in every row: {listing(whole)}"
+    if constant:
+        yield f"left out as present in every row: {listing(constant)}"
     if twice:
         yield f"a member that is named twice counts once ({plural(len(twice), 'cell')}, such as {twice[0]!r})"
 
 
 def _separator(column: TextColumn, texts: list[str]) -> str:
-    found = [sign for sign in SEPARATORS if any(sign in text for text in texts)]
-    if len(found) > 1:
+    signs = [sign for sign in SEPARATORS if any(sign in text for text in texts)]
+    if len(signs) > 1:
         raise InputError(
-            f"{column.where} holds {' and '.join(map(repr, found))}, as in "
-            f"{next(text for text in texts if found[1] in text)!r}; say which one separates members: --separator "
-            f"'{found[0]}'"
+            f"{column.where} holds {' and '.join(map(repr, signs))}, as in "
+            f"{next(text for text in texts if signs[1] in text)!r}; say which one separates members: --separator "
+            f"'{signs[0]}'"
         )
-    return found[0] if found else SEPARATORS[0]
+    return signs[0] if signs else SEPARATORS[0]
 
 
 def _members(text: str, separator: str, controls: frozenset[str]) -> frozenset[str]:
@@ -311,21 +312,21 @@ def take_apart(
 
     ``first`` is the place of the first factor; ``separator`` and ``control`` are those of sets, None to recognise them.
     """
-    found: list[TakenApart] = []
+    columns_taken: list[TakenApart] = []
     for (name, kind), values in zip(kinds.items(), texts, strict=True):
         column = TextColumn(source, name, values)
         if kind == "sequence":
-            found.append(read_sequence(column, first))
+            columns_taken.append(read_sequence(column, first))
         else:
-            found.append(read_set(column, first, separator, control))
-        first += len(found[-1].factors)
+            columns_taken.append(read_set(column, first, separator, control))
+        first += len(columns_taken[-1].factors)
     if first < 2:
-        what = "position" if found[0].parts.kind == "sequence" else "member"
+        what = "position" if columns_taken[0].parts.kind == "sequence" else "member"
         raise InputError(
-            f"rows of {column.where} differ in one {what} only, {found[0].factors[0].name}, which is too little to "
-            "recombine; name another factor"
+            f"rows of {column.where} differ in one {what} only, {columns_taken[0].factors[0].name}, which is too "
+            "little to recombine; name another factor"
         )
-    return found
+    return columns_taken
 
 
 def read_columns(parts: Sequence[Parts], names: Sequence[str]) -> tuple[str, ...]:
@@ -336,25 +337,25 @@ def read_columns(parts: Sequence[Parts], names: Sequence[str]) -> tuple[str, ...
     >>> read_columns([Parts("genes", "set", (1, 2), ("IRF1", "KLF1"))], ["line", "IRF1", "KLF1"])
     ('line', 'genes')
     """
-    inside = {name for part in parts for name in part.names}
-    return (*(name for name in names if name not in inside), *(part.column for part in parts))
+    inside = {name for column in parts for name in column.names}
+    return (*(name for name in names if name not in inside), *(column.column for column in parts))
 
 
 def with_levels(
-    parts: Sequence[Parts], columns: Mapping[str, npt.NDArray[Any]], where: str
+    parts: Sequence[Parts], columns: Mapping[str, npt.NDArray[Any]], owner: str
 ) -> dict[str, npt.NDArray[Any]]:
     """Return ``columns`` of N values each with those that ``parts`` take apart replaced by one for each factor."""
-    found = {name: values for name, values in columns.items() if name not in {part.column for part in parts}}
-    for part in parts:
-        found |= part.levels(columns[part.column].tolist(), where)
-    return found
+    levels = {name: values for name, values in columns.items() if name not in {column.column for column in parts}}
+    for column in parts:
+        levels |= column.levels(columns[column.column].tolist(), owner)
+    return levels
 
 
 def joined_texts(parts: Sequence[Parts], labels: Sequence[str]) -> list[str]:
     """Return the labels (C,) of one cell with those of each of ``parts`` joined, at the end."""
-    inside = {place for part in parts for place in part.places}
-    plain = [label for place, label in enumerate(labels) if place not in inside]
-    return [*plain, *(part.text([labels[place] for place in part.places]) for part in parts)]
+    inside = {index for column in parts for index in column.places}
+    plain = [label for index, label in enumerate(labels) if index not in inside]
+    return [*plain, *(column.text([labels[index] for index in column.places]) for column in parts)]
 
 
 def one_cell(
@@ -363,18 +364,18 @@ def one_cell(
     """Return one level of each factor ``names`` (C,), given by factor or column, by name or in order."""
     columns = read_columns(parts, names)
     if isinstance(levels, Mapping):
-        wanted = columns if parts and set(columns) <= set(levels) else names
-        missing = [name for name in wanted if name not in levels]
+        keys = columns if parts and set(columns) <= set(levels) else names
+        missing = [name for name in keys if name not in levels]
         if missing:
             lacks = listing([name for name in columns if name not in levels] if parts else missing)
             raise InputError(f"cell {dict(levels)!r} lacks a level of {lacks}; name one of each factor")
-        levels = [levels[name] for name in wanted]
+        levels = [levels[name] for name in keys]
     if parts and isinstance(levels, str):
         levels = [levels]
     if isinstance(levels, str) or len(levels) not in (len(columns), len(names)):
         raise InputError(f"cell {levels!r} must give one level of each factor: {listing(columns)}")
     if not parts or len(levels) != len(columns):
         return list(levels)
-    given = {name: np.array([level], dtype=object) for name, level in zip(columns, levels, strict=True)}
-    found = with_levels(parts, given, "the cell")
-    return [found[name][0] for name in names]
+    by_column = {name: np.array([level], dtype=object) for name, level in zip(columns, levels, strict=True)}
+    by_factor = with_levels(parts, by_column, "the cell")
+    return [by_factor[name][0] for name in names]

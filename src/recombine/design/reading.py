@@ -105,7 +105,7 @@ def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:
     (('colour', 'shape'), {'factors': 'guessed'})
     """
     spec, guessed = design.spec, {}
-    inside = {name for part in design.parts for name in part.names}
+    inside = {name for column in design.parts for name in column.names}
     changes: dict[str, Any] = {}
     if spec.factors is None:
         curved = {factor.name for factor in design.factors if factor.scale is not FactorScale.LABELS}
@@ -114,7 +114,7 @@ def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:
     if spec.weight is not None and spec.counts is None:
         changes["counts"], guessed["counts"] = design.rows_are is RowsAre.COUNTS, "guessed"
     if spec.sets is not None and spec.separator is None:
-        changes["separator"] = next(part.separator for part in design.parts if part.kind == "set")
+        changes["separator"] = next(column.separator for column in design.parts if column.kind == "set")
         guessed["separator"] = "recognised"
     inferred = tuple(f"{item.child}/{item.parent}" for item in design.nesting if item.inferred)
     if inferred:
@@ -131,18 +131,18 @@ def codes_of_rows(
     values = source.read(columns)
     usable = ~np.logical_or.reduce([missing_values(column) for column in values.values()])
     levels = {name: column[usable] for name, column in values.items()}
-    inside = {name for part in parts for name in part.names}
+    inside = {name for column in parts for name in column.names}
     codes = np.full((len(usable), len(factors)), -1, dtype=np.int64)
     coded = np.empty((int(usable.sum()), len(factors)), dtype=np.int64)
-    for place, factor in enumerate(factors):
+    for index, factor in enumerate(factors):
         if factor.name not in inside:
-            coded[:, place] = _codes(factor, levels[factor.name])
-    for part in parts:
+            coded[:, index] = _codes(factor, levels[factor.name])
+    for column in parts:
         # Each text is taken apart once, in however many rows it stands.
-        texts, where = np.unique(levels[part.column].astype(str), return_inverse=True)
-        taken = with_levels([part], {part.column: texts.astype(object)}, source.name)
-        for place, name in zip(part.places, part.names, strict=True):
-            coded[:, place] = _codes(factors[place], taken[name])[where.reshape(-1)]
+        texts, inverse = np.unique(levels[column.column].astype(str), return_inverse=True)
+        taken = with_levels([column], {column.column: texts.astype(object)}, source.name)
+        for index, name in zip(column.places, column.names, strict=True):
+            coded[:, index] = _codes(factors[index], taken[name])[inverse.reshape(-1)]
     codes[usable] = coded
     codes[(codes < 0).any(axis=1)] = -1
     return codes
@@ -151,9 +151,9 @@ def codes_of_rows(
 def _codes(factor: Factor, values: npt.NDArray[Any]) -> IntArray:
     """Return the codes of ``values`` (N,), -1 for what is no level."""
     listed = values.tolist()
-    known = dict.fromkeys(factor.unknown(values), -1)
-    known |= {value: factor.code(value) for value in set(listed) if value not in known}
-    return np.fromiter(map(known.__getitem__, listed), dtype=np.int64, count=len(listed))
+    codes = dict.fromkeys(factor.unknown(values), -1)
+    codes |= {value: factor.code(value) for value in set(listed) if value not in codes}
+    return np.fromiter(map(codes.__getitem__, listed), dtype=np.int64, count=len(listed))
 
 
 def missing_values(values: npt.NDArray[Any]) -> BoolArray:

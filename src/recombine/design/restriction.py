@@ -26,17 +26,17 @@ def restrict(design: Design, nested: Sequence[str], crossed: bool, possible: obj
 
     A list says what can exist, so nothing is inferred beside one.
     """
-    skip = [place for group in design.symmetric for place in group]
-    found = declare_nesting(nested, design.factors, design.cells, skip)
-    refuse_curved(found, design.factors)
+    skip = [index for group in design.symmetric for index in group]
+    nesting = declare_nesting(nested, design.factors, design.cells, skip)
+    refuse_curved(nesting, design.factors)
     if possible is None and not crossed:
-        said = {(item.child, item.parent) for item in found}
-        inside = [place for part in design.parts for place in part.places]  # positions and members are crossed
-        inside += [place for place, factor in enumerate(design.factors) if factor.scale is not FactorScale.LABELS]
+        declared = {(item.child, item.parent) for item in nesting}
+        inside = [index for column in design.parts for index in column.places]  # positions and members are crossed
+        inside += [index for index, factor in enumerate(design.factors) if factor.scale is not FactorScale.LABELS]
         inferred = infer_nesting(design.factors, design.cells, design.rows, [*skip, *inside])
-        found += [item for item in inferred if (item.child, item.parent) not in said]
-    design = replace(design, nesting=tuple(found))
-    if found:
+        nesting += [item for item in inferred if (item.child, item.parent) not in declared]
+    design = replace(design, nesting=tuple(nesting))
+    if nesting:
         _check_placed(design)
     if possible is None:
         return design
@@ -70,12 +70,12 @@ def _check_placed(design: Design) -> None:
             )
 
 
-def _agrees(cells: IntArray, others: IntArray, child: int, parent: int) -> IntArray:
-    """Return the positions of ``others`` (N, C) that pair no child with a parent it does not have in ``cells``."""
-    only = np.full(int(max(cells[:, child].max(), others[:, child].max(initial=0))) + 1, -1)
+def _agrees(cells: IntArray, listed: IntArray, child: int, parent: int) -> IntArray:
+    """Return the positions of ``listed`` (N, C) that pair no child with a parent it does not have in ``cells``."""
+    only = np.full(int(max(cells[:, child].max(), listed[:, child].max(initial=0))) + 1, -1)
     only[cells[:, child]] = cells[:, parent]
-    has = only[others[:, child]]
-    return np.flatnonzero((has < 0) | (has == others[:, parent]))
+    has = only[listed[:, child]]
+    return np.flatnonzero((has < 0) | (has == listed[:, parent]))
 
 
 def possible_cells(design: Design) -> Possible:
@@ -87,30 +87,30 @@ def possible_cells(design: Design) -> Possible:
     return nested_product(design.sizes, design.symmetric, _pairs(design), cells)
 
 
-def allow(design: Design, asked: IntArray) -> Design:
-    """Return the design with ``asked`` cells (T, C) among the possible ones.
+def allow(design: Design, targets: IntArray) -> Design:
+    """Return the design with ``targets`` cells (T, C) among the possible ones.
 
     They may refute a nesting that was inferred; against what was said they are an error.
     """
     if design.listed is not None:
-        missing = np.flatnonzero(~contains(np.vstack([design.listed, design.cells]), asked))
+        missing = np.flatnonzero(~contains(np.vstack([design.listed, design.cells]), targets))
         if len(missing):
             raise InputError(
-                f"target {design.label(asked[missing[0]])} is not among the possible cells of {design.listed_in}; "
+                f"target {design.label(targets[missing[0]])} is not among the possible cells of {design.listed_in}; "
                 "list it there, or leave it out of the targets"
             )
-    kept = []
-    cells = np.vstack([design.cells, asked])
+    valid = []
+    cells = np.vstack([design.cells, targets])
     for item, (child, parent) in zip(design.nesting, _pairs(design), strict=True):
         if follows(cells, child, parent):
-            kept.append(item)
+            valid.append(item)
         elif not item.inferred:
             level = design.factors[child].labels[broken_at(cells, child, parent) or 0]
             raise InputError(
                 f"targets put {item.child} {level!r} into two levels of {item.parent}, but it was said that {item}; "
                 "correct one of the two"
             )
-    return replace(design, nesting=tuple(kept), asked=asked)
+    return replace(design, nesting=tuple(valid), asked=targets)
 
 
 def why_impossible(design: Design, cell: IntArray) -> str:

@@ -34,33 +34,33 @@ def scales_asked(ordered: Sequence[str], numeric: Sequence[str], columns: Sequen
     >>> scales_asked(["grade=low<mid<high"], [], ["grade", "year"])
     {'grade': (<FactorScale.ORDERED: 'ordered'>, ('low', 'mid', 'high'))}
     """
-    found: Asked = {}
+    scales: Asked = {}
     for kind, texts in ((FactorScale.ORDERED, ordered), (FactorScale.NUMERIC, numeric)):
         if isinstance(texts, str):
             raise InputError(f"{kind} is the text {texts!r}; give a list of column names")
         for text in texts:
-            name, given = (text, ()) if text in columns or kind is FactorScale.NUMERIC else _in_order(text)
+            name, levels = (text, ()) if text in columns or kind is FactorScale.NUMERIC else _in_order(text)
             if name not in columns:
                 raise InputError(
                     f"{kind} factor {name!r} is not a column of the table;{near_miss(name, columns)} "
                     f"Columns: {listing(columns)}"
                 )
-            if name in found:
-                raise InputError(f"{name!r} is named twice, as {found[name][0]} and as {kind}; name it once")
-            found[name] = kind, given
-    return found
+            if name in scales:
+                raise InputError(f"{name!r} is named twice, as {scales[name][0]} and as {kind}; name it once")
+            scales[name] = kind, levels
+    return scales
 
 
 def _in_order(text: str) -> tuple[str, tuple[str, ...]]:
-    name, equals, rest = text.partition("=")
-    given = tuple(part.strip() for part in rest.split("<")) if equals else ()
-    if equals and (len(given) < 2 or len(set(given)) < len(given) or not all(given)):
+    name, equals, order = text.partition("=")
+    levels = tuple(level.strip() for level in order.split("<")) if equals else ()
+    if equals and (len(levels) < 2 or len(set(levels)) < len(levels) or not all(levels)):
         raise InputError(f"ordered {text!r}: give two or more levels, each once, such as {name}=low<mid<high")
-    return name.strip(), given
+    return name.strip(), levels
 
 
-def put_on_scales(design: Design, asked: Asked, source: Source | None = None) -> Design:
-    """Return the design with the factors ``asked`` on their scales; ``source`` tells the row of a level that is wrong.
+def put_on_scales(design: Design, scales: Asked, source: Source | None = None) -> Design:
+    """Return the design with the factors ``scales`` on their scales; ``source`` tells the row of a level that is wrong.
 
     Examples
     --------
@@ -70,17 +70,19 @@ def put_on_scales(design: Design, asked: Asked, source: Source | None = None) ->
     Scale(ordered; 4 levels, 2 knots)
     """
     factors = list(design.factors)
-    inside = {name for part in design.parts for name in part.names}
-    for name, (kind, given) in asked.items():
+    inside = {name for column in design.parts for name in column.names}
+    for name, (kind, in_order) in scales.items():
         if name not in design.names or name in inside:
             raise InputError(f"{kind} {name!r} is not one of the factors {listing(design.columns)}; name it among them")
-        for place in design.twins(design.names.index(name)):
-            factor = replace(factors[place], scale=kind, in_order=given)
+        for index in design.twins(design.names.index(name)):
+            factor = replace(factors[index], scale=kind, in_order=in_order)
             for level in factor.levels:
                 _check_level(factor, level, source)
-            known = set(factor.labels)
-            factors[place] = replace(factor, levels=(*factor.levels, *(level for level in given if level not in known)))
-            _refuse_same_place(factors[place])
+            labels = set(factor.labels)
+            factors[index] = replace(
+                factor, levels=(*factor.levels, *(level for level in in_order if level not in labels))
+            )
+            _refuse_same_place(factors[index])
     refuse_curved([item for item in design.nesting if not item.inferred], factors)
     named = {factor.name for factor in factors if factor.scale is not FactorScale.LABELS}
     nesting = tuple(item for item in design.nesting if not named & {item.child, item.parent})
@@ -94,8 +96,8 @@ def _check_level(factor: Factor, level: object, source: Source | None) -> None:
     text, row = level_text(level), ""
     if source is not None:
         values = source.read([factor.name])[factor.name].tolist()
-        place = next((place for place, value in enumerate(values) if level_text(value) == text), None)
-        row = "" if place is None else f" (row {place + 1:,})"
+        index = next((index for index, value in enumerate(values) if level_text(value) == text), None)
+        row = "" if index is None else f" (row {index + 1:,})"
     if factor.in_order:
         order = "<".join(factor.in_order)
         raise InputError(f"{text!r}{row} is not in the order {factor.name}={order}; list every level of {factor.name}")
@@ -107,11 +109,11 @@ def _check_level(factor: Factor, level: object, source: Source | None) -> None:
 
 def _refuse_same_place(factor: Factor) -> None:
     there: dict[object, str] = {}
-    for place, label in zip(factor.places, factor.labels, strict=True):
-        other = there.setdefault(place, label)
-        if other != label:
+    for position, label in zip(factor.places, factor.labels, strict=True):
+        twin = there.setdefault(position, label)
+        if twin != label:
             raise InputError(
-                f"{other!r} and {label!r} of the {factor.scale} factor {factor.name!r} are one number; write it one way"
+                f"{twin!r} and {label!r} of the {factor.scale} factor {factor.name!r} are one number; write it one way"
             )
 
 
@@ -124,25 +126,25 @@ def scales_of(design: Design, seen: IntArray | None = None) -> tuple[Scale | Non
         return ()
     cells = design.seen if seen is None else seen
     scales: list[Scale | None] = []
-    for place, factor in enumerate(design.factors):
+    for index, factor in enumerate(design.factors):
         if factor.scale is FactorScale.LABELS:
             scales.append(None)
             continue
-        occurs = np.isin(np.arange(len(factor.levels)), cells[:, list(design.twins(place))])
+        occurs = np.isin(np.arange(len(factor.levels)), cells[:, list(design.twins(index))])
         scales.append(place_levels(factor.scale, factor.places, occurs))
     return tuple(scales)
 
 
-def add_levels(design: Design, place: int, levels: Sequence[Any], row: str = "") -> tuple[Factor, ...]:
-    """Return the factors with new ``levels`` of the factor at ``place``, which lies on a scale; those have a place."""
+def add_levels(design: Design, index: int, levels: Sequence[Any], row: str = "") -> tuple[Factor, ...]:
+    """Return the factors with new ``levels`` of the factor at ``index``, which lies on a scale; those have a place."""
     factors = list(design.factors)
     for level in levels:
-        if not factors[place].placed(level):
-            text, factor = level_text(level), factors[place]
+        if not factors[index].placed(level):
+            text, factor = level_text(level), factors[index]
             numbers = "among " + listing(factor.in_order) if factor.in_order else "a number"
             raise InputError(f"{row}{text!r} of the {factor.scale} factor {factor.name!r} is not {numbers}; correct it")
-    tidy = tuple(_tidy(level, factors[place]) for level in levels)
-    for member in design.twins(place):
+    tidy = tuple(_tidy(level, factors[index]) for level in levels)
+    for member in design.twins(index):
         factors[member] = replace(factors[member], levels=(*factors[member].levels, *tidy))
     return tuple(factors)
 
@@ -167,36 +169,36 @@ def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) 
     """
     values = one_cell(levels, design.parts, design.names)
     larger = design
-    for place, value in enumerate(values):
-        factor = larger.factors[place]
+    for index, value in enumerate(values):
+        factor = larger.factors[index]
         if factor.scale is not FactorScale.LABELS and factor.unknown(np.array([value], dtype=object)):
-            larger = replace(larger, factors=add_levels(larger, place, [value]))
+            larger = replace(larger, factors=add_levels(larger, index, [value]))
     if larger is design:
         return design, design.cell(levels)
     codes = np.array([[factor.code(value) for factor, value in zip(larger.factors, values, strict=True)]])
     cells = canonical(codes, design.symmetric)
-    asked = cells if design.asked is None else np.vstack([design.asked, cells])
-    return allow(larger, asked), cells[0]
+    targets = cells if design.asked is None else np.vstack([design.asked, cells])
+    return allow(larger, targets), cells[0]
 
 
 def nearest_knots(design: Design, cells: IntArray) -> IntArray:
     """Return ``cells`` (N, C) with each level on a scale replaced by the knot that counts most for it."""
-    curved = [(place, scale) for place, scale in enumerate(design.scales) if scale is not None]
+    curved = [(factor, scale) for factor, scale in enumerate(design.scales) if scale is not None]
     if not curved:
         return cells
-    found = cells.copy()
-    for place, scale in curved:
-        found[:, place] = scale.nearest[cells[:, place]]
-    return found
+    nearest = cells.copy()
+    for factor, scale in curved:
+        nearest[:, factor] = scale.nearest[cells[:, factor]]
+    return nearest
 
 
 def between_knots(design: Design, cells: IntArray) -> BoolArray:
     """Say which ``cells`` (N, C) hold a level of an ordered factor that was not seen, (N,)."""
-    found = np.zeros(len(cells), dtype=bool)
-    for place, scale in enumerate(design.scales):
+    between = np.zeros(len(cells), dtype=bool)
+    for factor, scale in enumerate(design.scales):
         if scale is not None and scale.kind is FactorScale.ORDERED:
-            found |= scale.between[cells[:, place]]
-    return found
+            between |= scale.between[cells[:, factor]]
+    return between
 
 
 def on_curve(design: Design, cells: IntArray) -> BoolArray:
@@ -215,13 +217,13 @@ def outside_words(design: Design, cell: IntArray) -> list[str]:
     >>> outside_words(put_on_scales(design, {"dose": (FactorScale.ORDERED, ())}), np.array([0, 3]))
     ['dose 3 lies above the seen range 0 to 2: collect a row with dose 3 or above']
     """
-    found = []
-    for place, (factor, scale) in enumerate(zip(design.factors, design.scales or (), strict=False)):
-        level = int(cell[place])
+    sentences = []
+    for index, (factor, scale) in enumerate(zip(design.factors, design.scales or (), strict=False)):
+        level = int(cell[index])
         if scale is None or not scale.beyond[level]:
             continue
         low, high = (factor.labels[end] for end in scale.ends)
         side = "above" if scale.places[level] > scale.places[scale.ends[1]] else "below"
         text = f"{factor.name} {factor.labels[level]}"
-        found.append(f"{text} lies {side} the seen range {low} to {high}: collect a row with {text} or {side}")
-    return found
+        sentences.append(f"{text} lies {side} the seen range {low} to {high}: collect a row with {text} or {side}")
+    return sentences

@@ -33,21 +33,21 @@ def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Desi
             raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
     columns = with_levels(design.parts, columns, source.name)
     factors = list(design.factors)
-    for place, name in enumerate(design.names):
-        fresh = factors[place].unknown(columns[name])
-        if factors[place].scale is not FactorScale.LABELS:
-            wrong = [value for value in fresh if not factors[place].placed(value)][:1]
+    for index, name in enumerate(design.names):
+        fresh = factors[index].unknown(columns[name])
+        if factors[index].scale is not FactorScale.LABELS:
+            wrong = [value for value in fresh if not factors[index].placed(value)][:1]
             rows = "".join(f", row {columns[name].tolist().index(value) + 1:,}" for value in wrong)
-            known = replace(design, factors=tuple(factors))
-            factors = list(add_levels(known, place, fresh, f"{source.name}{rows}: "))
+            extended = replace(design, factors=tuple(factors))
+            factors = list(add_levels(extended, index, fresh, f"{source.name}{rows}: "))
             continue
         if fresh and not new_levels:
             raise InputError(
                 f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {design.source};"
-                f"{near_miss(fresh[0], factors[place].labels)} To ask about levels that were never seen, pass "
+                f"{near_miss(fresh[0], factors[index].labels)} To ask about levels that were never seen, pass "
                 "--new-levels (new_levels=True in Python)"
             )
-        for member in design.twins(place):
+        for member in design.twins(index):
             factors[member] = replace(factors[member], levels=(*factors[member].levels, *fresh))
     codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
     cells = canonical(codes, design.symmetric)

@@ -69,10 +69,10 @@ class StructureData:
         """Levels of all factors together."""
         return sum(self.sizes) if self.sizes else int((self.cells.max(axis=0) + 1).sum())
 
-    def rows(self, places: IntArray) -> StructureData:
+    def rows(self, indices: IntArray) -> StructureData:
         """Return the same of some rows (n,)."""
-        weights, counts = (None if array is None else array[places] for array in (self.weights, self.counts))
-        return replace(self, cells=self.cells[places], y=self.y[places], weights=weights, counts=counts)
+        weights, counts = (None if array is None else array[indices] for array in (self.weights, self.counts))
+        return replace(self, cells=self.cells[indices], y=self.y[indices], weights=weights, counts=counts)
 
 
 @dataclass(frozen=True)

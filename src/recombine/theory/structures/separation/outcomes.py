@@ -74,10 +74,10 @@ def gather_outcomes(
     codes, values, counted, shifts = codes[used], values[used], counted[used], shifts[used]
     if not len(codes):
         raise InputError("no row has a positive weight; give at least one observation")
-    rows, where = distinct(_apart(codes, shifts) if kind.splits_by_offset else codes)
+    rows, inverse = distinct(_apart(codes, shifts) if kind.splits_by_offset else codes)
     sample = np.zeros(len(rows), dtype=np.int64)
-    sample[where[::-1]] = np.arange(len(where))[::-1]
-    totals, exposure = kind.gather(where, values, counted, shifts, (len(rows), width))
+    sample[inverse[::-1]] = np.arange(len(inverse))[::-1]
+    totals, exposure = kind.gather(inverse, values, counted, shifts, (len(rows), width))
     return Outcomes(kind, codes[sample], totals, exposure, shifts[sample] * kind.splits_by_offset)
 
 

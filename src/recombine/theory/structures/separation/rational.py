@@ -57,8 +57,8 @@ class Echelon:
 
     def _add(self, row: Row) -> None:
         # A kept row holds no pivot of an earlier one, so eliminating in order of age brings in younger pivots only.
-        while held := [column for column in row if column in self._rows]:
-            column = min(held, key=self._order.__getitem__)
+        while pivots := [column for column in row if column in self._rows]:
+            column = min(pivots, key=self._order.__getitem__)
             row = _without(row, self._rows[column], column)
         if row:
             pivot = min(row, key=lambda column: (abs(row[column]), column))
@@ -74,13 +74,13 @@ class Echelon:
 
         Free columns that are not given are zero.
         """
-        found: dict[int, int | Fraction] = dict(values)
+        entries: dict[int, int | Fraction] = dict(values)
         for pivot in reversed(self._rows):
             row = self._rows[pivot]
-            total = sum(entry * found[column] for column, entry in row.items() if found.get(column))
+            total = sum(entry * entries[column] for column, entry in row.items() if entries.get(column))
             value = -Fraction(total) / row[pivot]
-            found[pivot] = value.numerator if value.denominator == 1 else value
-        return whole_multiple([Fraction(found.get(column, 0)) for column in range(self.columns)])
+            entries[pivot] = value.numerator if value.denominator == 1 else value
+        return whole_multiple([Fraction(entries.get(column, 0)) for column in range(self.columns)])
 
     def near(self, guess: FloatArray) -> list[int]:
         """Return a whole vector orthogonal to all rows: near a multiple of ``guess`` (W,), if that nearly is one."""
@@ -92,17 +92,17 @@ class Echelon:
         """Return a basis of the vectors orthogonal to all rows, in whole numbers, shape (W, W - rank)."""
         vectors = [self.complete({column: 1}) for column in self.free()]
         basis = np.zeros((self.columns, len(vectors)), dtype=object)
-        for place, vector in enumerate(vectors):
-            basis[:, place] = vector
+        for index, vector in enumerate(vectors):
+            basis[:, index] = vector
         return basis
 
 
-def _without(row: Row, other: Row, column: int) -> Row:
-    """Take a multiple of ``other`` off ``row`` such that ``column`` vanishes, in lowest terms."""
-    common = math.gcd(row[column], other[column])
-    mine, theirs = other[column] // common, row[column] // common
+def _without(row: Row, pivot_row: Row, column: int) -> Row:
+    """Take a multiple of ``pivot_row`` off ``row`` such that ``column`` vanishes, in lowest terms."""
+    common = math.gcd(row[column], pivot_row[column])
+    mine, theirs = pivot_row[column] // common, row[column] // common
     result = {key: mine * entry for key, entry in row.items()}
-    for key, entry in other.items():
+    for key, entry in pivot_row.items():
         result[key] = result.get(key, 0) - theirs * entry
     result = {key: entry for key, entry in result.items() if entry}
     divisor = math.gcd(*result.values())
@@ -118,9 +118,9 @@ def whole_multiple(fractions: Sequence[Fraction]) -> list[int]:
     [3, -2]
     """
     shared = math.lcm(*(number.denominator for number in fractions)) if fractions else 1
-    whole = [int(number * shared) for number in fractions]
-    common = math.gcd(*whole) if whole else 0
-    return [number // common for number in whole] if common > 1 else whole
+    numbers = [int(number * shared) for number in fractions]
+    common = math.gcd(*numbers) if numbers else 0
+    return [number // common for number in numbers] if common > 1 else numbers
 
 
 def rounded(guess: FloatArray) -> list[int] | None:
@@ -132,19 +132,19 @@ def rounded(guess: FloatArray) -> list[int] | None:
     ([1, -2], None)
     """
     for multiplier in DENOMINATORS:
-        whole = np.rint(guess * multiplier)
-        if np.abs(whole - guess * multiplier).max(initial=0.0) < CLOSE and np.abs(whole).max(initial=0.0) < 2**40:
-            return [int(number) for number in whole]
+        multiple = np.rint(guess * multiplier)
+        if np.abs(multiple - guess * multiplier).max(initial=0.0) < CLOSE and np.abs(multiple).max(initial=0.0) < 2**40:
+            return [int(number) for number in multiple]
     return None
 
 
 def rows_of(matrix: csr_array) -> list[Row]:
     """Return the distinct rows of a sparse whole matrix as dicts, in the order of their first occurrence."""
-    found: dict[tuple[tuple[int, int], ...], None] = {}
+    rows: dict[tuple[tuple[int, int], ...], None] = {}
     pointers, columns, data = matrix.indptr, matrix.indices, matrix.data
     for start, stop in itertools.pairwise(pointers.tolist()):
-        found[tuple(sorted(zip(columns[start:stop].tolist(), data[start:stop].tolist(), strict=True)))] = None
-    return [{column: entry for column, entry in row if entry} for row in found]
+        rows[tuple(sorted(zip(columns[start:stop].tolist(), data[start:stop].tolist(), strict=True)))] = None
+    return [{column: entry for column, entry in row if entry} for row in rows]
 
 
 def exact_product(matrix: csr_array, vector: Sequence[int] | npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:

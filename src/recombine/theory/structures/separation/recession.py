@@ -99,19 +99,19 @@ def _by_weights(loose: csr_array, tied: csr_array) -> Proposal | None:
     """
     rows, columns = loose.shape
     turned = loose.T.astype(float)
-    found = _programme(
+    program = _programme(
         np.concatenate([-np.ones(rows), np.zeros(rows + tied.shape[0])]),
         A_eq=csr_array(hstack([turned, turned, tied.T.astype(float)])),
         b_eq=np.zeros(columns),
         bounds=[(0, 1)] * rows + [(0, None)] * rows + [(None, None)] * tied.shape[0],
     )
-    if found.x is None:
+    if program.x is None:
         return None
-    strict = np.asarray(found.x[:rows] < 0.5)
+    strict = np.asarray(program.x[:rows] < 0.5)
     return (
         strict,
-        -np.asarray(found.eqlin.marginals),
-        np.append(found.x[:rows] + found.x[rows : 2 * rows], found.x[2 * rows :]),
+        -np.asarray(program.eqlin.marginals),
+        np.append(program.x[:rows] + program.x[rows : 2 * rows], program.x[2 * rows :]),
     )
 
 
@@ -132,18 +132,18 @@ def _by_direction(loose: csr_array, tied: csr_array) -> Proposal | None:
     if solved is None:
         return None
     strict = np.asarray(solved[columns:] > 0.5)
-    kept = np.flatnonzero(~strict)
+    balanced = np.flatnonzero(~strict)
     weights = np.zeros(rows + tied.shape[0])
-    if len(kept):
-        found = _optimum(
-            np.concatenate([np.ones(len(kept)), np.zeros(tied.shape[0])]),
-            A_eq=csr_array(vstack([loose[kept], tied]).T).astype(float),
+    if len(balanced):
+        program = _optimum(
+            np.concatenate([np.ones(len(balanced)), np.zeros(tied.shape[0])]),
+            A_eq=csr_array(vstack([loose[balanced], tied]).T).astype(float),
             b_eq=np.zeros(columns),
-            bounds=[(1, None)] * len(kept) + [(None, None)] * tied.shape[0],
+            bounds=[(1, None)] * len(balanced) + [(None, None)] * tied.shape[0],
         )
-        if found is None:
+        if program is None:
             return None
-        weights[np.concatenate([kept, np.arange(rows, len(weights))])] = found
+        weights[np.concatenate([balanced, np.arange(rows, len(weights))])] = program
     return strict, solved[:columns], weights
 
 
@@ -153,26 +153,29 @@ def _programme(*arguments: Any, **options: Any) -> Any:
 
 def _optimum(*arguments: Any, **options: Any) -> FloatArray | None:
     """Return a vertex that solves a linear programme, None if there is none."""
-    found = _programme(*arguments, **options)
-    return None if found.x is None else np.asarray(found.x, dtype=float)
+    program = _programme(*arguments, **options)
+    return None if program.x is None else np.asarray(program.x, dtype=float)
 
 
 def _proven(
     loose: csr_array, tied: csr_array, strict: BoolArray, direction: FloatArray, weights: FloatArray
 ) -> Recession | None:
     """Return whole numbers near a proposal that prove it, None if they do not."""
-    kept = np.flatnonzero(~strict)
-    face = csr_array(vstack([loose[kept], tied]))
-    found = _solution(np.zeros_like(direction) if not strict.any() else direction, face)
-    if not (signs(exact_product(loose, found)) == strict).all() or exact_product(tied, found).any():
+    balanced_rows = np.flatnonzero(~strict)
+    face = csr_array(vstack([loose[balanced_rows], tied]))
+    exact = _solution(np.zeros_like(direction) if not strict.any() else direction, face)
+    if not (signs(exact_product(loose, exact)) == strict).all() or exact_product(tied, exact).any():
         return None
-    used = np.concatenate([kept, np.arange(len(strict), len(weights))])
-    balanced = _solution(weights[used] if len(kept) else np.zeros(len(used)), csr_array(face.T))
-    if not all(weight > 0 for weight in balanced[: len(kept)]) or exact_product(csr_array(face.T), balanced).any():
+    used = np.concatenate([balanced_rows, np.arange(len(strict), len(weights))])
+    balanced = _solution(weights[used] if len(balanced_rows) else np.zeros(len(used)), csr_array(face.T))
+    if (
+        not all(weight > 0 for weight in balanced[: len(balanced_rows)])
+        or exact_product(csr_array(face.T), balanced).any()
+    ):
         return None
-    whole = np.zeros(len(weights), dtype=object)
-    whole[used] = balanced
-    return Recession(strict, np.array(found, dtype=object), whole)
+    exact_weights = np.zeros(len(weights), dtype=object)
+    exact_weights[used] = balanced
+    return Recession(strict, np.array(exact, dtype=object), exact_weights)
 
 
 def _solution(guess: FloatArray, equations: csr_array) -> list[int]:
@@ -236,9 +239,9 @@ def _balances(strict: Whole, rising: Whole, guess: FloatArray) -> bool:
     """Say whether weights near ``guess`` prove that a rising value is forced, exactly."""
     used = np.flatnonzero(guess > SMALL)
     system = np.vstack([strict, -rising])[used].T
-    found = np.array(Echelon(_dense_rows(system), len(used)).near(guess[used]), dtype=object)
-    on_strict = found[used < len(strict)]
-    return bool((found >= 0).all() and on_strict.any() and not (system @ found).any())
+    weights = np.array(Echelon(_dense_rows(system), len(used)).near(guess[used]), dtype=object)
+    on_strict = weights[used < len(strict)]
+    return bool((weights >= 0).all() and on_strict.any() and not (system @ weights).any())
 
 
 def _dense_rows(matrix: Whole) -> list[Row]:
@@ -255,12 +258,12 @@ def distinct_rays(vectors: Whole) -> tuple[Whole, IntArray]:
     ([[1, 2], [0, -1]], [0, 0, 1])
     """
     numbers: dict[tuple[int, ...], int] = {}
-    where = np.empty(len(vectors), dtype=np.int64)
+    inverse = np.empty(len(vectors), dtype=np.int64)
     divisors = np.gcd.reduce(vectors, axis=1) if vectors.shape[1] else np.ones(len(vectors), dtype=object)
-    for place, (vector, divisor) in enumerate(zip(vectors.tolist(), divisors.tolist(), strict=True)):
+    for index, (vector, divisor) in enumerate(zip(vectors.tolist(), divisors.tolist(), strict=True)):
         ray = tuple(number // divisor for number in vector) if divisor > 1 else tuple(vector)
-        where[place] = numbers.setdefault(ray, len(numbers))
+        inverse[index] = numbers.setdefault(ray, len(numbers))
     rays = np.zeros((len(numbers), vectors.shape[1]), dtype=object)
-    for ray, place in numbers.items():
-        rays[place] = ray
-    return rays, where
+    for ray, index in numbers.items():
+        rays[index] = ray
+    return rays, inverse
