@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recombine as rc
-from recombine.jobs.audit.additivity import STATE_WORDS, check_additivity
+from recombine.jobs.audit.additivity import check_additivity
 from recombine.theory.identification import fit_additive, identify
 from recombine.verdicts import Verdict
+from recombine.words.additivity import STATE_WORDS
 
 Floats = NDArray[np.float64]
 SHARES = (0.3, 0.6, 0.85)

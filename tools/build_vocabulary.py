@@ -125,8 +125,9 @@ def structures_page() -> str:
 
 
 def page_words() -> str:
-    """Return all words as JSON, for the page."""
-    return json.dumps(vocabulary(), indent=1, ensure_ascii=False) + "\n"
+    """Return the words that the page shows, as JSON; others would make it stale whenever one of them changes."""
+    words = vocabulary()
+    return json.dumps({name: words[name] for name in ("verdicts", "assumed", "adding", "truths")}, indent=1) + "\n"
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -19,6 +19,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.explore.answers import TableAnswers
 from recombine.report.audit import audit_json, audit_text, page
 from recombine.theory.structures import STRUCTURES, Structure, StructureData, StructureFit, TermsFit, fit_terms
+from recombine.words.structure import choice_statement
 
 BUILD = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_vocabulary.py"))
 CELLS = np.indices((6, 5, 4)).reshape(3, -1).T
@@ -71,7 +72,7 @@ def test_it_is_chosen_where_it_holds_and_predicts_unseen_cells(design: rc.Design
     audit = rc.audit(design)
     assert audit.choice.structure is structure
     assert np.abs(audit.predict(CELLS[~SEEN]) - ROOTS[~SEEN] ** 3).max() < 0.05 * np.abs(VALUES).max()
-    assert "cube-root" in audit.choice.statement
+    assert "cube-root" in choice_statement(audit.choice)
 
 
 def test_every_output_of_an_audit_says_what_it_assumes(design: rc.Design, structure: Structure) -> None:

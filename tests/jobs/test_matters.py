@@ -18,6 +18,8 @@ from recombine.jobs import Importance
 from recombine.jobs.importance import ANY
 from recombine.report.audit.record import audit_json
 from recombine.verdicts import Verdict
+from recombine.words.importance import importance_statement
+from recombine.words.table import listing_sentence
 from recombine.words.verdicts import UNSEEN
 
 ABOUT_CELLS = {"RC101", "RC102", "RC105", "RC106", "RC110"}
@@ -62,7 +64,7 @@ def test_the_most_important_cells_are_listed_first_and_none_is_lost(case: tuple[
     assert found.listing.typical.tolist() == plain.listing.cells.tolist()
     assert sorted(found.listing.cells.tolist()) == sorted(plain.listing.cells.tolist())
     assert found.verdicts["importance"].tolist() == listed.tolist()
-    assert found.listing.note == plain.listing.note
+    assert listing_sentence(found.listing) == listing_sentence(plain.listing)
 
 
 @given(weighted(values=(3.0,)))
@@ -113,7 +115,7 @@ def test_targets_are_weighted_among_themselves() -> None:
     assert found.listing.cells.tolist() == [[0, 0], [1, 1], [2, 0]]
     assert found.matters is not None
     assert found.matters.share(Verdict.DETERMINED) == 0.75
-    assert found.matters.statement.startswith(
+    assert importance_statement(found.matters).startswith(
         "Cells are weighted by the mean of column 'traffic' of the table over their rows; one without rows there has "
         "importance 0. 2 unseen target cells matter (importance over 0)"
     )
@@ -137,7 +139,9 @@ def test_cells_that_matter_in_a_huge_product_are_judged_exactly() -> None:
     first = found.listing.cells[: len(cells)]
     assert contains(first, cells[codes != Verdict.SEEN]).all()
     assert found.listing.typical.tolist() == plain.listing.cells.tolist()
-    assert found.listing.note.startswith("The 20 unseen cells that matter are listed first. 10,000 unseen cells")
+    assert listing_sentence(found.listing).startswith(
+        "The 20 unseen cells that matter are listed first. 10,000 unseen cells"
+    )
     assert found.counts == plain.counts
 
 
@@ -149,7 +153,7 @@ def test_too_many_cells_that_matter_are_weighed_as_far_as_they_are_listed() -> N
     found = rc.audit(design, 1, importance=Importance(rule, np.ones(1)))
     assert found.matters is not None
     assert found.matters.scope == "listed"
-    assert "are those of listed ones" in found.matters.statement
+    assert "are those of listed ones" in importance_statement(found.matters)
     assert "among the listed" in found.summary
     assert all(cell[0] == 7 for cell in found.listing.cells[: found.matters.count(*UNSEEN)].tolist())
 
@@ -184,5 +188,5 @@ def test_rows_that_cannot_exist_are_told() -> None:
     table = pd.DataFrame({"plant": [0, 0], "soil": [1, 0], "dose": [0, 0], "importance": [1, 1]})
     found = rc.audit(design, importance=table)
     assert found.matters is not None
-    assert "1 row names a cell that cannot exist." in found.matters.statement
+    assert "1 row names a cell that cannot exist." in importance_statement(found.matters)
     assert "No unseen combination matters." in found.summary

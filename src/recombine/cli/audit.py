@@ -177,8 +177,10 @@ def _write(answer: _Answer, outputs: Outputs, verdicts: Path | None = None) -> N
     """Write the files asked for and say where they are; on standard error when standard output is for machines."""
     notes = []
     if verdicts is not None:
+        from recombine.words.table import listing_sentence
+
         answer.audit.verdicts.to_csv(verdicts)
-        notes.append(f"verdicts written to {verdicts} ({answer.audit.listing.note})")
+        notes.append(f"verdicts written to {verdicts} ({listing_sentence(answer.audit.listing)})")
     if outputs.html is not None:
         from recombine.report.audit.page import page
 

@@ -14,7 +14,6 @@ from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
 from recombine.design.design import Design
 from recombine.jobs.near import near_cells, unseen_near
-from recombine.writing import written_count
 
 if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
@@ -52,34 +51,6 @@ class Listing:
     def typical(self) -> IntArray:
         """The cells that would be listed whatever matters, shape (N, C)."""
         return self.cells if self.plain is None else self.cells[self.plain]
-
-    @property
-    def note(self) -> str:
-        """One sentence on what is listed."""
-        count = f"{len(self.typical):,}"
-        if self.matter is not None:
-            return f"{_first_words(self.matter)} {self._drawn(count)}"
-        if self.kind is ListingKind.TARGETS:
-            return f"{count} target cells are listed."
-        if self.kind is ListingKind.ALL_UNSEEN:
-            return f"All {count} unseen cells are listed."
-        return self._drawn(count)
-
-    def _drawn(self, count: str) -> str:
-        """Say how the ``count`` cells of a sample were drawn."""
-        if self.departures is not None:
-            count = f"{count} unseen cells with at most {self.departures} departures from the commonest levels"
-            return f"{count}, drawn at random for each number of them, are listed; the product is too large to list."
-        product = f"the product of {written_count(self.product)} is too large to list"
-        return f"{count} unseen cells, drawn at random, are listed; {product}."
-
-
-def _first_words(matter: int) -> str:
-    """Say which of the ``matter`` unseen cells that matter are listed before a sample."""
-    if matter > SAMPLE:
-        return f"The {SAMPLE:,} most important of {matter:,} unseen cells that matter are listed first."
-    several = f"The {matter:,} unseen cells that matter are listed first."
-    return {0: "No unseen cell matters.", 1: "The one unseen cell that matters is listed first."}.get(matter, several)
 
 
 def choose_cells(design: Design, targets: IntArray | None, seed: int, importance: Importance | None = None) -> Listing:

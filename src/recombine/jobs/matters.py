@@ -11,7 +11,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
-from recombine.jobs.importance import ANY, Importance, importance_share, part_of_what_matters
+from recombine.jobs.importance import ANY, Importance, part_of_what_matters
 from recombine.jobs.listing import MOST_LISTED, Listing, ListingKind
 from recombine.verdicts import Verdict
 from recombine.writing import plural
@@ -77,32 +77,6 @@ class WhatMatters:
         lead = f"{plural(count, 'cell')} {which}" if which else f"{count:,} of them"
         text = f"{lead} matter{'s' if count == 1 else ''}, {part_of_what_matters(self.share(verdict))}"
         return text if self.exact else f"{text} among the listed cells"
-
-    @property
-    def statement(self) -> str:
-        """How importance was read and what it leaves, in a few sentences."""
-        name, column = self.importance.name, self.importance.averaged
-        lead = (
-            f"Cells are weighted by the mean of {name} over their rows" if column else f"Cells are weighted by {name}"
-        )
-        rest = "one without rows there" if column else "one that none of its rows matches"
-        parts = [f"{lead}{'' if self.importance.everywhere else f'; {rest} has importance 0'}."]
-        if self.scope == "listed":
-            parts.append("The cells that matter are too many to list: shares of what matters are those of listed ones.")
-        else:
-            count = len(self.codes) - self.count(Verdict.SEEN)
-            cells = plural(count, f"unseen {'target cell' if self.scope == 'targets' else 'cell'}")
-            shares = "; shares of what matters are shares of their importance" if count else ""
-            parts.append(f"{cells} matter{'s' if count == 1 else ''} (importance over 0){shares}.")
-        if self.sums[Verdict.SEEN] and self.scope == "unseen":
-            seen = self.sums[Verdict.SEEN] / sum(self.sums.values())
-            parts.append(f"Seen cells hold {importance_share(seen) if self.unseen else 'all'} of the importance.")
-        if self.stray:
-            names = "row names a cell" if self.stray == 1 else "rows name cells"
-            parts.append(f"{self.stray:,} {names} that cannot exist.")
-        if self.exact:
-            parts.append("Findings that concern only cells of importance 0 are not raised.")
-        return " ".join(parts)
 
 
 def weigh_verdicts(

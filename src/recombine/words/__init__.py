@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
+    from recombine.words.additivity import STATE_WORDS as STATE_WORDS
     from recombine.words.additivity import additivity_sentence as additivity_sentence
+    from recombine.words.additivity import additivity_statement as additivity_statement
     from recombine.words.additivity import beyond_sentence as beyond_sentence
     from recombine.words.additivity import breakers_sentence as breakers_sentence
     from recombine.words.additivity import caution_sentence as caution_sentence
     from recombine.words.additivity import condition as condition
+    from recombine.words.additivity import interaction_sentence as interaction_sentence
     from recombine.words.answer import answer as answer
     from recombine.words.certificates import explanation as explanation
     from recombine.words.comparison import amount_text as amount_text
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from recombine.words.importance import importance_column as importance_column
     from recombine.words.importance import importance_sentence as importance_sentence
     from recombine.words.importance import importance_shares as importance_shares
+    from recombine.words.importance import importance_statement as importance_statement
     from recombine.words.importance import no_findings as no_findings
     from recombine.words.inspection import VERDICT_MEANINGS as VERDICT_MEANINGS
     from recombine.words.inspection import inspection_legend as inspection_legend
@@ -60,10 +64,12 @@ if TYPE_CHECKING:
     from recombine.words.split import proof_of as proof_of
     from recombine.words.split import split_opening as split_opening
     from recombine.words.split import split_remarks as split_remarks
+    from recombine.words.structure import choice_statement as choice_statement
     from recombine.words.structure import structure_sentence as structure_sentence
     from recombine.words.table import GUESS as GUESS
     from recombine.words.table import coverage_sentence as coverage_sentence
     from recombine.words.table import impossible_sentence as impossible_sentence
+    from recombine.words.table import listing_sentence as listing_sentence
     from recombine.words.table import per_cell_phrase as per_cell_phrase
     from recombine.words.table import rows_phrase as rows_phrase
     from recombine.words.table import scale_sentences as scale_sentences
@@ -72,6 +78,7 @@ if TYPE_CHECKING:
     from recombine.words.table import weight_sentence as weight_sentence
     from recombine.words.values import MODELS as MODELS
     from recombine.words.values import held_out_sentence as held_out_sentence
+    from recombine.words.values import ranges_sentence as ranges_sentence
     from recombine.words.verdicts import LEFT_OUT as LEFT_OUT
     from recombine.words.verdicts import NO_FINDINGS as NO_FINDINGS
     from recombine.words.verdicts import RARE as RARE

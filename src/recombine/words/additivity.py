@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState
+from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT
+from recombine.jobs.audit.noise import HINTED, SHOWN
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
 from recombine.words.verdicts import assumption
-from recombine.writing import number
+from recombine.writing import few_digits, number
 
 if TYPE_CHECKING:
+    from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.noise import LackOfFit
 
 #: How the check of the assumption reads where the verdicts are counted, so that no count looks stronger than it is.
 _CHECKED = {
@@ -20,6 +24,14 @@ _CHECKED = {
     AdditivityState.FAILS: "they do not, see below",
     AdditivityState.NOT_SHOWN: "that is not shown, see below",
     AdditivityState.UNCHECKED: "not checked",
+}
+#: How each state reads after "additivity".
+STATE_WORDS = {
+    AdditivityState.HOLDS: "holds",
+    AdditivityState.HOLDS_ROUGHLY: "holds roughly",
+    AdditivityState.FAILS: "does not hold",
+    AdditivityState.NOT_SHOWN: "is not shown to hold",
+    AdditivityState.UNCHECKED: "cannot be checked",
 }
 
 
@@ -62,7 +74,7 @@ def additivity_sentence(audit: Audit) -> str:
     }[state]
     lead = f"{adding[0].upper()}{adding[1:]} {judged}"
     if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
-        return f"{lead}. {check.lack_of_fit.sentence}"
+        return f"{lead}. {interaction_sentence(check.lack_of_fit)}"
     name = audit.design.outcome_name
     what = f"the {name} of a seen combination" if name else "a seen combination"
     most = "up to " * check.at_most
@@ -99,3 +111,54 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
         label = " · ".join(str(level) for level in list(row.values())[:factors])
         cells.append(f"{label} ({'+' * (row['difference'] > 0)}{number(row['difference'])})")
     return f"Cells that depart most: {'; '.join(cells)}" if cells else ""
+
+
+def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:
+    """Return what the check found at ``order``, with its numbers.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> from recombine.jobs.audit.additivity import check_additivity
+    >>> cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
+    >>> found = check_additivity(Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
+    >>> additivity_statement(found).partition(":")[0]
+    'Additivity holds'
+    """
+    tried, state = check.at(order), check.state_at(order)
+    test = None if tried is None else tried.lack_of_fit
+    shown = "" if test is None else f" {interaction_sentence(test)}"
+    if tried is None or state is AdditivityState.UNCHECKED:
+        return f"Additivity at order {order} could not be checked: {check.obstacle(order)}.{shown}"
+    depth = "" if order == 1 else f" up to interactions of {order} factors"
+    lead = f"Additivity{depth} {STATE_WORDS[state]}: "
+    if tried.tested < FEWEST_CELLS:
+        return f"{lead}{check.obstacle(order)}, so that the replicates decide.{shown}"
+    text = (
+        f"{lead}predicting {_predicted(check, tried)}, the additive model is off by {few_digits(tried.error)} "
+        f"(root mean square), the plain mean by {few_digits(tried.baseline)}"
+    )
+    if tried.expected is not None:
+        text += f", and noise alone would make it {'up to ' * tried.at_most}{few_digits(tried.expected)}"
+    if state is AdditivityState.NOT_SHOWN and test is None:
+        shown = " No rows repeat, so noise and interaction cannot be told apart."
+    return f"{text}.{shown}"
+
+
+def _predicted(check: AdditivityCheck, tried: OrderCheck) -> str:
+    seen = f"{tried.seen:,}"
+    cells = f"all {seen} cells" if tried.tested == tried.seen else f"{tried.tested:,} of {seen} seen cells"
+    if tried.tried == tried.seen and check.method == LEAVE_ONE_OUT:
+        return f"each seen cell from the others ({cells} allow it)"
+    return f"{cells}, held out at random, from the rest"
+
+
+def interaction_sentence(test: LackOfFit) -> str:
+    """Say what the replicates say about interaction."""
+    if test.p_value > HINTED:
+        return f"The replicates show no interaction (lack of fit: {test.text})."
+    lead = "Interaction is real" if test.p_value <= SHOWN else "The replicates hint at interaction"
+    return (
+        f"{lead} (lack of fit: {test.text}): cells depart from additivity by about {few_digits(test.departure)} (root "
+        "mean square over measurements)."
+    )

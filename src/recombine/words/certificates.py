@@ -16,6 +16,7 @@ from recombine.jobs.audit.certificates import MOST_TERMS, certificate_places, ce
 from recombine.jobs.structure.open_cells import bounds_whatever_the_curve, why_beyond
 from recombine.theory.identification.certificate import Certificate, written_weight
 from recombine.verdicts import Verdict
+from recombine.words.values import ranges_sentence
 from recombine.words.verdicts import verdict_meaning
 from recombine.writing import beside_error
 
@@ -75,7 +76,7 @@ def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
         "" if np.isnan(leverage[0]) else f" ({words})"
     )
     if audit.ranges is None or audit.ranges.obstacle:
-        statement = audit.ranges_statement
+        statement = ranges_sentence(audit)
         return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
     low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
     return [first, f"90 % range {low} to {high}, for {audit.ranges.what}"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recombine.jobs.importance import importance_share
 from recombine.verdicts import Verdict
 from recombine.words.verdicts import NO_FINDINGS, UNSEEN
-from recombine.writing import join_words, share
+from recombine.writing import join_words, plural, share
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.matters import WhatMatters
 
 
 def importance_sentence(audit: Audit) -> str:
@@ -66,3 +68,27 @@ def no_findings(audit: Audit) -> str:
     if audit.matters is None or not audit.matters.exact:
         return NO_FINDINGS
     return NO_FINDINGS.replace("every unseen combination", "every unseen combination that matters")
+
+
+def importance_statement(found: WhatMatters) -> str:
+    """Say how importance was read and what it leaves, in a few sentences."""
+    name, column = found.importance.name, found.importance.averaged
+    lead = f"Cells are weighted by the mean of {name} over their rows" if column else f"Cells are weighted by {name}"
+    rest = "one without rows there" if column else "one that none of its rows matches"
+    parts = [f"{lead}{'' if found.importance.everywhere else f'; {rest} has importance 0'}."]
+    if found.scope == "listed":
+        parts.append("The cells that matter are too many to list: shares of what matters are those of listed ones.")
+    else:
+        count = len(found.codes) - found.count(Verdict.SEEN)
+        cells = plural(count, f"unseen {'target cell' if found.scope == 'targets' else 'cell'}")
+        shares = "; shares of what matters are shares of their importance" if count else ""
+        parts.append(f"{cells} matter{'s' if count == 1 else ''} (importance over 0){shares}.")
+    if found.sums[Verdict.SEEN] and found.scope == "unseen":
+        seen = found.sums[Verdict.SEEN] / sum(found.sums.values())
+        parts.append(f"Seen cells hold {importance_share(seen) if found.unseen else 'all'} of the importance.")
+    if found.stray:
+        names = "row names a cell" if found.stray == 1 else "rows name cells"
+        parts.append(f"{found.stray:,} {names} that cannot exist.")
+    if found.exact:
+        parts.append("Findings that concern only cells of importance 0 are not raised.")
+    return " ".join(parts)

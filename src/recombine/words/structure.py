@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
 from recombine.theory.structures.all_structures import simplest_first, sum_of
+from recombine.theory.structures.ladder import written_share
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.structure.choice import Choice
 
 
 def structure_sentence(audit: Audit) -> str:
     """Say what the chosen structure explains of held-out seen combinations, and what adding explains of them."""
     if (ladder := audit.choice.ladder) is None:
-        return audit.choice.statement
+        return choice_statement(audit.choice)
     text, adding = str(ladder), ladder.at(sum_of(1))
     beside = "" if adding is None else f", adding effects {adding.r2:.2f}"
     record = None if audit.choice.asked else audit.choice.structure.hit_rate
@@ -42,3 +44,18 @@ def listed_orders() -> str:
     '1: effects add; 2: effects add up to interactions of 2 factors'
     """
     return "; ".join(f"{entry.order}: {entry.assumption}" for entry in simplest_first() if entry.is_sum)
+
+
+def choice_statement(choice: Choice) -> str:
+    """Say what the comparison of structures found; empty where nothing was compared."""
+    if choice.ladder is None:
+        return "" if not choice.obstacle else f"Structures were not compared: {choice.obstacle}."
+    text, cells = str(choice.ladder), f"{choice.ladder.chosen.cells:,} held-out seen cells"
+    shares = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in choice.ladder.rungs)
+    if len(choice.ladder.rungs) == 1:
+        return f"{text[0].upper()}{text[1:]} (share of the variance of {cells})."
+    untried = f" Not tried for want of cells or of time: {', '.join(choice.untried)}; --structure asks for one."
+    return (
+        f"{text[0].upper()}{text[1:]}: chosen as the simplest within one standard error of the best on {cells} "
+        f"(share of their variance: {shares}).{untried if choice.untried else ''}"
+    )

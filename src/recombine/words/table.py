@@ -8,6 +8,7 @@ from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
 from recombine.cells.scales import FactorScale
 from recombine.design.nesting import nesting_phrase
+from recombine.jobs.listing import SAMPLE, Listing, ListingKind
 from recombine.tables.grouping import RowsAre
 from recombine.writing import amount, join_words, plural, share, written_count
 
@@ -128,3 +129,32 @@ def thin_levels(coverage: Coverage, most: int = 6) -> str:
     thin = [f"{row['factor']}={row['level']}" for row in coverage.levels.rows() if row["cells"] <= 1]
     more = f" and {len(thin) - most:,} more" if len(thin) > most else ""
     return f"levels seen in one cell at most: {', '.join(thin[:most])}{more}" if thin else ""
+
+
+def listing_sentence(listing: Listing) -> str:
+    """Say which unseen cells are listed."""
+    count = f"{len(listing.typical):,}"
+    if listing.matter is not None:
+        return f"{_listed_first(listing.matter)} {_drawn(listing, count)}"
+    if listing.kind is ListingKind.TARGETS:
+        return f"{count} target cells are listed."
+    if listing.kind is ListingKind.ALL_UNSEEN:
+        return f"All {count} unseen cells are listed."
+    return _drawn(listing, count)
+
+
+def _drawn(listing: Listing, count: str) -> str:
+    """Say how the ``count`` cells of a sample were drawn."""
+    if listing.departures is not None:
+        count = f"{count} unseen cells with at most {listing.departures} departures from the commonest levels"
+        return f"{count}, drawn at random for each number of them, are listed; the product is too large to list."
+    product = f"the product of {written_count(listing.product)} is too large to list"
+    return f"{count} unseen cells, drawn at random, are listed; {product}."
+
+
+def _listed_first(matter: int) -> str:
+    """Say which of the ``matter`` unseen cells that matter are listed before a sample."""
+    if matter > SAMPLE:
+        return f"The {SAMPLE:,} most important of {matter:,} unseen cells that matter are listed first."
+    several = f"The {matter:,} unseen cells that matter are listed first."
+    return {0: "No unseen cell matters.", 1: "The one unseen cell that matters is listed first."}.get(matter, several)

@@ -1,6 +1,6 @@
 """Every word that outputs share, as data: verdicts, structures, causes, findings, states and phrases of the page.
 
-``tools/build_vocabulary.py`` writes it to ``page/src/generated``, from where the page takes its words and colours.
+``tools/build_vocabulary.py`` writes what the page shows to ``page/src/generated``, from where it takes its words.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def vocabulary() -> dict[str, Any]:
     >>> vocabulary()["verdicts"][2]["word"], vocabulary()["assumed"][2]
     ('disconnected', 'effects add up to interactions of 2 factors')
     """
-    from recombine.jobs.audit.additivity import STATE_WORDS
     from recombine.jobs.findings import FINDINGS
     from recombine.jobs.score.causes import CAUSES
     from recombine.theory.structures.all_structures import STRUCTURES, sum_of
+    from recombine.words.additivity import STATE_WORDS
 
     looks = ("word", "symbol", "colour", "meaning")
     return {

@@ -13,6 +13,7 @@ from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.design.design import Design
 from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState, check_additivity
 from recombine.theory.identification.additive_fit import fit_additive, leave_one_out, leave_one_out_noise
+from recombine.words.additivity import additivity_statement
 
 MODULE = sys.modules["recombine.jobs.audit.additivity"]
 
@@ -48,7 +49,7 @@ def design_of(frame, names, **options) -> Design:
 def test_additive_worlds_are_found_to_hold(sizes, seed):
     check = check_additivity(design_of(*replicated(additive(seed), sizes, seed=seed)))
     assert check.state == AdditivityState.HOLDS
-    assert check.statement.startswith("Additivity holds: ")
+    assert additivity_statement(check).startswith("Additivity holds: ")
 
 
 @pytest.mark.parametrize("sizes", [(8, 7), (5, 4, 4)])
@@ -58,7 +59,7 @@ def test_worlds_of_pure_interaction_are_found_not_to(sizes, seed):
     assert check.state == AdditivityState.FAILS
     assert check.lack_of_fit is not None
     assert check.lack_of_fit.p_value < 1e-4
-    assert "Interaction is real (" in check.statement
+    assert "Interaction is real (" in additivity_statement(check)
 
 
 def test_an_interaction_of_two_factors_holds_at_order_2_only():
@@ -68,7 +69,7 @@ def test_an_interaction_of_two_factors_holds_at_order_2_only():
     check = check_additivity(design_of(frame, names))
     assert check.state_at(1) != AdditivityState.HOLDS
     assert check.state_at(2) == AdditivityState.HOLDS
-    assert check.statement_at(2).startswith("Additivity up to interactions of 2 factors holds: ")
+    assert additivity_statement(check, 2).startswith("Additivity up to interactions of 2 factors holds: ")
 
 
 def test_noise_floor_and_lack_of_fit_are_those_of_the_textbook():
@@ -154,23 +155,23 @@ def test_a_constant_outcome_is_not_called_additive(level):
     cells = every_cell((4, 4))
     check = check_additivity(Design.from_cells(cells, [level] * 16))
     assert check.state == AdditivityState.UNCHECKED
-    assert "the outcome is the same in every cell" in check.statement
+    assert "the outcome is the same in every cell" in additivity_statement(check)
 
 
 def test_noise_that_drowns_everything_is_said():
     frame, names = replicated(additive(0, scale=0.01), (6, 6), noise=3.0, most=3, share=1.0)
     check = check_additivity(design_of(frame, names))
     assert check.state == AdditivityState.UNCHECKED
-    assert "more rows per cell would tell" in check.statement
+    assert "more rows per cell would tell" in additivity_statement(check)
 
 
 def test_too_few_testable_cells_are_counted():
     cells = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]
     check = check_additivity(Design.from_cells(cells, [1.0, 2.0, 3.0, 4.0, 9.0]))
     assert check.state == AdditivityState.UNCHECKED
-    assert f"only 4 seen cells are determined by the others, and it takes {FEWEST_CELLS}" in check.statement
+    assert f"only 4 seen cells are determined by the others, and it takes {FEWEST_CELLS}" in additivity_statement(check)
     none = check_additivity(Design.from_cells([[0, 0], [1, 1]], [1.0, 2.0]))
-    assert "no seen cell is determined by the others" in none.statement
+    assert "no seen cell is determined by the others" in additivity_statement(none)
 
 
 def test_a_minority_of_easy_cells_does_not_speak_for_the_rest():
@@ -182,14 +183,14 @@ def test_a_minority_of_easy_cells_does_not_speak_for_the_rest():
     check = check_additivity(Design.from_cells(cells, effects[0][cells[:, 0]] + effects[1][cells[:, 1]]))
     assert check.at(1).share > 0.99
     assert check.state == AdditivityState.UNCHECKED
-    assert "only 9 of 21 seen cells are determined by the others" in check.statement
-    assert "too few to speak for the rest" in check.statement
+    assert "only 9 of 21 seen cells are determined by the others" in additivity_statement(check)
+    assert "too few to speak for the rest" in additivity_statement(check)
 
 
 def test_how_many_cells_were_tested_is_said():
     cells = np.array([*every_cell((4, 4)).tolist(), [4, 0], [0, 4]])
     check = check_additivity(Design.from_cells(cells, cells @ [1.0, 3.0]))
-    assert "(16 of 18 seen cells allow it)" in check.statement
+    assert "(16 of 18 seen cells allow it)" in additivity_statement(check)
 
 
 def test_a_small_factorial_holds_if_its_replicates_rule_out_interaction():
@@ -197,7 +198,7 @@ def test_a_small_factorial_holds_if_its_replicates_rule_out_interaction():
     noise = np.random.default_rng(0).standard_normal(len(cells))
     clear = check_additivity(Design.from_cells(cells, cells @ [5.0, 5.0] + noise))
     assert clear.state == AdditivityState.HOLDS
-    assert "so that the replicates decide. The replicates show no interaction" in clear.statement
+    assert "so that the replicates decide. The replicates show no interaction" in additivity_statement(clear)
     hidden = check_additivity(Design.from_cells(cells, cells @ [0.3, 0.3] + noise))
     assert hidden.state == AdditivityState.UNCHECKED
 
@@ -206,14 +207,14 @@ def test_the_saturated_order_is_not_checked():
     design = design_of(*replicated(additive(1), (5, 5)))
     check = check_additivity(design, orders=(1, 2))
     assert check.at(2) is None
-    assert "with all 2 factors interacting" in check.statement_at(2)
+    assert "with all 2 factors interacting" in additivity_statement(check, 2)
 
 
 def test_without_replicates_there_is_no_floor():
     check = check_additivity(Design.from_cells(every_cell((4, 4)), np.arange(16.0)))
     assert check.orders[0].noise is None
     assert check.lack_of_fit is None
-    assert "noise" not in check.statement
+    assert "noise" not in additivity_statement(check)
 
 
 @pytest.mark.parametrize("repeats", [2, 3, 10])
@@ -237,7 +238,7 @@ def test_without_replicates_failure_is_not_blamed_on_interaction():
     cells = every_cell((8, 8))
     check = check_additivity(Design.from_cells(cells, np.random.default_rng(0).standard_normal(64)))
     assert check.state == AdditivityState.NOT_SHOWN
-    assert "No rows repeat, so noise and interaction cannot be told apart." in check.statement
+    assert "No rows repeat, so noise and interaction cannot be told apart." in additivity_statement(check)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -13,6 +13,7 @@ from recombine.jobs.audit.additivity import AdditivityState
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
+from recombine.words.table import listing_sentence
 from recombine.writing import written_count
 
 
@@ -77,7 +78,7 @@ def test_targets_keep_their_order_and_are_listed_once(audited, flights, written)
         "AA · JFK · LAX",
     ]
     assert audit.verdicts["verdict"].tolist()[2] == "seen"
-    assert audit.listing.note == "3 target cells are listed."
+    assert listing_sentence(audit.listing) == "3 target cells are listed."
     for frame in (pd.read_csv(path), pl.read_csv(path)):
         again = rc.audit(audited.design, targets=frame)
         assert again.verdicts["verdict"].tolist() == audit.verdicts["verdict"].tolist()
@@ -101,8 +102,8 @@ def test_huge_products_are_counted_and_sampled(sizes, product):
     assert counts.total == product == sum(counts.by_verdict.values())
     assert counts[Verdict.SEEN] == 60
     assert len(audit.verdicts) == len(audit.listing.cells) <= 10_000
-    assert f"{len(audit.verdicts):,} unseen cells, drawn at random" in audit.listing.note
-    assert f"the product of {written_count(product)} is" in audit.listing.note
+    assert f"{len(audit.verdicts):,} unseen cells, drawn at random" in listing_sentence(audit.listing)
+    assert f"the product of {written_count(product)} is" in listing_sentence(audit.listing)
     # The listed verdicts are those of the engine, and no listed cell was seen.
     assert (audit.codes == identify(audit.design.seen, audit.listing.cells, sizes=sizes).verdicts).all()
     assert (audit.codes != Verdict.SEEN).all()

@@ -12,6 +12,7 @@ from recombine.jobs.audit import left_out_cells
 from recombine.jobs.audit.additivity import AdditivityState, check_additivity
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
+from recombine.words.additivity import additivity_statement
 
 
 @pytest.fixture
@@ -59,4 +60,4 @@ def test_one_fold_of_many_cells_speaks_for_the_rest(design, monkeypatch):
     (first,) = check.orders
     assert first.tested == first.tried < 0.3 * first.seen
     assert check.state != AdditivityState.UNCHECKED
-    assert "held out at random" in check.statement
+    assert "held out at random" in additivity_statement(check)

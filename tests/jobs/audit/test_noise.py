@@ -17,6 +17,7 @@ from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.noise import NoiseSource, cell_noise, lack_of_fit_test
 from recombine.report.audit.record import audit_record
+from recombine.words.additivity import additivity_statement
 
 CLASSES = ["1st", "2nd", "3rd", "Crew"]
 #: Passengers of the Titanic by class (fastest), sex, age and survival.
@@ -207,7 +208,9 @@ def test_one_row_per_cell_of_two_values_has_at_most_that_noise(values):
     assert audit.additivity.noise.at_most
     assert check.noise == pytest.approx((high - low) * np.sqrt(np.mean(chance * (1 - chance))), rel=0.03)
     assert audit.additivity.state == AdditivityState.UNCHECKED
-    assert "the chance in a two-valued outcome alone would put the model off by up to" in audit.additivity.statement
+    assert "the chance in a two-valued outcome alone would put the model off by up to" in additivity_statement(
+        audit.additivity
+    )
     assert "RC301" not in [finding.code for finding in audit.findings]
 
 

@@ -16,6 +16,7 @@ from recombine.report.audit.record import audit_json
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
+from recombine.words.values import ranges_sentence
 
 
 def ranges_of_design(design, noise=None, order=1):
@@ -165,7 +166,7 @@ def test_a_two_valued_outcome_has_ranges_of_chances_only_where_rows_repeat():
     generator = np.random.default_rng(3)
     cells = every_cell((8, 9))[generator.random(72) < 0.8]
     once = rc.audit(rc.Design.from_cells(cells, generator.integers(0, 2, len(cells)), sizes=(8, 9)))
-    assert "two values" in once.ranges_statement
+    assert "two values" in ranges_sentence(once)
     assert np.isnan(once.verdicts["low"]).all()
     rows = np.repeat(cells, 6, axis=0)
     often = rc.audit(rc.Design.from_cells(rows, (generator.random(len(rows)) < 0.9).astype(float), sizes=(8, 9)))
@@ -203,9 +204,9 @@ def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tm
         # As many digits as the standard error leaves a meaning, so half of its third digit is rounded off at most.
         assert [float(value) for value in found.groups()] == pytest.approx(values, abs=0.0051 * values[1])
         assert np.array(flights.ranges_of(flights.listing.cells[[place]]).low) == pytest.approx(values[2])
-    assert record["ranges"]["statement"] == flights.ranges_statement
+    assert record["ranges"]["statement"] == ranges_sentence(flights)
     assert record["ranges"]["of"] == "the cell's mean"
-    assert flights.ranges_statement in flights.summary.replace("\n  ", " ")
+    assert ranges_sentence(flights) in flights.summary.replace("\n  ", " ")
     text = page(flights)
     assert "90 % range from" in text
     assert f"{table['predicted'][row]:.4g}" in text

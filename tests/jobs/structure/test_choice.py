@@ -11,6 +11,7 @@ import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.structure import HeldOutRanges, choose_structure, verdicts_under
 from recombine.report.audit import audit_json, audit_text, page
+from recombine.words.structure import choice_statement
 
 CELLS = every_cell((7, 6, 5))
 
@@ -98,7 +99,7 @@ def test_few_cells_are_not_compared() -> None:
     few = rc.Design.from_cells(every_cell((4, 5)), np.exp(every_cell((4, 5)).sum(axis=1)))
     audit = rc.audit(few)
     assert audit.choice.name == "add"
-    assert "20 seen cells" in audit.choice.statement
+    assert "20 seen cells" in choice_statement(audit.choice)
 
 
 def test_chances_add_on_log_odds_and_stay_between_the_two_values() -> None:
@@ -170,7 +171,7 @@ def test_separated_chances_are_said_to_be_at_their_limit() -> None:
 def test_a_structure_that_explains_nothing_says_so() -> None:
     rng = np.random.default_rng(5)
     audit = rc.audit(rc.Design.from_cells(CELLS, rng.normal(size=len(CELLS))), structure="link")
-    assert "explains nothing" in audit.choice.statement or audit.choice.ladder.chosen.r2 > 0
+    assert "explains nothing" in choice_statement(audit.choice) or audit.choice.ladder.chosen.r2 > 0
 
 
 def test_scales_that_leave_nothing_open_keep_exact_counts() -> None:

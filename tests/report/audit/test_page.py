@@ -19,6 +19,7 @@ from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.verdicts import Verdict
 from recombine.words.additivity import additivity_sentence
+from recombine.words.table import listing_sentence
 from recombine.words.verdicts import Tally, count_sentence, decision_sentence, verdict_meaning, verdict_sentence
 from recombine.writing import number
 
@@ -230,7 +231,7 @@ class TestEveryReport:
         assert additivity_sentence(audit) in text
         assert decision_sentence(audit.identification) in text
         assert count_sentence(audit.counts) in text
-        assert audit.listing.note in text
+        assert listing_sentence(audit.listing) in text
         for verdict in Verdict:
             assert number(audit.counts[verdict]) in text
 

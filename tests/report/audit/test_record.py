@@ -12,6 +12,7 @@ import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.report.audit.record import MOST_ROWS, audit_json, audit_record
 from recombine.verdicts import Verdict
+from recombine.words.table import listing_sentence
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
     assert document["additivity"]["state"] == audit.additivity.state
     assert document["additivity"]["lack_of_fit"]["p_value"] == audit.additivity.lack_of_fit.p_value
     assert len(document["verdicts"]) == len(audit.verdicts)
-    assert document["listing"]["note"] == audit.listing.note
+    assert document["listing"]["note"] == listing_sentence(audit.listing)
     assert document["recombine"] == rc.__version__
     assert document["libraries"]["numpy"] == np.__version__
 

@@ -58,16 +58,6 @@ class AdditivityState(StrEnum):
         return self in (AdditivityState.HOLDS, AdditivityState.HOLDS_ROUGHLY)
 
 
-#: How each state reads after "additivity".
-STATE_WORDS = {
-    AdditivityState.HOLDS: "holds",
-    AdditivityState.HOLDS_ROUGHLY: "holds roughly",
-    AdditivityState.FAILS: "does not hold",
-    AdditivityState.NOT_SHOWN: "is not shown to hold",
-    AdditivityState.UNCHECKED: "cannot be checked",
-}
-
-
 @dataclass(frozen=True, eq=False)
 class OrderCheck:
     """How well the additive model of one order predicts seen cells from the others.
@@ -179,41 +169,6 @@ class AdditivityCheck:
             "difference": observed[worst] - check.predicted[worst],
         }
         return Table({**level_columns(self.design, self.design.seen[worst], columns), **columns})
-
-    @property
-    def statement(self) -> str:
-        """The finding at order 1 in words, with its numbers."""
-        return self.statement_at(1)
-
-    def statement_at(self, order: int) -> str:
-        """Return the finding at ``order`` in words, with its numbers."""
-        check = self.at(order)
-        state = self.state_at(order)
-        if check is None or state is AdditivityState.UNCHECKED:
-            tested = "" if check is None or check.lack_of_fit is None else f" {check.lack_of_fit.sentence}"
-            return f"Additivity at order {order} could not be checked: {self.obstacle(order)}.{tested}"
-        depth = "" if order == 1 else f" up to interactions of {order} factors"
-        lead = f"Additivity{depth} {STATE_WORDS[state]}: "
-        test = check.lack_of_fit
-        if _few(check):
-            assert test is not None
-            return f"{lead}{_few_cells(check)}, so that the replicates decide. {test.sentence}"
-        text = (
-            f"{lead}predicting {self._what(check)}, the additive model is off by {_number(check.error)} "
-            f"(root mean square), the plain mean by {_number(check.baseline)}"
-        )
-        if check.expected is not None:
-            text += f", and noise alone would make it {'up to ' * check.at_most}{_number(check.expected)}."
-        else:
-            text += "."
-        if state is AdditivityState.NOT_SHOWN and test is None:
-            text += " No rows repeat, so noise and interaction cannot be told apart."
-        return text if test is None else f"{text} {test.sentence}"
-
-    def _what(self, check: OrderCheck) -> str:
-        if check.tried == check.seen and self.method == LEAVE_ONE_OUT:
-            return f"each seen cell from the others ({_cells(check.tested, check.seen)} allow it)"
-        return f"{_cells(check.tested, check.seen)}, held out at random, from the rest"
 
     def obstacle(self, order: int) -> str:
         """Return why additivity at ``order`` cannot be checked, in words; empty if it can be."""

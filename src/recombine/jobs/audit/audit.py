@@ -198,12 +198,6 @@ class Audit:
         predicted = None if self.fit is None else self.predict(cells[known])
         return cell_ranges(self.design, self.ranges, predicted, cells, known, leverage)
 
-    @property
-    def ranges_statement(self) -> str:
-        """One sentence on the ranges, or on why there are none; empty without an outcome."""
-        none = "No standard error or range: there are too many levels to work out leverages." if self.fit else ""
-        return none if self.ranges is None else self.ranges.statement
-
     @cached_property
     def left_out(self) -> tuple[str, ...]:
         """What was left out because it would have taken too long, one sentence each; the forecast says its own."""

@@ -14,7 +14,6 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
-from recombine.writing import few_digits
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
 NEAREST_END = 0.1
@@ -147,17 +146,6 @@ class LackOfFit:
         shown = "p < 1e-12" if self.p_value < 1e-12 else f"p = {self.p_value:.2g}"
         first, second = (f"{count:g}" if count < 1e6 else f"{count:.0f}" for count in self.freedom)
         return f"F({first}, {second}) = {self.statistic:.2f}, {shown}"
-
-    @property
-    def sentence(self) -> str:
-        """What the replicates say about interaction."""
-        if self.p_value > HINTED:
-            return f"The replicates show no interaction (lack of fit: {self.text})."
-        lead = "Interaction is real" if self.p_value <= SHOWN else "The replicates hint at interaction"
-        return (
-            f"{lead} (lack of fit: {self.text}): cells depart from additivity by about {few_digits(self.departure)} "
-            "(root mean square over measurements)."
-        )
 
 
 def lack_of_fit_test(design: Design, order: int = 1, fit: AdditiveFit | None = None) -> LackOfFit | None:

@@ -34,7 +34,7 @@ from recombine.tables.grouping import RowsAre
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
-from recombine.writing import few_digits, plural
+from recombine.writing import plural
 
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_SHARE, NEAREST = 0.2, 50
@@ -144,17 +144,6 @@ class Ranges:
         if self.design.rows_are is RowsAre.MEANS:
             return f"one more row of the cell, a mean of about {1 / self.own:.3g} measurements"
         return "one measurement of the cell"
-
-    @property
-    def statement(self) -> str:
-        """One sentence on what the ranges are and rest on."""
-        if self.obstacle:
-            return f"{self.obstacle[0].upper()}{self.obstacle[1:]}."
-        noise = "" if self.replicated else "; no rows repeat, so noise is in it"
-        return (
-            f"A 90 % range is for {self.what}{noise}. It rests on {len(self.misses):,} seen cells, each predicted from "
-            f"the others: half of them are missed by more than {few_digits(float(np.median(np.abs(self.misses))))}."
-        )
 
     @property
     def own(self) -> float:

@@ -14,7 +14,7 @@ from recombine.errors import InputError
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first, sum_of
-from recombine.theory.structures.ladder import Ladder, ladder, written_share
+from recombine.theory.structures.ladder import Ladder, ladder
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 from recombine.verdicts import Verdict
 
@@ -80,27 +80,6 @@ class Choice:
         ('effects add', 'effects add up to interactions of 4 factors')
         """
         return self.structure.assumption
-
-    @property
-    def statement(self) -> str:
-        """What the comparison of structures found, in words; empty where nothing was compared."""
-        if self.ladder is None:
-            return "" if not self.obstacle else f"Structures were not compared: {self.obstacle}."
-        text, cells = str(self.ladder), f"{self.ladder.chosen.cells:,} held-out seen cells"
-        shares = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in self.ladder.rungs)
-        if len(self.ladder.rungs) == 1:
-            return f"{text[0].upper()}{text[1:]} (share of the variance of {cells})."
-        return (
-            f"{text[0].upper()}{text[1:]}: chosen as the simplest within one standard error of the best on {cells} "
-            f"(share of their variance: {shares}).{self._untried}"
-        )
-
-    @property
-    def _untried(self) -> str:
-        """Which structures were not tried, and how to try one."""
-        if not self.untried:
-            return ""
-        return f" Not tried for want of cells or of time: {', '.join(self.untried)}; --structure asks for one."
 
 
 def choose_structure(

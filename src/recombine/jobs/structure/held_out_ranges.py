@@ -61,16 +61,6 @@ class HeldOutRanges:
         """What a range is for."""
         return "one more cell measured like the seen ones"
 
-    @property
-    def statement(self) -> str:
-        """One sentence on what the ranges are and rest on."""
-        if self.obstacle:
-            return f"{self.obstacle[0].upper()}{self.obstacle[1:]}."
-        return (
-            f"A 90 % range is for {self.what}. It rests on {len(self.misses):,} seen cells that were held out: half of "
-            f"them are missed by more than {float(np.median(np.abs(self.misses))):.3g}."
-        )
-
     @cached_property
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         """Values and the quantile of the misses around each, both (K,), values rising."""

@@ -9,7 +9,7 @@ from recombine.jobs.findings.finding import Finding, Severity
 from recombine.report.theme import ink_on
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
-from recombine.words.importance import importance_column, no_findings
+from recombine.words.importance import importance_column, importance_statement, no_findings
 from recombine.words.table import impossible_sentence, rows_phrase
 from recombine.words.verdicts import Tally, verdict_meaning
 from recombine.writing import percent
@@ -34,7 +34,7 @@ def notebook(audit: Audit) -> str:
     True
     """
     design, found = audit.design, Tally.of(audit)
-    notes = [impossible_sentence(design), "" if audit.matters is None else audit.matters.statement]
+    notes = [impossible_sentence(design), "" if audit.matters is None else importance_statement(audit.matters)]
     parts = [
         f'<p style="margin:0 0 .3em"><strong>Recombine audit of {escape(design.source)}</strong>: '
         f"{escape(design.title)}; {rows_phrase(audit.coverage)}</p>",

@@ -94,7 +94,7 @@ def _head(audit: Audit) -> dict[str, Any]:
         "counts": tables.counts_table(audit),
         "weighted": {verdict: importance_column(audit, verdict) for verdict in Verdict},
         "by_importance": importance_shares(audit),
-        "matters": "" if audit.matters is None else audit.matters.statement,
+        "matters": "" if audit.matters is None else words.importance_statement(audit.matters),
         "no_findings": no_findings(audit),
         "findings": [(finding, marks[finding.severity]) for finding in audit.findings],
         "proposals": tables.proposals_table(audit.design),

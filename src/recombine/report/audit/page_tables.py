@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from recombine import words
 from recombine.jobs.advice.plan import Plan
-from recombine.jobs.audit.additivity import STATE_WORDS
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
@@ -19,6 +18,7 @@ from recombine.jobs.listing import ListingKind
 from recombine.report.audit.figures.models_figure import VERDICTS
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.words.additivity import STATE_WORDS
 from recombine.words.values import MODELS
 from recombine.writing import aligned, number, percent, share, slope_text, written_count
 

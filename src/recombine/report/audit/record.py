@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine import words
 from recombine._version import __version__
 from recombine.cells.possible import Possible
 from recombine.design.design import Design
@@ -90,7 +91,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "models": None if models is None else list(models.rows()),
         "left_out": list(audit.left_out),
         "listing": {
-            "note": audit.listing.note,
+            "note": words.listing_sentence(audit.listing),
             "listed": len(audit.verdicts),
             "shown": min(len(audit.verdicts), MOST_ROWS),
         },
@@ -109,7 +110,7 @@ def _structure(audit: Audit) -> dict[str, Any]:
         "name": choice.name,
         "assumes": choice.assumption,
         "asked": choice.asked,
-        "statement": choice.statement or None,
+        "statement": words.choice_statement(choice) or None,
         "ceiling": None if choice.ladder is None else choice.ladder.ceiling,
         "not_tried": {} if choice.ladder is None else choice.ladder.skipped,
         "curve": curve,
@@ -122,7 +123,7 @@ def _importance(audit: Audit) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "statement": found.statement,
+        "statement": words.importance_statement(found),
         "scope": found.scope,
         "unseen": found.unseen,
         "sums": {verdict.word: found.sums[verdict] for verdict in Verdict},
@@ -137,11 +138,16 @@ def _ranges(audit: Audit) -> dict[str, Any] | None:
     if found is None:
         return None
     if isinstance(found, HeldOutRanges):
-        known = {"statement": found.statement, "share": COVERED, "of": found.what, "cells": len(found.misses)}
+        known = {
+            "statement": words.ranges_sentence(audit),
+            "share": COVERED,
+            "of": found.what,
+            "cells": len(found.misses),
+        }
         return {**known, "departure": None, "noise": None, "residual": None}
     given = not found.obstacle
     return {
-        "statement": found.statement,
+        "statement": words.ranges_sentence(audit),
         "share": COVERED,
         "of": found.what,
         "cells": len(found.misses),
@@ -224,7 +230,7 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
     test = None if asked is None else asked.lack_of_fit
     return {
         "state": check.state_at(audit.order),
-        "statement": check.statement_at(audit.order),
+        "statement": words.additivity_statement(check, audit.order),
         "method": check.method,
         "noise": None if check.noise is None else check.noise.source,
         "out_of_range": int(audit.beyond.sum()),

@@ -68,7 +68,7 @@ def _heading(audit: Audit, console: Console) -> None:
     print_line(console, f"Recombine audit of {design.source}", "bold")
     print_line(console, f"{design.title}{outcome}; {words.rows_phrase(audit.coverage)}")
     notes = [words.weight_sentence(design), words.impossible_sentence(design)]
-    notes += [] if audit.matters is None else [audit.matters.statement]
+    notes += [] if audit.matters is None else [words.importance_statement(audit.matters)]
     for phrase in [*words.twin_phrases(design), *words.scale_sentences(design), *notes]:
         if phrase:
             print_line(console, phrase)
@@ -103,7 +103,7 @@ def _verdicts(audit: Audit, console: Console) -> None:
         how = words.decision(engine) if found.exact else words.estimate_sentence(found)
         print_line(console, f"  {how}", "dim")
     if audit.listing.kind is ListingKind.SAMPLE:
-        print_line(console, f"  {audit.listing.note}", "dim")
+        print_line(console, f"  {words.listing_sentence(audit.listing)}", "dim")
 
 
 def _bars(found: Tally, total: int, weighted: Audit | None) -> RichTable:
@@ -138,9 +138,9 @@ def _additivity(audit: Audit, console: Console) -> None:
     if audit.additivity is None:
         _paragraphs(console, words.caution_sentence(audit.order))
         return
-    _paragraphs(console, *(audit.additivity.statement_at(order) for order in sorted({1, audit.order})))
+    _paragraphs(console, *(words.additivity_statement(audit.additivity, order) for order in sorted({1, audit.order})))
     held, breakers = words.held_out_sentence(audit), words.breakers_sentence(audit)
-    _paragraphs(console, words.beyond_sentence(audit), held, breakers, audit.ranges_statement)
+    _paragraphs(console, words.beyond_sentence(audit), held, breakers, words.ranges_sentence(audit))
 
 
 def _structure(audit: Audit, console: Console) -> None:
@@ -148,7 +148,7 @@ def _structure(audit: Audit, console: Console) -> None:
     if ladder is None or len(ladder.rungs) + len(ladder.skipped) < 2:
         return
     print_title(console, "Which structure holds here?")
-    _paragraphs(console, audit.choice.statement)
+    _paragraphs(console, words.choice_statement(audit.choice))
 
 
 def _forecast(audit: Audit, console: Console) -> None:
