@@ -19,6 +19,7 @@ from recombine.jobs.importance import ANY
 from recombine.report.audit.record import audit_json
 from recombine.verdicts import Verdict
 from recombine.words.importance import importance_statement
+from recombine.words.plan import plan_sentence
 from recombine.words.table import listing_sentence
 from recombine.words.verdicts import UNSEEN
 
@@ -179,7 +180,7 @@ def test_nothing_found_speaks_of_what_matters_only() -> None:
     found = rc.audit(design, importance=table)
     assert not {item.code for item in found.findings} & ABOUT_CELLS
     assert "All that matters of the unseen combinations is determined." in found.summary
-    assert found.suggest(None).statement == "Every unseen cell that matters is determined already."
+    assert plan_sentence(found.suggest(None)) == "Every unseen cell that matters is determined already."
 
 
 def test_rows_that_cannot_exist_are_told() -> None:

@@ -12,6 +12,7 @@ import recombine as rc
 from recombine.jobs.near import near_cells
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
+from recombine.words.plan import gain_text
 
 
 def mutants(length: int, departures: int, letters: str = "ABC") -> list[str]:
@@ -60,7 +61,7 @@ def test_double_mutants_alone_determine_no_single_and_no_triple() -> None:
     assert set(listed["verdict"][letters != 2].tolist()) == {"disconnected"}
     plan = audit.suggest(1)
     assert plan.table["x"].tolist() == ["A" * 14]
-    assert "with at most 3 departures become determined" in plan.gain_text(plan.picks[0])
+    assert "with at most 3 departures become determined" in gain_text(plan, plan.picks[0])
 
 
 def test_one_row_of_the_wild_type_mends_it() -> None:

@@ -28,6 +28,7 @@ from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
 from recombine.words.certificates import explanation
+from recombine.words.plan import gain_text, plan_sentence
 from recombine.words.table import rows_phrase
 from recombine.words.verdicts import verdict_meaning
 from recombine.writing import amount, beside_error, round_estimate, written_count
@@ -150,8 +151,8 @@ class TableAnswers:
         plan = self.plan
         if plan is None:
             return {"text": "", "cells": []}
-        cells = [{**self._named(np.array(pick.cell)), "gain": printable(plan.gain_text(pick))} for pick in plan.picks]
-        return {"text": printable(plan.statement), "cells": cells}
+        cells = [{**self._named(np.array(pick.cell)), "gain": printable(gain_text(plan, pick))} for pick in plan.picks]
+        return {"text": printable(plan_sentence(plan)), "cells": cells}
 
     def _named(self, cell: IntArray) -> dict[str, Any]:
         """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from recombine.words.inspection import inspection_sentence as inspection_sentence
     from recombine.words.inspection import layer_sentence as layer_sentence
     from recombine.words.plan import NOTHING_TO_COLLECT as NOTHING_TO_COLLECT
+    from recombine.words.plan import gain_text as gain_text
+    from recombine.words.plan import plan_sentence as plan_sentence
     from recombine.words.probe import dependence_sentence as dependence_sentence
     from recombine.words.probe import probe_notes as probe_notes
     from recombine.words.probe import probe_opening as probe_opening

@@ -2,4 +2,92 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from recombine.jobs.advice.picks import SMALLEST_GAIN
+from recombine.jobs.importance import part_of_what_matters
+from recombine.writing import plural, round_estimate
+
+if TYPE_CHECKING:
+    from recombine.jobs.advice.picks import Pick, Plan
+
 NOTHING_TO_COLLECT = "Nothing: there is no further cell to collect that would help much."
+
+
+def gain_text(plan: Plan, pick: Pick) -> str:
+    """Say what a pick brings."""
+    if pick.reason == "sharpen":
+        times = plan.design.typical_precision
+        often = "" if times == 1 else f" (measured {times:g} times)"
+        by = ", weighted by importance," if plan.weighted else ""
+        return f"mean variance of unseen cells{_near(plan)}{by} -{pick.gain:.1%}{often}"
+    if plan.weighted:
+        return _settled(plan, pick)
+    if plan.sampled and pick.gain < plan.unit:
+        return "too few other unseen cells become determined to show in a sample"
+    if not pick.gain:
+        return "determines itself only"
+    noun, verb = ("cell", "becomes") if pick.gain == 1 else ("cells", "become")
+    number = f"about {round_estimate(pick.gain):,}" if plan.sampled else f"{pick.gain:,.0f}"
+    return f"{number} other unseen {noun}{_near(plan)} {verb} determined"
+
+
+def _settled(plan: Plan, pick: Pick) -> str:
+    """Return what ``pick`` brings of what matters in words."""
+    if not pick.importance:
+        return "determines nothing that matters yet"
+
+    about = "about " if plan.sampled else ""
+    settled = f"{about}{part_of_what_matters(pick.importance)} is settled"
+    if plan.sampled or not pick.gain:
+        return f"{settled}{_near(plan)}{'' if plan.sampled else ', itself only'}"
+    noun, verb = ("cell that matters", "becomes") if pick.gain == 1 else ("cells that matter", "become")
+    return f"{settled}; {pick.gain:,.0f} other unseen {noun} {verb} determined"
+
+
+def _near(plan: Plan) -> str:
+    return "" if plan.departures is None else f" with at most {plan.departures} departures"
+
+
+def plan_sentence(plan: Plan) -> str:
+    """What it takes to determine everything, in a sentence; empty where that is not known."""
+    inside = _inside(plan)
+    return f"{inside} {plan.outside}".strip() if plan.outside else inside
+
+
+def _inside(plan: Plan) -> str:
+    """What it takes to determine everything inside the seen ranges."""
+    if plan.enough:
+        return f"You have enough{_enough(plan)}."
+    if plan.needed is None:
+        take = "that matters takes" if plan.several == 1 else "that matter take"
+        text = f"{plural(plan.several, 'unseen cell')} {take} several cells together, which is not planned for."
+        return text if plan.several else ""
+    cells, matters = plural(plan.needed, "well-chosen cell"), " that matters" if plan.weighted else ""
+    if plan.beyond:
+        stay = "stays" if plan.beyond == 1 else "stay"
+        which = f" that matter{'s' if plan.beyond == 1 else ''}" if plan.weighted else ""
+        open_cells = f"{plural(plan.beyond, 'unseen cell')}{which} {stay} open whatever is collected"
+        because = "because the cells that would tell are forbidden"
+        if plan.design.symmetric:
+            because += " or pair a level with itself (--self-pairs)"
+        what = "what matters and can be determined" if plan.weighted else "all that can be"
+        lead = f"{cells} would determine {what}; " if plan.needed else ""
+        return f"{lead}{open_cells}, {because}."
+    inside = " inside the seen range" if plan.outside else ""
+    if plan.needed:
+        return f"{cells} would determine everything{matters}{inside}."
+    return f"Every unseen cell{matters}{inside} is determined already."
+
+
+def _enough(plan: Plan) -> str:
+    if len(plan.design.seen) == plan.design.product:
+        return f" combinations: every one{'' if plan.design.possible.whole else ' that can exist'} was seen"
+    if plan.weighted and plan.gain is None:
+        return ": every cell that matters was seen"
+    gained = f"{plan.gain:.1%}" if plan.gain and plan.gain >= SMALLEST_GAIN else "less than 0.1%"
+    return (
+        f": every unseen cell{' that matters' if plan.weighted else ''}"
+        f"{' inside the seen range' if plan.outside else ''} is determined, and the next measurements would lower "
+        f"the mean variance of their values{', weighted by importance,' if plan.weighted else ''} by {gained} only"
+    )

@@ -17,6 +17,7 @@ from recombine.errors import InputError
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
+from recombine.words.plan import gain_text, plan_sentence
 
 #: (sizes, order, symmetric, share of cells seen): sparse enough that something is left to connect.
 DESIGNS = [
@@ -127,7 +128,7 @@ def test_what_forbidden_cells_put_out_of_reach_is_counted_and_said():
     found = plan(design, forbidden=rules, k=None)
     # Nothing that touches level 2 of either factor may be collected: its four unseen cells stay open.
     assert (found.needed, found.picks, found.beyond) == (0, (), 4)
-    assert found.statement == (
+    assert plan_sentence(found) == (
         "4 unseen cells stay open whatever is collected, because the cells that would tell are forbidden."
     )
 
@@ -143,7 +144,7 @@ def test_the_reachable_part_is_still_reached_in_the_fewest_cells(seed):
     assert len(found.picks) == found.needed == rank(design, 1, reachable) - rank(design, 1, design.seen)
     after = codes_after(design, 1, [pick.cell for pick in found.picks])
     assert int((after > Verdict.DETERMINED).sum()) == found.beyond
-    assert ("stay" in found.statement) == (found.beyond > 0)
+    assert ("stay" in plan_sentence(found)) == (found.beyond > 0)
 
 
 def test_forbidding_a_symmetric_pair_forbids_only_that_pair():
@@ -258,7 +259,7 @@ def test_sampled_gains_are_close_to_the_counts_and_say_about():
     )
     gain = after[Verdict.DETERMINED] - before[Verdict.DETERMINED]
     assert abs(found.picks[0].gain - gain) < 0.05 * gain
-    assert found.gain_text(found.picks[0]).startswith("about ")
+    assert gain_text(found, found.picks[0]).startswith("about ")
 
 
 def test_hundreds_of_cells_are_planned_in_seconds():
@@ -286,11 +287,11 @@ def test_floating_point_finds_the_same_groups(monkeypatch):
 def test_gains_read_as_sentences():
     design = Design.from_cells([[0, 0], [1, 1], [2, 1]])
     found = plan(design, k=1)
-    assert found.gain_text(found.picks[0]) == "2 other unseen cells become determined"
-    assert found.statement == "1 well-chosen cell would determine everything."
+    assert gain_text(found, found.picks[0]) == "2 other unseen cells become determined"
+    assert plan_sentence(found) == "1 well-chosen cell would determine everything."
     saturated = plan(design, order=2, k=1)
-    assert saturated.gain_text(saturated.picks[0]) == "determines itself only"
-    assert saturated.statement == "3 well-chosen cells would determine everything."
+    assert gain_text(saturated, saturated.picks[0]) == "determines itself only"
+    assert plan_sentence(saturated) == "3 well-chosen cells would determine everything."
 
 
 def test_a_factor_named_like_a_column_of_the_plan_stays_visible():
@@ -347,7 +348,9 @@ def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
     design = Design.from_cells(cells[np.random.default_rng(0).random(len(cells)) < 0.7])
     nothing = plan(design, k=3)
     assert (nothing.picks, nothing.enough) == ((), True)
-    assert nothing.statement.startswith("You have enough: every unseen cell is determined, and the next measurements")
+    assert plan_sentence(nothing).startswith(
+        "You have enough: every unseen cell is determined, and the next measurements"
+    )
     monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "SMALLEST_GAIN", 0.0)
     monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "MIN_TOTAL_GAIN", 0.0)
     offered = plan(design, k=3).picks
@@ -381,6 +384,6 @@ def test_enough_is_said_of_cells_that_could_still_be_collected():
     assert plan(missing, k=3).gain > 0.01
     assert not plan(missing, k=3).enough
     whole = plan(Design.from_cells(cells))
-    assert (whole.enough, whole.statement) == (True, "You have enough combinations: every one was seen.")
+    assert (whole.enough, plan_sentence(whole)) == (True, "You have enough combinations: every one was seen.")
     # An open cell is never enough.
     assert not plan(Design.from_cells([[0, 0], [1, 1]]), forbidden=[[0, 1], [1, 0]]).enough

@@ -15,6 +15,7 @@ from recombine.design import Design
 from recombine.jobs import Importance
 from recombine.jobs.advice import Plan, plan
 from recombine.jobs.importance import ANY
+from recombine.words.plan import gain_text, plan_sentence
 
 
 def rows_of(cells: IntArray, sizes: tuple[int, ...], order: int) -> FloatArray:
@@ -179,7 +180,7 @@ def test_sharpening_is_weighted_by_importance() -> None:
     drops = {tuple(cell): 1 - variance(np.vstack([design.seen, cell])) / before for cell in unseen.tolist()}
     assert found.picks[0].cell == max(drops, key=lambda cell: drops[cell]) == (3, 3)
     assert found.picks[0].gain == pytest.approx(drops[3, 3])
-    assert "weighted by importance" in found.gain_text(found.picks[0])
+    assert "weighted by importance" in gain_text(found, found.picks[0])
 
 
 def test_cells_that_matter_in_a_huge_product_are_planned_for_exactly() -> None:
@@ -203,7 +204,7 @@ def test_among_cells_that_settle_as_much_the_important_one_is_collected() -> Non
     design = Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2], [3, 2]], sizes=(4, 4))
     found = plan(design, 1, 1, importance=Importance(np.array([[3, 1]]), np.ones(1)))
     assert found.picks[0].cell == (3, 1)
-    assert found.gain_text(found.picks[0]) == "all that matters is settled, itself only"
+    assert gain_text(found, found.picks[0]) == "all that matters is settled, itself only"
 
 
 def test_gains_are_estimates_where_too_many_cells_matter() -> None:
@@ -219,7 +220,7 @@ def test_gains_are_estimates_where_too_many_cells_matter() -> None:
     assert found.needed is None
     assert not found.enough
     assert all(pick.importance for pick in found.picks if pick.reason == "connect")
-    assert "about" in found.gain_text(found.picks[0])
+    assert "about" in gain_text(found, found.picks[0])
     everywhere = plan(design, 1, 2, importance=Importance(np.full((1, 5), ANY), np.ones(1)))
     plain = plan(design, 1, 2)
     assert [pick.cell for pick in everywhere.picks] == [pick.cell for pick in plain.picks]
@@ -231,7 +232,7 @@ def test_nothing_is_collected_where_all_that_matters_was_seen() -> None:
     design = Design.from_cells([[0, 0], [1, 1]])
     found = plan(design, importance=Importance(np.array([[1, 1]]), np.ones(1)))
     assert found.enough
-    assert found.statement == "You have enough: every cell that matters was seen."
+    assert plan_sentence(found) == "You have enough: every cell that matters was seen."
 
 
 def test_interchangeable_factors_are_weighted_as_one_cell() -> None:
@@ -239,4 +240,4 @@ def test_interchangeable_factors_are_weighted_as_one_cell() -> None:
     weights = Importance(canonical(np.array([[3, 0]]), design.symmetric), np.ones(1), design.symmetric)
     found = plan(design, 1, 1, importance=weights)
     assert found.picks[0].importance == 1
-    assert found.gain_text(found.picks[0]).startswith("all that matters is settled")
+    assert gain_text(found, found.picks[0]).startswith("all that matters is settled")

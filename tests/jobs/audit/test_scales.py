@@ -17,6 +17,7 @@ from recombine.report.audit.record import audit_json
 from recombine.report.audit.terminal import show_audit
 from recombine.report.screen import capture
 from recombine.verdicts import Verdict
+from recombine.words.plan import plan_sentence
 
 
 def trial(seed: int = 0, share: float = 0.5, doses: Sequence[float] = (0, 5, 10, 40), years: int = 12) -> pd.DataFrame:
@@ -128,7 +129,7 @@ def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
         "year 2031 lies above the seen range 2000 to 2011",
     ):
         assert words in finding.message
-    assert "Beyond the seen range nothing is planned: dose -1 lies below" in found.suggest(3).statement
+    assert "Beyond the seen range nothing is planned: dose -1 lies below" in plan_sentence(found.suggest(3))
     assert "3 lie beyond the seen range" in " ".join(capture(lambda screen: show_audit(found, screen)).split())
 
 

@@ -12,6 +12,7 @@ import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.report.audit.record import MOST_ROWS, audit_json, audit_record
 from recombine.verdicts import Verdict
+from recombine.words.plan import gain_text
 from recombine.words.table import listing_sentence
 
 
@@ -49,7 +50,7 @@ def test_suggestions_carry_their_numbers(audit):
     cells = json.loads(audit_json(audit, plan))["suggestions"]["cells"]
     assert [tuple(cell["cell"]) for cell in cells] == [("lab", "day", "dose")] * 2
     assert [cell["gain"] for cell in cells] == [pick.gain for pick in plan.picks]
-    assert cells[0]["text"] == plan.gain_text(plan.picks[0])
+    assert cells[0]["text"] == gain_text(plan, plan.picks[0])
     assert json.loads(audit_json(audit))["suggestions"] is None
 
 

@@ -378,7 +378,7 @@ def plan_table(plan: Plan) -> PageTable | None:
         ("", lambda item: item[0]),
         *_levels(plan.design, lambda item: item[1].cell),
         ("purpose", lambda item: item[1].reason),
-        ("gain", lambda item: plan.gain_text(item[1])),
+        ("gain", lambda item: words.gain_text(plan, item[1])),
     ]
     if len({pick.cost for pick in plan.picks}) > 1:
         columns.append(("cost", lambda item: item[1].cost))

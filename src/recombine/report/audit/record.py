@@ -177,7 +177,7 @@ def _suggestions(plan: Plan) -> dict[str, Any]:
             "cell": _labels(plan, pick),
             "reason": pick.reason,
             "gain": pick.gain,
-            "text": plan.gain_text(pick),
+            "text": words.gain_text(plan, pick),
             "cost": pick.cost,
             "importance": pick.importance,
         }
@@ -190,7 +190,7 @@ def _suggestions(plan: Plan) -> dict[str, Any]:
         "sampled": plan.sampled,
         "enough": plan.enough,
         "gain": plan.gain,
-        "text": plan.statement,
+        "text": words.plan_sentence(plan),
         "cells": cells,
     }
 

@@ -211,7 +211,7 @@ def _plan(plan: Plan, console: Console) -> None:
     part = bool(plan.needed and 0 < shown < plan.needed)
     _paragraphs(
         console,
-        plan.statement if plan.needed or plan.beyond or plan.enough or plan.several else "",
+        words.plan_sentence(plan) if plan.needed or plan.beyond or plan.enough or plan.several else "",
         f"The first {shown} of them (all: --suggest {plan.needed}):" if part else "",
         "" if plan.picks or plan.enough else words.NOTHING_TO_COLLECT,
     )
@@ -219,7 +219,7 @@ def _plan(plan: Plan, console: Console) -> None:
     costs = len({pick.cost for pick in plan.picks}) > 1
     for pick in plan.picks:
         cell = Text(plan.design.label(pick.cell))
-        table.add_row("", cell, f"→ {plan.gain_text(pick)}", *([f"cost {pick.cost:g}"] if costs else []))
+        table.add_row("", cell, f"→ {words.gain_text(plan, pick)}", *([f"cost {pick.cost:g}"] if costs else []))
     if plan.picks:
         console.print(table)
     if len(plan.picks) > 1:
