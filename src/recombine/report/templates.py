@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from recombine.report.figure import Figure
 
 
-def fill_template(template: str, **parts: object) -> str:
-    """Return a template with its holes filled in; text is escaped, except for figures made `inline`."""
-    text: str = _environment().get_template(template).render(**parts)
+def fill_template(template: str, *, package: str = "recombine.report", **parts: object) -> str:
+    """Return a template of ``package`` with its holes filled in; text is escaped, but for figures made `inline`."""
+    text: str = _environment(package).get_template(template).render(**parts)
     return text
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+@lru_cache
+def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("recombine.report"),
+        loader=PackageLoader(package),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -43,6 +43,7 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
     start = marked.find("<h2") % (len(marked) + 1)  # what comes before the first heading stands above the contents
     return fill_template(
         "paper.html.j2",
+        package="recombine.lab.report",
         paper=state.paper,
         contents=headings(text),
         opening=Markup(marked[:start]),
