@@ -14,7 +14,6 @@ from recombine.design.scaling import between_knots, outside_words
 from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Cell as Cell
 from recombine.jobs.advice.candidates import Costs, Pool, gather, pairs_itself
-from recombine.jobs.advice.directions import Directions
 from recombine.jobs.advice.picks import SMALLEST_GAIN
 from recombine.jobs.advice.picks import Pick as Pick
 from recombine.jobs.advice.picks import Plan as Plan
@@ -27,6 +26,7 @@ from recombine.theory.identification.scaled.routes import null_vectors_for
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from recombine.jobs.advice.directions import Directions
     from recombine.jobs.importance import Importance
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
@@ -170,6 +170,8 @@ def _connect(
     if not pool.allowed[opened].any():
         return [], determined
     ranked, rank = _ranking(design, pool, opened)
+    from recombine.jobs.advice.directions import Directions
+
     groups = Directions(
         decided.features,
         decided.seen.cells if decided.null.spanning is None else decided.seen.cells[decided.null.spanning],

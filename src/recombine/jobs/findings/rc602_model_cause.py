@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
-from recombine.jobs.score.causes import CAUSES
 from recombine.writing import listing
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ class ModelCause(FindingKind["Score"]):
 
     def check(self, score: Score) -> FindingEvidence | None:
         """Name model and cause where the whole range of the amount lies above 0."""
+        from recombine.jobs.score.causes import CAUSES
+
         causes = [
             f"{model.name}: {name}"
             for model in score.models
