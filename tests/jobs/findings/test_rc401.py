@@ -22,9 +22,10 @@ TRAIN = [("a", "x"), ("b", "x"), ("a", "y"), ("Drug C", "x")]
 )
 def test_a_leak_is_a_finding(test, options, code):
     rows = [*((*cell, "train") for cell in TRAIN), (*test, "test")]
-    found = check_split(pd.DataFrame(rows, columns=["drug", "line", "part"]), ["drug", "line"], "part", **options)
-    assert [finding.code for finding in found.findings] == ([] if code is None else [code])
-    for finding in found.findings:
+    frame = pd.DataFrame(rows, columns=["drug", "line", "part"])
+    check = check_split(frame, factors=["drug", "line"], split="part", **options)
+    assert [finding.code for finding in check.findings] == ([] if code is None else [code])
+    for finding in check.findings:
         assert finding.message.startswith("1 test row (100.0 %) in 1 cell ")
 
 
