@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import typing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import recombine as rc
 from recombine.design import used_spec
-from recombine.table_spec import TableFields, TableSpec, fields, make_spec, plain_spec
+from recombine.table_spec import TableFields, TableSpec, fields, make_spec, plain_spec, read_spec, spec_toml
 
 FRAME = pd.DataFrame({"colour": list("rrbb"), "shape": list("xyxy"), "n": [1, 2, 3, 4], "mass": [1.5, 2.5, 3.5, 4.5]})
 
@@ -100,3 +105,77 @@ def test_rows_are_coded_as_the_design_codes_them() -> None:
         assert codes[row].tolist() == design.cell([frame.d[row], frame.x[row], frame.g[row]]).tolist()
     fewer = rc.Design.from_frame(frame[frame.d < 3], sequence="x", ordered=["d"])
     assert fewer.codes_of_rows(frame)[2].tolist() == [-1] * len(fewer.factors)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "says nothing; write what the columns are"),
+        ("# nothing\n", "says nothing"),
+        ("factors = [", "is no TOML"),
+        ("\x00", "is no TOML"),
+        ('facters = ["colour"]', "'facters' says nothing about a table; did you mean 'factors'? Settings: factors,"),
+        ('factors = "colour,shape"', 'factors is "colour,shape"; give a list of texts: ["colour", "shape"]'),
+        ("factors = [1, 2]", "factors is [1, 2]; give a list of texts"),
+        ("outcome = 3", 'outcome is 3; give a text: "mass"'),
+        ('outcome = ""', 'outcome is ""; give a text'),
+        ("order = true", "order is true; give a whole number: 2"),
+        ("order = 1.5", "order is 1.5; give a whole number"),
+        ('crossed = "yes"', 'crossed is "yes"; give true or false'),
+        ("possible = 3", 'possible is 3; give the name of a file: "cells.csv"'),
+        ("day = 2020-01-01", "'day' says nothing about a table"),
+        ("outcome = 2020-01-01", 'outcome is "2020-01-01"; give a text'),
+        ("[outcome]\nname = 1", 'outcome is {"name": 1}; give a text'),
+        ("[tool.recombine]\noutcom = 'y'", "[tool.recombine] of"),
+        ("[tool]\nrecombine = 3", "is no table of settings"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "design.toml"
+    path.write_text(text)
+    with pytest.raises(rc.InputError) as refused:
+        read_spec(path)
+    assert message in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_no_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(rc.InputError, match="does not exist; write one with --save-design"):
+        read_spec(tmp_path / "none.toml")
+    with pytest.raises(rc.InputError, match="is a folder or device"):
+        read_spec(tmp_path)
+    (tmp_path / "latin.toml").write_bytes(b'outcome = "\xe9"')
+    with pytest.raises(rc.InputError, match="is no TOML"):
+        read_spec(tmp_path / "latin.toml")
+
+
+NAMES = st.lists(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1).filter(str.strip), max_size=3)
+
+
+@given(
+    factors=NAMES,
+    nested=NAMES,
+    outcome=st.none() | st.text(st.characters(blacklist_categories=["Cs"]), min_size=1).filter(str.strip),
+    counts=st.sampled_from([None, True, False]),
+    crossed=st.booleans(),
+    order=st.none() | st.integers(1, 9),
+)
+def test_a_spec_comes_back_from_its_file(**said: Any) -> None:
+    spec = make_spec(None, said)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "design.toml"
+        path.write_text(spec_toml(spec, {"factors": "guessed"}, path.parent), encoding="utf-8", newline="")
+        again = read_spec(path) if plain_spec(spec) else spec
+    assert plain_spec(again) == plain_spec(spec)
+
+
+def test_files_are_named_from_where_the_spec_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "cells.csv").write_text("a,b\nx,y\n")
+    monkeypatch.chdir(tmp_path)
+    text = spec_toml(TableSpec(possible="cells.csv", importance="n"), {}, Path("kept"))
+    assert 'possible = "../cells.csv"' in text
+    (tmp_path / "kept" / "design.toml").write_text(text)
+    spec = read_spec(Path("kept/design.toml"))
+    assert Path(spec.possible).samefile("cells.csv")
+    assert spec.importance == "n"

@@ -21,7 +21,7 @@ from recombine.design.restriction import restrict
 from recombine.design.scaling import put_on_scales, scales_asked
 from recombine.errors import InputError
 from recombine.progress import tell
-from recombine.table_spec import TableSpec
+from recombine.table_spec import TableSpec, plain_spec
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, RowsAre, group, training_rows
@@ -111,7 +111,7 @@ def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:
         curved = {factor.name for factor in design.factors if factor.scale is not FactorScale.LABELS}
         if plain := [name for name in design.names if name not in inside | curved]:
             changes["factors"], guessed["factors"] = tuple(plain), "guessed"
-    if spec.weight is not None and spec.counts is None:
+    if spec.weight is not None and spec.counts is None and design.rows_are is not RowsAre.MEASUREMENTS:
         changes["counts"], guessed["counts"] = design.rows_are is RowsAre.COUNTS, "guessed"
     if spec.sets is not None and spec.separator is None:
         changes["separator"] = next(column.separator for column in design.parts if column.kind == "set")
@@ -120,6 +120,11 @@ def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:
     if inferred:
         changes["nested"], guessed["nested"] = (*spec.nested, *inferred), "inferred from the rows"
     return msgspec.structs.replace(spec, **changes), guessed
+
+
+def used_table(design: Design) -> dict[str, Any]:
+    """Return how a table was read, guesses included, as documents hold it."""
+    return plain_spec(used_spec(design)[0])
 
 
 def codes_of_rows(

@@ -9,6 +9,7 @@ from recombine.jobs.probe.probe import Probe
 from recombine.measures.dependence.independence import bits_text, share_text
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.table_spec import plain_spec
 from recombine.words.probe import dependence_sentence, probe_notes, probe_opening
 from recombine.words.table import GUESS
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _SYMBOLS = {"depends": "✕", "no dependence found": "●", "cannot tell": "?"}
 _STYLES = {"depends": "bold red", "no dependence found": "", "cannot tell": "yellow"}
+
+
+#: Version of the JSON document: it grows when a field is renamed, removed or means something else.
+SCHEMA = 2
 
 
 def probe_text(probe: Probe, width: int = 110) -> str:
@@ -82,7 +87,10 @@ def probe_json(probe: Probe) -> str:
     ]
     record = {
         "recombine": __version__,
+        "kind": "probe",
+        "schema": SCHEMA,
         "source": probe.source,
+        "table": plain_spec(probe.spec),
         "prediction": probe.prediction,
         "given": list(probe.given),
         "rows": probe.rows,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
+from recombine.design.reading import used_table
 from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.table_files import TableSplit
 from recombine.report.json_text import json_text
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 #: Version of the JSON documents: it grows when a field is renamed, removed or means something else.
-SCHEMA = 1
+SCHEMA = 2
 
 
 def split_text(made: TableSplit, width: int = 110) -> str:
@@ -116,6 +117,7 @@ def split_json(made: TableSplit) -> str:
         "kind": "split",
         "schema": SCHEMA,
         "source": made.rows.source.name,
+        "table": used_table(made.rows.design),
         "factors": [factor.name for factor in made.rows.factors],
         "order": split.order,
         "assumption": sum_of(split.order).assumption,
@@ -148,6 +150,7 @@ def check_json(check: SplitCheck) -> str:
         "kind": "split check",
         "schema": SCHEMA,
         "source": check.rows.source.name,
+        "table": used_table(check.rows.design),
         "factors": [factor.name for factor in check.rows.factors],
         "split": check.column,
         "structure": check.choice.name,

@@ -32,8 +32,8 @@ def changed(**fields) -> dict:
         (changed(kind="probe"), "before is of kind 'probe'; give what"),
         (changed(kind=["audit"]), r"before is of kind \['audit'\]; give"),
         (
-            changed(schema=2),
-            "before is of schema 2, written by recombine .*, and this version compares schema 1; write it anew",
+            changed(schema=3),
+            "before is of schema 3, written by recombine .*, and this version compares schema 2; write it anew",
         ),
         (changed(schema=True), "schema True"),
         (

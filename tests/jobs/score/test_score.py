@@ -119,7 +119,6 @@ def test_chances_are_scored_by_their_square() -> None:
 
 
 def test_what_cannot_be_scored_is_refused() -> None:
-    design = design_of()
     whole = rc.Design.from_cells([[0, 0], [0, 1]], [1.0, 2.0])
     with pytest.raises(rc.InputError, match="no row is held out"):
         rc.score(whole, [1.0])
@@ -127,8 +126,6 @@ def test_what_cannot_be_scored_is_refused() -> None:
         rc.score(rc.Design.from_cells([[0, 0], [0, 1]], train=[True, False]), [1.0])
     with pytest.raises(rc.InputError, match="score takes a Design, not a list"):
         rc.score([1], [1.0])
-    with pytest.raises(rc.InputError, match="labels only so far, and dose lies on a scale"):
-        rc.score(design.on_scales(numeric=["dose"]), np.zeros(3))
 
 
 def test_ranges_of_slopes_hold_the_noise_of_the_seen_cells() -> None:

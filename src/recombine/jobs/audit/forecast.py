@@ -8,6 +8,7 @@ that were really trained is in `recombine.data.hit_rates`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
+from recombine.cells.scaled import ScaledConjunctions, additive_model
 from recombine.design.design import Design
 from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
 from recombine.jobs.audit.fitted_networks import (
@@ -345,10 +347,13 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
     Effects are those of ``fit``, marginals the mean seen outcomes of levels; both are centred on the seen cells, each
     cell weighing as much as its precision. Interchangeable factors form one group, whose members' values add up. A
     factor in which another lies has no columns of its own: its effect is part of the other's, and here it has none.
+    On a scale the marginal is the curve that fits the seen outcomes by this factor alone.
     """
     assert design.outcome is not None
     weight, outcome = design.precision[design.train], design.outcome[design.train]
     mean = float(np.average(outcome, weights=weight))
+    if isinstance(design.features(1), ScaledConjunctions):
+        return mean, *_values_on_scales(design, fit, cells, outcome - mean)
     seen, asked = design.features(1).ids(design.seen), design.features(1).ids(cells)
     # Interchangeable factors share their columns, so that a level's mean is taken over all of its places.
     counts = np.bincount(seen.ravel(), np.repeat(weight, seen.shape[1]), design.features(1).columns)
@@ -367,6 +372,34 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
         for table in (fit.table, marginal)
     )
     return mean, effects, marginals
+
+
+def _values_on_scales(
+    design: Design, fit: AdditiveFit, cells: IntArray, centred: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return effects and marginals (T, G) where levels between seen ones follow from these."""
+    weight, seen = design.precision[design.train], design.seen
+    effects: list[FloatArray] = []
+    marginals: list[FloatArray] = []
+    root = np.sqrt(weight)
+    for group in design.groups:
+        places = list(group)
+        # With all other levels those of one seen cell, the model differs by the effect of this group alone.
+        varied = [np.tile(seen[:1], (len(some), 1)) for some in (seen, cells)]
+        varied[0][:, places], varied[1][:, places] = seen[:, places], cells[:, places]
+        at_seen, at_cells = (fit.predict(some) for some in varied)
+        effects.append(at_cells - np.average(at_seen, weights=weight))
+        columns = _columns_of(design, group, seen)
+        curve = np.linalg.lstsq(root[:, None] * columns, root * centred, rcond=None)[0]
+        marginals.append(_columns_of(design, group, cells) @ curve - np.average(columns @ curve, weights=weight))
+    return np.stack(effects, axis=1), np.stack(marginals, axis=1)
+
+
+def _columns_of(design: Design, group: Sequence[int], cells: IntArray) -> FloatArray:
+    """Return the columns of one group of factors alone at ``cells`` (N, C), (N, K)."""
+    scales = [design.scales[group[0]]]
+    alone = additive_model([design.sizes[group[0]]], scales=scales)
+    return np.asarray(sum(alone.incidence(cells[:, [place]]).toarray() for place in group))
 
 
 def _rms(values: FloatArray) -> float:

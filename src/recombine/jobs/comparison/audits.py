@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from recombine.cells.scales import FactorScale
 from recombine.errors import InputError
 from recombine.jobs.comparison.cell_maps import CellMap
-from recombine.jobs.comparison.differences import Difference, respelled
+from recombine.jobs.comparison.differences import Difference, read_differently, respelled
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.jobs.outputs import render
@@ -131,7 +131,8 @@ class AuditComparison:
             }
             for document in (self.before, self.after)
         ]
-        return {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
+        differing = {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
+        return differing | read_differently(self.before.table, self.after.table)
 
     @property
     def forecast(self) -> dict[str, tuple[float | None, float | None]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
 
 from recombine.jobs.split.leaks import spelling
 
@@ -72,3 +74,27 @@ def _place(name: str) -> tuple[bool, float, str]:
     except ValueError:
         return True, 0.0, name
     return (True, 0.0, name) if number != number else (False, number, name)
+
+
+def read_differently(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return how two tables were read where it differs, as one setting; outcome, order and structure have their own.
+
+    Examples
+    --------
+    >>> read_differently({"factors": ["a", "b"]}, {"factors": ["b", "a"], "crossed": True})
+    {'table read with': ('crossed: no', 'crossed: yes')}
+    """
+    names = [name for name in {**before, **after} if name not in ("outcome", "order", "structure")]
+    sides = [{name: _reading(table.get(name)) for name in names} for table in (before, after)]
+    differing = [name for name in names if sides[0][name] != sides[1][name]]
+    old, new = ("; ".join(f"{name}: {side[name]}" for name in differing) for side in sides)
+    return {"table read with": (old, new)} if differing else {}
+
+
+def _reading(value: Any) -> str:
+    """Return what a field of a spec says: lists in order, files by their names alone, so that a move is no change."""
+    if isinstance(value, list):
+        return ", ".join(sorted(map(str, value))) or "none"
+    if isinstance(value, bool) or value is None:
+        return "yes" if value else "no"
+    return PurePath(value).name if isinstance(value, str) and PurePath(value).suffix else str(value)

@@ -15,7 +15,7 @@ from recombine.jobs.outputs import render
 from recombine.jobs.score.score import Score
 
 #: Number of the form of each kind of document; it grows when a field is renamed, removed or means something else.
-SCHEMAS = {"audit": 1, "score": 1}
+SCHEMAS = {"audit": 2, "score": 2}
 #: How keys of a model end under which a score lists the amounts or coefficients of factors.
 BY_FACTOR = " by factor"
 #: How a document comes about; the file that was named may be a table, which no redirection may overwrite.
@@ -93,6 +93,7 @@ class AuditDocument(msgspec.Struct, frozen=True):
     forecast: ForecastRecord
     levels: dict[str, tuple[str, ...]] | None
     symmetric: tuple[tuple[str, ...], ...]
+    table: dict[str, Any]
     seed: int = 0
 
 
@@ -166,6 +167,7 @@ class ScoreDocument(
     determined_cells: int
     held_out_digest: str
     models: tuple[ModelRecord, ...]
+    table: dict[str, Any]
     measure: str = "squared error"
     seed: int = 0
     cell_errors: CellErrors | None = None

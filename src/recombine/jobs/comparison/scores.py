@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from recombine.jobs.comparison.differences import Difference
+from recombine.jobs.comparison.differences import Difference, read_differently
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
 from recombine.jobs.comparison.paired_errors import paired_differences
 from recombine.jobs.outputs import render
@@ -133,7 +133,8 @@ class ScoreComparison:
             }
             for document in (self.before, self.after)
         ]
-        return {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
+        differing = {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
+        return differing | read_differently(self.before.table, self.after.table)
 
     @property
     def changed(self) -> bool:

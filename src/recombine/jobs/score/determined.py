@@ -145,6 +145,7 @@ def _network(design: Design, cells: IntArray, most: int) -> FloatArray | None:
 
     if obstacle(design) or fitted_cells(design) > most:
         return None
+    design = design.labelled  # every level is an input of its own
     with threadpool_limits(1):
         return predict_networks(design, design.train, cells, (1,)).get(("ntk", 1))
 

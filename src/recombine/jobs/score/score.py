@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.cells.scales import FactorScale
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
@@ -385,9 +384,6 @@ def _check(designs: Sequence[Design]) -> None:
             raise InputError("the designs of two classes have other cells; make them with class_designs")
     if design.train.all():
         raise InputError("no row is held out, so nothing can be scored; name the split column with --split")
-    if any(scale is not None for scale in design.scales):
-        curved = [factor.name for factor in design.factors if factor.scale is not FactorScale.LABELS]
-        raise InputError(f"score takes labels only so far, and {listing(curved)} lies on a scale; leave that out")
 
 
 def _held_out_rows(design: Design, chosen: BoolArray) -> IntArray:

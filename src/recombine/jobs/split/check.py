@@ -142,8 +142,8 @@ def check_split(
     structure, order = asked_structure(spec, None, None, default="add")
     # Sums need no outcome, and without one no row is left out for it.
     needs_outcome = structure not in STRUCTURES or STRUCTURES[structure].needs_outcome
-    reading = spec if needs_outcome else make_spec(spec, FACTORS_ALONE | {"split": spec.split})
-    rows = read_rows(data, reading, {"split": column, "outcome": outcome}, [column])
+    unread: TableFields = {} if needs_outcome else {**FACTORS_ALONE, "split": spec.split}
+    rows = read_rows(data, spec, {"split": column, "outcome": outcome}, [column], unread)
     sides, side_of = _distinct_values(rows.others[column][rows.kept])
     train = training_rows(sides, column, value)[side_of]
     if train.all() or not train.any():

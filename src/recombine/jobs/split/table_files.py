@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -78,10 +78,17 @@ class FactorRows:
         return self.design.title
 
 
-def read_rows(data: object, spec: TableSpec, roles: Mapping[str, str | None], needed: Sequence[str] = ()) -> FactorRows:
+def read_rows(
+    data: object,
+    spec: TableSpec,
+    roles: Mapping[str, str | None],
+    needed: Sequence[str] = (),
+    unread: TableFields | None = None,
+) -> FactorRows:
     """Read the cell of every row, and the columns that play ``roles``, of a path or dataframe; see `FactorRows`.
 
-    Rows that have no cell, or lack one of the columns ``needed``, are left out.
+    Rows that have no cell, or lack one of the columns ``needed``, are left out. The fields ``unread`` replace those of
+    the spec while the table is read, and are kept in it all the same.
 
     Examples
     --------
@@ -93,7 +100,7 @@ def read_rows(data: object, spec: TableSpec, roles: Mapping[str, str | None], ne
     """
     source = open_table(data)
     taken = taken_columns(source, roles)
-    design = Design.from_frame(data, spec)
+    design = replace(Design.from_frame(data, make_spec(spec, unread or {})), spec=spec)
     for name in design.columns:
         if name in taken:
             raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
@@ -240,7 +247,7 @@ def split_table(
     """
     mix, spec = read_mix(test), make_spec(spec, fields)
     order = split_order(spec)
-    rows = read_rows(data, make_spec(spec, FACTORS_ALONE), {"stratify": stratify})
+    rows = read_rows(data, spec, {"stratify": stratify}, unread=FACTORS_ALONE)
     if not 1 <= whole(order, "order") <= len(rows.factors):
         raise InputError(f"order {order} does not fit {len(rows.factors)} factors; choose 1 to {len(rows.factors)}")
     design = rows.design

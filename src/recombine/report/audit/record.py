@@ -12,6 +12,7 @@ from recombine import words
 from recombine._version import __version__
 from recombine.cells.possible import Possible
 from recombine.design.design import Design
+from recombine.design.reading import used_table
 from recombine.jobs.advice.plan import Pick, Plan
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.documents import SCHEMAS
@@ -56,6 +57,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "schema": SCHEMAS["audit"],
         "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.source,
+        "table": used_table(design),
         "answer": answer(audit),
         "order": audit.order,
         "structure": _structure(audit),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recombine._version import __version__
+from recombine.design.reading import used_table
 from recombine.jobs.comparison.cell_maps import cells_digest
 from recombine.jobs.comparison.documents import BY_FACTOR, SCHEMAS
 from recombine.jobs.comparison.paired_errors import cell_errors_record
@@ -34,6 +35,7 @@ def score_json(score: Score) -> str:
         "kind": "score",
         "schema": SCHEMAS["score"],
         "source": design.source,
+        "table": used_table(design) | {"outcome": score.outcome_name},
         "outcome": score.outcome_name,
         "classes": list(score.classes),
         "factors": list(design.names),
