@@ -16,6 +16,7 @@ from recombine.jobs.score import CAUSES, Amount, Regressors, Score
 from recombine.jobs.score.causes import Cause, CauseColumns, Coefficient
 from recombine.report.comparison import comparison_json
 from recombine.report.score import CausesFigure, score_json, score_notebook, score_page, score_text
+from recombine.words.vocabulary import vocabulary
 
 BUILD = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_vocabulary.py"))
 
@@ -105,7 +106,8 @@ def test_a_comparison_of_two_scores_names_the_new_cause(cause: Cause) -> None:
     assert "cause: echo" in comparison_json(comparison)
 
 
-def test_the_table_of_the_documentation_has_the_new_cause(cause: Cause) -> None:
+def test_vocabulary_and_documentation_have_the_new_cause(cause: Cause) -> None:
+    assert vocabulary()["causes"][-1]["meaning"] == cause.meaning
     page = BUILD["causes_page"]()
     assert f"| **echo** | the model's | {cause.meaning} | {cause.action} |" in page
     assert page != (BUILD["ROOT"] / "docs" / "causes.md").read_text(encoding="utf-8")

@@ -100,7 +100,7 @@ def attribute(
     >>> round(attribution.causes["leak"].value / attribution.error.value, 2)
     1.0
     """
-    split = split_error(predicted, observed, regressors, noise, draws=draws, seed=seed)
+    split = _split_error(predicted, observed, regressors, noise, draws, seed)
     amounts = {cause.name: cause.amount(split) for cause in CAUSES}
     parts = {cause.name: cause.part(split) for cause in CAUSES}
     return Attribution(
@@ -128,14 +128,13 @@ def design_matrix(regressors: Regressors) -> DesignMatrix:
     return DesignMatrix(columns, tuple(causes), tuple(factors), np.array(own_units, dtype=bool))
 
 
-def split_error(
+def _split_error(
     predicted: FloatArray,
     observed: FloatArray,
     regressors: Regressors,
-    noise: HeldOutNoise | None = None,
-    *,
-    draws: int = BOOTSTRAP_DRAWS,
-    seed: int = 0,
+    noise: HeldOutNoise | None,
+    draws: int,
+    seed: int,
 ) -> ErrorSplit:
     """Return the error as parts of columns, offset, what is missed by what is determined, and what is unexplained."""
     if regressors.per_cell > 1:
