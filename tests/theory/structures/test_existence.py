@@ -12,7 +12,7 @@ from recombine.cells import every_cell
 from recombine.errors import InputError
 from recombine.theory.identification import identify
 from recombine.theory.structures import Existence, Limit, existence
-from recombine.theory.structures.separation import Margins, constraints, recession
+from recombine.theory.structures.separation import constraints, recession
 from recombine.verdicts import Verdict
 
 
@@ -225,15 +225,6 @@ def test_weights_of_zero_were_not_seen() -> None:
     assert found.limits_of([[0], [1]]).tolist() == [Limit.FINITE, Limit.ONE]
 
 
-def test_chosen_pairs_add_one_interaction() -> None:
-    cells = every_cell((2, 2, 2))
-    y = np.array([0, 1, 1, 1, 1, 0, 0, 1])
-    few, many = existence(cells, y, pairs=[(0, 1)]), existence(cells, y, order=2)
-    assert few.margins.subsets == ((0, 1), (2,))
-    assert Margins.of_pairs((2, 2, 2), [(1, 0), (0, 2), (1, 2)]).subsets == many.margins.subsets
-    assert many.exists or not many.support.all()
-
-
 def test_separation_is_decided_where_floating_point_sees_none() -> None:
     """A chain of levels in which each effect has to be twice the last: 1 against 2 ** 45 along the only direction."""
     steps = 45
@@ -270,9 +261,7 @@ def test_errors_name_the_value(arguments: tuple, words: str | None) -> None:
         existence(*arguments)
 
 
-def test_errors_name_pairs_sizes_and_cells() -> None:
-    with pytest.raises(InputError, match=r"pair \(0, 0\) does not name two different factors"):
-        existence([[0, 0]], [1], pairs=[(0, 0)])
+def test_errors_name_sizes_and_cells() -> None:
     with pytest.raises(InputError, match=r"sizes \[1, 1\] do not hold all cells"):
         existence([[0, 1]], [1], sizes=(1, 1))
     with pytest.raises(InputError, match=r"cells\[0, 1\] is level 5 but factor 1 has 2 levels"):

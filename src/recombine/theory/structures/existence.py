@@ -249,7 +249,6 @@ def existence(
     family: str = "logit",
     *,
     order: int = 1,
-    pairs: Sequence[Sequence[int]] | None = None,
     sizes: Sequence[int] | None = None,
     classes: int | None = None,
     weights: npt.ArrayLike | None = None,
@@ -267,8 +266,6 @@ def existence(
     family : {"logit", "softmax", "log"}
     order : int
         Largest number of factors that interact.
-    pairs : sequence of pairs of int, optional
-        Instead of ``order``: all main effects, and the interactions of these pairs of factors.
     sizes : sequence of int, optional
         Number of levels of each factor; by default what ``cells`` use.
     classes : int, optional
@@ -298,7 +295,7 @@ def existence(
     used = tuple(int(size) for size in sizes) if sizes is not None else sizes_of(as_cells(cells))
     if len(used) != outcomes.cells.shape[1] or (outcomes.cells >= np.array(used)).any():
         raise InputError(f"sizes {list(used)} do not hold all cells; give one size per factor, above its largest level")
-    margins = Margins.of_order(used, order) if pairs is None else Margins.of_pairs(used, pairs)
+    margins = Margins.of_order(used, order)
     columns = np.unique(margins.ids(outcomes.cells))
     loose, tied, cell, ruled = constraints(outcomes, margins, columns)
     directions = recession(loose, tied)

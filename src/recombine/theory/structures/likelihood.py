@@ -241,7 +241,6 @@ def fit_likelihood(
     family: str = "logit",
     *,
     order: int = 1,
-    pairs: Sequence[Sequence[int]] | None = None,
     sizes: Sequence[int] | None = None,
     classes: int | None = None,
     weights: npt.ArrayLike | None = None,
@@ -254,7 +253,7 @@ def fit_likelihood(
 
     Parameters
     ----------
-    cells, y, family, order, pairs, sizes, classes, weights
+    cells, y, family, order, sizes, classes, weights
         As in `existence`.
     offsets : array_like, (N,), optional
         Known parts of the sums, such as log exposures (logit and log).
@@ -279,9 +278,7 @@ def fit_likelihood(
     >>> [(one.estimate, one.error) for one in fit.effects()][1]
     (inf, nan)
     """
-    limits = existence(
-        cells, y, family, order=order, pairs=pairs, sizes=sizes, classes=classes, weights=weights, offsets=offsets
-    )
+    limits = existence(cells, y, family, order=order, sizes=sizes, classes=classes, weights=weights, offsets=offsets)
     problem = _Problem(limits)
     values = _newton(problem)
     table = values.reshape(-1, problem.classes)

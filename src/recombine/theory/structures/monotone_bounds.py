@@ -154,8 +154,8 @@ class _Search:
 
     def __init__(self, features: Conjunctions, seen: IntArray, values: FloatArray, margin: float) -> None:
         self.features = features
-        place = np.argsort(values, kind="stable")
-        self.seen, self.values = seen[place], values[place]
+        rising = np.argsort(values, kind="stable")
+        self.seen, self.values = seen[rising], values[rising]
         self.pairs = _ordered(self.values, margin)
         if len(self.pairs) > MAX_PAIRS_ORDERED:
             raise InputError(f"{len(self.pairs):,} ordered pairs are too many; give fewer cells or another margin")
@@ -183,19 +183,19 @@ class _Search:
         Neighbours that are equal, or within the margin, are not ordered, so that halving may then stop at a wider
         bound than the narrowest, which still holds.
         """
-        known, low, high = None, 0, len(self.seen) - 1
+        nearest, low, high = None, 0, len(self.seen) - 1
         while low <= high:
             middle = (low + high) // 2
-            found = self._proof(cell, self.seen[middle], up)
-            known = found or known
-            if (found is not None) == up:
+            proof = self._proof(cell, self.seen[middle], up)
+            nearest = proof or nearest
+            if (proof is not None) == up:
                 high = middle - 1
             else:
                 low = middle + 1
-        return known
+        return nearest
 
-    def _proof(self, cell: IntArray, other: IntArray, up: bool) -> OrderCertificate | None:
-        lower, upper = (cell, other) if up else (other, cell)
+    def _proof(self, cell: IntArray, bounding: IntArray, up: bool) -> OrderCertificate | None:
+        lower, upper = (cell, bounding) if up else (bounding, cell)
         aim = self.features.incidence(np.stack([lower, upper])).toarray()
         weights = _cheapest(self.steps, aim[1] - aim[0])
         return None if weights is None else self._checked(lower, upper, weights)
@@ -213,8 +213,8 @@ class _Search:
 
     def _checked(self, lower: IntArray, upper: IntArray, weights: FloatArray) -> OrderCertificate:
         used = np.flatnonzero(np.abs(weights) > 1e-9)
-        exact = tuple(Fraction(float(weights[one])).limit_denominator(DENOMINATOR) for one in used)
-        pairs = [self.pairs[one] for one in used]
+        exact = tuple(Fraction(float(weights[row])).limit_denominator(DENOMINATOR) for row in used)
+        pairs = [self.pairs[row] for row in used]
         names = tuple((tuple(self.seen[a].tolist()), tuple(self.seen[b].tolist())) for a, b in pairs)
         balance: dict[int, Fraction] = {}
         signed = [(upper, Fraction(-1)), (lower, Fraction(1))]
@@ -235,12 +235,12 @@ def _cheapest(steps: csc_array, aim: FloatArray) -> FloatArray | None:
 
     if not steps.shape[1]:
         return None if aim.any() else np.zeros(0)
-    found = linprog(np.ones(steps.shape[1]), A_eq=steps, b_eq=aim, bounds=(0, None))  # type: ignore[call-overload]
-    if found.status == 2:
+    optimum = linprog(np.ones(steps.shape[1]), A_eq=steps, b_eq=aim, bounds=(0, None))  # type: ignore[call-overload]
+    if optimum.status == 2:
         return None
-    if found.status != 0:
-        raise SolverError(f"the linear program of a bound stopped: {found.message}")
-    return np.asarray(found.x)
+    if optimum.status != 0:
+        raise SolverError(f"the linear program of a bound stopped: {optimum.message}")
+    return np.asarray(optimum.x)
 
 
 def _ordered(values: FloatArray, margin: float) -> IntArray:
@@ -248,11 +248,11 @@ def _ordered(values: FloatArray, margin: float) -> IntArray:
     count = len(values)
     reach = np.searchsorted(values, values + margin, side="right")  # first that is above by more than the margin
     pairs = [
-        (one, two)
-        for one in range(count)
-        if reach[one] < count
+        (lower, upper)
+        for lower in range(count)
+        if reach[lower] < count
         # past the first that is above the lowest of these, the pair follows from two others
-        for two in range(reach[one], reach[reach[one]] if reach[reach[one]] < count else count)
+        for upper in range(reach[lower], reach[reach[lower]] if reach[reach[lower]] < count else count)
     ]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 

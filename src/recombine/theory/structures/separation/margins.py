@@ -31,7 +31,7 @@ class Margins:
 
     Examples
     --------
-    >>> model = Margins.of_pairs((2, 3, 2), [(0, 1)])
+    >>> model = Margins((2, 3, 2), ((0, 1), (2,)))
     >>> model.subsets, model.columns
     (((0, 1), (2,)), 8)
     >>> model.ids(np.array([[1, 2, 0]])).tolist()
@@ -47,18 +47,6 @@ class Margins:
         if not 1 <= order <= len(sizes):
             raise InputError(f"order {order} does not fit {len(sizes)} factors; choose one from 1 to {len(sizes)}")
         return cls(tuple(sizes), tuple(subsets(len(sizes), order)))
-
-    @classmethod
-    def of_pairs(cls, sizes: Sequence[int], pairs: Sequence[Sequence[int]]) -> Margins:
-        """Return the model with all main effects and the interactions of the ``pairs`` of factors named."""
-        chosen = sorted({tuple(sorted(int(factor) for factor in pair)) for pair in pairs})
-        for pair in chosen:
-            if len(set(pair)) != 2 or not 0 <= pair[0] <= pair[-1] < len(sizes):
-                raise InputError(
-                    f"pair {pair} does not name two different factors from 0 to {len(sizes) - 1}; give some like (0, 1)"
-                )
-        alone = [(factor,) for factor in range(len(sizes)) if all(factor not in pair for pair in chosen)]
-        return cls(tuple(sizes), tuple(sorted([*chosen, *alone])))
 
     @cached_property
     def block_sizes(self) -> tuple[int, ...]:
