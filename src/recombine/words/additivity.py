@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState
+from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT
 from recombine.jobs.audit.noise import HINTED, SHOWN
+from recombine.jobs.findings.rc302_additivity_unchecked import why_unchecked
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
 from recombine.words.verdicts import assumption
@@ -65,7 +66,7 @@ def additivity_sentence(audit: Audit) -> str:
         return f"Whether {adding} is right was not checked: no outcome was named."
     state, check = audit.additivity.state_at(audit.order), audit.additivity.at(audit.order)
     if check is None or state is AdditivityState.UNCHECKED:
-        return f"Whether {adding} is right could not be checked: {audit.additivity.obstacle(audit.order)}."
+        return f"Whether {adding} is right could not be checked: {why_unchecked(audit.additivity, audit.order)}."
     judged = {
         AdditivityState.HOLDS: "is right here",
         AdditivityState.HOLDS_ROUGHLY: "is roughly right here",
@@ -73,7 +74,7 @@ def additivity_sentence(audit: Audit) -> str:
         AdditivityState.NOT_SHOWN: "is not shown to be right here, its values are estimates at best",
     }[state]
     lead = f"{adding[0].upper()}{adding[1:]} {judged}"
-    if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
+    if check.few and check.lack_of_fit is not None:
         return f"{lead}. {interaction_sentence(check.lack_of_fit)}"
     name = audit.design.outcome_name
     what = f"the {name} of a seen combination" if name else "a seen combination"
@@ -129,11 +130,11 @@ def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:
     test = None if tried is None else tried.lack_of_fit
     shown = "" if test is None else f" {interaction_sentence(test)}"
     if tried is None or state is AdditivityState.UNCHECKED:
-        return f"Additivity at order {order} could not be checked: {check.obstacle(order)}.{shown}"
+        return f"Additivity at order {order} could not be checked: {why_unchecked(check, order)}.{shown}"
     depth = "" if order == 1 else f" up to interactions of {order} factors"
     lead = f"Additivity{depth} {STATE_WORDS[state]}: "
-    if tried.tested < FEWEST_CELLS:
-        return f"{lead}{check.obstacle(order)}, so that the replicates decide.{shown}"
+    if tried.few:
+        return f"{lead}{why_unchecked(check, order)}, so that the replicates decide.{shown}"
     text = (
         f"{lead}predicting {_predicted(check, tried)}, the additive model is off by {few_digits(tried.error)} "
         f"(root mean square), the plain mean by {few_digits(tried.baseline)}"

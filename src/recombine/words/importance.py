@@ -66,8 +66,8 @@ def importance_shares(audit: Audit) -> list[tuple[Verdict, float]]:
 def no_findings(audit: Audit) -> str:
     """Say that nothing was found, and of which cells that holds."""
     if audit.matters is None or not audit.matters.exact:
-        return NO_FINDINGS
-    return NO_FINDINGS.replace("every unseen combination", "every unseen combination that matters")
+        return NO_FINDINGS.format(which="")
+    return NO_FINDINGS.format(which=" that matters")
 
 
 def importance_statement(found: WhatMatters) -> str:

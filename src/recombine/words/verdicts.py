@@ -23,7 +23,7 @@ UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdic
 #: Verdicts that are not mentioned where no cell has them.
 RARE = (Verdict.UNDECIDED, Verdict.BEYOND)
 
-NO_FINDINGS = "None: every unseen combination is determined, and no risk was found."
+NO_FINDINGS = "None: every unseen combination{which} is determined, and no risk was found."
 
 LEFT_OUT = "Left out to save time"
 

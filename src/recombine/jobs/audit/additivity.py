@@ -21,7 +21,6 @@ from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
-from recombine.writing import few_digits
 
 #: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
 SHARE_HOLDS, SHARE_HOLDS_ROUGHLY = 0.9, 0.6
@@ -90,6 +89,21 @@ class OrderCheck:
         if explainable <= 0:
             return float("nan")
         return 1.0 - max(self.error**2 - expected**2, 0.0) / explainable
+
+    @property
+    def few(self) -> bool:
+        """Whether too few cells were tested to say anything."""
+        return self.tested < FEWEST_CELLS
+
+    @property
+    def thin(self) -> bool:
+        """Whether the tested cells are too small a share of the seen ones to speak for the others."""
+        return self.tested < SPEAKING * self.tried
+
+    @property
+    def drowned(self) -> bool:
+        """Whether noise alone accounts for most of the plain mean's error."""
+        return self.expected is not None and self.expected**2 > MOSTLY_NOISE * self.baseline**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,72 +184,9 @@ class AdditivityCheck:
         }
         return Table({**level_columns(self.design, self.design.seen[worst], columns), **columns})
 
-    def obstacle(self, order: int) -> str:
-        """Return why additivity at ``order`` cannot be checked, in words; empty if it can be."""
-        check = self.at(order)
-        if check is None:
-            return f"with all {order} factors interacting, no cell says anything about another"
-        if _few(check):
-            return _few_cells(check)
-        if check.baseline == 0:
-            return "the outcome is the same in every cell"
-        if self.state_at(order) is not AdditivityState.UNCHECKED:
-            return ""
-        if _thin(check):
-            return (
-                f"only {check.tested:,} of {check.tried:,} seen cells are determined by the others (off by "
-                f"{_number(check.error)}, the plain mean by {_number(check.baseline)}), too few to speak for the rest"
-            )
-        if check.at_most:
-            return (
-                f"no rows repeat, and the chance in a two-valued outcome alone would put the model off by up to "
-                f"{_number(check.expected)} (it is off by {_number(check.error)}, the plain mean by "
-                f"{_number(check.baseline)}); more rows per cell would tell"
-            )
-        if _drowned(check):
-            more = "more than" if (check.expected or 0.0) > check.baseline else "nearly as much as"
-            return (
-                f"noise alone would put the model off by {_number(check.expected)}, {more} the plain mean is "
-                f"({_number(check.baseline)}); more rows per cell would tell"
-            )
-        return (
-            f"held-out cells are off by {_number(check.error)} where noise alone would make it "
-            f"{_number(check.expected)}, and the replicates show no interaction; more rows per cell would tell"
-        )
-
 
 def _of_test(check: OrderCheck, name: str) -> float:
     return float("nan") if check.lack_of_fit is None else float(getattr(check.lack_of_fit, name))
-
-
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else few_digits(value)
-
-
-def _cells(tested: int, seen: int) -> str:
-    return f"all {seen:,} cells" if tested == seen else f"{tested:,} of {seen:,} seen cells"
-
-
-def _few(check: OrderCheck) -> bool:
-    return check.tested < FEWEST_CELLS
-
-
-def _thin(check: OrderCheck) -> bool:
-    return check.tested < SPEAKING * check.tried
-
-
-def _few_cells(check: OrderCheck) -> str:
-    if not check.tested:
-        return f"no seen cell is determined by the others, and it takes {FEWEST_CELLS} such cells"
-    verb = "is" if check.tested == 1 else "are"
-    return (
-        f"only {check.tested} seen cell{'' if check.tested == 1 else 's'} {verb} determined by the others, and it "
-        f"takes {FEWEST_CELLS} such cells"
-    )
-
-
-def _drowned(check: OrderCheck) -> bool:
-    return check.expected is not None and check.expected**2 > MOSTLY_NOISE * check.baseline**2
 
 
 def _by_share(share: float, otherwise: AdditivityState) -> AdditivityState:
@@ -248,10 +199,10 @@ def _state(check: OrderCheck) -> AdditivityState:
     test, share = check.lack_of_fit, check.share
     if check.baseline == 0:
         return AdditivityState.UNCHECKED
-    if _few(check) or np.isnan(share) or _drowned(check):
+    if check.few or np.isnan(share) or check.drowned:
         return AdditivityState.UNCHECKED if test is None else _state_by_test(test, check)
     state = _by_share(share, _state_by_misses(check))
-    return AdditivityState.UNCHECKED if _thin(check) and state.adds else state
+    return AdditivityState.UNCHECKED if check.thin and state.adds else state
 
 
 def _state_by_test(test: LackOfFit, check: OrderCheck) -> AdditivityState:
@@ -261,7 +212,7 @@ def _state_by_test(test: LackOfFit, check: OrderCheck) -> AdditivityState:
     if test.p_value <= HINTED:
         return AdditivityState.NOT_SHOWN
     # Cells that no other determines fit any model; under noise passing proves little.
-    if check.tested < check.tried or _drowned(check):
+    if check.tested < check.tried or check.drowned:
         return AdditivityState.UNCHECKED
     return _by_share(test.least_share, AdditivityState.UNCHECKED)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.audit.additivity import AdditivityState
+from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck, AdditivityState, OrderCheck
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+from recombine.writing import few_digits
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -27,7 +28,7 @@ class AdditivityUnchecked(FindingKind["Audit"]):
         if audit.additivity is None:
             return FindingEvidence({"obstacle": ""})
         unchecked = audit.additivity.state_at(audit.order) is AdditivityState.UNCHECKED
-        obstacle = audit.additivity.obstacle(audit.order)
+        obstacle = why_unchecked(audit.additivity, audit.order)
         return FindingEvidence({"order": audit.order, "obstacle": obstacle}) if unchecked else None
 
     def message(self, evidence: FindingEvidence) -> str:
@@ -35,6 +36,54 @@ class AdditivityUnchecked(FindingKind["Audit"]):
         if not evidence["obstacle"]:
             return "no outcome column was named, so verdicts rest on additivity unchecked"
         return f"at order {evidence['order']} {evidence['obstacle']}"
+
+
+def why_unchecked(additivity: AdditivityCheck, order: int) -> str:
+    """Say why additivity at ``order`` cannot be checked; empty if it can be."""
+    check = additivity.at(order)
+    if check is None:
+        return f"with all {order} factors interacting, no cell says anything about another"
+    if check.few:
+        return _few_cells(check)
+    if check.baseline == 0:
+        return "the outcome is the same in every cell"
+    if additivity.state_at(order) is not AdditivityState.UNCHECKED:
+        return ""
+    if check.thin:
+        return (
+            f"only {check.tested:,} of {check.tried:,} seen cells are determined by the others (off by "
+            f"{_digits(check.error)}, the plain mean by {_digits(check.baseline)}), too few to speak for the rest"
+        )
+    if check.at_most:
+        return (
+            f"no rows repeat, and the chance in a two-valued outcome alone would put the model off by up to "
+            f"{_digits(check.expected)} (it is off by {_digits(check.error)}, the plain mean by "
+            f"{_digits(check.baseline)}); more rows per cell would tell"
+        )
+    if check.drowned:
+        more = "more than" if (check.expected or 0.0) > check.baseline else "nearly as much as"
+        return (
+            f"noise alone would put the model off by {_digits(check.expected)}, {more} the plain mean is "
+            f"({_digits(check.baseline)}); more rows per cell would tell"
+        )
+    return (
+        f"held-out cells are off by {_digits(check.error)} where noise alone would make it "
+        f"{_digits(check.expected)}, and the replicates show no interaction; more rows per cell would tell"
+    )
+
+
+def _digits(value: float | None) -> str:
+    return "unknown" if value is None else few_digits(value)
+
+
+def _few_cells(check: OrderCheck) -> str:
+    if not check.tested:
+        return f"no seen cell is determined by the others, and it takes {FEWEST_CELLS} such cells"
+    verb = "is" if check.tested == 1 else "are"
+    return (
+        f"only {check.tested} seen cell{'' if check.tested == 1 else 's'} {verb} determined by the others, and it "
+        f"takes {FEWEST_CELLS} such cells"
+    )
 
 
 RC302 = AdditivityUnchecked()

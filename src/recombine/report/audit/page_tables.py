@@ -340,7 +340,9 @@ def shortcuts_table(forecast: Forecast) -> PageTable | None:
     caption = "How far a network follows each factor's own mean outcomes, away from its effect"
     columns: dict[str, Value] = {
         "factor": "factor",
-        "share of the way": lambda item: Entry(slope_text(item.pull).replace("not varied", "–"), True),
+        "share of the way": lambda item: Entry(
+            number(item.pull) if item.pull != item.pull else slope_text(item.pull), True
+        ),
         "moves predictions by (SD)": lambda item: Entry(f"{item.size:.2f}", True),
         "share of squared error": lambda item: Entry(f"{item.share:.0%}".replace("-", "−"), True),
         "reading": lambda item: "shortcut" if item.misleads else "–",
