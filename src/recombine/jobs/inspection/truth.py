@@ -89,12 +89,12 @@ def compare_outputs(grid: ActivationGrid, truth: npt.NDArray[Any], seen: BoolArr
     errors = ((grid.values - right) ** 2).mean(axis=-1)
     missed, spread = float(errors[~seen].mean()), _variance(right[~seen])
     close = correlations(grid.values, right)[~seen]
-    known = close[~np.isnan(close)]
+    measured = close[~np.isnan(close)]
     return Truth(
         float(errors[seen].mean()),
         missed,
         missed / spread if spread > 0 else float("nan"),
-        float(known.mean()) if known.size else float("nan"),
+        float(measured.mean()) if measured.size else float("nan"),
         _variance(right.reshape(-1, grid.features)),
     )
 

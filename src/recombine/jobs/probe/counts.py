@@ -107,7 +107,7 @@ def _grouped(source: Source, names: Sequence[str], points: dict[str, FloatArray]
     """Codes (M, columns) of the combinations that occur in rows with all values, and how many rows have each."""
     import narwhals as nw
 
-    keys = [f"__key{place}" for place in range(len(names))]
+    keys = [f"__key{position}" for position in range(len(names))]
     columns = [_expression(source, name, points).alias(key) for name, key in zip(names, keys, strict=True)]
     # Missing values are dropped before grouping: engines disagree on whether they are a group.
     frame: Any = source.frame.select(*columns).drop_nulls()
@@ -126,8 +126,8 @@ def _expression(source: Source, name: str, points: dict[str, FloatArray]) -> Any
     if name not in points:
         return column
     number = column.cast(nw.Float64)
-    place = sum(((number > float(point)).cast(nw.Int64) for point in points[name]), start=nw.lit(0))
-    return nw.when(number.is_finite()).then(place)
+    position = sum(((number > float(point)).cast(nw.Int64) for point in points[name]), start=nw.lit(0))
+    return nw.when(number.is_finite()).then(position)
 
 
 def _missing(values: npt.NDArray[Any]) -> BoolArray:

@@ -107,7 +107,7 @@ def attribute(
         Amount.about(split.square_error, split.bootstrap.of_mean(split.error**2), split.freedom),
         {name: Amount.about(*amount, split.freedom) for name, amount in amounts.items() if amount is not None},
         _per_factor(split),
-        {name: part for name, part in parts.items() if part is not None},
+        {name: values for name, values in parts.items() if values is not None},
     )
 
 

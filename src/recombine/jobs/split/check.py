@@ -80,7 +80,7 @@ class SplitCheck:
 
     def _counted(self, mine: npt.NDArray[np.bool_]) -> Table:
         cells = np.unique(self.where[mine])
-        found = []
+        records = []
         for verdict in Verdict:
             count, rows = (
                 int((self.codes[cells] == verdict).sum()),
@@ -88,8 +88,8 @@ class SplitCheck:
             )
             if rows:
                 shares = {"share of cells": count / len(cells), "share of rows": rows / int(mine.sum())}
-                found.append({"verdict": verdict.word, "cells": count, "rows": rows, **shares})
-        return Table.from_rows(found)
+                records.append({"verdict": verdict.word, "cells": count, "rows": rows, **shares})
+        return Table.from_rows(records)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -167,10 +167,12 @@ def check_split(
 
 def _distinct_values(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.object_], IntArray]:
     """Return the distinct values of a column (N,) in order of appearance, and the place of each row's among them."""
-    found: dict[Any, int] = {}
-    where = np.fromiter((found.setdefault(value, len(found)) for value in column.tolist()), np.int64, len(column))
-    values = np.empty(len(found), dtype=object)
-    values[:] = list(found)
+    distinct_values: dict[Any, int] = {}
+    where = np.fromiter(
+        (distinct_values.setdefault(value, len(distinct_values)) for value in column.tolist()), np.int64, len(column)
+    )
+    values = np.empty(len(distinct_values), dtype=object)
+    values[:] = list(distinct_values)
     return values, where
 
 

@@ -62,7 +62,7 @@ class _Table:
     def curved(self) -> set[int]:
         """Places of the factors whose levels lie on a scale."""
         scales = () if self.scales is None else self.scales(self.cells)
-        return {place for place, scale in enumerate(scales) if scale is not None}
+        return {position for position, scale in enumerate(scales) if scale is not None}
 
     def draw(self, pool: IntArray, aim: int, assigned: IntArray, generator: np.random.Generator) -> IntArray:
         """Draw cells of the pool with ``aim`` rows, so that the test so far and they have outcomes as the table has."""

@@ -85,8 +85,8 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
         """Yield training and test row numbers of each split; ``groups`` are ignored, as cells are the groups."""
         if groups is not None:
             warnings.warn("CellSplit ignores groups: cells of the factors are its groups", UserWarning, stacklevel=2)
-        for found in self.row_splits(X, y):
-            yield found.train, found.test
+        for row_split in self.row_splits(X, y):
+            yield row_split.train, row_split.test
 
     def row_splits(self, X: Any, y: Any = None) -> Iterator[RowSplit]:
         """Yield each split with the part of every row, and the shares asked for and got."""
@@ -113,18 +113,20 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
             if array.ndim != 2 or not len(array):
                 raise InputError(f"X has shape {array.shape}; give one row per sample and one column per factor")
             chosen = range(array.shape[1]) if self.factors is None else self.factors
-            for place in chosen:
-                if isinstance(place, str) or not 0 <= whole(place, "factors", 0) < array.shape[1]:
-                    raise InputError(f"factor {place!r} is not a column of X; give numbers 0 to {array.shape[1] - 1}")
-            return self._enough({int(place): array[:, int(place)] for place in chosen})
+            for position in chosen:
+                if isinstance(position, str) or not 0 <= whole(position, "factors", 0) < array.shape[1]:
+                    raise InputError(
+                        f"factor {position!r} is not a column of X; give numbers 0 to {array.shape[1] - 1}"
+                    )
+            return self._enough({int(position): array[:, int(position)] for position in chosen})
         source = open_table(X)
         names = source.columns if self.factors is None else self.factors
         if isinstance(names, str):
             raise InputError(f"factors is the text {names!r}; give a list of column names")
-        found = source.read([source.require(str(name), "factor") for name in names])
-        if not len(next(iter(found.values()), ())):
+        columns_read = source.read([source.require(str(name), "factor") for name in names])
+        if not len(next(iter(columns_read.values()), ())):
             raise InputError("X has no rows; give one row per sample")
-        return self._enough(dict(found))
+        return self._enough(dict(columns_read))
 
     def _enough(self, columns: dict[Any, npt.NDArray[Any]]) -> dict[Any, npt.NDArray[Any]]:
         if len(columns) < 2:
@@ -161,18 +163,18 @@ def _codes(columns: Mapping[Any, npt.NDArray[Any]], symmetric: Sequence[tuple[in
     group = symmetric[0] if symmetric else ()
     shared: dict[Any, int] = {}
     codes = []
-    for place, column in enumerate(given):
-        known = shared if place in group else {}
+    for position, column in enumerate(given):
+        code_of = shared if position in group else {}
         # Numbered in the order of their texts, so that the order of rows is no matter.
         for value in sorted(column.values, key=lambda one: (str(type(one)), str(one))):
-            known.setdefault(value, len(known))
-        codes.append(np.array([known[value] for value in column.values], dtype=np.int64)[column.where])
+            code_of.setdefault(value, len(code_of))
+        codes.append(np.array([code_of[value] for value in column.values], dtype=np.int64)[column.where])
     return np.stack(codes, axis=1)
 
 
 def _sizes(codes: IntArray, symmetric: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     sizes = (codes.max(axis=0) + 1).tolist()
     for group in symmetric:
-        for place in group:
-            sizes[place] = int(codes[:, list(group)].max()) + 1
+        for position in group:
+            sizes[position] = int(codes[:, list(group)].max()) + 1
     return tuple(sizes)

@@ -90,12 +90,12 @@ class PredictionsFigure(Figure):
         figure = Canvas(figsize=inches(self.width, height))
         ends = self._ends
         panels = []
-        for place, model in enumerate(self.models):
-            left = 66 + (place % across) * (side + 82)
-            bottom = height - 40 - (place // across + 1) * (side + 74) + 52
+        for position, model in enumerate(self.models):
+            left = 66 + (position % across) * (side + 82)
+            bottom = height - 40 - (position // across + 1) * (side + 74) + 52
             axes = figure.add_axes((left / self.width, bottom / height, side / self.width, side / height))
             self._panel(axes, model, ends)
-            if place % across == 0:
+            if position % across == 0:
                 axes.set_ylabel(shorten(f"predicted {self._unit}", 34))
             axes.set_xlabel(shorten(f"observed {self._unit}", 34), loc="right")
             panels.append(axes)
