@@ -461,14 +461,14 @@ def spec_options(spec: TableSpec) -> list[str]:
 
 
 def spec_command(job: str, source: str, spec: TableSpec) -> str:
-    """Return the command that reads a table of this name as a spec says.
+    """Return the command that reads a file of this name as a spec says; empty for a table in memory.
 
     Examples
     --------
     >>> spec_command("audit", "toys of ours.csv", TableSpec(outcome="mass"))
     "recombine audit 'toys of ours.csv' --outcome mass"
     """
-    return shlex.join(["recombine", job, source, *spec_options(spec)])
+    return shlex.join(["recombine", job, source, *spec_options(spec)]) if Path(source).suffix else ""
 
 
 def _joined(names: list[str]) -> str:

@@ -20,6 +20,7 @@ from recombine.report.audit.figures.models_figure import ModelsFigure
 from recombine.report.audit.figures.structure_figure import StructureFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both
+from recombine.table_spec import spec_command
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words.answer import answer
@@ -54,7 +55,7 @@ def page(
     plan : Plan, optional
         What ``audit.suggest(...)`` returned, if it was asked already (with costs, say).
     command : str, optional
-        The command that made the report, for its last section.
+        The command that made the report, for its last section; by default the one that reads the table likewise.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
 def _glossary(audit: Audit, command: str | None) -> dict[str, Any]:
     return {
         "verdicts": list(Verdict),
-        "command": command,
+        "command": command or spec_command("audit", audit.design.source, audit.design.spec),
         "versions": [("recombine", __version__), ("Python", platform.python_version())]
         + [(name, version(name)) for name in LIBRARIES],
     }
