@@ -60,7 +60,7 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
     reason_ : str
         Why ``"auto"`` could not choose and took ``add``; empty if it could.
     ranges_ : Ranges, FoldRanges or None
-        What the ranges rest on; its ``statement`` says so in words. Worked out when first asked for.
+        What the ranges rest on: ``what`` says what a range is for, ``obstacle`` why there is none.
     levels_ : list of lists
         Levels of each factor.
     n_features_in_, feature_names_in_

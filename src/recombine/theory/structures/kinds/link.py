@@ -260,16 +260,16 @@ class _Rounds:
     """Gauss-Newton rounds on effects and curve, from those of addition or from those of a part of the cells."""
 
     def __init__(
-        self, terms: Terms, design: csr_array, y: FloatArray, weights: FloatArray, part: LinkFit | None = None
+        self, terms: Terms, design: csr_array, y: FloatArray, weights: FloatArray, begun: LinkFit | None = None
     ) -> None:
         self.terms, self.design, self.y, self.weights = terms, design, y, weights
         self.back = design.T.tocsr()
-        self.begun, self.choosing = part is not None, True
+        self.begun, self.choosing = begun is not None, True
         self.count = int(np.clip(len(y) // CELLS_PER_KNOT, 4, MAX_KNOTS_OF_LINK))
-        start = fit_design(terms, design, y, weights) if part is None else part
+        start = fit_design(terms, design, y, weights) if begun is None else begun
         self.noise, self.freedom, self.ridge, self.smoothing = start.noise, start.freedom, start.ridge, 1e-2 * len(y)
-        if part is not None:
-            self.smoothing = part.smoothing
+        if begun is not None:
+            self.smoothing = begun.smoothing
         else:
             self.ridge = start.ridge * (float((design @ start.effects).std()) or 1.0) ** 2
         self.state = self._bent(start.effects, None)
