@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import fisher_exact
 
-from recombine.lab.papers.first_principles.experiments.decoders import TRAIN, Condition, decoder_scores
+from recombine.lab.papers.first_principles.experiments.decoders import TRAIN_SEED, Condition, decoder_scores
 from recombine.lab.papers.first_principles.grids import LENGTHS, SPRITES
 from recombine.lab.runs.experiment import Unit
 
@@ -55,7 +55,7 @@ class Trainer:
 
     def __init__(self, support: str) -> None:
         self.condition = Condition.of(unit(support, [0]))
-        self.latents, self.images = self.condition.draw(TRAIN)
+        self.latents, self.images = self.condition.draw(TRAIN_SEED)
 
     def weights(self, seeds: Sequence[int], steps: int, dtype: str, scale: float = 1.0) -> list[Weights]:
         """Return the weights of every seed after so many steps of the paper's AdamW."""
