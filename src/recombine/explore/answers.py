@@ -17,7 +17,7 @@ from recombine.errors import InputError, SolverError
 from recombine.explore.map_view import MapView
 from recombine.explore.scene import scene_of, unshown
 from recombine.jobs.audit.certificates import (
-    MOST_TERMS,
+    MAX_TERMS_WRITTEN,
     certificate_terms,
     certificate_variance,
 )
@@ -319,7 +319,7 @@ class TableAnswers:
         words = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
         variance = f"with variance {certificate_variance(self.audit, certificate):.3g}"
         words = [line.replace(variance, f"{variance} {UNIT}") for line in words]
-        return {"terms": terms[:MOST_TERMS], "further": max(len(terms) - MOST_TERMS, 0), "lines": words}
+        return {"terms": terms[:MAX_TERMS_WRITTEN], "further": max(len(terms) - MAX_TERMS_WRITTEN, 0), "lines": words}
 
 
 def _no_level(factor: Factor, level: int) -> str:

@@ -26,7 +26,7 @@ COLUMN = "importance"
 #: A level that is left open.
 ANY = -1
 #: Larger numbers could not be added up.
-LARGEST = 1e150
+MAX_IMPORTANCE = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +267,7 @@ def _number(value: Any, where: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not 0 <= number <= LARGEST:
+    if not 0 <= number <= MAX_IMPORTANCE:
         raise InputError(f"the importance {value!r} in {where} is no number from 0 on; correct it")
     return number
 
@@ -310,7 +310,7 @@ def _means(source: Source, design: Design, column: str) -> tuple[IntArray, Float
             f"column {column!r} of {source.name} holds no finite number in {rows}, such as one of {cell}; give a "
             "number, 0 where it does not matter"
         )
-    wrong = np.flatnonzero(~((found["least"] >= 0) & (found["sum"] <= LARGEST)))
+    wrong = np.flatnonzero(~((found["least"] >= 0) & (found["sum"] <= MAX_IMPORTANCE)))
     if len(wrong):
         cell = design.label(codes[wrong[0]])
         raise InputError(

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
 
 #: Products up to this many cells are listed whole.
-MOST_LISTED = 1_000_000
+MAX_LISTED_WHOLE = 1_000_000
 #: Cells listed of a larger product, held-out cells first.
-SAMPLE = 10_000
+MAX_SAMPLE = 10_000
 
 
 class ListingKind(StrEnum):
@@ -65,9 +65,12 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
     if importance is None:
         return listing
     cells, count = listing.cells, None
-    if listing.kind is ListingKind.SAMPLE and (matter := importance.support(design.possible, MOST_LISTED)) is not None:
+    if (
+        listing.kind is ListingKind.SAMPLE
+        and (matter := importance.support(design.possible, MAX_LISTED_WHOLE)) is not None
+    ):
         matter = matter[~contains(design.seen, matter)]
-        first = matter[np.argsort(-importance.of(matter), kind="stable")[:SAMPLE]]
+        first = matter[np.argsort(-importance.of(matter), kind="stable")[:MAX_SAMPLE]]
         cells, count = np.vstack([cells, first[~contains(cells, first)]]), len(matter)
     order = np.argsort(-importance.of(cells), kind="stable")
     plain = np.argsort(order)[: len(listing.cells)]
@@ -78,17 +81,17 @@ def _choose(design: Design, targets: IntArray | None, seed: int) -> Listing:
     """Choose the cells to list where all matter alike."""
     if targets is not None:
         return Listing(_in_order(targets), ListingKind.TARGETS, design.product)
-    if design.possible.span <= MOST_LISTED:
+    if design.possible.span <= MAX_LISTED_WHOLE:
         cells = keep_unseen(design, design.possible.cells())
         return Listing(cells, ListingKind.ALL_UNSEEN, design.product)
     generator = np.random.default_rng(seed)
     near = near_cells(design)
     if near is not None and not len(design.held_out):
-        return Listing(unseen_near(design, near, SAMPLE, generator), ListingKind.SAMPLE, design.product, near.most)
-    drawn = design.possible.draw(2 * SAMPLE, generator)
-    held_out = keep_unseen(design, design.held_out)[:SAMPLE]
+        return Listing(unseen_near(design, near, MAX_SAMPLE, generator), ListingKind.SAMPLE, design.product, near.most)
+    drawn = design.possible.draw(2 * MAX_SAMPLE, generator)
+    held_out = keep_unseen(design, design.held_out)[:MAX_SAMPLE]
     random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])
-    random = random[np.sort(generator.permutation(len(random))[: SAMPLE - len(held_out)])]
+    random = random[np.sort(generator.permutation(len(random))[: MAX_SAMPLE - len(held_out)])]
     return Listing(distinct(np.vstack([held_out, random]))[0], ListingKind.SAMPLE, design.product)
 
 
@@ -129,7 +132,7 @@ def keep_unseen(design: Design, cells: IntArray) -> IntArray:
     """Keep the cells that are not seen, in canonical order of symmetric levels."""
     if design.symmetric:
         cells = cells[(canonical(cells, design.symmetric) == cells).all(axis=1)]
-    if product_size(design.sizes) > MOST_LISTED:
+    if product_size(design.sizes) > MAX_LISTED_WHOLE:
         return cells[~contains(design.seen, cells)]
     features = Conjunctions(design.sizes, len(design.sizes))
     seen = np.zeros(features.columns, dtype=bool)

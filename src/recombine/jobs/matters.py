@@ -12,7 +12,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.jobs.importance import ANY, Importance, part_of_what_matters
-from recombine.jobs.listing import MOST_LISTED, Listing, ListingKind
+from recombine.jobs.listing import MAX_LISTED_WHOLE, Listing, ListingKind
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -105,7 +105,7 @@ def weigh_verdicts(
     cells, found = listing.cells, codes
     scope: Literal["targets", "unseen", "listed"] = "targets" if listing.kind is ListingKind.TARGETS else "unseen"
     if listing.kind is ListingKind.SAMPLE:
-        matter = importance.support(design.possible, MOST_LISTED)
+        matter = importance.support(design.possible, MAX_LISTED_WHOLE)
         scope = "listed" if matter is None else "unseen"
         if matter is not None:
             cells = matter[~contains(design.seen, matter)]

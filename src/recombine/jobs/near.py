@@ -24,9 +24,9 @@ from recombine.theory.identification.residues import PRIME
 from recombine.writing import plural
 
 #: More departures than this are not near.
-MOST_DEPARTURES = 6
+MAX_DEPARTURES = 6
 #: Different sums of null values that are told apart at most when verdicts are counted.
-MOST_SUMS = 200_000
+MAX_NEAR_SUMS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +119,12 @@ class NearCells:
         for levels, level in zip(values, self.common.tolist(), strict=True):
             steps = Counter((value - levels[level]) % PRIME for code, value in enumerate(levels) if code != level)
             for number in range(self.most, 0, -1):
-                if len(sums[number - 1]) * len(steps) > MOST_SUMS:
+                if len(sums[number - 1]) * len(steps) > MAX_NEAR_SUMS:
                     return None
                 for total, ways in sums[number - 1].items():
                     for step, more in steps.items():
                         sums[number][(total + step) % PRIME] += ways * more
-            if sum(map(len, sums)) > MOST_SUMS:
+            if sum(map(len, sums)) > MAX_NEAR_SUMS:
                 return None
         return [found[0] for found in sums]
 
@@ -145,7 +145,7 @@ def near_cells(design: Design) -> NearCells | None:
     departures = np.zeros(len(design.seen), dtype=np.int64)
     for place, level in enumerate(common.tolist()):
         departures += design.seen[:, place] != level
-    few = departures.mean() <= MAX_DEPARTING_SHARE * len(design.sizes) and departures.max() < MOST_DEPARTURES
+    few = departures.mean() <= MAX_DEPARTING_SHARE * len(design.sizes) and departures.max() < MAX_DEPARTURES
     return NearCells(design.sizes, common, departures) if few else None
 
 

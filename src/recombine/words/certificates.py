@@ -12,7 +12,7 @@ from recombine.cells.arrays import IntArray
 from recombine.design.restriction import why_impossible
 from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
-from recombine.jobs.audit.certificates import MOST_TERMS, certificate_places, certificate_variance
+from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_places, certificate_variance
 from recombine.jobs.structure.open_cells import bounds_whatever_the_curve, why_beyond
 from recombine.theory.identification.certificate import Certificate, written_weight
 from recombine.verdicts import Verdict
@@ -96,7 +96,7 @@ def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) 
     outcome = audit.design.outcome
     observed = None if outcome is None else outcome[audit.design.train][certificate_places(audit, found)]
     total = "" if observed is None else f" = {found.value(observed):.6g}"
-    if len(found) > MOST_TERMS:
+    if len(found) > MAX_TERMS_WRITTEN:
         largest = np.argsort(-np.abs(weights), kind="stable")[:LARGEST_TERMS]
         terms = [f"{weights[term]:+.3g} y({audit.design.label(found.cells[term])})" for term in largest]
         text = f"certificate: a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
@@ -111,7 +111,7 @@ def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) 
 
 def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]:
     """The certificate of a structure that adds on another scale: a sum there, and what the outcome is at that sum."""
-    if len(found) > MOST_TERMS:
+    if len(found) > MAX_TERMS_WRITTEN:
         return [f"certificate: on its own scale a weighted sum of {len(found):,} seen cells"]
     names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
     lines = [f"certificate, on the scale on which effects add: {found.text(names).replace('y(', 's(')}"]

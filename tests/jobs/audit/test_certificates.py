@@ -10,7 +10,7 @@ import pytest
 
 import recombine as rc
 from recombine.data import flights_path
-from recombine.jobs.audit.certificates import FEW_CELLS, cells_to_show, certificates_to_show
+from recombine.jobs.audit.certificates import MAX_CELLS_SEARCHED_ALL, cells_to_show, certificates_to_show
 from recombine.verdicts import Verdict
 
 
@@ -59,7 +59,7 @@ def test_short_certificates_are_found_in_large_tables() -> None:
     generator = np.random.default_rng(0)
     cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
     audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
-    assert len(audit.identification.seen) > FEW_CELLS
+    assert len(audit.identification.seen) > MAX_CELLS_SEARCHED_ALL
     shown = certificates_to_show(audit)
     assert len(shown) == 10
     assert min(len(item.terms) for item in shown) == 3

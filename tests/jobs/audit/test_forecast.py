@@ -210,7 +210,7 @@ def test_the_budget_is_said(monkeypatch):
     found = rc.audit(design).forecast
     assert found.depths["hidden layers"].tolist() == [1]
     assert "two layers and more were left out" in found.left_out
-    monkeypatch.setattr(fitted_networks, "MOST_CELLS", 10)
+    monkeypatch.setattr(fitted_networks, "MAX_FITTED_CELLS", 10)
     assert "more than 10 seen cells" in rc.audit(design).forecast.obstacle
 
 

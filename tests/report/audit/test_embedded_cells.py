@@ -19,7 +19,7 @@ import recombine as rc
 from recombine.cells.conjunctions import canonical
 from recombine.data import flights_path
 from recombine.jobs.audit.certificates import certificates_to_show
-from recombine.report.audit.embedded_cells import IMPOSSIBLE, MOST_LEVELS, embedded_cells
+from recombine.report.audit.embedded_cells import IMPOSSIBLE, MAX_LEVELS_EMBEDDED, embedded_cells
 from recombine.report.audit.page import page
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.verdicts import Verdict
@@ -163,7 +163,7 @@ class TestWholeTables:
 def test_of_a_table_too_large_some_listed_cells_are_carried_along() -> None:
     audit = too_large()
     data = embedded_cells(audit, VerdictMap(audit))
-    count = MOST_LEVELS // 6
+    count = MAX_LEVELS_EMBEDDED // 6
     assert (data["whole"], data["sums"], data["seen"]) == (False, False, [])
     rows = np.unique(np.linspace(0, len(audit.codes) - 1, count).astype(int))
     assert (codes_of(data) == audit.codes[rows]).all()

@@ -68,7 +68,7 @@ def test_the_map_leaves_impossible_places_blank(audit: rc.Audit) -> None:
 
 
 def test_a_sampled_map_knows_them_too(audit: rc.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.jobs.audit.pairs.MOST_MAPPED", 1)
+    monkeypatch.setattr("recombine.jobs.audit.pairs.MAX_MAPPED_CELLS", 1)
     chart = VerdictMap(audit)
     for panel in chart.all_panels:
         if {panel.row.factor, panel.column.factor} == {"plant", "treatment"}:

@@ -10,7 +10,7 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.report.audit.record import MOST_ROWS, audit_json, audit_record
+from recombine.report.audit.record import MAX_VERDICT_ROWS, audit_json, audit_record
 from recombine.verdicts import Verdict
 from recombine.words.plan import gain_text
 from recombine.words.table import listing_sentence
@@ -64,7 +64,7 @@ def test_integers_beyond_64_bits_keep_every_digit():
     seen = np.random.default_rng(0).integers(0, 1000, size=(20, 10))
     document = json.loads(audit_json(rc.audit(rc.Design.from_cells(seen, sizes=(1000,) * 10))))
     assert document["counts"]["total"] == str(10**30)
-    assert document["listing"]["shown"] == len(document["verdicts"]) == MOST_ROWS
+    assert document["listing"]["shown"] == len(document["verdicts"]) == MAX_VERDICT_ROWS
 
 
 def test_an_explanation_comes_first(audit):

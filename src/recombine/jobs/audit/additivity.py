@@ -17,7 +17,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.design.design import Design
 from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable_inverse, fit_order, leave_out
-from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
+from recombine.jobs.audit.noise import P_VALUE_HINTED, P_VALUE_SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
@@ -207,9 +207,9 @@ def _state(check: OrderCheck) -> AdditivityState:
 
 def _state_by_test(test: LackOfFit, check: OrderCheck) -> AdditivityState:
     """Where cells cannot predict each other the replicates decide; they must rule out what is not to be there."""
-    if test.p_value <= SHOWN:
+    if test.p_value <= P_VALUE_SHOWN:
         return _by_share(np.fmin(test.share, check.share), AdditivityState.FAILS)
-    if test.p_value <= HINTED:
+    if test.p_value <= P_VALUE_HINTED:
         return AdditivityState.NOT_SHOWN
     # Cells that no other determines fit any model; under noise passing proves little.
     if check.tested < check.tried or check.drowned:
@@ -226,9 +226,9 @@ def _state_by_misses(check: OrderCheck) -> AdditivityState:
         return AdditivityState.NOT_SHOWN if clear else AdditivityState.UNCHECKED
     if check.lack_of_fit is None:
         return AdditivityState.FAILS if clear else AdditivityState.NOT_SHOWN
-    if check.lack_of_fit.p_value <= SHOWN:
+    if check.lack_of_fit.p_value <= P_VALUE_SHOWN:
         return AdditivityState.FAILS
-    return AdditivityState.NOT_SHOWN if check.lack_of_fit.p_value <= HINTED else AdditivityState.UNCHECKED
+    return AdditivityState.NOT_SHOWN if check.lack_of_fit.p_value <= P_VALUE_HINTED else AdditivityState.UNCHECKED
 
 
 def check_additivity(

@@ -26,21 +26,21 @@ from recombine.verdicts import Verdict
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
-SHOWN = 10
+CERTIFICATES_SHOWN = 10
 #: Where a certificate takes seconds rather than an instant, and how many are shown then.
-SLOW_CELLS, SLOW_CONJUNCTIONS, FEW_SHOWN = 2_000, 60, 3
+SLOW_CELLS, SLOW_CONJUNCTIONS, SLOW_CERTIFICATES_SHOWN = 2_000, 60, 3
 #: Up to this many seen cells or conjunctions any certificate is soon found. Beyond, so many cells are tried for a cube;
 #: without one all seen cells are searched so many times, and after that only so many nearby ones.
-FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
-TRIED, SEARCHED, NEARBY = 40, 2, 100
+MAX_CELLS_SEARCHED_ALL, MAX_CONJUNCTIONS_SEARCHED_ALL = 400, 150
+MAX_CELLS_TRIED, MAX_FULL_SEARCHES, MAX_NEARBY_SEARCHED = 40, 2, 100
 #: With more factors than this only cubes are looked for: a search over thousands of levels takes a minute.
-WIDE = 20
+MAX_FACTORS_SEARCHED = 20
 #: Why a cell is shown, in the order of showing.
 REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
 #: Longer sums are cut here, and the number of terms left out is given.
-MOST_TERMS = 24
+MAX_TERMS_WRITTEN = 24
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
-LOOKED_AT = 200
+CELLS_PER_PICK = 200
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ShownCertificate:
     certificate: Certificate
 
 
-def cells_to_show(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
+def cells_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[tuple[int, str]]:
     """Choose determined cells: row numbers of the listing, and why each is shown.
 
     In turn a held-out cell, the shakiest and the safest of the rest, spread over levels.
@@ -109,7 +109,7 @@ def _in_turn(audit: Audit, queues: list[tuple[IntArray, str]], count: int) -> li
 
 def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
     """Return the first of ``rows`` that shares the fewest levels with the cells already chosen."""
-    candidates = rows[: LOOKED_AT + len(used)]
+    candidates = rows[: CELLS_PER_PICK + len(used)]
     candidates = candidates[~np.isin(candidates, used)]
     if not len(candidates):
         return None
@@ -118,13 +118,13 @@ def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
     return int(candidates[int(np.argmin(repeats))])
 
 
-def certificates_to_show(audit: Audit, count: int = SHOWN) -> list[ShownCertificate]:
+def certificates_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[ShownCertificate]:
     """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
     affordable, found = _affordable(audit), audit.identification
     slow = len(found.seen) > SLOW_CELLS and len(found.null.columns) > SLOW_CONJUNCTIONS
     if affordable and slow and found.route is not Route.GRAPH:
-        count = min(count, FEW_SHOWN)
-    rows = cells_to_show(audit, count if affordable else TRIED)
+        count = min(count, SLOW_CERTIFICATES_SHOWN)
+    rows = cells_to_show(audit, count if affordable else MAX_CELLS_TRIED)
     sums = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
     shown = sorted(itertools.islice(sums, count), key=lambda item: REASONS.index(item[1]))
     return [_shown(audit, *item) for item in shown]
@@ -133,7 +133,7 @@ def certificates_to_show(audit: Audit, count: int = SHOWN) -> list[ShownCertific
 def _affordable(audit: Audit) -> bool:
     """Whether any certificate is quickly found: on large designs some run over hundreds of cells."""
     found = audit.identification
-    small = len(found.seen) <= FEW_CELLS or len(found.null.columns) <= FEW_CONJUNCTIONS
+    small = len(found.seen) <= MAX_CELLS_SEARCHED_ALL or len(found.null.columns) <= MAX_CONJUNCTIONS_SEARCHED_ALL
     return found.route is Route.GRAPH or small
 
 
@@ -145,25 +145,27 @@ def _all_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, 
 
 def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
     """Look for a cube of seen cells, which is quick at any size; without one, among all seen cells a few times."""
-    features, seen, searches = audit.identification.features, audit.identification.seen, SEARCHED
+    features, seen, searches = audit.identification.features, audit.identification.seen, MAX_FULL_SEARCHES
     for row, reason in rows:
         cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
         corners = [*cube_terms(features, seen, cell)]
-        if not corners and len(features.sizes) > WIDE:
+        if not corners and len(features.sizes) > MAX_FACTORS_SEARCHED:
             continue
         pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
         if not corners and searches:
             pool, searches = seen, searches - 1
         with suppress(SolverError):
             found = certificate(features, pool, cell)
-            if len(found) <= MOST_TERMS:
+            if len(found) <= MAX_TERMS_WRITTEN:
                 yield row, reason, found
 
 
 def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
     """Return the seen cells that share most levels with ``cell`` (C,)."""
     shared = (audit.design.seen == cell).sum(axis=1)
-    return SeenCells(audit.identification.features, audit.design.seen[np.argsort(-shared, kind="stable")[:NEARBY]])
+    return SeenCells(
+        audit.identification.features, audit.design.seen[np.argsort(-shared, kind="stable")[:MAX_NEARBY_SEARCHED]]
+    )
 
 
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
@@ -173,8 +175,8 @@ def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCert
     return ShownCertificate(
         design.label(audit.listing.cells[row]),
         reason,
-        certificate_terms(audit, found)[:MOST_TERMS],
-        max(len(found) - MOST_TERMS, 0),
+        certificate_terms(audit, found)[:MAX_TERMS_WRITTEN],
+        max(len(found) - MAX_TERMS_WRITTEN, 0),
         certificate_variance(audit, found),
         None if observed is None else found.value(observed),
         float(audit.leverage[row]),

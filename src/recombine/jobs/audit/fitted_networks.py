@@ -35,17 +35,17 @@ KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {"ntk": OverlapKernel.
 #: Seen cells up to which each is left out in turn: a dense inverse per kernel, two seconds for all eight.
 LEFT_OUT_CELLS = 1_200
 #: Beyond, the share of them that is held out, and how many of those are scored at most.
-HELD_SHARE, MOST_SCORED = 0.1, 4_000
+HELD_SHARE, MAX_SCORED_CELLS = 0.1, 4_000
 #: Fewer scored cells than this say nothing.
 FEWEST_CELLS = 8
 #: Most cells that are fitted with few factors, and with more than that (where each product takes all pairs of cells).
-MOST_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 4_000
+MAX_FITTED_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 4_000
 #: Most cells at which networks of two layers and more are fitted as well.
 MOST_CELLS_BY_DEPTH = 20_000
 #: Entries that one iterative solve may go through, each step one for each cell and subset of factors: a few seconds.
 STEP_ENTRIES, FEWEST_STEPS = 200_000_000, 50
 #: Errors are read to three digits, so that iterative solves may stop early.
-TOLERANCE = 1e-4
+KERNEL_TOLERANCE = 1e-4
 
 
 class ForecastSource(StrEnum):
@@ -93,7 +93,7 @@ def obstacle(design: Design) -> str:
         return "the outcome is the same in every seen cell"
     if numeric := [factor.name for factor in design.factors if factor.scale is FactorScale.NUMERIC]:
         return f"it is known of networks whose inputs are labels, and {listing(numeric)} is a number"
-    most = MOST_CELLS if len(design.factors) <= FEW_FACTORS else MOST_CELLS_OF_MANY
+    most = MAX_FITTED_CELLS if len(design.factors) <= FEW_FACTORS else MOST_CELLS_OF_MANY
     if len(design.factors) > MAX_FACTORS_OF_SUBSETS:
         most = min(most, LEFT_OUT_CELLS)  # the solvers for more cells weigh every subset of factors
     if fitted_cells(design) > most:
@@ -121,7 +121,7 @@ def predict_networks(
         kernel = KERNELS[name](depth, len(design.factors))
         try:
             solution = solve(
-                kernel, shown, answers, tolerance=TOLERANCE, intercept=True, most_steps=affordable_steps(shown)
+                kernel, shown, answers, tolerance=KERNEL_TOLERANCE, intercept=True, most_steps=affordable_steps(shown)
             )
         except SolverError:
             break
@@ -199,7 +199,7 @@ def _score_tenth(design: Design, seed: int) -> Scored | None:
     """Hold out a random tenth of the seen cells, once."""
     assert design.outcome is not None
     seen = np.flatnonzero(design.train)
-    count = min(round(HELD_SHARE * len(seen)), MOST_SCORED)
+    count = min(round(HELD_SHARE * len(seen)), MAX_SCORED_CELLS)
     held = np.sort(np.random.default_rng(seed).choice(seen, count, replace=False))
     rest = design.train.copy()
     rest[held] = False

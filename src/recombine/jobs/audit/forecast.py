@@ -22,7 +22,7 @@ from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
     FEWEST_CELLS,
-    MOST_SCORED,
+    MAX_SCORED_CELLS,
     ForecastSource,
     Scored,
     beyond_steps,
@@ -227,7 +227,7 @@ def _fitted_forecast(
 ) -> Forecast:
     assert design.outcome is not None
     seen = design.train
-    held = _some(_held_out(design, engine), MOST_SCORED, seed)
+    held = _some(_held_out(design, engine), MAX_SCORED_CELLS, seed)
     scored: Scored | None
     if len(held) >= FEWEST_CELLS:
         scored = score_held_out(design, fit, held)

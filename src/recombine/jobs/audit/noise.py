@@ -16,14 +16,14 @@ from recombine.design.design import Design
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
-NEAREST_END = 0.1
+MIN_CHANCE_SHARE = 0.1
 #: How many of a cell's own measurements the additive fit counts for as an estimate of its chance.
 FIT_COUNTS = 4.0
 
 #: Interaction is shown by a test at most this, and hinted at by one at most the second.
-SHOWN, HINTED = 0.01, 0.05
+P_VALUE_SHOWN, P_VALUE_HINTED = 0.01, 0.05
 #: What the replicates cannot rule out is a departure that they would have shown nineteen times in twenty.
-DOUBT = 0.05
+MISSED_SHARE = 0.05
 
 
 class NoiseSource(StrEnum):
@@ -94,7 +94,9 @@ def _chance_variances(design: Design, fit: AdditiveFit | None) -> FloatArray:
     weight, rate = design.precision[seen], (design.outcome[seen] - low) / (high - low)
     overall = float(np.average(rate, weights=weight))
     fit = fit or fit_additive(design.features(1), design.seen, design.outcome[seen], weight)
-    chance = np.clip((fit.fitted - low) / (high - low), NEAREST_END * overall, 1 - NEAREST_END * (1 - overall))
+    chance = np.clip(
+        (fit.fitted - low) / (high - low), MIN_CHANCE_SHARE * overall, 1 - MIN_CHANCE_SHARE * (1 - overall)
+    )
     own = np.maximum(weight - 1, 0)  # one try alone says nothing about its variance
     chance = (own * rate + FIT_COUNTS * chance) / (own + FIT_COUNTS)
     return np.asarray((high - low) ** 2 * chance * (1 - chance))
@@ -172,8 +174,8 @@ def lack_of_fit_test(design: Design, order: int = 1, fit: AdditiveFit | None = N
     about = float(np.sum(weight * (outcome - np.average(outcome, weights=weight)) ** 2))
     statistic, cells = left / spare / variance, len(outcome) - 1
     excess, between = max(left - spare * variance, 0.0), about - cells * variance
-    differ = float(fdtrc(cells, within, about / cells / variance)) <= SHOWN
-    most = float(ncfdtrinc(spare, within, DOUBT, statistic)) * variance if statistic > 0 else 0.0
+    differ = float(fdtrc(cells, within, about / cells / variance)) <= P_VALUE_SHOWN
+    most = float(ncfdtrinc(spare, within, MISSED_SHARE, statistic)) * variance if statistic > 0 else 0.0
     return LackOfFit(
         statistic,
         float(fdtrc(spare, within, statistic)),

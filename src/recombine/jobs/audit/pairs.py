@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
 #: Products up to this many cells are mapped whole; of larger ones the listed cells stand for all.
-MOST_MAPPED = 1_000_000
+MAX_MAPPED_CELLS = 1_000_000
 #: More levels than this along an axis are gathered into bins.
-MOST_COLUMNS, MOST_ROWS, BINS = 110, 60, 40
+MAX_MAP_COLUMNS, MAX_MAP_ROWS, MAP_BINS = 110, 60, 40
 #: A share read off fewer sampled cells than this would be noise.
 FEWEST_SAMPLED = 25
 #: Unseen cells whose standard errors are worked out for the map alone, where only targets are listed.
@@ -45,10 +45,10 @@ class MappedCells:
 def cells_to_map(audit: Audit) -> MappedCells:
     """Return the cells that a map of ``audit`` counts; cells of interchangeable factors once."""
     design = audit.design
-    if not design.possible.whole and design.possible.span <= MOST_MAPPED:
+    if not design.possible.whole and design.possible.span <= MAX_MAPPED_CELLS:
         cells = design.possible.cells()
         return MappedCells(cells, audit.verdicts_of(cells), True)
-    if design.possible.whole and product_size(design.sizes) <= MOST_MAPPED:
+    if design.possible.whole and product_size(design.sizes) <= MAX_MAPPED_CELLS:
         cells = every_cell(design.sizes)
         codes = audit.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
         if not audit.choice.structure.is_sum:
@@ -247,7 +247,7 @@ def _groups(design: Design) -> IntArray:
 
 def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
     size = design.sizes[place]
-    bins = size if size <= most else min(most, BINS)
+    bins = size if size <= most else min(most, MAP_BINS)
     position = np.empty(size, dtype=np.int64)
     position[order] = np.arange(size)
     labels = [design.factors[place].labels[code] for code in order]
@@ -273,9 +273,9 @@ def panels(audit: Audit, mapped: MappedCells, sure: Sureness | None = None) -> l
 def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, sure: Sureness | None) -> Panel:
     triangle = set(pair) <= set(design.twins(pair[0]))
     row, column = sorted(pair, key=lambda place: design.sizes[place])
-    rows, columns = MOST_ROWS, MOST_COLUMNS
+    rows, columns = MAX_MAP_ROWS, MAX_MAP_COLUMNS
     if not mapped.whole:
-        rows = columns = int(np.clip(np.sqrt(len(mapped.cells) / FEWEST_SAMPLED), 2, BINS))
+        rows = columns = int(np.clip(np.sqrt(len(mapped.cells) / FEWEST_SAMPLED), 2, MAP_BINS))
     axes = _axis(design, row, orders[row], rows), _axis(design, column, orders[column], rows if triangle else columns)
     counts = np.zeros((len(axes[0].labels), len(axes[1].labels), len(Verdict)), dtype=np.int64)
     for down, across, codes in _projections(design, mapped.cells, mapped.codes, row, column):

@@ -29,7 +29,7 @@ from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import SolverError
-from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
+from recombine.jobs.structure.held_out_ranges import COVERED_SHARE, MIN_MISSES, HeldOutRanges
 from recombine.tables.grouping import RowsAre
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
@@ -37,13 +37,13 @@ from recombine.verdicts import Verdict
 from recombine.writing import plural
 
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
-NEAREST_SHARE, NEAREST = 0.2, 50
+NEAREST_LEVERAGE_SHARE, MIN_NEAREST_LEVERAGES = 0.2, 50
 #: Leverages at which the quantile is worked out; between them it is interpolated.
 KNOTS = 101
 #: 1 - p h below this: the cell is known from itself alone.
-ALONE = 1e-7
+MAX_REST_ALONE = 1e-7
 #: Misses that the spread is fitted to at most, and the freedom of its Student law (a few wild cells count little).
-FITTED, FREEDOM = 2_000, 5.0
+MAX_MISSES_FITTED, FREEDOM = 2_000, 5.0
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
 SOLVED_CELLS = 5
 
@@ -126,15 +126,13 @@ class Ranges:
         if self.design.two_values is not None and not self.replicated:
             return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
         count = self.independent
-        if count >= FEWEST_MISSES:
+        if count >= MIN_MISSES:
             return ""
         if self.freedom < len(self.misses):
             left = f"{plural(self.freedom, 'degree')} of freedom about the additive fit"
-            return f"no 90 % range: the seen cells leave {left}, and it takes {FEWEST_MISSES}"
+            return f"no 90 % range: the seen cells leave {left}, and it takes {MIN_MISSES}"
         cells = f"{count} seen cell{'s are' if count != 1 else ' is'}" if count else "no seen cell is"
-        return (
-            f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {FEWEST_MISSES}"
-        )
+        return f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {MIN_MISSES}"
 
     @property
     def what(self) -> str:
@@ -204,7 +202,7 @@ class Ranges:
 
 
 def local_quantiles(
-    along: FloatArray, scores: FloatArray, independent: int, share: float = NEAREST_SHARE
+    along: FloatArray, scores: FloatArray, independent: int, share: float = NEAREST_LEVERAGE_SHARE
 ) -> tuple[FloatArray, FloatArray]:
     """Return places along (n,) numbers, rising, and the 90 % quantile of the scores (n,) nearest to each, both (K,).
 
@@ -219,9 +217,9 @@ def local_quantiles(
     """
     order = np.argsort(along, kind="stable")
     places, ordered = along[order], scores[order]
-    width = min(max(NEAREST, round(share * len(places))), len(places))
+    width = min(max(MIN_NEAREST_LEVERAGES, round(share * len(places))), len(places))
     starts = np.unique(np.linspace(0, len(places) - width, KNOTS).astype(int))
-    rank = min((1 + 1 / (width * independent / len(places))) * COVERED * width, width) - 1
+    rank = min((1 + 1 / (width * independent / len(places))) * COVERED_SHARE * width, width) - 1
     below = int(rank)
     beside = [below, min(below + 1, width - 1)]
     pairs = np.array([np.partition(ordered[start : start + width], beside)[beside] for start in starts])
@@ -352,7 +350,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     outcome, precision = design.outcome[design.train], design.precision[design.train]
     h = leverages.of_seen
     left = 1 - precision * h
-    free = left > ALONE
+    free = left > MAX_REST_ALONE
     error = outcome - fit.fitted
     misses, without, own = error[free] / left[free], h[free] / left[free], 1 / precision[free]
     carried = without * _LevelWeights(design).share(design.seen[free], precision[free])
@@ -370,7 +368,7 @@ def fit_spread(
     """Choose departure and noise (where it is not known) under which the misses are likeliest, by search on a grid."""
     if not len(misses) or not np.any(misses):
         return Spread(0.0, noise or 0.0)
-    step = -(-len(misses) // FITTED)
+    step = -(-len(misses) // MAX_MISSES_FITTED)
     misses, own, without, carried = (values[::step] for values in (misses, own, without, carried))
     typical = float(np.median(misses**2 / (1 + without / np.median(own))) or np.mean(misses**2))
     grid = typical * np.concatenate([[0.0], np.geomspace(1e-4, 1e3, 71)])

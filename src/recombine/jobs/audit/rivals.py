@@ -25,7 +25,7 @@ from recombine.verdicts import Verdict
 
 Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
 #: The kernel ridge is tuned on three folds of the training cells.
-FEWEST_CELLS = 3
+MIN_CELLS_TUNED = 3
 #: What the tuned kernel ridge chooses from.
 RIDGES, WIDTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0), (0.003, 0.03, 0.1, 0.3, 1.0)
 VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
@@ -63,7 +63,7 @@ def compare_models(
         for draw in each(f"models on {share:.0%} of the cells", range(draws)):
             generator = np.random.default_rng([seed, draw, round(1000 * share)])
             train = generator.random(len(outcome)) < share
-            if train.sum() >= FEWEST_CELLS and not train.all():
+            if train.sum() >= MIN_CELLS_TUNED and not train.all():
                 _score(design, outcome, train, order, seed + draw, squares)
         rows += [_row(share, model, found) for model, found in squares.items()]
     names = list(rows[0]) if rows else ["share", "model"]
@@ -152,11 +152,11 @@ class _Ridge:
         errors = np.zeros((len(RIDGES), len(WIDTHS)))
         for place, width in enumerate(WIDTHS):
             gram = np.exp(-width * distances)
-            for test in np.array_split(np.arange(len(values)), FEWEST_CELLS):
+            for test in np.array_split(np.arange(len(values)), MIN_CELLS_TUNED):
                 train = np.setdiff1d(np.arange(len(values)), test)
                 duals = _ridge_solutions(gram[np.ix_(train, train)], values[train], np.array(RIDGES))
                 missed = gram[np.ix_(test, train)] @ duals - values[test][:, None]
-                errors[:, place] += np.mean(missed**2, axis=0) / FEWEST_CELLS
+                errors[:, place] += np.mean(missed**2, axis=0) / MIN_CELLS_TUNED
         ridge, place = divmod(int(np.argmin(errors)), len(WIDTHS))
         return WIDTHS[place], RIDGES[ridge]
 

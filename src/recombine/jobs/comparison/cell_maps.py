@@ -15,7 +15,7 @@ from recombine.cells.conjunctions import MAX_ID, distinct, mixed_radix
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.listing import MOST_LISTED, ListingKind
+from recombine.jobs.listing import MAX_LISTED_WHOLE, ListingKind
 from recombine.verdicts import Verdict
 from recombine.writing import written_count
 
@@ -66,7 +66,7 @@ class CellMap:
         pieces = re.findall(r"([0-9]+)(.)", text)
         lengths = [int(number) for number, _ in pieces]
         listed = sum(length for length, (_, letter) in zip(lengths, pieces, strict=True) if letter != GAP)
-        if sum(lengths) > min(product_size(sizes), MAX_ID) or listed > MOST_LISTED:
+        if sum(lengths) > min(product_size(sizes), MAX_ID) or listed > MAX_LISTED_WHOLE:
             raise InputError(f"the runs of its cells name more than the {written_count(product_size(sizes))} there are")
         spans = np.array(lengths, dtype=np.int64)
         codes = np.array([LETTERS.find(letter) for _, letter in pieces], dtype=np.int64)
@@ -120,7 +120,7 @@ def _obstacle(audit: Audit) -> str:
         return f"two levels of factor {doubled[0]!r} are written alike"
     if sum(design.sizes) > MOST_LABELS:
         return f"there are more than {MOST_LABELS:,} levels"
-    if listed.kind is ListingKind.SAMPLE or len(listed.cells) > MOST_LISTED or product_size(design.sizes) > MAX_ID:
+    if listed.kind is ListingKind.SAMPLE or len(listed.cells) > MAX_LISTED_WHOLE or product_size(design.sizes) > MAX_ID:
         return f"{written_count(design.product)} cells are too many to list"
     return ""
 

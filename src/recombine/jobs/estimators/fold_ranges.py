@@ -21,7 +21,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct
 from recombine.errors import RecombineError
 from recombine.jobs.audit.ranges import Spread, fit_spread, local_quantiles
-from recombine.jobs.structure.held_out_ranges import FEWEST_MISSES
+from recombine.jobs.structure.held_out_ranges import MIN_MISSES
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 
@@ -70,7 +70,7 @@ class FoldRanges:
             return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
         count = len(self.misses)
         few = f"no 90 % range: of the held-out seen cells {count} followed from the others, and it takes"
-        return "" if count >= FEWEST_MISSES else f"{few} {FEWEST_MISSES}"
+        return "" if count >= MIN_MISSES else f"{few} {MIN_MISSES}"
 
     @property
     def statement(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState
-from recombine.jobs.audit.noise import SHOWN
+from recombine.jobs.audit.noise import P_VALUE_SHOWN
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind
 from recombine.writing import few_digits
 
@@ -31,7 +31,7 @@ class AdditivityFinding(FindingKind["Audit"]):
         check, lead = evidence["check"], f"at order {evidence['order']}"
         test = check.lack_of_fit
         if check.tested < FEWEST_CELLS and test is not None:
-            verb = "show" if test.p_value <= SHOWN else "hint at"
+            verb = "show" if test.p_value <= P_VALUE_SHOWN else "hint at"
             return f"{lead} the replicates {verb} interaction (lack of fit: {test.text})"
         return (
             f"{lead} held-out cells are off by {few_digits(check.error)} against {few_digits(check.baseline)} for the "

@@ -19,11 +19,11 @@ from recombine.design.design import Design
 from recombine.jobs.structure.choice import Choice
 
 #: Share of cells that lie in their range.
-COVERED = 0.9
+COVERED_SHARE = 0.9
 #: Fewer misses than this give no range.
-FEWEST_MISSES = 20
+MIN_MISSES = 20
 #: A range rests on so many misses with the nearest values: this share of all, but no fewer than this number.
-NEAREST_SHARE, NEAREST = 0.1, 100
+NEAREST_VALUE_SHARE, MIN_NEAREST_VALUES = 0.1, 100
 #: Values at which the quantile is worked out; between them it is interpolated.
 KNOTS = 101
 
@@ -52,9 +52,9 @@ class HeldOutRanges:
         """Why no range can be given, in words; empty if one can."""
         if self.chances:
             return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
-        if len(self.misses) >= FEWEST_MISSES:
+        if len(self.misses) >= MIN_MISSES:
             return ""
-        return f"no 90 % range: {len(self.misses)} seen cells were held out, and it takes {FEWEST_MISSES}"
+        return f"no 90 % range: {len(self.misses)} seen cells were held out, and it takes {MIN_MISSES}"
 
     @property
     def what(self) -> str:
@@ -66,9 +66,9 @@ class HeldOutRanges:
         """Values and the quantile of the misses around each, both (K,), values rising."""
         order = np.argsort(self.values, kind="stable")
         values, misses = self.values[order], np.abs(self.misses)[order]
-        width = min(max(NEAREST, round(NEAREST_SHARE * len(values))), len(values))
+        width = min(max(MIN_NEAREST_VALUES, round(NEAREST_VALUE_SHARE * len(values))), len(values))
         starts = np.unique(np.linspace(0, len(values) - width, KNOTS).astype(int))
-        rank = min(int(np.ceil((width + 1) * COVERED)), width) - 1
+        rank = min(int(np.ceil((width + 1) * COVERED_SHARE)), width) - 1
         around = [float(np.partition(misses[start : start + width], rank)[rank]) for start in starts]
         return values[starts + width // 2], np.array(around)
 

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from recombine.theory.identification import Certificate
 
 #: Tables up to this many seen cells and cells are embedded whole; of larger ones some listed cells are.
-MOST_SEEN, MOST_CELLS = 20_000, 200_000
+MAX_SEEN_EMBEDDED, MAX_CELLS_EMBEDDED = 20_000, 200_000
 #: Listed cells that stand for a larger table, at most, and at most so many levels of them altogether.
-MOST_LISTED, MOST_LEVELS = 5_000, 30_000
+MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED = 5_000, 30_000
 #: Cells with values, at most.
-MOST_VALUED = 20_000
+MAX_VALUES_EMBEDDED = 20_000
 #: Certificates are looked for up to this order and, but for two factors, so many conjunctions: seconds in a browser.
-HIGHEST_ORDER, MOST_CONJUNCTIONS = 3, 1_500
+MAX_ORDER_PROVED, MAX_CONJUNCTIONS_PROVED = 3, 1_500
 #: Code of a place in the product that is no cell: it cannot exist.
 IMPOSSIBLE = len(Verdict)
 
@@ -118,16 +118,20 @@ def script_json(record: dict[str, Any]) -> Markup:
 
 def _fits(chart: VerdictMap) -> bool:
     design = chart.audit.design
-    return len(design.seen) <= MOST_SEEN and product_size(design.sizes) <= MOST_CELLS and chart.mapped.whole
+    return (
+        len(design.seen) <= MAX_SEEN_EMBEDDED
+        and product_size(design.sizes) <= MAX_CELLS_EMBEDDED
+        and chart.mapped.whole
+    )
 
 
 def _provable(audit: Audit) -> bool:
     """Whether the script can look for certificates: levels are labels, and there are not too many conjunctions."""
     sizes, order = audit.design.sizes, audit.order
-    if audit.design.scales or order > HIGHEST_ORDER:
+    if audit.design.scales or order > MAX_ORDER_PROVED:
         return False
     graph = len(sizes) == 2 and order == 1
-    return graph or sum(map(product_size, combinations(sizes, order))) <= MOST_CONJUNCTIONS
+    return graph or sum(map(product_size, combinations(sizes, order))) <= MAX_CONJUNCTIONS_PROVED
 
 
 def _whole(chart: VerdictMap) -> _Embedded:
@@ -143,7 +147,7 @@ def _whole(chart: VerdictMap) -> _Embedded:
 
 def _listed(audit: Audit) -> _Embedded:
     """Listed cells from first to last, evenly: the first ones alone would be those of a few levels."""
-    count, listed = min(MOST_LISTED, MOST_LEVELS // len(audit.design.sizes)), len(audit.listing.cells)
+    count, listed = min(MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED // len(audit.design.sizes)), len(audit.listing.cells)
     rows = np.unique(np.linspace(0, listed - 1, min(count, listed)).astype(np.int64))
     cells = audit.listing.cells[rows]
     kept = tuple(np.unique(column) for column in cells.T)
@@ -200,7 +204,7 @@ def _values(audit: Audit, found: _Embedded) -> dict[str, Any]:
     """Values and ranges of determined cells, each a column; what is known of none is left out."""
     verdicts = audit.verdicts
     rows = np.flatnonzero(audit.codes == Verdict.DETERMINED)
-    rows = rows[:MOST_VALUED] if found.whole else rows[np.isin(rows, found.numbers)]
+    rows = rows[:MAX_VALUES_EMBEDDED] if found.whole else rows[np.isin(rows, found.numbers)]
     numbers = np.searchsorted(found.numbers, rows)
     if found.whole:
         cells = canonical(audit.listing.cells[rows], audit.design.symmetric)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recombine.theory.structures.ladder import Ladder
 
 #: Longest tables; the rest is counted in the caption.
-MOST_LEVELS, MOST_OPEN, MOST_VALUES, MOST_SUBSETS, MOST_SPARSE = 40, 40, 12, 6, 10
+MAX_LEVEL_ROWS, MOST_OPEN, MOST_VALUES, MOST_SUBSETS, MOST_SPARSE = 40, 40, 12, 6, 10
 
 #: What a column shows of an item: the attribute or entry of that name, or what a function returns.
 Value = str | Callable[[Any], object]
@@ -195,7 +195,7 @@ def levels_table(levels: Table, mapped: MappedCells) -> PageTable | None:
     shown = []
     for row in levels.rows():
         place[row["factor"]] = place.get(row["factor"], 0) + 1
-        if place[row["factor"]] <= MOST_LEVELS:
+        if place[row["factor"]] <= MAX_LEVEL_ROWS:
             shown.append(row)
     present = [verdict.word for verdict in Verdict if levels[verdict.word].any()]
     more = f"; {len(levels) - len(shown):,} levels are left out" if len(shown) < len(levels) else ""

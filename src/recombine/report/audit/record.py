@@ -16,7 +16,7 @@ from recombine.design.reading import used_table
 from recombine.jobs.advice.plan import Pick, Plan
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.documents import SCHEMAS
-from recombine.jobs.structure.held_out_ranges import COVERED, HeldOutRanges
+from recombine.jobs.structure.held_out_ranges import COVERED_SHARE, HeldOutRanges
 from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Points of a curve in the document.
 CURVE_POINTS = 41
 #: Listed verdicts in the document; the rest go to a CSV file.
-MOST_ROWS = 1_000
+MAX_VERDICT_ROWS = 1_000
 
 
 def audit_json(
@@ -95,10 +95,10 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "listing": {
             "note": words.listing_sentence(audit.listing),
             "listed": len(audit.verdicts),
-            "shown": min(len(audit.verdicts), MOST_ROWS),
+            "shown": min(len(audit.verdicts), MAX_VERDICT_ROWS),
         },
         "cells": cells_record(audit),
-        "verdicts": list(audit.verdicts.head(MOST_ROWS).rows()),
+        "verdicts": list(audit.verdicts.head(MAX_VERDICT_ROWS).rows()),
     }
 
 
@@ -142,7 +142,7 @@ def _ranges(audit: Audit) -> dict[str, Any] | None:
     if isinstance(found, HeldOutRanges):
         known = {
             "statement": words.ranges_sentence(audit),
-            "share": COVERED,
+            "share": COVERED_SHARE,
             "of": found.what,
             "cells": len(found.misses),
         }
@@ -150,7 +150,7 @@ def _ranges(audit: Audit) -> dict[str, Any] | None:
     given = not found.obstacle
     return {
         "statement": words.ranges_sentence(audit),
-        "share": COVERED,
+        "share": COVERED_SHARE,
         "of": found.what,
         "cells": len(found.misses),
         "departure": float(np.sqrt(found.spread.departure)) if given and found.replicated else None,

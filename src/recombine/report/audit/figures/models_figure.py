@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 #: An error over fewer cells than this is drawn hollow.
-FEW_CELLS = 10
+MIN_CELLS_SOLID = 10
 _ROW, _MARGIN = 30, 88
 
 
@@ -97,7 +97,7 @@ class ModelsFigure(Figure):
         if errors:
             axes.plot([min(errors.values()), max(errors.values())], [height] * 2, color=HAIR, linewidth=2, zorder=1)
         for verdict, error in errors.items():
-            colour = verdict.colour if row[f"{verdict.word} cells"] >= FEW_CELLS else PAPER
+            colour = verdict.colour if row[f"{verdict.word} cells"] >= MIN_CELLS_SOLID else PAPER
             look: dict[str, Any] = {"ms": 9, "mfc": colour, "mec": INK, "mew": 0.5, "zorder": 3}
             axes.plot([error], [height], linestyle="none", marker=symbol_marker(verdict), **look)
 
