@@ -84,8 +84,8 @@ class Importance:
     def _same_counts(self) -> list[list[IntArray]]:
         """The rows of patterns with the same blanks, those that name equally many levels together, most first."""
         named = self.patterns != ANY
-        kinds, where = distinct(named.astype(np.int64))
-        rows = [np.flatnonzero(where == kind) for kind in range(len(kinds))]
+        kinds, inverse = distinct(named.astype(np.int64))
+        rows = [np.flatnonzero(inverse == kind) for kind in range(len(kinds))]
         counts = kinds.sum(axis=1).tolist()
         return [
             [mine for mine, count in zip(rows, counts, strict=True) if count == many]
@@ -94,9 +94,9 @@ class Importance:
 
     def _ways(self, named: BoolArray) -> Iterator[tuple[list[int], list[int]]]:
         """Yield the places that a pattern names (C,) and those of a cell that may hold these levels, way by way."""
-        grouped = {place for group in self.symmetric for place in group}
-        alone = [place for place in np.flatnonzero(named).tolist() if place not in grouped]
-        mine = [*alone, *(place for group in self.symmetric for place in group if named[place])]
+        grouped = {factor for group in self.symmetric for factor in group}
+        alone = [factor for factor in np.flatnonzero(named).tolist() if factor not in grouped]
+        mine = [*alone, *(factor for group in self.symmetric for factor in group if named[factor])]
         counts = [int(named[list(group)].sum()) for group in self.symmetric]
         chosen = (itertools.combinations(group, many) for group, many in zip(self.symmetric, counts, strict=True))
         for theirs in itertools.product(*chosen):
@@ -107,28 +107,30 @@ class Importance:
         """Whether no cell has importance 0: a pattern matches every cell, and no value is 0."""
         return bool((self.patterns == ANY).all(axis=1).any() and (self.values > 0).all())
 
-    def support(self, possible: Possible, most: int) -> IntArray | None:
-        """Return the ``possible`` cells whose importance is over 0, sorted, (M, C); None if over ``most`` may match.
+    def support(self, possible: Possible, max_cells: int) -> IntArray | None:
+        """Return ``possible`` cells whose importance is over 0, (M, C), sorted; None if over ``max_cells`` may match.
 
         Examples
         --------
         >>> weights = Importance(np.array([[0, ANY], [0, 1]]), np.array([2.0, 0.0]))
-        >>> weights.support(Possible.product((2, 3)), most=10).tolist()
+        >>> weights.support(Possible.product((2, 3)), max_cells=10).tolist()
         [[0, 0], [0, 2]]
         """
         rules, sizes = self.patterns[self.values > 0], possible.sizes
-        free = [[place for place, code in enumerate(rule) if code == ANY] for rule in rules.tolist()]
-        if sum(product_size([sizes[place] for place in places]) for places in free) > most:
-            return self._by_parts(possible, most)
+        free = [[factor for factor, code in enumerate(rule) if code == ANY] for rule in rules.tolist()]
+        if sum(product_size([sizes[factor] for factor in factors]) for factors in free) > max_cells:
+            return self._by_parts(possible, max_cells)
         none = np.empty((0, len(sizes)), dtype=np.int64)
-        cells = np.vstack([none, *(_filled_in(rule, places, sizes) for rule, places in zip(rules, free, strict=True))])
+        cells = np.vstack(
+            [none, *(_filled_in(rule, factors, sizes) for rule, factors in zip(rules, free, strict=True))]
+        )
         cells = distinct(canonical(cells, self.symmetric))[0]
         cells = cells[possible.holds(cells)]
         return cells[self.of(cells) > 0]
 
-    def _by_parts(self, possible: Possible, most: int) -> IntArray | None:
+    def _by_parts(self, possible: Possible, max_cells: int) -> IntArray | None:
         """The same where patterns match more cells than can exist: those that can are gone through."""
-        if possible.span > most:
+        if possible.span > max_cells:
             return None
         cells = possible.cells()
         return cells[self.of(cells) > 0]
@@ -136,9 +138,9 @@ class Importance:
 
 def _filled_in(rule: IntArray, free: list[int], sizes: tuple[int, ...]) -> IntArray:
     """Write out the cells (M, C) of one pattern (C,) that leaves the factors ``free`` open."""
-    cells = np.repeat(rule[None], product_size([sizes[place] for place in free]), axis=0)
+    cells = np.repeat(rule[None], product_size([sizes[factor] for factor in free]), axis=0)
     if free:
-        cells[:, free] = every_cell([sizes[place] for place in free])
+        cells[:, free] = every_cell([sizes[factor] for factor in free])
     return cells
 
 
@@ -146,11 +148,11 @@ def _first_match(patterns: IntArray, rows: IntArray, cells: IntArray, none: int)
     """Return for each of ``cells`` (N, J) the smallest of ``rows`` (R,) whose pattern (R, J) it equals, or ``none``."""
     if not patterns.shape[1]:
         return np.full(len(cells), rows[0])
-    _, where = distinct(np.vstack([patterns, cells]))
-    first = np.full(int(where.max()) + 1, none)
-    first[where[: len(patterns)][::-1]] = rows[::-1]
-    found: IntArray = first[where[len(patterns) :]]
-    return found
+    _, inverse = distinct(np.vstack([patterns, cells]))
+    smallest = np.full(int(inverse.max()) + 1, none)
+    smallest[inverse[: len(patterns)][::-1]] = rows[::-1]
+    matches: IntArray = smallest[inverse[len(patterns) :]]
+    return matches
 
 
 def read_importance(data: object, design: Design, column: str | None = None) -> Importance:
@@ -195,28 +197,28 @@ def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
         raise InputError(
             f"one factor is itself named {COLUMN!r}, so {source.name} cannot hold both; rename that factor"
         )
-    parts = [part for part in design.parts if part.column in source.columns]
-    inside = {name for part in parts for name in part.names}
+    taken_apart = [column for column in design.parts if column.column in source.columns]
+    inside = {name for column in taken_apart for name in column.names}
     named = [name for name in design.names if name in source.columns and name not in inside]
     source.require(COLUMN, "importance column")
-    if not named and not parts:
+    if not named and not taken_apart:
         raise InputError(f"{source.name} has none of the factor columns {listing(design.columns)}; add at least one")
-    columns = source.read([*named, *(part.column for part in parts), COLUMN])
+    columns = source.read([*named, *(column.column for column in taken_apart), COLUMN])
     count = len(columns[COLUMN])
     if not count:
         raise InputError(f"{source.name} has no rows, so nothing would matter; list at least one cell")
     levels = {name: [None if _blank(value) else value for value in values.tolist()] for name, values in columns.items()}
     _refuse_blank(source, levels)
     values = np.array([_number(value, f"row {row:,} of {source.name}") for row, value in enumerate(levels[COLUMN], 1)])
-    for part in parts:
-        levels |= _members(design, part.column, levels[part.column], source.name)
+    for column in taken_apart:
+        levels |= _members(design, column.column, levels[column.column], source.name)
     codes = np.full((count, len(design.names)), ANY)
-    for place, factor in enumerate(design.factors):
-        known: dict[Any, int] = {None: ANY}
+    for index, factor in enumerate(design.factors):
+        coded: dict[Any, int] = {None: ANY}
         for row, level in enumerate(levels.get(factor.name, ())):
-            if level not in known:
-                known[level] = _code(design, place, level, f"row {row + 1:,} of {source.name}")
-            codes[row, place] = known[level]
+            if level not in coded:
+                coded[level] = _code(design, index, level, f"row {row + 1:,} of {source.name}")
+            codes[row, index] = coded[level]
     patterns = canonical(codes, design.symmetric)
     _refuse_repeats(patterns, design, source)
     return patterns, values
@@ -229,9 +231,9 @@ def _refuse_blank(source: Source, levels: dict[str, list[Any]]) -> None:
 
 
 def _refuse_repeats(patterns: IntArray, design: Design, source: Source) -> None:
-    _, where = distinct(patterns - ANY)
+    _, inverse = distinct(patterns - ANY)
     first: dict[int, int] = {}
-    for row, same in enumerate(where.tolist()):
+    for row, same in enumerate(inverse.tolist()):
         if same in first:
             texts = [
                 factor.labels[code] if code != ANY else f"any {factor.name}"
@@ -244,14 +246,14 @@ def _refuse_repeats(patterns: IntArray, design: Design, source: Source) -> None:
         first[same] = row
 
 
-def _members(design: Design, column: str, texts: list[Any], where: str) -> dict[str, list[Any]]:
+def _members(design: Design, column: str, texts: list[Any], source: str) -> dict[str, list[Any]]:
     """Take the texts of a sequence or set apart; a blank one leaves all its factors open."""
-    part = next(part for part in design.parts if part.column == column)
+    apart = next(apart for apart in design.parts if apart.column == column)
     example = design.decode(design.seen[:1])[column][0]
-    found = part.levels([example if text is None else text for text in texts], where)
+    by_factor = apart.levels([example if text is None else text for text in texts], source)
     return {
         name: [None if text is None else level for text, level in zip(texts, levels.tolist(), strict=True)]
-        for name, levels in found.items()
+        for name, levels in by_factor.items()
     }
 
 
@@ -259,24 +261,24 @@ def _blank(value: object) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def _number(value: Any, where: str) -> float:
+def _number(value: Any, row: str) -> float:
     """Return an importance as a number from 0 on, or raise with the row it stands in."""
     if value is None:
-        raise InputError(f"{where} has no importance; give a number, 0 where it does not matter")
+        raise InputError(f"{row} has no importance; give a number, 0 where it does not matter")
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not 0 <= number <= MAX_IMPORTANCE:
-        raise InputError(f"the importance {value!r} in {where} is no number from 0 on; correct it")
+        raise InputError(f"the importance {value!r} in {row} is no number from 0 on; correct it")
     return number
 
 
-def _code(design: Design, place: int, level: object, where: str) -> int:
-    factor = design.factors[place]
+def _code(design: Design, index: int, level: object, row: str) -> int:
+    factor = design.factors[index]
     if factor.unknown(np.array([level], dtype=object)):
         raise InputError(
-            f"{where}: {level_text(level)!r} is not a level of factor {factor.name!r} in {design.source};"
+            f"{row}: {level_text(level)!r} is not a level of factor {factor.name!r} in {design.source};"
             f"{near_miss(level_text(level), factor.labels)} To give importance to a level that was never seen, name it "
             "in --targets with --new-levels"
         )
@@ -292,33 +294,36 @@ def _means(source: Source, design: Design, column: str) -> tuple[IntArray, Float
         raise InputError(f"column {column!r} is both a factor and the importance; give it one part")
     if (kind := source.kind(column)) not in ("integer", "number"):
         raise InputError(f"column {column!r} of {source.name} is of kind {kind}; importances are numbers from 0 on")
-    found = _grouped(source, design, column)
-    if not len(found["rows"]):
+    groups = _grouped(source, design, column)
+    if not len(groups["rows"]):
         raise InputError(f"no row of {source.name} has a level of each factor; fill them in")
-    plain = with_levels(design.parts, {name: found[name] for name in design.columns}, source.name)
+    plain = with_levels(design.parts, {name: groups[name] for name in design.columns}, source.name)
     coded = [
-        {level: _code(design, place, level, source.name) for level in set(plain[factor.name].tolist())}
-        for place, factor in enumerate(design.factors)
+        {level: _code(design, index, level, source.name) for level in set(plain[factor.name].tolist())}
+        for index, factor in enumerate(design.factors)
     ]
     codes = np.array(
-        [[known[level] for level in plain[name].tolist()] for name, known in zip(design.names, coded, strict=True)]
+        [
+            [of_factor[level] for level in plain[name].tolist()]
+            for name, of_factor in zip(design.names, coded, strict=True)
+        ]
     ).T
-    lacking = np.flatnonzero(found["absent"] > 0)
+    lacking = np.flatnonzero(groups["absent"] > 0)
     if len(lacking):
-        rows, cell = plural(int(found["absent"].sum()), "row"), design.label(codes[lacking[0]])
+        rows, cell = plural(int(groups["absent"].sum()), "row"), design.label(codes[lacking[0]])
         raise InputError(
             f"column {column!r} of {source.name} holds no finite number in {rows}, such as one of {cell}; give a "
             "number, 0 where it does not matter"
         )
-    wrong = np.flatnonzero(~((found["least"] >= 0) & (found["sum"] <= MAX_IMPORTANCE)))
+    wrong = np.flatnonzero(~((groups["least"] >= 0) & (groups["sum"] <= MAX_IMPORTANCE)))
     if len(wrong):
         cell = design.label(codes[wrong[0]])
         raise InputError(
-            f"column {column!r} of {source.name} is {found['least'][wrong[0]]:g} in a row of {cell}; importances are "
+            f"column {column!r} of {source.name} is {groups['least'][wrong[0]]:g} in a row of {cell}; importances are "
             "numbers from 0 on"
         )
-    cells, where = distinct(canonical(codes, design.symmetric))
-    return cells, np.bincount(where, found["sum"]) / np.bincount(where, found["rows"])
+    cells, inverse = distinct(canonical(codes, design.symmetric))
+    return cells, np.bincount(inverse, groups["sum"]) / np.bincount(inverse, groups["rows"])
 
 
 def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArray[Any]]:
@@ -340,9 +345,9 @@ def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArr
         nw.when(finite).then(0).otherwise(1).alias("__absent"),
     )
     sums = [nw.col("__value").sum().alias("__sum"), nw.col("__value").min().alias("__least")]
-    found = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), nw.col("__absent").sum(), *sums))
-    numbers = {name: found[f"__{name}"].astype(float) for name in ("rows", "absent", "sum", "least")}
-    return {name: found[source.keys[name]] for name in design.columns} | numbers
+    columns = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), nw.col("__absent").sum(), *sums))
+    numbers = {name: columns[f"__{name}"].astype(float) for name in ("rows", "absent", "sum", "least")}
+    return {name: columns[source.keys[name]] for name in design.columns} | numbers
 
 
 def part_of_what_matters(value: float) -> str:

@@ -112,20 +112,20 @@ def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dic
 
 def _in_order(cells: IntArray) -> IntArray:
     """Drop repeats, keeping the user's order."""
-    _, where = distinct(cells)
-    return cells[np.sort(np.unique(where, return_index=True)[1])]
+    _, inverse = distinct(cells)
+    return cells[np.sort(np.unique(inverse, return_index=True)[1])]
 
 
-def holds_first(cells: IntArray, group: Subset, place: int) -> BoolArray:
-    """Say in which cells (N, C) the factor at ``place`` holds a level that no earlier one of its ``group`` holds.
+def holds_first(cells: IntArray, group: Subset, factor: int) -> BoolArray:
+    """Say in which cells (N, C) the factor at ``factor`` holds a level that no earlier one of its ``group`` holds.
 
     Examples
     --------
     >>> holds_first(np.array([[0, 1], [2, 2]]), (0, 1), 1).tolist()
     [True, False]
     """
-    earlier = cells[:, list(group[: group.index(place)])]
-    return np.asarray(~(earlier == cells[:, [place]]).any(axis=1))
+    earlier = cells[:, list(group[: group.index(factor)])]
+    return np.asarray(~(earlier == cells[:, [factor]]).any(axis=1))
 
 
 def keep_unseen(design: Design, cells: IntArray) -> IntArray:

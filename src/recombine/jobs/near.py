@@ -54,65 +54,67 @@ class NearCells:
     @cached_property
     def counts(self) -> list[int]:
         """How many cells have 0, 1, ... up to ``most`` departures."""
-        found = [1] + [0] * self.most
+        counts = [1] + [0] * self.most
         for size in self.sizes:
             for number in range(self.most, 0, -1):
-                found[number] += found[number - 1] * (size - 1)
-        return found
+                counts[number] += counts[number - 1] * (size - 1)
+        return counts
 
     def draw(self, departures: int, count: int, generator: np.random.Generator) -> IntArray:
         """Draw ``count`` cells with so many departures, each as likely as any other, shape (count, C)."""
         cells = np.repeat(self.common[None], count, axis=0)
         if not departures:
             return cells
-        others = np.array(self.sizes) - 1
-        share = others / others.sum()
-        places = generator.choice(len(others), size=(count, departures), p=share)
-        while len(clash := np.flatnonzero((np.diff(np.sort(places, axis=1), axis=1) == 0).any(axis=1))):
-            places[clash] = generator.choice(len(others), size=(len(clash), departures), p=share)
-        step = 1 + (generator.random(places.shape) * others[places]).astype(np.int64)
+        other_levels = np.array(self.sizes) - 1
+        share = other_levels / other_levels.sum()
+        factors = generator.choice(len(other_levels), size=(count, departures), p=share)
+        while len(clash := np.flatnonzero((np.diff(np.sort(factors, axis=1), axis=1) == 0).any(axis=1))):
+            factors[clash] = generator.choice(len(other_levels), size=(len(clash), departures), p=share)
+        step = 1 + (generator.random(factors.shape) * other_levels[factors]).astype(np.int64)
         rows = np.arange(count)[:, None]
-        cells[rows, places] = (cells[rows, places] + step) % np.array(self.sizes)[places]
+        cells[rows, factors] = (cells[rows, factors] + step) % np.array(self.sizes)[factors]
         return cells
 
     def spread(self, count: int, generator: np.random.Generator) -> IntArray:
         """Return about ``count`` distinct cells, as many of each number of departures as there are, if that is few."""
-        found, left = [], count
+        blocks, remaining = [], count
         for number, there_are in enumerate(self.counts):
-            asked = left // (self.most + 1 - number)
-            cells = self._all(number) if there_are <= asked else self.draw(number, asked, generator)
-            found.append(distinct(cells)[0])
-            left -= len(found[-1])
-        return np.vstack(found)
+            share = remaining // (self.most + 1 - number)
+            cells = self._all(number) if there_are <= share else self.draw(number, share, generator)
+            blocks.append(distinct(cells)[0])
+            remaining -= len(blocks[-1])
+        return np.vstack(blocks)
 
     def _all(self, departures: int) -> IntArray:
         cells = []
-        for places in itertools.combinations(range(len(self.sizes)), departures):
-            others = [[level for level in range(self.sizes[place]) if level != self.common[place]] for place in places]
-            for levels in itertools.product(*others):
+        for factors in itertools.combinations(range(len(self.sizes)), departures):
+            other_levels = [
+                [level for level in range(self.sizes[factor]) if level != self.common[factor]] for factor in factors
+            ]
+            for levels in itertools.product(*other_levels):
                 cell = self.common.copy()
-                cell[list(places)] = levels
+                cell[list(factors)] = levels
                 cells.append(cell)
         return np.array(cells)
 
     def uniform(self, count: int, generator: np.random.Generator) -> IntArray:
         """Return about ``count`` distinct cells with at most ``most`` departures, each as likely as any other."""
         share = np.array([float(number) for number in self.counts])
-        asked = generator.multinomial(count, share / share.sum())
-        return distinct(np.vstack([self.draw(number, int(many), generator) for number, many in enumerate(asked)]))[0]
+        numbers = generator.multinomial(count, share / share.sum())
+        return distinct(np.vstack([self.draw(number, int(many), generator) for number, many in enumerate(numbers)]))[0]
 
-    def told(self, known: Identification) -> list[int] | None:
+    def told(self, identification: Identification) -> list[int] | None:
         """Count the cells with 0, 1, ... departures that were seen or are determined, exactly, at order 1.
 
         None where too many different sums of null values would have to be told apart.
         """
-        null = known.null
-        scaled = isinstance(known.features, ScaledConjunctions)
-        if known.features.order > 1 or not null.modulus or known.features.following or scaled:
+        null = identification.null
+        scaled = isinstance(identification.features, ScaledConjunctions)
+        if identification.features.order > 1 or not null.modulus or identification.features.following or scaled:
             return None
         values = [
             null.look_up(block)[:, 0].tolist()
-            for block in (np.arange(columns.start, columns.stop) for columns in known.features.blocks.values())
+            for block in (np.arange(columns.start, columns.stop) for columns in identification.features.blocks.values())
         ]
         home = sum(levels[level] for levels, level in zip(values, self.common.tolist(), strict=True)) % PRIME
         sums: list[Counter[int]] = [Counter({home: 1})] + [Counter() for _ in range(self.most)]
@@ -126,7 +128,7 @@ class NearCells:
                         sums[number][(total + step) % PRIME] += ways * more
             if sum(map(len, sums)) > MAX_NEAR_SUMS:
                 return None
-        return [found[0] for found in sums]
+        return [counter[0] for counter in sums]
 
 
 def near_cells(design: Design) -> NearCells | None:
@@ -143,8 +145,8 @@ def near_cells(design: Design) -> NearCells | None:
         return None
     common = np.array([np.bincount(column).argmax() for column in design.seen.T])
     departures = np.zeros(len(design.seen), dtype=np.int64)
-    for place, level in enumerate(common.tolist()):
-        departures += design.seen[:, place] != level
+    for factor, level in enumerate(common.tolist()):
+        departures += design.seen[:, factor] != level
     few = departures.mean() <= MAX_DEPARTING_SHARE * len(design.sizes) and departures.max() < MAX_DEPARTURES
     return NearCells(design.sizes, common, departures) if few else None
 
@@ -156,12 +158,12 @@ def unseen_near(design: Design, near: NearCells, count: int, generator: np.rando
     if len(cells) <= count:
         return cells
     number = (cells != near.common).sum(axis=1)
-    kept, left = [], count
-    for place, departures in enumerate(levels := np.unique(number).tolist()):
+    chosen, remaining = [], count
+    for index, departures in enumerate(levels := np.unique(number).tolist()):
         rows = np.flatnonzero(number == departures)
-        kept.append(rows[: left // (len(levels) - place)])
-        left -= len(kept[-1])
-    return cells[np.sort(np.concatenate(kept))]
+        chosen.append(rows[: remaining // (len(levels) - index)])
+        remaining -= len(chosen[-1])
+    return cells[np.sort(np.concatenate(chosen))]
 
 
 def departures_statement(design: Design, known: Identification) -> str:

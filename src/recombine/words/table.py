@@ -8,7 +8,7 @@ from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
 from recombine.cells.scales import FactorScale
 from recombine.design.nesting import nesting_phrase
-from recombine.jobs.listing import SAMPLE, Listing, ListingKind
+from recombine.jobs.listing import MAX_SAMPLE, Listing, ListingKind
 from recombine.tables.grouping import RowsAre
 from recombine.writing import amount, join_words, plural, share, written_count
 
@@ -154,7 +154,7 @@ def _drawn(listing: Listing, count: str) -> str:
 
 def _listed_first(matter: int) -> str:
     """Say which of the ``matter`` unseen cells that matter are listed before a sample."""
-    if matter > SAMPLE:
-        return f"The {SAMPLE:,} most important of {matter:,} unseen cells that matter are listed first."
+    if matter > MAX_SAMPLE:
+        return f"The {MAX_SAMPLE:,} most important of {matter:,} unseen cells that matter are listed first."
     several = f"The {matter:,} unseen cells that matter are listed first."
     return {0: "No unseen cell matters.", 1: "The one unseen cell that matters is listed first."}.get(matter, several)

@@ -10,7 +10,7 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.audit.ranges import FEWEST_MISSES, measure_ranges
+from recombine.jobs.audit.ranges import MIN_MISSES, measure_ranges
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.additive_fit import fit_additive
@@ -146,7 +146,7 @@ def test_with_few_cells_no_range_is_made_up():
     y = np.random.default_rng(0).normal(size=19)
     audit = rc.audit(rc.Design.from_cells(cells, y, sizes=(4, 5)))
     assert audit.ranges is not None
-    assert audit.ranges.independent == 11 < FEWEST_MISSES
+    assert audit.ranges.independent == 11 < MIN_MISSES
     assert np.isnan(audit.verdicts["low"]).all()
     assert np.isfinite(audit.verdicts["standard error"]).all()
     left = "the seen cells leave 11 degrees of freedom about the additive fit, and it takes 20"
