@@ -95,14 +95,14 @@ def score(frame: Any, labels: list[str], value: str, outcome: str, kind: str, dr
             table, factors=labels, outcome=outcome, split="recombine_split", crossed=True, **named
         )
         audit = rc.audit(design)
-        told = audit.identification.verdicts_of(design.held_out) == Verdict.DETERMINED
+        told = audit.decided.identification.verdicts_of(design.held_out) == Verdict.DETERMINED
         cells, truth = design.held_out[told], design.outcome[~design.train][told]
-        found.curve += ((design.bounded(audit.fit.predict(cells)) - truth) ** 2).tolist()
+        found.curve += ((design.bounded(audit.values.fit.predict(cells)) - truth) ** 2).tolist()
         found.mean += ((design.outcome[design.train].mean() - truth) ** 2).tolist()
-        found.nearest += ((audit.fit.predict(_moved(design, cells)) - truth) ** 2).tolist()
-        if audit.ranges is not None and not audit.ranges.obstacle and len(cells):
+        found.nearest += ((audit.values.fit.predict(_moved(design, cells)) - truth) ** 2).tolist()
+        if audit.values.ranges is not None and not audit.values.ranges.obstacle and len(cells):
             # The mean that was measured there is asked for: its own noise is in the range.
-            ranges = audit.ranges.of(cells, design.precision[~design.train][told])
+            ranges = audit.values.ranges.of(cells, design.precision[~design.train][told])
             found.inside += ((ranges.low <= truth) & (truth <= ranges.high)).tolist()
     return found
 

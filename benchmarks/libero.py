@@ -126,7 +126,7 @@ def write_table(path: Path, chosen: Sequence[Task]) -> None:
 def verdicts(path: Path, factors: Sequence[str], order: int) -> list[dict[str, Any]]:
     """Return the held-out cells with the audit's verdict, and the levels that were never seen."""
     design = rc.Design.from_frame(path, factors=list(factors), outcome=None, split="part=train")
-    codes = rc.audit(design, order).verdicts_of(design.held_out)
+    codes = rc.audit(design, order).decided.verdicts_of(design.held_out)
     with path.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["part"] == "train"]
     seen = {name: {row[name] for row in rows} for name in factors}

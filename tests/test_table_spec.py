@@ -83,15 +83,15 @@ def test_order_structure_and_importance_of_the_spec_are_those_of_the_audit() -> 
 def test_costs_and_forbidden_cells_of_the_spec_are_those_of_the_plan() -> None:
     frame = pd.DataFrame({"a": list("xyz"), "b": list("pqr")})
     never = pd.DataFrame({"a": ["x"]})
-    open_to_all = rc.audit(rc.Design.from_frame(frame, factors=["a", "b"])).suggest(None)
+    open_to_all = rc.audit(rc.Design.from_frame(frame, factors=["a", "b"])).plan(None)
     spec = rc.TableSpec(factors=["a", "b"], forbidden=never)
     audit = rc.audit(rc.Design.from_frame(frame, spec))
     assert (
-        audit.suggest(None).picks
-        == rc.audit(rc.Design.from_frame(frame, factors=["a", "b"])).suggest(None, forbidden=[{"a": "x"}]).picks
+        audit.plan(None).picks
+        == rc.audit(rc.Design.from_frame(frame, factors=["a", "b"])).plan(None, forbidden=[{"a": "x"}]).picks
     )
     assert any(pick.cell[0] == 0 for pick in open_to_all.picks)
-    assert not any(pick.cell[0] == 0 for pick in audit.suggest(None).picks)
+    assert not any(pick.cell[0] == 0 for pick in audit.plan(None).picks)
 
 
 def test_rows_are_coded_as_the_design_codes_them() -> None:

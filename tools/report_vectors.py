@@ -56,10 +56,10 @@ def audits() -> dict[str, rc.Audit]:
 
 def record(audit: rc.Audit) -> dict[str, Any]:
     """Return what a report embeds, and beside it what the audit's own table says of some cells."""
-    table, rows = audit.verdicts, np.unique(np.linspace(0, len(audit.codes) - 1, ASKED).astype(int))
+    table, rows = audit.verdicts, np.unique(np.linspace(0, len(audit.decided.codes) - 1, ASKED).astype(int))
     names = [name for name in ("predicted", "standard error", "low", "high", "leverage") if name in table.columns]
     asked = [
-        {"levels": audit.listing.cells[row].tolist(), "verdict": table["verdict"][row]}
+        {"levels": audit.decided.listing.cells[row].tolist(), "verdict": table["verdict"][row]}
         | {name: float(table[name][row]) for name in names if np.isfinite(table[name][row])}
         for row in rows.tolist()
     ]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recombine.design.factors import Factor as Factor
     from recombine.errors import InputError as InputError
     from recombine.errors import RecombineError as RecombineError
+    from recombine.jobs.advice.plan import plan as plan
     from recombine.jobs.audit.audit import Audit as Audit
     from recombine.jobs.audit.audit import audit as audit
     from recombine.jobs.comparison.comparison import compare as compare
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score
     from recombine.jobs.split.splitter import CellSplit as CellSplit
+    from recombine.jobs.split.table_files import split_table as split  # noqa: F401 - the verb of the first page
     from recombine.table_spec import TableSpec as TableSpec
     from recombine.tables.table import Table as Table
     from recombine.theory.identification.identify import identify as identify

@@ -71,7 +71,7 @@ def told(text: str) -> str:
 def test_it_is_chosen_where_it_holds_and_predicts_unseen_cells(design: rc.Design, structure: Structure) -> None:
     audit = rc.audit(design)
     assert audit.choice.structure is structure
-    assert np.abs(audit.predict(CELLS[~SEEN]) - ROOTS[~SEEN] ** 3).max() < 0.05 * np.abs(VALUES).max()
+    assert np.abs(audit.values.predict(CELLS[~SEEN]) - ROOTS[~SEEN] ** 3).max() < 0.05 * np.abs(VALUES).max()
     assert "cube-root" in choice_statement(audit.choice)
 
 

@@ -46,7 +46,7 @@ DESIGN = rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [1, 1]], outcome=[1.0, 2.
 
 THINGS: dict[Callable[[], object], str] = {
     lambda: rc.audit(DESIGN): "Audit(a × b, order 1; 4 of 4 cells seen)",
-    lambda: rc.audit(DESIGN).additivity.at(1): "OrderCheck(order=1, tested=4, error=",
+    lambda: rc.audit(DESIGN).structure.additivity.at(1): "OrderCheck(order=1, tested=4, error=",
     lambda: rc.Factor("drug", tuple(range(10_000))): "Factor('drug', 10,000 levels)",
     lambda: rc.audit(DESIGN).findings: "(Finding(RC302 additivity not checked, note),)",
     lambda: rc.lab.papers.find("kernel-theory"): "Paper('kernel-theory', Lippl and Stachenfeld, ICLR 2025)",

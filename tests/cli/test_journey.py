@@ -105,11 +105,11 @@ def test_a_table_that_is_described_once_is_read_alike_by_every_command(
     check = check_split("parts.csv", spec, split="split=train")
     assert json.loads(out)["table"] == json.loads(run("audit", "table.csv", "--design", saved, "--json")[1])["table"]
     # Verdicts of audit, check and score agree cell by cell, and are what the split promised.
-    assert (audit.verdicts_of(design.held_out) == rc.Verdict.DETERMINED).all()
-    assert check.codes.tolist() == audit.verdicts_of(check.cells).tolist()
+    assert (audit.decided.verdicts_of(design.held_out) == rc.Verdict.DETERMINED).all()
+    assert check.codes.tolist() == audit.decided.verdicts_of(check.cells).tolist()
     assert {tuple(cell) for cell in check.cells.tolist()} == {tuple(cell) for cell in design.held_out.tolist()}
     scored = rc.score(design, "parts.csv", ["half"], structure="add")
-    assert scored.codes.tolist() == audit.verdicts_of(design.held_out).tolist()
+    assert scored.codes.tolist() == audit.decided.verdicts_of(design.held_out).tolist()
     for name in ("half", "exact"):
         words = ["score", "parts.csv", "--design", saved, "--split", "split=train", "--prediction", name, "--json"]
         code, out, err = run(*words, "--structure", "add")
@@ -142,8 +142,8 @@ def test_a_model_that_adds_on_a_scale_has_no_cause_but_noise(tmp_path: Path, mon
         frame, factors=["site"], ordered=["dose"], numeric=["age"], outcome="y", split="part=train"
     )
     audit = rc.audit(design, structure="add")
-    predicted = audit.predict(design.held_out)
-    predicted[audit.verdicts_of(design.held_out) != rc.Verdict.DETERMINED] = 0.0
+    predicted = audit.values.predict(design.held_out)
+    predicted[audit.decided.verdicts_of(design.held_out) != rc.Verdict.DETERMINED] = 0.0
     (model,) = rc.score(design, {"adding": predicted}, structure="add").models
     assert model.gain is not None
     assert abs(model.gain.value) < 1e-9

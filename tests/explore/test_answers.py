@@ -56,7 +56,7 @@ def nested(tmp_path: Path) -> rc.Design:
 
 def asked(design: rc.Design, **options: Any) -> TableAnswers:
     audit = rc.audit(design, **options)
-    return TableAnswers(audit, audit.suggest(3))
+    return TableAnswers(audit, audit.plan(3))
 
 
 DESIGNS = {"flights": flights, "islands": islands, "twins": twins, "dose": dose, "nested": nested}
@@ -80,7 +80,7 @@ def test_a_window_has_the_audit_s_verdicts(answers: TableAnswers, by: str) -> No
     cells[:, :, column] = np.array(found["levels"][1])[None, :]
     flat = cells.reshape(-1, len(design.sizes))
     exists = design.possible.holds(flat)
-    expected = np.where(exists, audit.verdicts_of(flat), IMPOSSIBLE)
+    expected = np.where(exists, audit.decided.verdicts_of(flat), IMPOSSIBLE)
     assert found["codes"] == "".join(map(str, expected.tolist()))
     for side, place in enumerate((row, column)):
         assert found["labels"][side] == [design.factors[place].labels[level] for level in found["levels"][side]]
@@ -95,24 +95,24 @@ def test_every_listed_cell_has_the_audit_s_value_and_range(answers: TableAnswers
         "high": "high",
         "leverage": "leverage",
     }
-    rows = np.linspace(0, len(audit.listing.cells) - 1, 150).astype(int)
+    rows = np.linspace(0, len(audit.decided.listing.cells) - 1, 150).astype(int)
     for row in np.unique(rows).tolist():
-        told = answers.cell(audit.listing.cells[row].tolist())
-        assert told["code"] == audit.codes[row]
+        told = answers.cell(audit.decided.listing.cells[row].tolist())
+        assert told["code"] == audit.decided.codes[row]
         assert told["word"] == audit.verdicts["verdict"][row]
         if told["code"] != Verdict.DETERMINED:
             continue
         for name, column in columns.items():
-            if column in audit.verdicts.columns and (name == "predicted" or audit.ranges is not None):
+            if column in audit.verdicts.columns and (name == "predicted" or audit.values.ranges is not None):
                 value = np.nan if told["value"][name] is None else told["value"][name]
                 assert value == pytest.approx(audit.verdicts[column][row], rel=1e-9, abs=1e-12, nan_ok=True)
 
 
 def test_certificates_are_the_audit_s(answers: TableAnswers) -> None:
     audit = answers.audit
-    for row in np.flatnonzero(audit.codes == Verdict.DETERMINED)[:5].tolist():
-        cell = audit.listing.cells[row]
-        told, found = answers.certificate(cell.tolist()), audit.identification.certificate_of(cell.tolist())
+    for row in np.flatnonzero(audit.decided.codes == Verdict.DETERMINED)[:5].tolist():
+        cell = audit.decided.listing.cells[row]
+        told, found = answers.certificate(cell.tolist()), audit.decided.identification.certificate_of(cell.tolist())
         assert [term["cell"] for term in told["terms"]] == found.cells.tolist()[:24]
         assert [term["sign"] == "−" for term in told["terms"]] == [weight < 0 for weight in found.weights][:24]
         plain = {line.replace(" in units of one measurement's", "") for line in told["lines"]}
@@ -135,8 +135,10 @@ def test_the_whole_in_bins_counts_every_cell_of_a_small_map(answers: TableAnswer
 def test_counts_findings_and_plan_are_the_audit_s(answers: TableAnswers) -> None:
     audit, record = answers.audit, answers.record
     assert [item["code"] for item in record["findings"]] == [item.code for item in audit.findings]
-    assert [item["count"] for item in record["verdicts"]] == [f"{audit.counts[verdict]:,}" for verdict in Verdict]
-    assert [tuple(item["cell"]) for item in record["next"]["cells"]] == [pick.cell for pick in audit.suggest(3).picks]
+    assert [item["count"] for item in record["verdicts"]] == [
+        f"{audit.decided.counts[verdict]:,}" for verdict in Verdict
+    ]
+    assert [tuple(item["cell"]) for item in record["next"]["cells"]] == [pick.cell for pick in audit.plan(3).picks]
 
 
 def test_a_seen_cell_says_what_was_measured() -> None:
@@ -179,7 +181,7 @@ def test_wrong_cells_are_refused_by_name(cell: list[int], kind: type[Exception],
 
 def test_only_determined_cells_have_certificates() -> None:
     answers = asked(islands())
-    disconnected = answers.audit.listing.cells[answers.audit.codes == Verdict.DISCONNECTED][0]
+    disconnected = answers.audit.decided.listing.cells[answers.audit.decided.codes == Verdict.DISCONNECTED][0]
     with pytest.raises(NotInTableError, match="is disconnected, so it has no certificate"):
         answers.certificate(disconnected.tolist())
 
@@ -255,7 +257,7 @@ def test_numbers_come_with_their_units() -> None:
     row = 3
     facts = dict(answers.cell(audit.design.seen[row].tolist())["facts"])
     assert (facts["rows"], facts["measurements"]) == ("1", f"{audit.design.weight[row]:.0f}")
-    known = audit.listing.cells[audit.codes == Verdict.DETERMINED][0].tolist()
+    known = audit.decided.listing.cells[audit.decided.codes == Verdict.DETERMINED][0].tolist()
     assert dict(answers.cell(known)["facts"])["leverage"].endswith(": its variance in units of one measurement's")
     lines = " ".join(answers.certificate(known)["lines"])
     assert re.search(r"with variance [0-9.]+ in units of one measurement's; a proof", lines)
@@ -263,7 +265,7 @@ def test_numbers_come_with_their_units() -> None:
 
 def test_several_threads_get_the_same_answers() -> None:
     answers = asked(flights())
-    known = answers.audit.listing.cells[::450].tolist()
+    known = answers.audit.decided.listing.cells[::450].tolist()
     questions = [lambda cell=cell: answers.cell(cell) for cell in known]
     questions += [lambda cell=cell: answers.certificate(cell) for cell in known]
     questions += [lambda cell=cell: answers.window((0, 2), cell, None, (10, 30), "connected") for cell in known]
@@ -277,9 +279,9 @@ def test_a_curved_structure_answers_for_every_verdict() -> None:
     kept = np.array([cell for place, cell in enumerate(cells.tolist()) if place % 5])
     hidden = kept[:, 0] * 0.4 + kept[:, 1] * 0.5
     answers = asked(rc.Design.from_cells(kept, outcome=1 / (1 + np.exp(3 - hidden))), structure="link")
-    for row, cell in enumerate(answers.audit.listing.cells.tolist()):
+    for row, cell in enumerate(answers.audit.decided.listing.cells.tolist()):
         told = answers.cell(cell)
-        assert told["code"] == answers.audit.codes[row]
+        assert told["code"] == answers.audit.decided.codes[row]
         if told["code"] == Verdict.DETERMINED:
             assert all("observed" not in term for term in answers.certificate(cell)["terms"])
 

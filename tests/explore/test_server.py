@@ -79,7 +79,7 @@ class Client:
 @pytest.fixture(scope="module")
 def answers() -> TableAnswers:
     audit = rc.audit(rc.Design.from_cells(CELLS, outcome=[1.0, 2.0, 4.0, 9.0], names=["<b>a</b>", "</script>"]))
-    return TableAnswers(audit, audit.suggest(2))
+    return TableAnswers(audit, audit.plan(2))
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_nothing_else_is_served(client: Client, path: str) -> None:
 def test_a_cell_is_answered_as_the_audit_has_it(client: Client, answers: TableAnswers) -> None:
     told = ask(client, "/cell", at="1,1").json()
     assert told["word"] == "determined"
-    assert told["value"]["predicted"] == answers.audit.predict(np.array([[1, 1]]))[0] == 5.0
+    assert told["value"]["predicted"] == answers.audit.values.predict(np.array([[1, 1]]))[0] == 5.0
     proof = ask(client, "/certificate", at="1,1").json()
     assert [term["cell"] for term in proof["terms"]] == answers.audit.certificate([1, 1]).cells.tolist()
 

@@ -41,43 +41,45 @@ def weighted(draw: st.DrawFn, values: tuple[float, ...] = (0.0, 0.0, 1.0, 0.5, 8
 def test_shares_are_sums_over_every_unseen_cell(case: tuple[Design, Importance]) -> None:
     design, importance = case
     found = rc.audit(design, 1, importance=importance)
-    assert found.matters is not None
+    assert found.decided.matters is not None
     sums = dict.fromkeys(Verdict, 0.0)
     counts = dict.fromkeys(Verdict, 0)
     for cell, weight in zip(importance.patterns, importance.values, strict=True):
-        verdict = Verdict(int(found.verdicts_of(cell[None])[0]))
+        verdict = Verdict(int(found.decided.verdicts_of(cell[None])[0]))
         sums[verdict] += weight
         counts[verdict] += weight > 0
     whole = sum(sums[verdict] for verdict in UNSEEN)
     for verdict in UNSEEN:
-        assert found.matters.sums[verdict] == pytest.approx(sums[verdict])
-        assert found.matters.count(verdict) == counts[verdict]
-        assert found.matters.share(verdict) == pytest.approx(sums[verdict] / whole if whole else 0)
-    assert found.matters.sums[Verdict.SEEN] == pytest.approx(sums[Verdict.SEEN])
+        assert found.decided.matters.sums[verdict] == pytest.approx(sums[verdict])
+        assert found.decided.matters.count(verdict) == counts[verdict]
+        assert found.decided.matters.share(verdict) == pytest.approx(sums[verdict] / whole if whole else 0)
+    assert found.decided.matters.sums[Verdict.SEEN] == pytest.approx(sums[Verdict.SEEN])
 
 
 @given(weighted())
 def test_the_most_important_cells_are_listed_first_and_none_is_lost(case: tuple[Design, Importance]) -> None:
     design, importance = case
     plain, found = rc.audit(design, 1), rc.audit(design, 1, importance=importance)
-    listed = importance.of(found.listing.cells)
+    listed = importance.of(found.decided.listing.cells)
     assert all(first >= second for first, second in pairwise(listed.tolist()))
-    assert found.listing.typical.tolist() == plain.listing.cells.tolist()
-    assert sorted(found.listing.cells.tolist()) == sorted(plain.listing.cells.tolist())
+    assert found.decided.listing.typical.tolist() == plain.decided.listing.cells.tolist()
+    assert sorted(found.decided.listing.cells.tolist()) == sorted(plain.decided.listing.cells.tolist())
     assert found.verdicts["importance"].tolist() == listed.tolist()
-    assert listing_sentence(found.listing) == listing_sentence(plain.listing)
+    assert listing_sentence(found.decided.listing) == listing_sentence(plain.decided.listing)
 
 
 @given(weighted(values=(3.0,)))
 def test_equal_weights_change_no_share_finding_or_forecast(case: tuple[Design, Importance]) -> None:
     design, importance = case
     plain, found = rc.audit(design, 1), rc.audit(design, 1, importance=importance)
-    assert found.matters is not None
-    unseen = plain.counts.total - plain.counts[Verdict.SEEN]
+    assert found.decided.matters is not None
+    unseen = plain.decided.counts.total - plain.decided.counts[Verdict.SEEN]
     for verdict in UNSEEN:
-        assert found.matters.share(verdict) == pytest.approx(plain.counts[verdict] / unseen if unseen else 0)
+        assert found.decided.matters.share(verdict) == pytest.approx(
+            plain.decided.counts[verdict] / unseen if unseen else 0
+        )
     assert [item.code for item in found.findings] == [item.code for item in plain.findings]
-    assert found.listing.cells.tolist() == plain.listing.cells.tolist()
+    assert found.decided.listing.cells.tolist() == plain.decided.listing.cells.tolist()
     assert found.forecast.error == plain.forecast.error
 
 
@@ -85,11 +87,11 @@ def test_equal_weights_change_no_share_finding_or_forecast(case: tuple[Design, I
 def test_a_finding_about_cells_is_raised_if_and_only_if_one_of_them_matters(case: tuple[Design, Importance]) -> None:
     design, importance = case
     plain, found = rc.audit(design, 1), rc.audit(design, 1, importance=importance)
-    weights = importance.of(plain.listing.cells)
+    weights = importance.of(plain.decided.listing.cells)
     concerned = {
-        "RC101": plain.codes == Verdict.DISCONNECTED,
-        "RC102": plain.codes == Verdict.UNSEEN_LEVEL,
-        "RC106": (plain.codes == Verdict.DETERMINED) & (np.nan_to_num(plain.leverage) > 4),
+        "RC101": plain.decided.codes == Verdict.DISCONNECTED,
+        "RC102": plain.decided.codes == Verdict.UNSEEN_LEVEL,
+        "RC106": (plain.decided.codes == Verdict.DETERMINED) & (np.nan_to_num(plain.decided.leverage) > 4),
     }
     expected = {code for code, cells in concerned.items() if (cells & (weights > 0)).any()}
     assert {item.code for item in found.findings} & ABOUT_CELLS == expected
@@ -113,7 +115,7 @@ def test_targets_are_weighted_among_themselves() -> None:
     design = Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2]], names=["colour", "shape"])
     targets = pd.DataFrame({"colour": [2, 1, 0], "shape": [0, 1, 0], "traffic": [1.0, 3.0, 9.0]})
     found = rc.audit(design, targets=targets, importance=(targets, "traffic"))
-    assert found.listing.cells.tolist() == [[0, 0], [1, 1], [2, 0]]
+    assert found.decided.listing.cells.tolist() == [[0, 0], [1, 1], [2, 0]]
     assert found.matters is not None
     assert found.matters.share(Verdict.DETERMINED) == 0.75
     assert importance_statement(found.matters).startswith(
@@ -122,8 +124,8 @@ def test_targets_are_weighted_among_themselves() -> None:
     )
     fresh = targets.assign(colour=[3, 1, 0])
     found = rc.audit(design, targets=fresh, new_levels=True, importance=(fresh, "traffic"))
-    assert found.matters is not None
-    assert found.matters.share(Verdict.UNSEEN_LEVEL) == 0.25
+    assert found.decided.matters is not None
+    assert found.decided.matters.share(Verdict.UNSEEN_LEVEL) == 0.25
 
 
 def test_cells_that_matter_in_a_huge_product_are_judged_exactly() -> None:
@@ -132,18 +134,18 @@ def test_cells_that_matter_in_a_huge_product_are_judged_exactly() -> None:
     cells = generator.integers(0, 40, size=(20, 5))
     importance = Importance(cells, np.arange(1.0, 21.0))
     plain, found = rc.audit(design, 1), rc.audit(design, 1, importance=importance)
-    assert found.matters is not None
-    assert found.matters.exact
-    codes = found.verdicts_of(cells)
+    assert found.decided.matters is not None
+    assert found.decided.matters.exact
+    codes = found.decided.verdicts_of(cells)
     for verdict in UNSEEN:
-        assert found.matters.sums[verdict] == importance.values[codes == verdict].sum()
-    first = found.listing.cells[: len(cells)]
+        assert found.decided.matters.sums[verdict] == importance.values[codes == verdict].sum()
+    first = found.decided.listing.cells[: len(cells)]
     assert contains(first, cells[codes != Verdict.SEEN]).all()
-    assert found.listing.typical.tolist() == plain.listing.cells.tolist()
-    assert listing_sentence(found.listing).startswith(
+    assert found.decided.listing.typical.tolist() == plain.decided.listing.cells.tolist()
+    assert listing_sentence(found.decided.listing).startswith(
         "The 20 unseen cells that matter are listed first. 10,000 unseen cells"
     )
-    assert found.counts == plain.counts
+    assert found.decided.counts == plain.decided.counts
 
 
 def test_too_many_cells_that_matter_are_weighed_as_far_as_they_are_listed() -> None:
@@ -156,14 +158,14 @@ def test_too_many_cells_that_matter_are_weighed_as_far_as_they_are_listed() -> N
     assert found.matters.scope == "listed"
     assert "are those of listed ones" in importance_statement(found.matters)
     assert "among the listed" in found.summary
-    assert all(cell[0] == 7 for cell in found.listing.cells[: found.matters.count(*UNSEEN)].tolist())
+    assert all(cell[0] == 7 for cell in found.decided.listing.cells[: found.decided.matters.count(*UNSEEN)].tolist())
 
 
 def test_every_face_says_what_matters() -> None:
     design = Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2]], names=["colour", "shape"])
     table = pd.DataFrame({"colour": [1, 2], "shape": [1, 0], "importance": [3, 1]})
     found = rc.audit(design, importance=table)
-    record = json.loads(audit_json(found, found.suggest(1)))
+    record = json.loads(audit_json(found, found.plan(1)))
     assert record["importance"]["shares"]["determined"] == 0.75
     assert record["importance"]["cells"]["disconnected"] == 1
     assert record["verdicts"][0]["importance"] == 3
@@ -180,7 +182,7 @@ def test_nothing_found_speaks_of_what_matters_only() -> None:
     found = rc.audit(design, importance=table)
     assert not {item.code for item in found.findings} & ABOUT_CELLS
     assert "All that matters of the unseen combinations is determined." in found.summary
-    assert plan_sentence(found.suggest(None)) == "Every unseen cell that matters is determined already."
+    assert plan_sentence(found.plan(None)) == "Every unseen cell that matters is determined already."
 
 
 def test_rows_that_cannot_exist_are_told() -> None:

@@ -59,15 +59,15 @@ def test_double_mutants_alone_determine_no_single_and_no_triple() -> None:
     listed = audit.verdicts
     letters = np.array([sum(letter != "A" for letter in text) for text in listed["x"].tolist()])
     assert set(listed["verdict"][letters != 2].tolist()) == {"disconnected"}
-    plan = audit.suggest(1)
+    plan = audit.plan(1)
     assert plan.table["x"].tolist() == ["A" * 14]
     assert "with at most 3 departures become determined" in gain_text(plan, plan.picks[0])
 
 
 def test_one_row_of_the_wild_type_mends_it() -> None:
     audit = audited([*mutants(14, 2), "A" * 14])
-    assert audit.departures_statement == ""
-    assert audit.counts[Verdict.DISCONNECTED] == 0
+    assert audit.decided.departures == ""
+    assert audit.decided.counts[Verdict.DISCONNECTED] == 0
     assert set(audit.verdicts["verdict"].tolist()) == {"determined"}
 
 

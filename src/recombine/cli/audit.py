@@ -134,7 +134,7 @@ def _answer(result: Audit, suggest: int = 5, models: bool = False, self_pairs: b
     plan = scores = None
     if suggest:
         with working("planning the next cells"):
-            plan = result.suggest(suggest, self_pairs=self_pairs)
+            plan = result.plan(suggest, self_pairs=self_pairs)
     if models:
         with working("training other models on parts of the seen cells"):
             scores = result.compare_models()
@@ -180,7 +180,7 @@ def _write(answer: _Answer, outputs: Outputs, verdicts: Path | None = None) -> N
         from recombine.words.table import listing_sentence
 
         answer.audit.verdicts.to_csv(verdicts)
-        notes.append(f"verdicts written to {verdicts} ({listing_sentence(answer.audit.listing)})")
+        notes.append(f"verdicts written to {verdicts} ({listing_sentence(answer.audit.decided.listing)})")
     if outputs.html is not None:
         from recombine.report.audit.page import page
 

@@ -73,7 +73,7 @@ def _answers(file: Path, table: TableSpec, outputs: Outputs, suggest: int, seed:
     plan = None
     if suggest:
         with working("planning the next cells"):
-            plan = result.suggest(suggest)
+            plan = result.plan(suggest)
     with working("drawing the map"):
         from recombine.explore.answers import TableAnswers
 

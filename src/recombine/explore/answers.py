@@ -71,7 +71,7 @@ class TableAnswers:
     --------
     >>> import recombine as rc
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 4.0]))
-    >>> asked = TableAnswers(audit, audit.suggest(1))
+    >>> asked = TableAnswers(audit, audit.plan(1))
     >>> asked.cell([1, 1])["word"], round(asked.cell([1, 1])["value"]["predicted"], 6)
     ('determined', 5.0)
     >>> [term["sign"] for term in asked.certificate([1, 1])["terms"]]
@@ -84,11 +84,11 @@ class TableAnswers:
         self._engine, self._proofs = Lock(), Lock()
         self.record = self._record()
         # Threads then find worked out what they share.
-        _ = audit.ranges, self._lowered, self._cells
-        if audit.fit is not None:
-            audit.predict(audit.design.seen[:1])
+        _ = audit.values.ranges, self._lowered, self._cells
+        if audit.values.fit is not None:
+            audit.values.predict(audit.design.seen[:1])
             with suppress(SolverError, InputError):
-                audit.leverage_of(audit.design.seen[:1])
+                audit.decided.leverage_of(audit.design.seen[:1])
 
     @cached_property
     def _lowered(self) -> list[list[str]]:
@@ -106,7 +106,7 @@ class TableAnswers:
             "rows": rows_phrase(audit.coverage),
             "cells": written_count(design.product),
             "verdicts": self._verdicts(),
-            "sampled": audit.counts.sampled,
+            "sampled": audit.decided.counts.sampled,
             "answer": [printable(sentence) for sentence in answer(audit)],
             "findings": [
                 {
@@ -126,7 +126,7 @@ class TableAnswers:
         }
 
     def _verdicts(self) -> list[dict[str, Any]]:
-        counts = self.audit.counts
+        counts = self.audit.decided.counts
         sure = (Verdict.SEEN, Verdict.UNSEEN_LEVEL)
         records = []
         for verdict in Verdict:
@@ -236,7 +236,7 @@ class TableAnswers:
                 "sentence": printable(f"Such a combination cannot exist: {reason}."),
             }
         with self._engine:
-            verdict = Verdict(int(self.audit.verdicts_of(cell[None])[0]))
+            verdict = Verdict(int(self.audit.decided.verdicts_of(cell[None])[0]))
             record |= {"code": int(verdict), "word": verdict.word}
             if verdict is Verdict.DETERMINED:
                 value = self._value(cell)
@@ -252,8 +252,8 @@ class TableAnswers:
         leverage = np.array([np.nan])
         with suppress(SolverError):
             # Where each cell takes a solve of its own, it comes with the certificate.
-            leverage = leverage if self.audit.ranges is None else self.audit.leverage_of(cell[None])
-        ranges = self.audit.ranges_of(cell[None], leverage)
+            leverage = leverage if self.audit.values.ranges is None else self.audit.decided.leverage_of(cell[None])
+        ranges = self.audit.values.ranges_of(cell[None], leverage)
         columns = {
             "predicted": ranges.predicted,
             "error": ranges.standard_error,
@@ -302,11 +302,11 @@ class TableAnswers:
             self._proofs.release()
 
     def _proof(self, cell: IntArray) -> dict[str, Any]:
-        verdict = Verdict(int(self.audit.verdicts_of(cell[None])[0]))
+        verdict = Verdict(int(self.audit.decided.verdicts_of(cell[None])[0]))
         if verdict is not Verdict.DETERMINED:
             raise NotInTableError(f"{self.audit.design.label(cell)} is {verdict.word}, so it has no certificate")
         try:
-            certificate = self.audit.identification.certificate_of(cell.tolist())
+            certificate = self.audit.decided.identification.certificate_of(cell.tolist())
         except SolverError as error:
             return {"terms": [], "further": 0, "lines": [f"Its certificate was not found: {error}"]}
         _, *lines = printable(explanation(self.audit, cell, certificate)).split("\n  ")

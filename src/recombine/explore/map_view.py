@@ -115,7 +115,7 @@ class MapView:
         codes = np.full(len(flat), IMPOSSIBLE)
         exists = np.ones(len(flat), dtype=bool) if design.possible.whole else design.possible.holds(flat)
         if exists.any():
-            codes[exists] = self.audit.verdicts_of(flat[exists])
+            codes[exists] = self.audit.decided.verdicts_of(flat[exists])
         return codes.reshape(len(rows), len(columns))
 
     def window(

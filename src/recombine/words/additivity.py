@@ -40,7 +40,9 @@ def condition(audit: Audit, order: int) -> str:
     """Say what the verdicts at ``order`` assume, and in a word whether that holds."""
     if not audit.choice.structure.is_sum and order == audit.order:
         return f"if {audit.choice.assumption} (see below)"
-    state = AdditivityState.UNCHECKED if audit.additivity is None else audit.additivity.state_at(order)
+    state = (
+        AdditivityState.UNCHECKED if audit.structure.additivity is None else audit.structure.additivity.state_at(order)
+    )
     return f"if {assumption(order)} ({_CHECKED[state]})"
 
 
@@ -62,11 +64,13 @@ def additivity_sentence(audit: Audit) -> str:
     if not audit.choice.structure.is_sum:
         return structure_sentence(audit)
     adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
-    if audit.additivity is None:
+    if audit.structure.additivity is None:
         return f"Whether {adding} is right was not checked: no outcome was named."
-    state, check = audit.additivity.state_at(audit.order), audit.additivity.at(audit.order)
+    state, check = audit.structure.additivity.state_at(audit.order), audit.structure.additivity.at(audit.order)
     if check is None or state is AdditivityState.UNCHECKED:
-        return f"Whether {adding} is right could not be checked: {why_unchecked(audit.additivity, audit.order)}."
+        return (
+            f"Whether {adding} is right could not be checked: {why_unchecked(audit.structure.additivity, audit.order)}."
+        )
     judged = {
         AdditivityState.HOLDS: "is right here",
         AdditivityState.HOLDS_ROUGHLY: "is roughly right here",
@@ -88,7 +92,7 @@ def additivity_sentence(audit: Audit) -> str:
 
 def beyond_sentence(audit: Audit) -> str:
     """Say how many sums of effects no two-valued outcome can have; empty where there are none."""
-    count, known = int(audit.beyond.sum()), int((audit.codes <= Verdict.DETERMINED).sum())
+    count, known = int(audit.values.beyond.sum()), int((audit.decided.codes <= Verdict.DETERMINED).sum())
     if not count or audit.design.two_values is None:
         return ""
     low, high = (f"{value:g}" for value in audit.design.two_values)
@@ -101,14 +105,14 @@ def beyond_sentence(audit: Audit) -> str:
 def breakers_sentence(audit: Audit, count: int = 3) -> str:
     """Name the cells that depart most from additivity; empty where that cannot be checked."""
     if (
-        audit.additivity is None
-        or audit.additivity.state is AdditivityState.UNCHECKED
-        or not audit.additivity.orders[0].error
+        audit.structure.additivity is None
+        or audit.structure.additivity.state is AdditivityState.UNCHECKED
+        or not audit.structure.additivity.orders[0].error
     ):
         return ""
     factors = len(audit.design.columns)
     cells = []
-    for row in audit.additivity.breakers(count).rows():
+    for row in audit.structure.additivity.breakers(count).rows():
         label = " · ".join(str(level) for level in list(row.values())[:factors])
         cells.append(f"{label} ({'+' * (row['difference'] > 0)}{number(row['difference'])})")
     return f"Cells that depart most: {'; '.join(cells)}" if cells else ""

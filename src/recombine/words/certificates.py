@@ -46,7 +46,7 @@ def explanation(audit: Audit, cell: IntArray, found: Certificate | None = None) 
     """
     if reason := why_impossible(audit.design, cell):
         return f"{audit.design.label(cell)}: cannot exist: {reason}. {CROSSED}"
-    verdict = Verdict(int(audit.verdicts_of(cell[None])[0]))
+    verdict = Verdict(int(audit.decided.verdicts_of(cell[None])[0]))
     lead = f"{audit.design.label(cell)}: {verdict.word}. {verdict_meaning(verdict, audit.choice.assumption)}"
     bounds = bounds_whatever_the_curve(audit.design, audit.choice, cell)
     if verdict is Verdict.BEYOND and (words := outside_words(audit.design, cell)):
@@ -65,9 +65,9 @@ def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
     """The cell's predicted value, standard error and range, as far as they are known."""
     leverage = np.array([np.nan])
     with suppress(SolverError):
-        leverage = audit.leverage_of(cell[None])
+        leverage = audit.decided.leverage_of(cell[None])
     words = f"leverage {leverage[0]:.3g}: its variance in units of one measurement's"
-    value = audit.ranges_of(cell[None], leverage)
+    value = audit.values.ranges_of(cell[None], leverage)
     if np.isnan(value.predicted[0]):
         return [] if np.isnan(leverage[0]) else [words]
     error = float(value.standard_error[0])
@@ -75,17 +75,17 @@ def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
     first = f"predicted {beside_error(value.predicted[0], error)}{known}" + (
         "" if np.isnan(leverage[0]) else f" ({words})"
     )
-    if audit.ranges is None or audit.ranges.obstacle:
+    if audit.values.ranges is None or audit.values.ranges.obstacle:
         statement = ranges_sentence(audit)
         return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
     low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
-    return [first, f"90 % range {low} to {high}, for {audit.ranges.what}"]
+    return [first, f"90 % range {low} to {high}, for {audit.values.ranges.what}"]
 
 
 def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) -> list[str]:
     """The certificate in level names and, given an outcome, the seen values that it adds up."""
     try:
-        found = found or audit.identification.certificate_of(tuple(cell.tolist()))
+        found = found or audit.decided.identification.certificate_of(tuple(cell.tolist()))
     except SolverError as error:
         return [f"its certificate was not found: {error}"]
     variance = certificate_variance(audit, found)
@@ -124,7 +124,7 @@ def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]
     added = " ".join(map(_summand, found.weights, sums.tolist())).removeprefix("+ ")
     return [
         *lines,
-        f"the sum: {added} = {found.value(sums):.4g}, where the outcome is {audit.predict(cell[None])[0]:.6g}",
+        f"the sum: {added} = {found.value(sums):.4g}, where the outcome is {audit.values.predict(cell[None])[0]:.6g}",
     ]
 
 

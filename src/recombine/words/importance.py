@@ -26,7 +26,7 @@ def importance_sentence(audit: Audit) -> str:
     >>> importance_sentence(rc.audit(design, importance=table))
     'Of what matters, 75.0 % is determined and 25.0 % is disconnected.'
     """
-    found = audit.matters
+    found = audit.decided.matters
     if found is None:
         return ""
     whose = "targets" if found.scope == "targets" else "combinations"
@@ -46,12 +46,12 @@ def _is(verdict: Verdict) -> str:
 
 
 def _listed(audit: Audit) -> str:
-    return "" if audit.matters is None or audit.matters.exact else ", among the listed combinations"
+    return "" if audit.decided.matters is None or audit.decided.matters.exact else ", among the listed combinations"
 
 
 def importance_column(audit: Audit, verdict: Verdict) -> str:
     """Write the share of what matters that carries ``verdict``, to stand beside its count; empty without importance."""
-    found = audit.matters
+    found = audit.decided.matters
     if found is None or verdict is Verdict.SEEN or not found.unseen:
         return ""
     return f"{share(found.share(verdict))} of what matters"
@@ -59,13 +59,13 @@ def importance_column(audit: Audit, verdict: Verdict) -> str:
 
 def importance_shares(audit: Audit) -> list[tuple[Verdict, float]]:
     """Return the verdicts that something that matters has, each with its share; empty without importance."""
-    found = audit.matters
+    found = audit.decided.matters
     return [] if found is None else [(verdict, found.share(verdict)) for verdict in UNSEEN if found.share(verdict)]
 
 
 def no_findings(audit: Audit) -> str:
     """Say that nothing was found, and of which cells that holds."""
-    if audit.matters is None or not audit.matters.exact:
+    if audit.decided.matters is None or not audit.decided.matters.exact:
         return NO_FINDINGS.format(which="")
     return NO_FINDINGS.format(which=" that matters")
 

@@ -17,10 +17,10 @@ MODELS = "Error by verdict when trained on part of the seen cells (root mean squ
 
 def held_out_sentence(audit: Audit) -> str:
     """Say how the values that follow compare with the outcomes of the held-out rows; empty without any."""
-    if audit.held_out_errors is None:
+    if audit.values.held_out_errors is None:
         return ""
     parts = []
-    for row in audit.held_out_errors.rows():
+    for row in audit.values.held_out_errors.rows():
         error, mean = row["additive error"], row["mean error"]
         scored = "" if np.isnan(error) else f", off by {number(error)} (the plain mean by {number(mean)})"
         parts.append(f"{row['cells']:,} {row['verdict']}{scored}")
@@ -29,9 +29,11 @@ def held_out_sentence(audit: Audit) -> str:
 
 def ranges_sentence(audit: Audit) -> str:
     """Say what the ranges are for and rest on, or why there are none; empty without an outcome."""
-    ranges = audit.ranges
+    ranges = audit.values.ranges
     if ranges is None:
-        return "No standard error or range: there are too many levels to work out leverages." if audit.fit else ""
+        return (
+            "No standard error or range: there are too many levels to work out leverages." if audit.values.fit else ""
+        )
     if ranges.obstacle:
         return f"{ranges.obstacle[0].upper()}{ranges.obstacle[1:]}."
     missed = f"half of them are missed by more than {few_digits(float(np.median(np.abs(ranges.misses))))}."

@@ -48,10 +48,10 @@ class Tally:
     @classmethod
     def of(cls, audit: Audit) -> Tally:
         """Return the counts that answer the reader's question: of the targets if there are any, else of the product."""
-        if audit.listing.kind is ListingKind.TARGETS:
-            counts = np.bincount(audit.codes, minlength=len(Verdict))
+        if audit.decided.listing.kind is ListingKind.TARGETS:
+            counts = np.bincount(audit.decided.codes, minlength=len(Verdict))
             return cls({verdict: int(counts[verdict]) for verdict in Verdict}, True, True)
-        return cls(dict(audit.counts.by_verdict), audit.counts.exact)
+        return cls(dict(audit.decided.counts.by_verdict), audit.decided.counts.exact)
 
     @property
     def total(self) -> int:

@@ -35,9 +35,9 @@ def test_listed_verdicts_add_up_to_the_counts(seed, order):
     seen = cells[np.random.default_rng(seed).random(len(cells)) < 0.4]
     audit = rc.audit(rc.Design.from_cells(seen, sizes=(4, 3, 3)), order)
     for verdict in Verdict:
-        listed = int((audit.codes == verdict).sum())
-        assert listed == (audit.counts[verdict] if verdict is not Verdict.SEEN else 0)
-    assert audit.counts.total == 36
+        listed = int((audit.decided.codes == verdict).sum())
+        assert listed == (audit.decided.counts[verdict] if verdict is not Verdict.SEEN else 0)
+    assert audit.decided.counts.total == 36
     assert len(audit.verdicts) == 36 - len(seen)
 
 
@@ -56,8 +56,8 @@ def test_both_orders_are_shown_when_another_is_asked(flights):
 
 def test_at_full_order_nothing_follows_from_anything():
     audit = rc.audit(rc.Design.from_cells(every_cell((3, 3))[:7], np.arange(7.0), sizes=(3, 3)), order=2)
-    assert audit.counts[Verdict.DETERMINED] == 0
-    assert audit.additivity.state_at(2) == AdditivityState.UNCHECKED
+    assert audit.decided.counts[Verdict.DETERMINED] == 0
+    assert audit.structure.additivity.state_at(2) == AdditivityState.UNCHECKED
 
 
 def test_an_order_beyond_the_factors_is_refused():
@@ -72,13 +72,13 @@ def test_an_order_beyond_the_factors_is_refused():
 def test_targets_keep_their_order_and_are_listed_once(audited, flights, written):
     path = written("dest,carrier,origin\nLAX,UA,JFK\nBOS,AA,EWR\nLAX,UA,JFK\nLAX,AA,JFK\n")
     audit = rc.audit(audited.design, targets=path)
-    assert [audit.design.label(cell) for cell in audit.listing.cells] == [
+    assert [audit.design.label(cell) for cell in audit.decided.listing.cells] == [
         "UA · JFK · LAX",
         "AA · EWR · BOS",
         "AA · JFK · LAX",
     ]
     assert audit.verdicts["verdict"].tolist()[2] == "seen"
-    assert listing_sentence(audit.listing) == "3 target cells are listed."
+    assert listing_sentence(audit.decided.listing) == "3 target cells are listed."
     for frame in (pd.read_csv(path), pl.read_csv(path)):
         again = rc.audit(audited.design, targets=frame)
         assert again.verdicts["verdict"].tolist() == audit.verdicts["verdict"].tolist()
@@ -98,29 +98,29 @@ def test_huge_products_are_counted_and_sampled(sizes, product):
     generator = np.random.default_rng(0)
     seen = np.stack([generator.integers(size, size=60) for size in sizes], axis=1)
     audit = rc.audit(rc.Design.from_cells(seen, sizes=sizes))
-    counts = audit.counts
+    counts = audit.decided.counts
     assert counts.total == product == sum(counts.by_verdict.values())
     assert counts[Verdict.SEEN] == 60
-    assert len(audit.verdicts) == len(audit.listing.cells) <= 10_000
-    assert f"{len(audit.verdicts):,} unseen cells, drawn at random" in listing_sentence(audit.listing)
-    assert f"the product of {written_count(product)} is" in listing_sentence(audit.listing)
+    assert len(audit.verdicts) == len(audit.decided.listing.cells) <= 10_000
+    assert f"{len(audit.verdicts):,} unseen cells, drawn at random" in listing_sentence(audit.decided.listing)
+    assert f"the product of {written_count(product)} is" in listing_sentence(audit.decided.listing)
     # The listed verdicts are those of the engine, and no listed cell was seen.
-    assert (audit.codes == identify(audit.design.seen, audit.listing.cells, sizes=sizes).verdicts).all()
-    assert (audit.codes != Verdict.SEEN).all()
+    assert (audit.decided.codes == identify(audit.design.seen, audit.decided.listing.cells, sizes=sizes).verdicts).all()
+    assert (audit.decided.codes != Verdict.SEEN).all()
 
 
 def test_held_out_cells_of_a_huge_product_are_listed_first():
     cells = np.random.default_rng(1).integers(0, 500, size=(200, 3))
     train = np.arange(200) < 150
     audit = rc.audit(rc.Design.from_cells(cells, train=train, sizes=(500,) * 3))
-    listed = {tuple(cell) for cell in audit.listing.cells.tolist()}
+    listed = {tuple(cell) for cell in audit.decided.listing.cells.tolist()}
     assert {tuple(cell) for cell in cells[~train].tolist()} <= listed
 
 
 def test_symmetric_pairs_are_listed_once():
     audit = rc.audit(rc.Design.from_cells([[0, 1], [2, 1]], symmetric=[(0, 1)], sizes=(3, 3)))
-    assert audit.counts.total == 6
-    assert (audit.listing.cells[:, 0] <= audit.listing.cells[:, 1]).all()
+    assert audit.decided.counts.total == 6
+    assert (audit.decided.listing.cells[:, 0] <= audit.decided.listing.cells[:, 1]).all()
     assert audit.explain([2, 0]) == audit.explain([0, 2])
 
 
@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_bytes():
 
     def document(seed: int) -> str:
         audit = rc.audit(rc.Design.from_cells(cells, outcome, sizes=(1100,) * 2), seed=seed)
-        return audit_json(audit, audit.suggest(3))
+        return audit_json(audit, audit.plan(3))
 
     assert document(1) == document(1)
     assert document(1) != document(2)
@@ -144,7 +144,7 @@ def test_explanations_name_levels_and_add_up(audited):
     assert found.verified
     assert "y(AA,EWR,BOS) = " in text
     assert "leverage" in text
-    assert audited.explain(0).startswith(audited.design.label(audited.listing.cells[0]))
+    assert audited.explain(0).startswith(audited.design.label(audited.decided.listing.cells[0]))
 
 
 def test_explanations_of_open_cells_say_what_to_do(flights):
@@ -170,11 +170,11 @@ def test_leverage_of_a_design_too_large_to_invert_is_solved_for_a_few_cells(monk
     cells = every_cell((8, 8))
     seen = cells[np.random.default_rng(0).random(64) < 0.5]
     audit = rc.audit(rc.Design.from_cells(seen, sizes=(8, 8)))
-    solved = ~np.isnan(audit.leverage)
+    solved = ~np.isnan(audit.decided.leverage)
     monkeypatch.undo()
-    full = identify(seen, audit.listing.cells, sizes=(8, 8)).leverage
+    full = identify(seen, audit.decided.listing.cells, sizes=(8, 8)).leverage
     assert 0 < solved.sum() <= 5
-    assert np.allclose(audit.leverage[solved], full[solved])
+    assert np.allclose(audit.decided.leverage[solved], full[solved])
 
 
 def test_a_factor_named_verdict_stays_visible():
@@ -190,7 +190,7 @@ def test_looking_at_an_audit_computes_nothing():
     known = set(vars(audit))
     assert repr(audit) == "Audit(factor 1 × factor 2, order 1; 15 of 16 cells seen)"
     assert set(vars(audit)) == known
-    parts = (audit.coverage, audit.forecast, audit.additivity, audit.suggest(1))
+    parts = (audit.coverage, audit.forecast, audit.structure.additivity, audit.plan(1))
     kept = [set(vars(part)) for part in parts]
     assert all("\n" not in repr(part) and len(repr(part)) < 80 for part in parts), parts
     assert [set(vars(part)) for part in parts] == kept
@@ -213,12 +213,12 @@ def test_held_out_errors_are_those_of_a_direct_computation():
     design = rc.Design.from_cells(
         cells, [1.0, 2.0, 11.0, 15.0, 7.0], train=[True, True, True, False, False], sizes=[3, 3]
     )
-    errors = rc.audit(design).held_out_errors
+    errors = rc.audit(design).values.held_out_errors
     assert errors["verdict"].tolist() == ["determined", "unseen level"]
     # (1, 1) follows as 11 + 2 - 1 = 12 against 15; the mean of the training cells is 14 / 3.
     assert errors["additive error"].tolist() == pytest.approx([3.0, np.nan], nan_ok=True)
     assert errors["mean error"].tolist() == pytest.approx([15 - 14 / 3, 7 - 14 / 3])
-    assert rc.audit(rc.Design.from_cells(cells, np.arange(5.0))).held_out_errors is None
+    assert rc.audit(rc.Design.from_cells(cells, np.arange(5.0))).values.held_out_errors is None
 
 
 @pytest.mark.parametrize(("sizes", "order"), [((5, 4), 1), ((4, 3, 3), 1), ((4, 3, 3), 2)])
@@ -231,11 +231,11 @@ def test_values_and_leverage_are_those_of_least_squares_on_all_rows(sizes, order
     values = generator.standard_normal(len(rows))
     design = rc.Design.from_cells(rows, values, sizes=sizes)
     audit = rc.audit(design, order)
-    known = audit.codes <= Verdict.DETERMINED
+    known = audit.decided.codes <= Verdict.DETERMINED
     matrix = design.features(order).incidence(rows).toarray()
-    asked = design.features(order).incidence(audit.listing.cells[known]).toarray()
+    asked = design.features(order).incidence(audit.decided.listing.cells[known]).toarray()
     assert known.any()
-    assert audit.predictions[known] == pytest.approx(asked @ np.linalg.pinv(matrix, 1e-10) @ values)
+    assert audit.values.predictions[known] == pytest.approx(asked @ np.linalg.pinv(matrix, 1e-10) @ values)
     inverse = np.linalg.pinv(matrix.T @ matrix, 1e-10)
-    assert audit.leverage[known] == pytest.approx(np.einsum("ij,jk,ik->i", asked, inverse, asked))
+    assert audit.decided.leverage[known] == pytest.approx(np.einsum("ij,jk,ik->i", asked, inverse, asked))
     assert np.array_equal(design.precision, np.unique(rows, axis=0, return_counts=True)[1])

@@ -59,7 +59,7 @@ def test_short_certificates_are_found_in_large_tables() -> None:
     generator = np.random.default_rng(0)
     cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
     audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
-    assert len(audit.identification.seen) > MAX_CELLS_SEARCHED_ALL
+    assert len(audit.decided.identification.seen) > MAX_CELLS_SEARCHED_ALL
     shown = certificates_to_show(audit)
     assert len(shown) == 10
     assert min(len(item.terms) for item in shown) == 3
@@ -76,5 +76,5 @@ def test_held_out_cells_are_shown_first() -> None:
     assert certificates_to_show(audit)[0].reason == "held out"
     held = {tuple(cell) for cell in audit.design.held_out.tolist()}
     assert rows[0][1] == "held out"
-    assert all(tuple(audit.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")
-    assert all(audit.codes[row] == Verdict.DETERMINED for row, _ in rows)
+    assert all(tuple(audit.decided.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")
+    assert all(audit.decided.codes[row] == Verdict.DETERMINED for row, _ in rows)

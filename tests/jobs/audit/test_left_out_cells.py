@@ -24,13 +24,13 @@ def design():
 
 def test_an_order_beyond_the_budget_is_left_out_and_said_in_every_medium(design, monkeypatch):
     whole = rc.audit(design)
-    assert [check.order for check in whole.additivity.orders] == [1, 2]
+    assert [check.order for check in whole.structure.additivity.orders] == [1, 2]
     assert whole.left_out == ()
     assert "Left out to save time" not in whole.summary
     monkeypatch.setattr(left_out_cells, "OPERATIONS", 0.0)
     short = rc.audit(design)
-    assert [check.order for check in short.additivity.orders] == [1]
-    assert short.additivity.orders[0].error == whole.additivity.orders[0].error
+    assert [check.order for check in short.structure.additivity.orders] == [1]
+    assert short.structure.additivity.orders[0].error == whole.structure.additivity.orders[0].error
     (sentence,) = short.left_out
     assert "interactions of 2 factors" in sentence
     assert "--order 2" in sentence
@@ -41,7 +41,7 @@ def test_an_order_beyond_the_budget_is_left_out_and_said_in_every_medium(design,
 
 def test_an_order_that_was_asked_for_is_checked_whatever_it_takes(design, monkeypatch):
     monkeypatch.setattr(left_out_cells, "OPERATIONS", 0.0)
-    assert [check.order for check in rc.audit(design, order=2).additivity.orders] == [1, 2]
+    assert [check.order for check in rc.audit(design, order=2).structure.additivity.orders] == [1, 2]
 
 
 def test_fits_that_there_are_already_change_nothing(design):

@@ -103,7 +103,7 @@ def assert_same(left: Any, right: Any, where: str = "") -> None:
 def everything_said(frame: pd.DataFrame, names: list[str], **options: Any) -> dict[str, Any]:
     """All that the audit says, but how the rows were read."""
     audit = rc.audit(rc.Design.from_frame(frame, factors=names, outcome="y", **options))
-    record = audit_record(audit, audit.suggest(3))
+    record = audit_record(audit, audit.plan(3))
     assert record.pop("rows_are") == ("counts" if "weight" in options else "measurements")
     return record
 
@@ -147,11 +147,11 @@ def warpbreaks() -> rc.Design:
 def test_a_replicated_factorial_gets_the_classical_test():
     """In R, anova(lm(breaks ~ wool * tension)) gives F = 4.1891, p = 0.02104 on 2 and 48 degrees of freedom."""
     audit = rc.audit(warpbreaks())
-    test = audit.additivity.lack_of_fit
+    test = audit.structure.additivity.lack_of_fit
     assert test.freedom == (2, 48)
     assert test.statistic == pytest.approx(4.1891, abs=5e-5)
     assert test.p_value == pytest.approx(0.02104, abs=5e-6)
-    assert audit.additivity.state == AdditivityState.NOT_SHOWN
+    assert audit.structure.additivity.state == AdditivityState.NOT_SHOWN
     assert "F(2, 48) = 4.19, p = 0.021" in audit.summary
     assert [finding.code for finding in audit.findings] == ["RC303"]
     assert audit_record(audit)["additivity"]["lack_of_fit"]["statistic"] == test.statistic
@@ -204,12 +204,12 @@ def test_one_row_per_cell_of_two_values_has_at_most_that_noise(values):
     chance = np.linspace(0.1, 0.5, 24)[cells[:, 0]] + np.linspace(0.0, 0.4, 60)[cells[:, 1]]
     success = low + (high - low) * (generator.random(len(cells)) < chance)
     audit = rc.audit(rc.Design.from_cells(cells, success))
-    check = audit.additivity.at(1)
-    assert audit.additivity.noise.at_most
+    check = audit.structure.additivity.at(1)
+    assert audit.structure.additivity.noise.at_most
     assert check.noise == pytest.approx((high - low) * np.sqrt(np.mean(chance * (1 - chance))), rel=0.03)
-    assert audit.additivity.state == AdditivityState.UNCHECKED
+    assert audit.structure.additivity.state == AdditivityState.UNCHECKED
     assert "the chance in a two-valued outcome alone would put the model off by up to" in additivity_statement(
-        audit.additivity
+        audit.structure.additivity
     )
     assert "RC301" not in [finding.code for finding in audit.findings]
 
@@ -218,7 +218,7 @@ def test_the_noise_of_one_row_per_cell_is_not_taken_off():
     """Two values that only interact: were p (1 - p) taken off, nothing would be left to explain, and `holds` said."""
     cells = every_cell((8, 8))
     generator = np.random.default_rng(2)
-    check = rc.audit(rc.Design.from_cells(cells, generator.integers(0, 2, 64).astype(float))).additivity
+    check = rc.audit(rc.Design.from_cells(cells, generator.integers(0, 2, 64).astype(float))).structure.additivity
     assert check.state in (AdditivityState.UNCHECKED, AdditivityState.NOT_SHOWN)
 
 
@@ -228,7 +228,7 @@ def test_chances_beyond_0_and_1_are_given_as_the_nearer_end_and_marked():
     rows = np.repeat(cells, 100, axis=0)
     success = [float(k < 100 * min(max(chance[i], chance[j]), 1)) for i, j in cells for k in range(100)]
     audit = rc.audit(rc.Design.from_cells(rows, success))
-    assert audit.fit.predict([[2, 2]])[0] > 1.1
+    assert audit.values.fit.predict([[2, 2]])[0] > 1.1
     row = next(audit.verdicts.rows())
     assert row["predicted"] == 1.0
     assert row["sum out of range"]

@@ -22,7 +22,7 @@ def test_order_of_levels_keeps_blocks_together_and_unseen_levels_last() -> None:
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))
 def test_levels_that_are_treated_alike_stand_side_by_side(cells: list[tuple[int, int, int]]) -> None:
     audit = rc.audit(rc.Design.from_cells(np.array(cells), sizes=(5, 4, 3)))
-    grid = audit.identification.verdicts_on_grid()
+    grid = audit.decided.identification.verdicts_on_grid()
     known = (grid <= Verdict.DETERMINED).reshape(5, -1)
     order = level_order(audit)[0]
     assert sorted(order.tolist()) == list(range(5))

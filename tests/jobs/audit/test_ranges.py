@@ -125,14 +125,14 @@ def test_with_replicates_the_range_holds_the_true_mean_and_no_more_than_it_need(
         rows = np.repeat(np.flatnonzero(train), generator.integers(1, 7, train.sum()))
         y = mean[rows] + generator.normal(size=len(rows))
         audit = rc.audit(rc.Design.from_cells(cells[rows], y, sizes=sizes))
-        assert audit.ranges is not None
-        assert audit.ranges.what == "the cell's mean"
-        known = audit.codes == Verdict.DETERMINED
-        places = np.ravel_multi_index(tuple(audit.listing.cells[known].T), sizes)
+        assert audit.values.ranges is not None
+        assert audit.values.ranges.what == "the cell's mean"
+        known = audit.decided.codes == Verdict.DETERMINED
+        places = np.ravel_multi_index(tuple(audit.decided.listing.cells[known].T), sizes)
         low, high = audit.verdicts["low"][known], audit.verdicts["high"][known]
         inside.append(np.mean((low <= mean[places]) & (mean[places] <= high)))
         # A mean of three measurements scatters more; asked for, its range is wider and holds it as often.
-        found = audit.ranges.of(audit.listing.cells[known], np.full(known.sum(), 3.0))
+        found = audit.values.ranges.of(audit.decided.listing.cells[known], np.full(known.sum(), 3.0))
         shown = mean[places] + generator.normal(size=len(places)) / np.sqrt(3)
         measured.append(np.mean((found.low <= shown) & (shown <= found.high)))
         assert np.all(found.high - found.low > high - low)
@@ -145,8 +145,8 @@ def test_with_few_cells_no_range_is_made_up():
     cells = every_cell((4, 5))[:-1]
     y = np.random.default_rng(0).normal(size=19)
     audit = rc.audit(rc.Design.from_cells(cells, y, sizes=(4, 5)))
-    assert audit.ranges is not None
-    assert audit.ranges.independent == 11 < MIN_MISSES
+    assert audit.values.ranges is not None
+    assert audit.values.ranges.independent == 11 < MIN_MISSES
     assert np.isnan(audit.verdicts["low"]).all()
     assert np.isfinite(audit.verdicts["standard error"]).all()
     left = "the seen cells leave 11 degrees of freedom about the additive fit, and it takes 20"
@@ -191,7 +191,7 @@ def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tm
     flights.verdicts.to_csv(tmp_path / "verdicts.csv")
     lines = (tmp_path / "verdicts.csv").read_text().splitlines()
     record = json.loads(audit_json(flights))
-    row = int(np.nanargmax(np.where(flights.codes == Verdict.DETERMINED, flights.leverage, np.nan)))
+    row = int(np.nanargmax(np.where(flights.decided.codes == Verdict.DETERMINED, flights.decided.leverage, np.nan)))
     for place in (0, 17, row):
         values = [float(table[name][place]) for name in names]
         assert [float(text) for text in lines[place + 1].split(",")[-4:]] == values
@@ -203,7 +203,9 @@ def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tm
         )
         # As many digits as the standard error leaves a meaning, so half of its third digit is rounded off at most.
         assert [float(value) for value in found.groups()] == pytest.approx(values, abs=0.0051 * values[1])
-        assert np.array(flights.ranges_of(flights.listing.cells[[place]]).low) == pytest.approx(values[2])
+        assert np.array(flights.values.ranges_of(flights.decided.listing.cells[[place]]).low) == pytest.approx(
+            values[2]
+        )
     assert record["ranges"]["statement"] == ranges_sentence(flights)
     assert record["ranges"]["of"] == "the cell's mean"
     assert ranges_sentence(flights) in flights.summary.replace("\n  ", " ")
@@ -221,7 +223,7 @@ def test_the_certificate_shows_the_values_it_adds_up_and_its_own_variance(flight
     variance = np.sum(weights**2 / design.precision[design.train][places])
     total = weights @ design.outcome[design.train][places]
     assert f"= {total:.6g}, with variance {variance:.3g}" in text
-    leverage = flights.leverage_of(design.cell(["9E", "EWR", "AUS"])[None])[0]
+    leverage = flights.decided.leverage_of(design.cell(["9E", "EWR", "AUS"])[None])[0]
     assert leverage < variance
     assert f"leverage {leverage:.3g}" in text
     assert all(f"{value:.6g}" in text for value in design.outcome[design.train][places])

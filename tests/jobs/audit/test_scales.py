@@ -50,9 +50,9 @@ def test_numeric_values_are_those_of_patsys_natural_splines() -> None:
     rows = patsy.dmatrix(formula, table)
     fitted = linear.OLS(table.y.to_numpy(), np.asarray(rows)).fit()
     asked = np.asarray(patsy.build_design_matrices([rows.design_info], ASKED)[0])
-    np.testing.assert_allclose(found.predictions, fitted.predict(asked), atol=1e-8)
+    np.testing.assert_allclose(found.values.predictions, fitted.predict(asked), atol=1e-8)
     covariance = fitted.cov_params() / fitted.scale
-    np.testing.assert_allclose(found.leverage, np.einsum("ij,jk,ik->i", asked, covariance, asked), atol=1e-8)
+    np.testing.assert_allclose(found.decided.leverage, np.einsum("ij,jk,ik->i", asked, covariance, asked), atol=1e-8)
     errors = np.asarray(fitted.get_prediction(asked).se_mean)
     np.testing.assert_allclose(found.verdicts["standard error"], errors, rtol=1e-6)
 
@@ -70,7 +70,7 @@ def test_an_ordered_factor_with_all_levels_seen_is_that_of_labels(seed: int, ord
         assert row["verdict"] == other["verdict"]
         np.testing.assert_allclose(row["predicted"], other["predicted"], atol=1e-9)
         np.testing.assert_allclose(row["leverage"], other["leverage"], atol=1e-9)
-    assert plain.counts.by_verdict == with_order.counts.by_verdict
+    assert plain.decided.counts.by_verdict == with_order.decided.counts.by_verdict
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -83,10 +83,10 @@ def test_a_new_dose_changes_nothing_about_seen_ones(order: int) -> None:
     asked = pd.DataFrame({name: cells[name].astype(str) for name in ("plant", "year", "dose")})
     more = pd.concat([asked, pd.DataFrame({"plant": ["a"], "year": ["2001"], "dose": ["25"]})])
     weighted = rc.audit(design, order, targets=more)
-    assert type(weighted.identification.features).__name__ == "ScaledConjunctions"
-    assert weighted.codes[:-1].tolist() == plain.codes.tolist()
-    np.testing.assert_allclose(weighted.predictions[:-1], plain.predictions, atol=1e-8)  # type: ignore[index]
-    np.testing.assert_allclose(weighted.leverage[:-1], plain.leverage, atol=1e-8)
+    assert type(weighted.decided.identification.features).__name__ == "ScaledConjunctions"
+    assert weighted.decided.codes[:-1].tolist() == plain.decided.codes.tolist()
+    np.testing.assert_allclose(weighted.values.predictions[:-1], plain.values.predictions, atol=1e-8)  # type: ignore[index]
+    np.testing.assert_allclose(weighted.decided.leverage[:-1], plain.decided.leverage, atol=1e-8)
     np.testing.assert_allclose(weighted.verdicts["low"][:-1].astype(float), plain.verdicts["low"], atol=1e-6)
 
 
@@ -94,8 +94,8 @@ def test_between_two_doses_the_value_is_that_of_the_straight_line() -> None:
     design = rc.Design.from_frame(trial(1), factors=["plant", "year"], outcome="y", ordered=["dose"])
     doses = [10, 40, 25, 17.5]
     found = rc.audit(design, targets=pd.DataFrame({"plant": "a", "year": 2001, "dose": doses}))
-    assert set(found.codes.tolist()) <= {Verdict.SEEN, Verdict.DETERMINED}
-    low, high, middle, quarter = found.predictions  # type: ignore[misc]
+    assert set(found.decided.codes.tolist()) <= {Verdict.SEEN, Verdict.DETERMINED}
+    low, high, middle, quarter = found.values.predictions  # type: ignore[misc]
     np.testing.assert_allclose([middle, quarter], [(low + high) / 2, 0.75 * low + 0.25 * high])
 
 
@@ -104,11 +104,11 @@ def test_held_out_doses_between_seen_ones_are_predicted() -> None:
     labels = rc.audit(
         rc.Design.from_frame(table, factors=["plant", "dose"], outcome="y", numeric=["year"], split="part")
     )
-    assert set(labels.held_out_errors["verdict"]) == {"unseen level"}  # type: ignore[index]
+    assert set(labels.values.held_out_errors["verdict"]) == {"unseen level"}  # type: ignore[index]
     found = rc.audit(
         rc.Design.from_frame(table, factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"], split="part")
     )
-    errors = found.held_out_errors
+    errors = found.values.held_out_errors
     assert errors is not None
     assert errors["verdict"].tolist() == ["determined"]
     assert errors["additive error"][0] < 0.2 < errors["mean error"][0]
@@ -120,7 +120,7 @@ def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     found = rc.audit(design, targets=asked)
     assert found.verdicts["verdict"].tolist() == ["beyond the seen range"] * 3
-    assert np.isnan(found.predictions).all()  # type: ignore[arg-type]
+    assert np.isnan(found.values.predictions).all()  # type: ignore[arg-type]
     finding = next(finding for finding in found.findings if finding.code == "RC110")
     for words in (
         "3 cells listed cannot be told",
@@ -129,7 +129,7 @@ def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
         "year 2031 lies above the seen range 2000 to 2011",
     ):
         assert words in finding.message
-    assert "Beyond the seen range nothing is planned: dose -1 lies below" in plan_sentence(found.suggest(3))
+    assert "Beyond the seen range nothing is planned: dose -1 lies below" in plan_sentence(found.plan(3))
     assert "3 lie beyond the seen range" in " ".join(capture(lambda screen: show_audit(found, screen)).split())
 
 
@@ -154,8 +154,8 @@ def test_every_face_has_the_verdict() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     asked = pd.DataFrame({"plant": ["a", "a"], "dose": [80, 25], "year": [2001, 2001]})
     found = rc.audit(design, targets=asked)
-    record = json.loads(audit_json(found, found.suggest(2)))
-    assert record["counts"]["beyond the seen range"] == found.counts[Verdict.BEYOND] > 0
+    record = json.loads(audit_json(found, found.plan(2)))
+    assert record["counts"]["beyond the seen range"] == found.decided.counts[Verdict.BEYOND] > 0
     dose = record["factors"][1]
     assert dose == {
         "name": "dose",
@@ -199,14 +199,14 @@ def test_what_is_proposed_determines_what_lies_between(seed: int) -> None:
     middle = [dose for dose in (5, 15, 25, 35) if low < dose < high]
     asked = pd.DataFrame([(p, d) for p in design.factors[0].levels for d in middle], columns=["plant", "dose"])
     found = rc.audit(design, targets=asked)
-    plan = found.suggest(None)
-    assert plan.needed == len(plan.picks) == found.identification.deficit
+    plan = found.plan(None)
+    assert plan.needed == len(plan.picks) == found.decided.identification.deficit
     assert all(not scale.beyond[pick.cell[1]] and pick.cell[1] < len(scale.places) for pick in plan.picks)
     picked = [[int(found.design.factors[p].labels[code]) for p, code in enumerate(pick.cell)] for pick in plan.picks]
     have = [[int(found.design.factors[p].labels[code]) for p, code in enumerate(cell)] for cell in design.seen]
     table = pd.DataFrame([*have, *picked], columns=["plant", "dose"])
     again = rc.audit(rc.Design.from_frame(table, factors=["plant"], ordered=["dose"]), targets=asked)
-    assert set(again.codes.tolist()) <= {Verdict.DETERMINED, Verdict.SEEN}
+    assert set(again.decided.codes.tolist()) <= {Verdict.DETERMINED, Verdict.SEEN}
 
 
 def test_variance_with_weights_is_that_of_the_normal_matrix() -> None:
@@ -264,7 +264,7 @@ def test_nine_in_ten_values_between_seen_ones_lie_in_their_range(named: dict[str
         held = generator.choice(np.arange(1, 20), 4, replace=False)
         table["part"] = np.where(table.x.isin(held), "test", "train")
         design = rc.Design.from_frame(table, factors=["plant"], outcome="y", split="part", **named)  # type: ignore[arg-type]
-        found, truth = rc.audit(design).ranges_of(design.held_out), design.outcome[~design.train]  # type: ignore[index]
+        found, truth = rc.audit(design).values.ranges_of(design.held_out), design.outcome[~design.train]  # type: ignore[index]
         inside += ((found.low <= truth) & (truth <= found.high)).tolist()
     assert 0.86 < np.mean(inside) < 0.95
 
@@ -275,8 +275,8 @@ def test_large_numeric_columns_are_fitted_and_ranged() -> None:
     table["y"] = np.sin(table.x / 3) + table.plant / 5 + generator.normal(size=3000) / 20
     found = rc.audit(rc.Design.from_frame(table, factors=["plant"], outcome="y", numeric=["x"]))
     asked = rc.audit(found.design, targets=pd.DataFrame({"plant": [3, 7], "x": [2.0, 8.0]}))
-    np.testing.assert_allclose(asked.predictions, np.sin(np.array([2, 8]) / 3) + np.array([3, 7]) / 5, atol=0.05)
-    assert asked.ranges is not None
+    np.testing.assert_allclose(asked.values.predictions, np.sin(np.array([2, 8]) / 3) + np.array([3, 7]) / 5, atol=0.05)
+    assert asked.values.ranges is not None
     assert (asked.verdicts["high"] - asked.verdicts["low"] < 0.3).all()
 
 
@@ -286,13 +286,13 @@ def test_two_numeric_factors_may_interact() -> None:
     table = pd.DataFrame({"x": generator.integers(30, size=200), "z": generator.integers(8, size=200)})
     table["y"] = table.x * table.z / 3 + generator.normal(size=200) / 10
     found = rc.audit(rc.Design.from_frame(table, factors=[], outcome="y", numeric=["x", "z"]), order=2)
-    assert found.additivity is not None
-    assert found.additivity.state_at(2) == AdditivityState.HOLDS
-    assert found.additivity.orders[1].error < 0.2 < found.additivity.orders[0].error
+    assert found.structure.additivity is not None
+    assert found.structure.additivity.state_at(2) == AdditivityState.HOLDS
+    assert found.structure.additivity.orders[1].error < 0.2 < found.structure.additivity.orders[0].error
     text = found.explain([12.5, 3.5])
     assert "determined" in text
     assert max(map(len, text.split())) < 20  # long fractions are written in decimals
-    value = found.ranges_of(np.array([[12, 3]]))
+    value = found.values.ranges_of(np.array([[12, 3]]))
     assert value.low[0] < 12 < value.high[0]
 
 

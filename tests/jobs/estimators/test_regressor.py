@@ -133,13 +133,13 @@ class TestLeastSquares:
         y = cells.sum(axis=1) + rng.normal(size=len(cells))
         audit = rc.audit(rc.Design.from_cells(cells, y, sizes=(9, 8)))
         grid = np.indices((9, 8)).reshape(2, -1).T
-        found = audit.ranges_of(grid)
+        found = audit.values.ranges_of(grid)
         model = CompositionalRegressor("add", undetermined="nan").fit(cells, y)
         predicted, low, high = model.predict(grid, return_range=True)
         np.testing.assert_allclose(predicted, found.predicted)
         np.testing.assert_allclose(low, found.low)
         np.testing.assert_allclose(high, found.high)
-        assert model.ranges_.what == audit.ranges.what
+        assert model.ranges_.what == audit.values.ranges.what
 
 
 class TestVerdicts:

@@ -55,7 +55,7 @@ def test_sums_past_the_largest_that_was_seen(found):
     assert "beyond every seen one" in finding.message
     audit = rc.audit(design, structure="link")
     beyond = audit.verdicts.where(audit.verdicts["verdict"] == "beyond the seen range")
-    assert len(beyond) == audit.counts[rc.Verdict.BEYOND] > 0
+    assert len(beyond) == audit.decided.counts[rc.Verdict.BEYOND] > 0
     assert np.isnan(beyond["predicted"]).all()
     assert "beyond the seen range" in audit.explain([7, 7])
 

@@ -26,11 +26,11 @@ def test_parts_add_up_to_what_is_determined() -> None:
     for structure in ("add", "pairs"):
         audit = rc.audit(table(), structure=structure)
         cells = audit.design.held_out
-        cells = cells[audit.verdicts_of(cells) == Verdict.DETERMINED]
+        cells = cells[audit.decided.verdicts_of(cells) == Verdict.DETERMINED]
         found = regressors_of([audit], cells)
         outcome, weight = (part[audit.design.train] for part in (audit.design.outcome, audit.design.precision))
         total = np.average(outcome, weights=weight) + found.effects.sum(axis=1) + found.beyond
-        assert total == pytest.approx(audit.predict(cells))
+        assert total == pytest.approx(audit.values.predict(cells))
         assert bool(found.beyond.any()) == (structure == "pairs")
 
 
@@ -43,7 +43,7 @@ def test_noise_is_that_of_the_replicates() -> None:
     assert found.variances == pytest.approx(np.full(len(places), design.spread.sum() / design.freedom.sum() / 4))
     assert found.variances.mean() == pytest.approx(0.09 / 4, rel=0.15)
     assert found.carried == pytest.approx(
-        audit.leverage_of(design.held_out) * design.spread.sum() / design.freedom.sum()
+        audit.decided.leverage_of(design.held_out) * design.spread.sum() / design.freedom.sum()
     )
 
 
@@ -79,10 +79,10 @@ def test_a_model_that_remembers_pairs_is_told_so() -> None:
     design = rc.Design.from_cells(cells, cells @ [1.0, 0.5, 0.3] + pairs, train=train)
     audit = rc.audit(design, structure="add")
     assert design.outcome is not None
-    departures = design.outcome[design.train] - audit.predict(design.seen)
+    departures = design.outcome[design.train] - audit.values.predict(design.seen)
     alike = [(design.seen[:, :2] == cell[:2]).all(axis=1) for cell in design.held_out]
     remembered = np.array([departures[mine].mean() if mine.any() else 0.0 for mine in alike])
-    told = audit.predict(design.held_out) + remembered
+    told = audit.values.predict(design.held_out) + remembered
     model = rc.score(design, {"net": told}, known=audit).models[0]
     assert model.attribution is not None
     error = model.attribution.error.value

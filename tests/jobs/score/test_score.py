@@ -29,7 +29,7 @@ def test_verdicts_split_the_error() -> None:
     predicted = design.outcome[~design.train] + rng.normal(size=len(design.held_out))
     found = rc.score(design, {"net": predicted}, structure="add")
     squares = (predicted - design.outcome[~design.train]) ** 2
-    codes = found.audit.verdicts_of(design.held_out)
+    codes = found.audit.decided.verdicts_of(design.held_out)
     model = found.models[0]
     assert model.unseen_error.value == pytest.approx(squares[codes != Verdict.SEEN].mean())
     for row in model.by_verdict.rows():
@@ -48,7 +48,7 @@ def test_what_stands_beside_is_what_the_audit_says() -> None:
     known = found.codes == Verdict.DETERMINED
     observed = design.outcome[~design.train][known]
     errors = dict(zip(found.errors["predictions"].tolist(), found.errors["squared error"].tolist(), strict=True))
-    assert errors["adding"] == pytest.approx(np.mean((audit.predict(design.held_out[known]) - observed) ** 2))
+    assert errors["adding"] == pytest.approx(np.mean((audit.values.predict(design.held_out[known]) - observed) ** 2))
     assert errors["exact"] == pytest.approx(np.mean((truth[known] - observed) ** 2))
     assert errors["plain mean"] == pytest.approx(np.mean((design.outcome[design.train].mean() - observed) ** 2))
     assert errors["forecast: wide network"] == pytest.approx(audit.forecast.error.ntk**2)

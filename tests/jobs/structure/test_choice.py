@@ -40,7 +40,7 @@ def test_what_was_planted_is_found_and_predicts_unseen_cells(name: str, seed: in
     table, unseen = design(name, seed)
     audit = rc.audit(table)
     assert audit.choice.name == name
-    values = audit.ranges_of(CELLS[unseen])
+    values = audit.values.ranges_of(CELLS[unseen])
     known = np.isfinite(values.predicted)
     truth = planted(name, seed)[unseen]
     assert known.mean() > 0.9
@@ -56,10 +56,10 @@ def test_a_curve_decides_value_certificate_and_words() -> None:
     truth = planted("link", 0)[unseen]
 
     def off(found: rc.Audit) -> float:
-        return float(np.sqrt(np.nanmean((found.ranges_of(CELLS[unseen]).predicted - truth) ** 2)))
+        return float(np.sqrt(np.nanmean((found.values.ranges_of(CELLS[unseen]).predicted - truth) ** 2)))
 
     assert off(audit) < 0.6 * off(plain)
-    cell = CELLS[unseen][audit.verdicts_of(CELLS[unseen]) == rc.Verdict.DETERMINED][0]
+    cell = CELLS[unseen][audit.decided.verdicts_of(CELLS[unseen]) == rc.Verdict.DETERMINED][0]
     certificate = audit.certificate(cell.tolist())
     hidden = audit.choice.fit.latent(certificate.cells)
     assert hidden is not None
@@ -108,7 +108,7 @@ def test_chances_add_on_log_odds_and_stay_between_the_two_values() -> None:
     chance = np.repeat(1 / (1 + np.exp(-2 * sums(1))), 25)
     audit = rc.audit(rc.Design.from_cells(rows, 1.0 + (rng.random(len(rows)) < chance)))
     assert audit.choice.name == "logit"
-    values = audit.predict(CELLS)
+    values = audit.values.predict(CELLS)
     assert values.min() >= 1
     assert values.max() <= 2
     assert np.corrcoef(values, 1 / (1 + np.exp(-2 * sums(1))))[0, 1] > 0.98
@@ -117,8 +117,8 @@ def test_chances_add_on_log_odds_and_stay_between_the_two_values() -> None:
 def test_verdicts_are_those_of_the_order_but_for_the_range() -> None:
     table, unseen = design("link")
     audit = rc.audit(table, structure="link")
-    plain = audit.identification.verdicts_of(CELLS[unseen])
-    bent = verdicts_under(audit.choice, audit.identification, CELLS[unseen])
+    plain = audit.decided.identification.verdicts_of(CELLS[unseen])
+    bent = verdicts_under(audit.choice, audit.decided.identification, CELLS[unseen])
     moved = bent != plain
     assert set(bent[moved]) <= {rc.Verdict.BEYOND}
     hidden = audit.choice.fit.latent(CELLS[unseen])
@@ -132,11 +132,11 @@ def test_products_too_large_to_list_have_estimated_counts() -> None:
     effects = rng.normal(size=(6, 12))
     total = effects[np.arange(6), cells].sum(axis=1)
     audit = rc.audit(rc.Design.from_cells(cells, np.tanh(total / 3), sizes=(12,) * 6), structure="link")
-    counts, verdict = audit.counts, rc.Verdict.BEYOND
+    counts, verdict = audit.decided.counts, rc.Verdict.BEYOND
     assert not counts.exact
     assert counts.total == sum(counts.by_verdict.values()) == 12**6
     some = rng.integers(0, 12, (20_000, 6))
-    share = float(np.mean(audit.verdicts_of(some) == verdict))
+    share = float(np.mean(audit.decided.verdicts_of(some) == verdict))
     assert counts.low[verdict] - 2e4 <= share * counts.total <= counts.high[verdict] + 2e4
 
 
@@ -164,7 +164,7 @@ def test_separated_chances_are_said_to_be_at_their_limit() -> None:
     audit = rc.audit(rc.Design.from_cells(rows, won.astype(float), sizes=(6, 6)), structure="logit")
     text = audit.explain([0, 0])
     assert "determined at one: the seen outcomes are separated" in text
-    assert audit.predict(np.array([[0, 0]])).tolist() == [1.0]
+    assert audit.values.predict(np.array([[0, 0]])).tolist() == [1.0]
     assert "separated" not in audit.explain([3, 3])
 
 
@@ -182,8 +182,8 @@ def test_scales_that_leave_nothing_open_keep_exact_counts() -> None:
     design = rc.Design.from_cells(cells, np.exp(total / 3), sizes=(12,) * 6)
     for name in ("log", "multiplicative"):
         audit = rc.audit(design, structure=name)
-        assert audit.counts == audit.identification.count_verdicts(audit.seed)
-        assert audit.counts.exact
+        assert audit.decided.counts == audit.decided.identification.count_verdicts(audit.seed)
+        assert audit.decided.counts.exact
 
 
 def test_open_chances_are_counted_as_disconnected() -> None:
@@ -192,8 +192,8 @@ def test_open_chances_are_counted_as_disconnected() -> None:
     won = np.random.default_rng(7).random(len(rows)) < 0.5
     won[rows[:, 0] == 0], won[rows[:, 1] == 0] = True, False  # one level only ever won, another only ever lost
     audit = rc.audit(rc.Design.from_cells(rows, won.astype(float), sizes=(6, 6)), structure="logit")
-    assert audit.identification.verdicts_of(np.array([[0, 0]])).tolist() == [rc.Verdict.DETERMINED]
-    assert audit.counts[rc.Verdict.DISCONNECTED] == 1
-    assert audit.counts[rc.Verdict.DETERMINED] == 0
+    assert audit.decided.identification.verdicts_of(np.array([[0, 0]])).tolist() == [rc.Verdict.DETERMINED]
+    assert audit.decided.counts[rc.Verdict.DISCONNECTED] == 1
+    assert audit.decided.counts[rc.Verdict.DETERMINED] == 0
     assert np.isnan(audit.verdicts["predicted"]).all()
     assert "separated" in audit.explain([0, 0])

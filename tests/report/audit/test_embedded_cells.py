@@ -95,8 +95,8 @@ class TestWholeTables:
         assert data["whole"]
         assert len(codes) == np.prod([len(levels) for _, levels in data["factors"]]) == np.prod(audit.design.sizes)
         counts = np.bincount(codes, minlength=IMPOSSIBLE)
-        assert [int(counts[verdict]) for verdict in Verdict] == [audit.counts[verdict] for verdict in Verdict]
-        assert (codes[numbers(audit, audit.listing.cells)] == audit.codes).all()
+        assert [int(counts[verdict]) for verdict in Verdict] == [audit.decided.counts[verdict] for verdict in Verdict]
+        assert (codes[numbers(audit, audit.decided.listing.cells)] == audit.decided.codes).all()
         assert [words[0] for words in data["verdicts"]] == [verdict.word for verdict in Verdict]
 
     def test_seen_cells_have_their_outcomes_and_weights(self, found: tuple[rc.Audit, dict[str, Any]]) -> None:
@@ -116,9 +116,9 @@ class TestWholeTables:
     def test_values_and_ranges_are_the_audits(self, found: tuple[rc.Audit, dict[str, Any]]) -> None:
         audit, data = found
         values, table = data["values"], audit.verdicts
-        rows = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+        rows = np.flatnonzero(audit.decided.codes == Verdict.DETERMINED)
         cells = np.flatnonzero(codes_of(data) == 1) if values["cells"] is None else np.cumsum(values["cells"])
-        places = np.searchsorted(cells, numbers(audit, audit.listing.cells[rows]))
+        places = np.searchsorted(cells, numbers(audit, audit.decided.listing.cells[rows]))
         names = {
             "predicted": "predicted",
             "error": "standard error",
@@ -129,9 +129,9 @@ class TestWholeTables:
         shown = {name: column(values[name]) for name in names if name in values}
         if "low" in shown and "high" not in shown:
             shown["high"] = 2 * shown["predicted"] - shown["low"]
-        assert ("leverage" in shown) == (audit.fit is None)
+        assert ("leverage" in shown) == (audit.values.fit is None)
         for name, own in names.items():
-            if name == "leverage" and audit.fit is not None:
+            if name == "leverage" and audit.values.fit is not None:
                 continue
             expected = table[own][rows] if own in table.columns else np.full(len(rows), np.nan)
             assert (name in shown) == bool(np.isfinite(expected).any())
@@ -165,14 +165,14 @@ def test_of_a_table_too_large_some_listed_cells_are_carried_along() -> None:
     data = embedded_cells(audit, VerdictMap(audit))
     count = MAX_LEVELS_EMBEDDED // 6
     assert (data["whole"], data["sums"], data["seen"]) == (False, False, [])
-    rows = np.unique(np.linspace(0, len(audit.codes) - 1, count).astype(int))
-    assert (codes_of(data) == audit.codes[rows]).all()
+    rows = np.unique(np.linspace(0, len(audit.decided.codes) - 1, count).astype(int))
+    assert (codes_of(data) == audit.decided.codes[rows]).all()
     assert "5,000 of 10,000 listed unseen combinations" in data["note"]
     assert all(panel["labels"][0] and panel["labels"][1] for panel in data["panels"])
     for place, text in enumerate(data["levels"]):
         named = np.array(data["factors"][place][1])[np.frombuffer(b64decode(text), dtype="<u2")]
         labels = np.array(audit.design.factors[place].labels)
-        assert (named == labels[audit.listing.cells[rows, place]]).all()
+        assert (named == labels[audit.decided.listing.cells[rows, place]]).all()
 
 
 def test_asking_gives_the_certificates_that_the_report_writes_out() -> None:

@@ -158,7 +158,7 @@ def test_map_counts_every_cell_of_the_product_once_per_pair(make: type[rc.Audit]
     pairs = set(zip(table["factor"].tolist(), table["other factor"].tolist(), strict=True))
     for first, second in pairs:
         rows = table.where((table["factor"] == first) & (table["other factor"] == second))
-        assert {v: int(rows[v.word].sum()) for v in Verdict} == audit.counts.by_verdict
+        assert {v: int(rows[v.word].sum()) for v in Verdict} == audit.decided.counts.by_verdict
 
 
 @pytest.mark.parametrize("make", [blocks, three_factors, pair, large])
@@ -204,8 +204,8 @@ def test_many_levels_are_binned_without_losing_cells() -> None:
 
 def test_additivity_table_is_the_check_cell_by_cell() -> None:
     audit = three_factors()
-    assert audit.additivity is not None
-    check = audit.additivity.orders[0]
+    assert audit.structure.additivity is not None
+    check = audit.structure.additivity.orders[0]
     table = AdditivityFigure(audit).table
     assert len(table) == check.tested
     assert np.sqrt(np.mean(table["difference"] ** 2)) == pytest.approx(check.error)

@@ -34,7 +34,7 @@ def test_every_face_says_what_cannot_exist(audit: rc.Audit) -> None:
     assert SAID in " ".join(audit.summary.split())
     assert SAID in page(audit)
     assert SAID in notebook(audit)
-    record = json.loads(audit_json(audit, audit.suggest(2)))
+    record = json.loads(audit_json(audit, audit.plan(2)))
     assert record["possible"] == {"cells": 40, "impossible": 40, "list": ""}
     assert [(item["child"], item["parent"], item["inferred"]) for item in record["nesting"]] == [
         ("plant", "treatment", True)
@@ -42,7 +42,7 @@ def test_every_face_says_what_cannot_exist(audit: rc.Audit) -> None:
 
 
 def test_counts_coverage_and_lists_leave_them_out(audit: rc.Audit) -> None:
-    assert (audit.counts.total, len(audit.verdicts), audit.coverage.product) == (40, 5, 40)
+    assert (audit.decided.counts.total, len(audit.verdicts), audit.coverage.product) == (40, 5, 40)
     pairs = {row["factors"]: (row["seen"], row["possible"]) for row in audit.coverage.ways.rows() if row["t"] == 2}
     assert pairs["plant × treatment"] == (8, 8)
     assert pairs["treatment × dose"] == (10, 10)

@@ -91,7 +91,7 @@ class Outputs:
 
 
 def outputs(audit: rc.Audit, folder: Any, models: rc.Table | None = None) -> Outputs:
-    plan = audit.suggest(3)
+    plan = audit.plan(3)
     audit.verdicts.to_csv(folder / "verdicts.csv")
     with (folder / "verdicts.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))

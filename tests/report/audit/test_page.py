@@ -229,15 +229,15 @@ class TestEveryReport:
         assert "`" not in text
         assert verdict_sentence(audit) in text
         assert additivity_sentence(audit) in text
-        assert decision_sentence(audit.identification) in text
-        assert count_sentence(audit.counts) in text
-        assert listing_sentence(audit.listing) in text
+        assert decision_sentence(audit.decided.identification) in text
+        assert count_sentence(audit.decided.counts) in text
+        assert listing_sentence(audit.decided.listing) in text
         for verdict in Verdict:
-            assert number(audit.counts[verdict]) in text
+            assert number(audit.decided.counts[verdict]) in text
 
     def test_says_why_there_are_no_certificates(self, shown: tuple[rc.Audit, str, Outline]) -> None:
         audit, text, outline = shown
-        listed, known = 'class="certificates"' in text, bool((audit.codes == Verdict.DETERMINED).any())
+        listed, known = 'class="certificates"' in text, bool((audit.decided.codes == Verdict.DETERMINED).any())
         assert ("no listed unseen combination is determined" in outline.text) == (not known)
         assert ("No short sum was found for the combinations tried" in outline.text) == (known and not listed)
 

@@ -26,10 +26,10 @@ def audit() -> rc.Audit:
 
 
 def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
-    text = audit_json(audit, audit.suggest(3))
+    text = audit_json(audit, audit.plan(3))
     document = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     assert {verdict.word: document["counts"][verdict.word] for verdict in Verdict} == {
-        verdict.word: audit.counts[verdict] for verdict in Verdict
+        verdict.word: audit.decided.counts[verdict] for verdict in Verdict
     }
     assert document["factors"] == [
         {"name": "lab", "levels": 5, "scale": "labels"},
@@ -37,16 +37,16 @@ def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
         {"name": "dose", "levels": 3, "scale": "labels"},
     ]
     assert [item["code"] for item in document["findings"]] == [item.code for item in audit.findings]
-    assert document["additivity"]["state"] == audit.additivity.state
-    assert document["additivity"]["lack_of_fit"]["p_value"] == audit.additivity.lack_of_fit.p_value
+    assert document["additivity"]["state"] == audit.structure.additivity.state
+    assert document["additivity"]["lack_of_fit"]["p_value"] == audit.structure.additivity.lack_of_fit.p_value
     assert len(document["verdicts"]) == len(audit.verdicts)
-    assert document["listing"]["note"] == listing_sentence(audit.listing)
+    assert document["listing"]["note"] == listing_sentence(audit.decided.listing)
     assert document["recombine"] == rc.__version__
     assert document["libraries"]["numpy"] == np.__version__
 
 
 def test_suggestions_carry_their_numbers(audit):
-    plan = audit.suggest(2)
+    plan = audit.plan(2)
     cells = json.loads(audit_json(audit, plan))["suggestions"]["cells"]
     assert [tuple(cell["cell"]) for cell in cells] == [("lab", "day", "dose")] * 2
     assert [cell["gain"] for cell in cells] == [pick.gain for pick in plan.picks]

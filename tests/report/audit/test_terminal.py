@@ -30,12 +30,12 @@ def shown(audit: rc.Audit, width: int = 100, **parts) -> str:
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_is_wider_than_the_screen(flights, width):
-    lines = shown(flights, width, plan=flights.suggest(3)).splitlines()
+    lines = shown(flights, width, plan=flights.plan(3)).splitlines()
     assert max(len(line) for line in lines) <= width
 
 
 def test_headings_come_in_the_order_of_the_questions(flights):
-    text = shown(flights, plan=flights.suggest(2))
+    text = shown(flights, plan=flights.plan(2))
     headings = [
         "Recombine audit of flights.csv",
         "All combinations: 4,896 cells, 388 seen (7.9 %), 4,508 not",
@@ -85,7 +85,7 @@ def test_level_names_that_look_like_markup_stay_text():
 
     frame = pd.DataFrame(frame_cells, columns=["tag", "[bold]kind"])
     audit = rc.audit(rc.Design.from_frame(frame, factors=["tag", "[bold]kind"]))
-    text = shown(audit, plan=audit.suggest(1))
+    text = shown(audit, plan=audit.plan(1))
     assert "[bold]kind" in text
     assert "[/]y · b" in text
 
@@ -127,16 +127,16 @@ def test_a_sample_says_so_and_rounds():
 
 def test_forbidden_cells_and_costs_show_in_the_plan():
     audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2]], names=["a", "b"]))
-    text = shown(audit, plan=audit.suggest(2, cost={(2, 0): 3.0, (2, 1): 4.0, (0, 2): 4.0, (1, 2): 4.0}))
+    text = shown(audit, plan=audit.plan(2, cost={(2, 0): 3.0, (2, 1): 4.0, (0, 2): 4.0, (1, 2): 4.0}))
     assert "1 well-chosen cell would determine everything." in text
     assert "cost 3" in text
-    stuck = audit.suggest(2, forbidden=[{"a": 2}, {"b": 2}])
+    stuck = audit.plan(2, forbidden=[{"a": 2}, {"b": 2}])
     assert "stay open whatever is collected" in " ".join(shown(audit, plan=stuck).split())
 
 
 def test_nothing_left_to_collect_is_said():
     audit = rc.audit(rc.Design.from_cells(every_cell((2, 2))))
-    assert "You have enough combinations: every one was seen." in shown(audit, plan=audit.suggest(2))
+    assert "You have enough combinations: every one was seen." in shown(audit, plan=audit.plan(2))
 
 
 def test_shortcut_accuracy_is_shown():

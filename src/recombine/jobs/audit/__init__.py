@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
+    from recombine.jobs.audit import parts as parts
     from recombine.jobs.audit.additivity import AdditivityCheck as AdditivityCheck
     from recombine.jobs.audit.additivity import check_additivity as check_additivity
     from recombine.jobs.audit.audit import Audit as Audit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,68 +10,58 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
 from recombine.design.scaling import place_cell
-from recombine.errors import InputError, SolverError
+from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
-from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
+from recombine.jobs.audit.additivity import check_additivity
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.fitted_networks import obstacle
 from recombine.jobs.audit.forecast import Forecast, forecast
-from recombine.jobs.audit.left_out_cells import determined_values, fit_order, held_out_errors
-from recombine.jobs.audit.noise import cell_noise, pooled_variance
+from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.audit.parts.assumed import AssumedStructure
+from recombine.jobs.audit.parts.decided import Decided
+from recombine.jobs.audit.parts.values import Values
 from recombine.jobs.audit.ranges import (
-    CellRanges,
-    Ranges,
-    cell_ranges,
-    listed_leverage,
-    measure_ranges,
-    outside_two_values,
     unsolved_sentence,
 )
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
-from recombine.jobs.listing import Listing, ListingKind, choose_cells, level_columns
-from recombine.jobs.near import departures_statement
+from recombine.jobs.listing import choose_cells, level_columns
 from recombine.jobs.outputs import render, widget
-from recombine.jobs.structure.choice import Choice, choose_structure, counts_under, verdicts_under
-from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
+from recombine.jobs.structure.choice import Choice, choose_structure
 from recombine.jobs.structure.open_cells import beyond_words
 from recombine.output_files import check_file, write_whole
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
-from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.certificate import Certificate
-from recombine.theory.identification.counts import Counts
-from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.identification.leverage import Leverage
-from recombine.theory.identification.scaled.routes import leverage_for
+from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 from recombine.writing import written_count
 
 if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
-    from recombine.jobs.matters import WhatMatters
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """What the seen cells of a design say about the unseen ones. Make one with `recombine.audit`.
 
     Attributes
     ----------
-    design : Design
-    choice : Choice
-        The structure that verdicts and values assume, and how it was chosen.
-    listing : Listing
-        The unseen cells that are listed, and how they were chosen.
-    identification, first : Identification
-        The verdict engine at ``order`` and at order 1.
-    importance : Importance or None
-        How much each cell matters, if that was said.
+    decided : Decided
+        Which cells are listed, their verdicts, counts and leverages.
+    values : Values
+        The values that follow, and their ranges.
+    structure : AssumedStructure
+        What is assumed of effects, and whether it holds.
+    coverage : Coverage
+        What the training rows cover.
+    forecast : Forecast
+        What networks will do.
 
     Examples
     --------
@@ -80,153 +69,69 @@ class Audit:
     Audit(colour × shape, order 1; 3 of 4 cells seen)
     """
 
-    design: Design
-    choice: Choice
-    listing: Listing
-    identification: Identification
-    first: Identification
-    seed: int = 0
-    importance: Importance | None = None
+    decided: Decided
+
+    @property
+    def design(self) -> Design:
+        """The design, with the levels of targets."""
+        return self.decided.design
+
+    @property
+    def choice(self) -> Choice:
+        """The structure that verdicts and values assume, and how it was chosen."""
+        return self.decided.choice
 
     @property
     def order(self) -> int:
         """Most factors that interact in the structure that verdicts assume."""
         return self.choice.order
 
-    @cached_property
-    def counts(self) -> Counts:
-        """Verdict counts over all cells that can exist, under the chosen structure."""
-        cells, whole = self.listing.typical, self.listing.kind is ListingKind.ALL_UNSEEN
-        return counts_under(self.choice, self.identification, self.design, cells, whole, self.seed)
-
-    @cached_property
-    def first_counts(self) -> Counts:
-        """Verdict counts over all cells that can exist, at order 1."""
-        return self.counts if self.order == 1 else self.first.count_verdicts(self.seed)
-
-    @cached_property
-    def codes(self) -> IntArray:
-        """Verdict codes of the listed cells, shape (T,)."""
-        return self.verdicts_of(self.listing.cells)
-
-    @cached_property
-    def matters(self) -> WhatMatters | None:
-        """The importance of cells by verdict; None where all matter alike."""
-        if self.importance is None:
-            return None
-        from recombine.jobs.matters import weigh_verdicts
-
-        return weigh_verdicts(self.importance, self.design, self.listing, self.codes, self.verdicts_of)
-
-    def verdicts_of(self, cells: IntArray) -> IntArray:
-        """Return the verdict codes of ``cells`` (N, C) under the chosen structure, (N,)."""
-        return verdicts_under(self.choice, self.identification, cells)
-
-    @cached_property
-    def leverage(self) -> FloatArray:
-        """Leverage of the listed cells, (T,); NaN where not determined, and but for a few where each takes a solve."""
-        return listed_leverage(self._leverage, self.listing.cells, self.codes)
-
-    def leverage_of(self, cells: IntArray) -> FloatArray:
-        """Return the leverage of determined or seen ``cells`` (N, C): variance in units of one measurement's, (N,).
-
-        Each seen cell counts as its `Design.precision`, the number of measurements behind its mean.
-        """
-        return self._leverage.of(cells)
-
-    @cached_property
-    def _leverage(self) -> Leverage:
-        design, engine = self.design, self.identification
-        return leverage_for(engine.features, design.seen, design.precision[design.train], engine.rank)
-
-    @cached_property
-    def fit(self) -> AdditiveFit | None:
-        """The additive model of the asked order fitted to the seen cells by precision; None without an outcome."""
-        return None if self.design.outcome is None else fit_order(self.design, self.order, self._leverage)
-
-    @cached_property
-    def _first_fit(self) -> AdditiveFit:
-        """The same at order 1, with an outcome."""
-        return self.fit if self.order == 1 and self.fit is not None else fit_order(self.design, 1)
-
-    def predict(self, cells: IntArray) -> FloatArray:
-        """Return values of ``cells`` (N, C) under the chosen structure, (N,); only those of determined ones follow."""
-        model = self.choice.fit or self.fit
-        if model is None:
-            raise InputError("values need an outcome; name its column with --outcome")
-        return model.predict(cells)
-
-    @cached_property
-    def predictions(self) -> FloatArray | None:
-        """Values of the listed cells under the chosen structure, shape (T,); NaN where nothing follows.
-
-        Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
-        """
-        return None if self._sums is None else self.design.bounded(self._sums)
-
-    @cached_property
-    def _sums(self) -> FloatArray | None:
-        """Values at the listed cells, not yet kept between an outcome's two values."""
-        if self.fit is None:
-            return None
-        return determined_values(self.predict, self.listing.cells, self.codes)
+    @property
+    def seed(self) -> int:
+        """What fixes every random choice."""
+        return self.decided.seed
 
     @property
-    def beyond(self) -> BoolArray:
-        """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
-        return outside_two_values(self.design, self._sums, len(self.codes))
+    def importance(self) -> Importance | None:
+        """How much each cell matters, if that was said."""
+        return self.decided.importance
 
     @cached_property
-    def ranges(self) -> Ranges | HeldOutRanges | None:
-        """What the seen cells' own misses say about the values of others; None without an outcome or leverages."""
-        if not self.choice.structure.is_sum:
-            return held_out_ranges(self.design, self.choice)
-        if self.fit is None or self._leverage.solved_singly:
-            return None
-        pooled = pooled_variance(self.design)
-        # Where floating point cannot invert the seen cells, values are given without error or range.
-        with suppress(SolverError):
-            return measure_ranges(self.design, self.fit, self._leverage, None if pooled is None else pooled[0])
-        return None
+    def values(self) -> Values:
+        """The values that follow, and their ranges."""
+        return Values(self.decided)
 
-    def ranges_of(self, cells: IntArray, leverage: FloatArray | None = None) -> CellRanges:
-        """Return predicted value, standard error and 90 % range of ``cells`` (N, C); NaN where nothing follows.
-
-        ``leverage`` saves the work where it is known already, NaN for cells that are not determined.
-        """
-        known = self.verdicts_of(cells) <= Verdict.DETERMINED
-        predicted = None if self.fit is None else self.predict(cells[known])
-        return cell_ranges(self.design, self.ranges, predicted, cells, known, leverage)
+    @cached_property
+    def structure(self) -> AssumedStructure:
+        """What is assumed of effects, and whether it holds."""
+        return AssumedStructure(self.values)
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
         """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
-        found = [self.coverage.left_out, "" if self.additivity is None else self.additivity.left_out]
-        known = np.isfinite(self.leverage[self.codes <= Verdict.DETERMINED])
-        return tuple(sentence for sentence in [*found, unsolved_sentence(self._leverage, known)] if sentence)
-
-    @cached_property
-    def departures_statement(self) -> str:
-        """What follows by number of departures from the commonest cell, where seen cells are near it; else empty."""
-        return departures_statement(self.design, self.identification)
+        decided, additivity = self.decided, self.structure.additivity
+        solved = np.isfinite(decided.leverage[decided.codes <= Verdict.DETERMINED])
+        sentences = [self.coverage.left_out, "" if additivity is None else additivity.left_out]
+        return tuple(filter(None, [*sentences, unsolved_sentence(decided.leverages, solved)]))
 
     @cached_property
     def verdicts(self) -> Table:
         """The listed cells with their verdicts and leverage; given an outcome, the value that follows and its range."""
+        decided, cells = self.decided, self.decided.listing.cells
         words = np.array([verdict.word for verdict in Verdict], dtype=object)
-        columns: dict[str, Any] = {"verdict": words[self.codes]}
-        if self.matters is not None:
-            columns["importance"] = self.matters.weights
+        columns: dict[str, Any] = {"verdict": words[decided.codes]}
+        if decided.matters is not None:
+            columns["importance"] = decided.matters.weights
         if self.order > 1:
-            columns["verdict at order 1"] = words[self.first.verdicts_of(self.listing.cells)]
-        columns["leverage"] = self.leverage
-        if self.fit is not None:
-            values = self.ranges_of(self.listing.cells, self.leverage)
-            columns |= {"predicted": values.predicted, "standard error": values.standard_error}
-            columns |= {"low": values.low, "high": values.high}
-        if self.beyond.any():
-            columns["sum out of range"] = self.beyond
-        return Table({**level_columns(self.design, self.listing.cells, columns), **columns})
+            columns["verdict at order 1"] = words[decided.first.verdicts_of(cells)]
+        columns["leverage"] = decided.leverage
+        if self.values.fit is not None:
+            ranges = self.values.ranges_of(cells, decided.leverage)
+            columns |= {"predicted": ranges.predicted, "standard error": ranges.standard_error}
+            columns |= {"low": ranges.low, "high": ranges.high}
+        if self.values.beyond.any():
+            columns["sum out of range"] = self.values.beyond
+        return Table({**level_columns(self.design, cells, columns), **columns})
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -234,32 +139,16 @@ class Audit:
         return cover(self.design)
 
     @cached_property
-    def additivity(self) -> AdditivityCheck | None:
-        """Whether effects add, checked on the seen cells; None without an outcome."""
-        if self.design.outcome is None:
-            return None
-        orders = tuple(sorted({1, 2, self.order}))
-        fits = {1: self._first_fit} | ({} if self.fit is None else {self.order: self.fit})
-        return check_additivity(self.design, orders, self.seed, asked=self.order, fits=fits)
-
-    @cached_property
-    def held_out_errors(self) -> Table | None:
-        """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
-        if self.fit is None or self.design.train.all():
-            return None
-        codes = self.verdicts_of(self.design.held_out)
-        return held_out_errors(self.design, codes, determined_values(self.predict, self.design.held_out, codes))
-
-    @cached_property
     def forecast(self) -> Forecast:
         """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
-        plain = self.design.labelled
-        if plain is not self.design and not obstacle(self.design):
+        design, unseen, plain = self.design, self.decided.listing.typical, self.design.labelled
+        if plain is not design and not obstacle(design):
             again = check_additivity(plain, (1,), self.seed).at(1)
-            return forecast(plain, self.listing.typical, check=again, seed=self.seed)
-        check = None if self.additivity is None else self.additivity.at(1)
-        fit = None if self.design.outcome is None else self._first_fit
-        return forecast(self.design, self.listing.typical, first=self.first, check=check, fit=fit, seed=self.seed)
+            return forecast(plain, unseen, check=again, seed=self.seed)
+        additivity = self.structure.additivity
+        check = None if additivity is None else additivity.at(1)
+        fit = self.values.first_fit
+        return forecast(design, unseen, first=self.decided.first, check=check, fit=fit, seed=self.seed)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -276,12 +165,12 @@ class Audit:
         found, codes = self._asked(cell)
         if reason := why_impossible(found.design, codes):
             raise InputError(f"{found.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
-        return found.identification.certificate_of(tuple(codes.tolist()))
+        return found.decided.identification.certificate_of(tuple(codes.tolist()))
 
     def _asked(self, cell: Cell | int) -> tuple[Audit, IntArray]:
         """The codes of a cell and the audit that knows its levels: a new one if it has a new value on a scale."""
         if isinstance(cell, int):
-            return self, self.listing.cells[cell]
+            return self, self.decided.listing.cells[cell]
         design, codes = place_cell(self.design, cell)
         return self if design is self.design else audit(design, self.order, seed=self.seed), codes
 
@@ -290,7 +179,7 @@ class Audit:
         known, codes = self._asked(cell)
         return render(known, "explanation", codes)
 
-    def suggest(
+    def plan(
         self,
         k: int | None = 5,
         *,
@@ -307,7 +196,7 @@ class Audit:
             from recombine.jobs.advice.constraints import spec_constraints
 
             cost, forbidden = spec_constraints(self.design, cost, forbidden)
-        found = plan(
+        proposed = plan(
             self.design,
             self.order,
             k,
@@ -316,10 +205,12 @@ class Audit:
             self_pairs=self_pairs,
             criterion=criterion,
             seed=self.seed,
-            identification=self.identification,
+            identification=self.decided.identification,
             importance=self.importance,
         )
-        return found if found.outside else replace(found, outside=beyond_words(self.choice, self.counts))
+        return (
+            proposed if proposed.outside else replace(proposed, outside=beyond_words(self.choice, self.decided.counts))
+        )
 
     def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
         """Score other models on held-out seen cells, by verdict; see `recombine.jobs.audit.rivals.compare_models`."""
@@ -404,10 +295,11 @@ def audit(
     if targets is not None:
         design, asked = design.encode(targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)
-    found = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
+    engine = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
     weights = None
     if importance is not None:
         from recombine.jobs.importance import read_importance
 
         weights = read_importance(importance, design)
-    return Audit(design, choice, choose_cells(design, asked, seed, weights), found, first, seed, weights)
+    listing = choose_cells(design, asked, seed, weights)
+    return Audit(Decided(design, choice, listing, engine, first, seed, weights))

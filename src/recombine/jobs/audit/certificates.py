@@ -86,13 +86,13 @@ def cells_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[tuple[i
     >>> cells_to_show(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
     [(0, 'the only one')]
     """
-    known = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+    known = np.flatnonzero(audit.decided.codes == Verdict.DETERMINED)
     if len(known) == 1:
         return [(int(known[0]), REASONS[0])]
-    leverage = audit.leverage[known]
+    leverage = audit.decided.leverage[known]
     shaky = known[np.argsort(-leverage, kind="stable")]
     safe = known[np.argsort(leverage, kind="stable")]
-    held = contains(canonical(audit.design.held_out, audit.design.symmetric), audit.listing.cells[shaky])
+    held = contains(canonical(audit.design.held_out, audit.design.symmetric), audit.decided.listing.cells[shaky])
     queues = list(zip((shaky[held], shaky, safe), REASONS[1:], strict=True))
     return _in_turn(audit, queues, min(count, len(known)))
 
@@ -113,14 +113,14 @@ def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
     candidates = candidates[~np.isin(candidates, used)]
     if not len(candidates):
         return None
-    cells = audit.listing.cells
+    cells = audit.decided.listing.cells
     repeats = [(cells[used] == cells[row]).sum() for row in candidates]
     return int(candidates[int(np.argmin(repeats))])
 
 
 def certificates_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[ShownCertificate]:
     """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
-    affordable, found = _affordable(audit), audit.identification
+    affordable, found = _affordable(audit), audit.decided.identification
     slow = len(found.seen) > SLOW_CELLS and len(found.null.columns) > SLOW_CONJUNCTIONS
     if affordable and slow and found.route is not Route.GRAPH:
         count = min(count, SLOW_CERTIFICATES_SHOWN)
@@ -132,7 +132,7 @@ def certificates_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[
 
 def _affordable(audit: Audit) -> bool:
     """Whether any certificate is quickly found: on large designs some run over hundreds of cells."""
-    found = audit.identification
+    found = audit.decided.identification
     small = len(found.seen) <= MAX_CELLS_SEARCHED_ALL or len(found.null.columns) <= MAX_CONJUNCTIONS_SEARCHED_ALL
     return found.route is Route.GRAPH or small
 
@@ -145,9 +145,13 @@ def _all_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, 
 
 def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
     """Look for a cube of seen cells, which is quick at any size; without one, among all seen cells a few times."""
-    features, seen, searches = audit.identification.features, audit.identification.seen, MAX_FULL_SEARCHES
+    features, seen, searches = (
+        audit.decided.identification.features,
+        audit.decided.identification.seen,
+        MAX_FULL_SEARCHES,
+    )
     for row, reason in rows:
-        cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
+        cell = canonical(audit.decided.listing.cells[[row]], features.symmetric)[0]
         corners = [*cube_terms(features, seen, cell)]
         if not corners and len(features.sizes) > MAX_FACTORS_SEARCHED:
             continue
@@ -164,22 +168,23 @@ def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
     """Return the seen cells that share most levels with ``cell`` (C,)."""
     shared = (audit.design.seen == cell).sum(axis=1)
     return SeenCells(
-        audit.identification.features, audit.design.seen[np.argsort(-shared, kind="stable")[:MAX_NEARBY_SEARCHED]]
+        audit.decided.identification.features,
+        audit.design.seen[np.argsort(-shared, kind="stable")[:MAX_NEARBY_SEARCHED]],
     )
 
 
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
     design, places = audit.design, certificate_places(audit, found)
     observed = _added_outcomes(audit, places)
-    value = audit.ranges_of(audit.listing.cells[[row]], audit.leverage[[row]])
+    value = audit.values.ranges_of(audit.decided.listing.cells[[row]], audit.decided.leverage[[row]])
     return ShownCertificate(
-        design.label(audit.listing.cells[row]),
+        design.label(audit.decided.listing.cells[row]),
         reason,
         certificate_terms(audit, found)[:MAX_TERMS_WRITTEN],
         max(len(found) - MAX_TERMS_WRITTEN, 0),
         certificate_variance(audit, found),
         None if observed is None else found.value(observed),
-        float(audit.leverage[row]),
+        float(audit.decided.leverage[row]),
         None if design.outcome is None else float(value.predicted[0]),
         float(value.standard_error[0]),
         float(value.low[0]),
@@ -240,6 +245,6 @@ def _measured(audit: Audit, row: int) -> float | None:
     if design.outcome is None:
         return None
     held = canonical(design.held_out, design.symmetric)
-    cell = canonical(audit.listing.cells[[row]], design.symmetric)
+    cell = canonical(audit.decided.listing.cells[[row]], design.symmetric)
     places = np.flatnonzero((held == cell).all(axis=1))
     return float(design.outcome[~design.train][places[0]]) if len(places) else None

@@ -47,21 +47,21 @@ def cells_to_map(audit: Audit) -> MappedCells:
     design = audit.design
     if not design.possible.whole and design.possible.span <= MAX_MAPPED_CELLS:
         cells = design.possible.cells()
-        return MappedCells(cells, audit.verdicts_of(cells), True)
+        return MappedCells(cells, audit.decided.verdicts_of(cells), True)
     if design.possible.whole and product_size(design.sizes) <= MAX_MAPPED_CELLS:
         cells = every_cell(design.sizes)
-        codes = audit.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
+        codes = audit.decided.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
         if not audit.choice.structure.is_sum:
-            codes = audit.verdicts_of(cells)
+            codes = audit.decided.verdicts_of(cells)
         if design.symmetric:
             kept = (canonical(cells, design.symmetric) == cells).all(axis=1)
             cells, codes = cells[kept], codes[kept]
         return MappedCells(cells, codes, True)
-    plain = audit.listing.plain
-    rows = np.arange(len(audit.codes)) if plain is None else plain
-    rows = rows[audit.codes[rows] != Verdict.SEEN]
-    cells = np.vstack([design.seen, audit.listing.cells[rows]])
-    codes = np.concatenate([np.full(len(design.seen), Verdict.SEEN), audit.codes[rows]])
+    plain = audit.decided.listing.plain
+    rows = np.arange(len(audit.decided.codes)) if plain is None else plain
+    rows = rows[audit.decided.codes[rows] != Verdict.SEEN]
+    cells = np.vstack([design.seen, audit.decided.listing.cells[rows]])
+    codes = np.concatenate([np.full(len(design.seen), Verdict.SEEN), audit.decided.codes[rows]])
     return MappedCells(cells, codes, False)
 
 
@@ -92,16 +92,16 @@ def sureness_of(audit: Audit, mapped: MappedCells) -> Sureness | None:
     unseen = mapped.codes != Verdict.SEEN
     if not unseen.any() or (mapped.codes[unseen] != Verdict.DETERMINED).any():
         return None
-    cells, leverage = audit.listing.cells, audit.leverage
-    if audit.listing.kind is ListingKind.TARGETS:
+    cells, leverage = audit.decided.listing.cells, audit.decided.leverage
+    if audit.decided.listing.kind is ListingKind.TARGETS:
         cells, leverage = mapped.cells[unseen], np.full(int(unseen.sum()), np.nan)
         # Too many columns for an inverse, or one that cannot be had: nothing is known of so many cells.
         with suppress(SolverError, InputError):
-            leverage = audit.leverage_of(cells) if len(cells) <= MOST_WEIGHED else leverage
+            leverage = audit.decided.leverage_of(cells) if len(cells) <= MOST_WEIGHED else leverage
     known = ~np.isnan(leverage)
     if 2 * int(known.sum()) < len(cells):
         return None
-    errors = audit.ranges_of(cells[known], leverage[known]).standard_error
+    errors = audit.values.ranges_of(cells[known], leverage[known]).standard_error
     if np.isnan(errors).any():
         return Sureness("leverage", cells[known], leverage[known])
     return Sureness("standard error", cells[known], errors)
@@ -207,7 +207,7 @@ def level_order(audit: Audit) -> list[IntArray]:
 
 def _alike(audit: Audit) -> list[IntArray]:
     """Number the levels of each factor by their value under a random function that vanishes on all seen cells."""
-    null = audit.first.null
+    null = audit.decided.first.null
     found = []
     for place, size in enumerate(audit.design.sizes):
         if place in null.features.following:

@@ -79,8 +79,8 @@ class CellMap:
 
 def listed_map(audit: Audit) -> CellMap:
     """Return the verdicts of all cells that an audit lists, seen ones included."""
-    cells, codes = audit.listing.cells, audit.codes
-    if audit.listing.kind is ListingKind.ALL_UNSEEN:
+    cells, codes = audit.decided.listing.cells, audit.decided.codes
+    if audit.decided.listing.kind is ListingKind.ALL_UNSEEN:
         seen = audit.design.seen
         cells = np.vstack([cells, seen])
         codes = np.concatenate([codes, np.full(len(seen), int(Verdict.SEEN))])
@@ -104,7 +104,7 @@ def cells_record(audit: Audit) -> dict[str, str]:
     >>> cells_record(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
     {'of': 'all cells', 'runs': '3s1d'}
     """
-    design, listed = audit.design, audit.listing
+    design, listed = audit.design, audit.decided.listing
     if obstacle := _obstacle(audit):
         return {"of": "none", "obstacle": obstacle}
     return {
@@ -114,7 +114,7 @@ def cells_record(audit: Audit) -> dict[str, str]:
 
 
 def _obstacle(audit: Audit) -> str:
-    design, listed = audit.design, audit.listing
+    design, listed = audit.design, audit.decided.listing
     doubled = [factor.name for factor in design.factors if len(set(factor.labels)) < len(factor.labels)]
     if doubled:
         return f"two levels of factor {doubled[0]!r} are written alike"

@@ -10,17 +10,18 @@ from recombine.jobs.findings.finding import FindingEvidence, FindingKind
 from recombine.writing import few_digits
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.assumed import AssumedStructure
 
 
-class AdditivityFinding(FindingKind["Audit"]):
+class AdditivityFinding(FindingKind["AssumedStructure"]):
     """A finding where the check of additivity at the asked order came out as ``state``."""
 
+    part = "structure"
     state: ClassVar[AdditivityState]
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    def check(self, structure: AssumedStructure) -> FindingEvidence | None:
         """Take the errors on held-out cells and the test against the replicates."""
-        additivity, order = audit.additivity, audit.order
+        additivity, order = structure.additivity, structure.choice.order
         check = None if additivity is None else additivity.at(order)
         if additivity is None or check is None or additivity.state_at(order) is not self.state:
             return None

@@ -10,31 +10,32 @@ from recombine.verdicts import Verdict
 from recombine.writing import round_estimate, written_count
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.decided import Decided
 
 
-class CellsFinding(FindingKind["Audit"]):
+class CellsFinding(FindingKind["Decided"]):
     """A finding about the cells that carry ``verdict``; none is raised where it is known that none of them matters."""
 
+    part = "decided"
     verdict: ClassVar[Verdict]
 
-    def counted(self, audit: Audit, count: int) -> dict[str, Any] | None:
+    def counted(self, decided: Decided, count: int) -> dict[str, Any] | None:
         """Return the numbers of ``count`` cells; None where there are none, or none that matters."""
-        matters = audit.matters
+        matters = decided.matters
         if not count or (matters is not None and matters.exact and not matters.count(self.verdict)):
             return None
-        targets = audit.listing.kind is ListingKind.TARGETS
+        targets = decided.listing.kind is ListingKind.TARGETS
         concerned = "" if matters is None else f"; {matters.concerned(self.verdict)}"
         return {
             "cells": count,
-            "exact": audit.counts.exact or targets,
+            "exact": decided.counts.exact or targets,
             "targets": targets,
             "concerned": concerned,
         }
 
-    def listed(self, audit: Audit) -> int:
+    def listed(self, decided: Decided) -> int:
         """Return how many listed cells carry the verdict."""
-        return int((audit.codes == self.verdict).sum())
+        return int((decided.codes == self.verdict).sum())
 
 
 def count_in_words(evidence: FindingEvidence) -> str:

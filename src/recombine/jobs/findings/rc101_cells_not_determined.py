@@ -11,7 +11,7 @@ from recombine.verdicts import Verdict
 from recombine.writing import plural
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.decided import Decided
 
 
 class CellsNotDetermined(CellsFinding):
@@ -27,14 +27,14 @@ class CellsNotDetermined(CellsFinding):
     action = "Collect the combinations that the audit suggests; no model can replace them."
     verdict = Verdict.DISCONNECTED
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    def check(self, decided: Decided) -> FindingEvidence | None:
         """Count the cells, among the targets where there are any."""
-        count = self.listed(audit) if audit.listing.kind is ListingKind.TARGETS else audit.counts[self.verdict]
-        numbers = self.counted(audit, count)
+        count = self.listed(decided) if decided.listing.kind is ListingKind.TARGETS else decided.counts[self.verdict]
+        numbers = self.counted(decided, count)
         if numbers is None:
             return None
-        needed, departures = audit.identification.deficit, audit.departures_statement
-        return FindingEvidence({**numbers, "order": audit.order, "needed": needed, "departures": departures})
+        needed, departures = decided.identification.deficit, decided.departures
+        return FindingEvidence({**numbers, "order": decided.choice.order, "needed": needed, "departures": departures})
 
     def message(self, evidence: FindingEvidence) -> str:
         """Say how many, and how few cells would settle them."""

@@ -12,10 +12,10 @@ from recombine.verdicts import Verdict
 from recombine.writing import listing
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.decided import Decided
 
 
-class LevelNeverSeen(FindingKind["Audit"]):
+class LevelNeverSeen(FindingKind["Decided"]):
     """Levels of held-out rows or targets that training lacks."""
 
     code = "RC102"
@@ -27,9 +27,11 @@ class LevelNeverSeen(FindingKind["Audit"]):
     )
     action = "Collect at least one combination with that level, or leave it out of what is asked."
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    part = "decided"
+
+    def check(self, decided: Decided) -> FindingEvidence | None:
         """Name the levels of factors that are labels; where importance is known, those of cells that matter."""
-        design, matters = audit.design, audit.matters
+        design, matters = decided.design, decided.matters
         missing = []
         for group in design.groups:
             factor = design.factors[group[0]]

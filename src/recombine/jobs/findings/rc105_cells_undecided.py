@@ -9,7 +9,7 @@ from recombine.jobs.findings.finding import FindingEvidence, Severity
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.decided import Decided
 
 
 class CellsUndecided(CellsFinding):
@@ -24,9 +24,9 @@ class CellsUndecided(CellsFinding):
     action = Verdict.UNDECIDED.text.action
     verdict = Verdict.UNDECIDED
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    def check(self, decided: Decided) -> FindingEvidence | None:
         """Count them in the product and among the listed cells."""
-        numbers = self.counted(audit, max(audit.counts[self.verdict], self.listed(audit)))
+        numbers = self.counted(decided, max(decided.counts[self.verdict], self.listed(decided)))
         return None if numbers is None else FindingEvidence(numbers)
 
     def message(self, evidence: FindingEvidence) -> str:

@@ -10,13 +10,13 @@ from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severi
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.values import Values
 
 #: Leverage above which a determined cell is called shaky: its error is over twice that of one measurement.
 SHAKY_LEVERAGE = 4.0
 
 
-class DeterminedButShaky(FindingKind["Audit"]):
+class DeterminedButShaky(FindingKind["Values"]):
     """Determined cells whose value adds up much noise."""
 
     code = "RC106"
@@ -28,24 +28,28 @@ class DeterminedButShaky(FindingKind["Audit"]):
     )
     action = "Measure again along the chain, or collect a combination that makes it shorter, before you rely on them."
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    part = "values"
+
+    def check(self, values: Values) -> FindingEvidence | None:
         """Count those above the limit and take the shakiest, with its range where there is one."""
-        matters = audit.matters
-        determined = (audit.codes == Verdict.DETERMINED) & (True if matters is None else matters.weights > 0)
-        leverage = np.where(determined, audit.leverage, np.nan)
+        decided, matters = values.decided, values.decided.matters
+        determined = (decided.codes == Verdict.DETERMINED) & (True if matters is None else matters.weights > 0)
+        leverage = np.where(determined, decided.leverage, np.nan)
         shaky = int((leverage > SHAKY_LEVERAGE).sum())
         if not shaky:
             return None
         shakiest = int(np.nanargmax(leverage))
-        ends = [float(audit.verdicts[end][shakiest]) for end in ("low", "high") if end in audit.verdicts.columns]
+        cell = decided.listing.cells[[shakiest]]
+        ranges = values.ranges_of(cell, decided.leverage[[shakiest]])
+        ends = [float(ranges.low[0]), float(ranges.high[0])]
         return FindingEvidence(
             {
                 "cells": shaky,
                 "of": int((~np.isnan(leverage)).sum()),
                 "weighted": matters is not None,
                 "largest": float(leverage[shakiest]),
-                "cell": audit.design.label(audit.listing.cells[shakiest]),
-                "range": ends if ends and np.isfinite(ends).all() else None,
+                "cell": decided.design.label(cell[0]),
+                "range": ends if np.isfinite(ends).all() else None,
             }
         )
 

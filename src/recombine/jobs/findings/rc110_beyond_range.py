@@ -15,7 +15,7 @@ from recombine.writing import plural
 if TYPE_CHECKING:
     from recombine.cells.arrays import IntArray
     from recombine.design.design import Design
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.decided import Decided
 
 
 class BeyondRange(CellsFinding):
@@ -32,15 +32,15 @@ class BeyondRange(CellsFinding):
     action = Verdict.BEYOND.text.action
     verdict = Verdict.BEYOND
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    def check(self, decided: Decided) -> FindingEvidence | None:
         """Count the cells under a curve; on scales count the listed ones and say which ranges they leave."""
-        if not audit.choice.structure.is_sum:
-            numbers = self.counted(audit, max(audit.counts[self.verdict], self.listed(audit)))
-            return None if numbers is None else FindingEvidence({**numbers, "curve": audit.choice.assumption})
-        numbers = self.counted(audit, self.listed(audit)) if audit.design.scales else None
+        if not decided.choice.structure.is_sum:
+            numbers = self.counted(decided, max(decided.counts[self.verdict], self.listed(decided)))
+            return None if numbers is None else FindingEvidence({**numbers, "curve": decided.choice.assumption})
+        numbers = self.counted(decided, self.listed(decided)) if decided.design.scales else None
         if numbers is None:
             return None
-        ranges = ranges_left(audit.design, audit.listing.cells[audit.codes == self.verdict])
+        ranges = ranges_left(decided.design, decided.listing.cells[decided.codes == self.verdict])
         words = dict.fromkeys(word for found in ranges.values() for word in found)
         return FindingEvidence({**numbers, "curve": "", "ranges": tuple(words)}, tuple(ranges))
 

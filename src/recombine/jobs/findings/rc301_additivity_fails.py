@@ -9,7 +9,7 @@ from recombine.jobs.findings.additivity_finding import AdditivityFinding
 from recombine.jobs.findings.finding import FindingEvidence, Severity
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.assumed import AssumedStructure
 
 
 class AdditivityFails(AdditivityFinding):
@@ -25,9 +25,9 @@ class AdditivityFails(AdditivityFinding):
     action = "Allow interactions with --order 2, or let --structure auto look for a scale on which effects add."
     state = AdditivityState.FAILS
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    def check(self, structure: AssumedStructure) -> FindingEvidence | None:
         """Look at the check of additivity, if it is adding that is assumed."""
-        return super().check(audit) if audit.choice.structure.is_sum else None
+        return super().check(structure) if structure.choice.structure.is_sum else None
 
 
 RC301 = AdditivityFails()

@@ -9,10 +9,10 @@ from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severi
 from recombine.writing import few_digits
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.assumed import AssumedStructure
 
 
-class AdditivityUnchecked(FindingKind["Audit"]):
+class AdditivityUnchecked(FindingKind["AssumedStructure"]):
     """Verdicts that rest on an assumption alone."""
 
     code = "RC302"
@@ -21,15 +21,18 @@ class AdditivityUnchecked(FindingKind["Audit"]):
     meaning = "Verdicts hold if effects add. That was not checked: no outcome, or too few cells to hold some out."
     action = "Name an outcome with --outcome; if there is one, measure more cells that others determine, or more rows."
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    part = "structure"
+
+    def check(self, structure: AssumedStructure) -> FindingEvidence | None:
         """Say why nothing could be checked; another structure than adding was checked when it was chosen."""
-        if not audit.choice.structure.is_sum:
+        if not structure.choice.structure.is_sum:
             return None
-        if audit.additivity is None:
+        if structure.additivity is None:
             return FindingEvidence({"obstacle": ""})
-        unchecked = audit.additivity.state_at(audit.order) is AdditivityState.UNCHECKED
-        obstacle = why_unchecked(audit.additivity, audit.order)
-        return FindingEvidence({"order": audit.order, "obstacle": obstacle}) if unchecked else None
+        order = structure.choice.order
+        unchecked = structure.additivity.state_at(order) is AdditivityState.UNCHECKED
+        obstacle = why_unchecked(structure.additivity, order)
+        return FindingEvidence({"order": order, "obstacle": obstacle}) if unchecked else None
 
     def message(self, evidence: FindingEvidence) -> str:
         """Say why."""

@@ -9,7 +9,7 @@ from recombine.jobs.findings.additivity_finding import AdditivityFinding
 from recombine.jobs.findings.finding import FindingEvidence, Severity
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.parts.assumed import AssumedStructure
 
 
 class AdditivityNotShown(AdditivityFinding):
@@ -27,11 +27,11 @@ class AdditivityNotShown(AdditivityFinding):
     state = AdditivityState.NOT_SHOWN
     untested = "; no rows repeat, so this may be noise rather than interaction"
 
-    def check(self, audit: Audit) -> FindingEvidence | None:
+    def check(self, structure: AssumedStructure) -> FindingEvidence | None:
         """Look at the check of additivity; on another scale at the share of variance that it explains."""
-        ladder = audit.choice.ladder
-        if audit.choice.structure.is_sum or ladder is None:
-            return super().check(audit)
+        ladder = structure.choice.ladder
+        if structure.choice.structure.is_sum or ladder is None:
+            return super().check(structure)
         enough = SHARE_HOLDS_ROUGHLY * (1.0 if ladder.ceiling is None else ladder.ceiling)
         return None if ladder.chosen.r2 >= enough else FindingEvidence({"ladder": ladder})
 

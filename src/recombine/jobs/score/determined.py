@@ -36,7 +36,7 @@ NOISE_DRAWS, NOISE_DRAWS_OF_MANY, MAX_CELLS_DRAWN_OFTEN = 24, 4, 4_000
 
 def additive_fit(audit: Audit) -> AdditiveFit:
     """Return the fit of order 1 to the seen cells of an audit with an outcome."""
-    return audit.fit if audit.order == 1 and audit.fit is not None else fit_order(audit.design, 1)
+    return audit.values.fit if audit.order == 1 and audit.values.fit is not None else fit_order(audit.design, 1)
 
 
 def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray | None = None) -> Regressors:
@@ -116,7 +116,7 @@ def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
     """Return the mean departure of the seen cells that share each pair of levels with ``cells`` (T, C), (T, P)."""
     design = audit.design
     assert design.outcome is not None
-    departures = design.outcome[design.train] - design.bounded(audit.predict(design.seen))
+    departures = design.outcome[design.train] - design.bounded(audit.values.predict(design.seen))
     departures_of_pairs = []
     for first, second in combinations(range(design.cells.shape[1]), 2):
         span = design.sizes[second]
@@ -131,7 +131,7 @@ def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, Floa
     """Return determined values (T,), effects and misleading parts (T, F), and what is beyond adding (T,)."""
     design = audit.design
     mean, effects, marginals = level_values(design, additive_fit(audit), cells)
-    determined = design.bounded(audit.predict(cells))
+    determined = design.bounded(audit.values.predict(cells))
     beyond = determined - mean - effects.sum(axis=1)
     if audit.choice.structure.adds:
         beyond[:] = 0.0  # chances that adding would put outside 0 and 1 are no interaction
@@ -192,10 +192,13 @@ def _noise_of(audit: Audit, places: IntArray) -> HeldOutNoise | None:
     if design.two_values is not None:
         variances, error = _own_chances(design, places, variance, error)
     carried, freedom = np.zeros(len(places)), 1.0
-    if audit.choice.structure.is_sum and audit.identification.rank is not None:
+    if audit.choice.structure.is_sum and audit.decided.identification.rank is not None:
         # Where leverages would take too long, the noise of the seen cells stays with the structure.
         with suppress(SolverError, InputError):
-            carried, freedom = variance * audit.leverage_of(design.cells[places]), float(audit.identification.rank)
+            carried, freedom = (
+                variance * audit.decided.leverage_of(design.cells[places]),
+                float(audit.decided.identification.rank),
+            )
     return HeldOutNoise(variances, error, carried, freedom)
 
 

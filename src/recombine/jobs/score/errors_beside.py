@@ -108,7 +108,7 @@ def beside(audits: Sequence[Audit], places: IntArray) -> dict[str, FloatArray]:
         cells, observed = design.cells[places], design.outcome[places]
         misses = {"adding": design.bounded(additive_fit(audit).predict(cells)) - observed}
         if not audit.choice.structure.adds:
-            misses[f"chosen structure: {audit.choice.name}"] = design.bounded(audit.predict(cells)) - observed
+            misses[f"chosen structure: {audit.choice.name}"] = design.bounded(audit.values.predict(cells)) - observed
         columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
     return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}
 

@@ -316,7 +316,7 @@ def score(
         structure = sum_of(1).name
     importance = designs[0].spec.importance if importance is None else importance
     audits = (known,) if known else tuple(audit(each, order, structure=structure, seed=seed) for each in designs)
-    codes = audits[0].verdicts_of(designs[0].held_out)
+    codes = audits[0].decided.verdicts_of(designs[0].held_out)
     weights = None if importance is None else _weights(importance, designs[0], codes)
     scored = codes == Verdict.DETERMINED
     rows = _held_out_rows(designs[0], scored)

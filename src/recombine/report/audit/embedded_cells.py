@@ -147,15 +147,18 @@ def _whole(chart: VerdictMap) -> _Embedded:
 
 def _listed(audit: Audit) -> _Embedded:
     """Listed cells from first to last, evenly: the first ones alone would be those of a few levels."""
-    count, listed = min(MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED // len(audit.design.sizes)), len(audit.listing.cells)
+    count, listed = (
+        min(MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED // len(audit.design.sizes)),
+        len(audit.decided.listing.cells),
+    )
     rows = np.unique(np.linspace(0, listed - 1, min(count, listed)).astype(np.int64))
-    cells = audit.listing.cells[rows]
+    cells = audit.decided.listing.cells[rows]
     kept = tuple(np.unique(column) for column in cells.T)
-    return _Embedded(cells, audit.codes[rows], rows, kept, False)
+    return _Embedded(cells, audit.decided.codes[rows], rows, kept, False)
 
 
 def _note(audit: Audit, found: _Embedded) -> str:
-    count, listed = f"{len(found.cells):,}", len(audit.listing.cells)
+    count, listed = f"{len(found.cells):,}", len(audit.decided.listing.cells)
     return (
         f"The table is too large to carry along: {count} of {listed:,} listed unseen combinations, evenly spread, can "
         "be asked about here; recombine explore, with the name of the table, answers for any."
@@ -203,18 +206,18 @@ def _levels(found: _Embedded) -> list[str]:
 def _values(audit: Audit, found: _Embedded) -> dict[str, Any]:
     """Values and ranges of determined cells, each a column; what is known of none is left out."""
     verdicts = audit.verdicts
-    rows = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+    rows = np.flatnonzero(audit.decided.codes == Verdict.DETERMINED)
     rows = rows[:MAX_VALUES_EMBEDDED] if found.whole else rows[np.isin(rows, found.numbers)]
     numbers = np.searchsorted(found.numbers, rows)
     if found.whole:
-        cells = canonical(audit.listing.cells[rows], audit.design.symmetric)
+        cells = canonical(audit.decided.listing.cells[rows], audit.design.symmetric)
         numbers, first = np.unique(_numbers(cells, audit.design.sizes), return_index=True)
         rows = rows[first]
     # Where these are all the determined cells, their places need not be said.
     every = np.array_equal(numbers, np.flatnonzero(found.codes == Verdict.DETERMINED))
-    columns = {} if audit.fit is None else {name: verdicts[name][rows] for name in ("predicted", "low", "high")}
-    columns["error" if audit.fit is not None else "leverage"] = verdicts[
-        "standard error" if audit.fit is not None else "leverage"
+    columns = {} if audit.values.fit is None else {name: verdicts[name][rows] for name in ("predicted", "low", "high")}
+    columns["error" if audit.values.fit is not None else "leverage"] = verdicts[
+        "standard error" if audit.values.fit is not None else "leverage"
     ][rows]
     if "high" in columns and _centred(columns["predicted"], columns["low"], columns["high"]):
         del columns["high"]

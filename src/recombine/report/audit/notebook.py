@@ -34,7 +34,10 @@ def notebook(audit: Audit) -> str:
     True
     """
     design, found = audit.design, Tally.of(audit)
-    notes = [impossible_sentence(design), "" if audit.matters is None else importance_statement(audit.matters)]
+    notes = [
+        impossible_sentence(design),
+        "" if audit.decided.matters is None else importance_statement(audit.decided.matters),
+    ]
     parts = [
         f'<p style="margin:0 0 .3em"><strong>Recombine audit of {escape(design.source)}</strong>: '
         f"{escape(design.title)}; {rows_phrase(audit.coverage)}</p>",

@@ -53,7 +53,7 @@ def page(
     suggestions : int or None
         How many cells to suggest; None for as many as it takes to determine everything.
     plan : Plan, optional
-        What ``audit.suggest(...)`` returned, if it was asked already (with costs, say).
+        What ``audit.plan(...)`` returned, if it was asked already (with costs, say).
     command : str, optional
         The command that made the report, for its last section; by default the one that reads the table likewise.
 
@@ -64,7 +64,7 @@ def page(
     >>> text.startswith("<!doctype html>"), "determined" in text
     (True, True)
     """
-    advised = audit.suggest(suggestions) if plan is None else plan
+    advised = audit.plan(suggestions) if plan is None else plan
     chart, shown = VerdictMap(audit), certificates_to_show(audit)
     return fill_template(
         "page.html.j2",
@@ -95,7 +95,7 @@ def _head(audit: Audit) -> dict[str, Any]:
         "counts": tables.counts_table(audit),
         "weighted": {verdict: importance_column(audit, verdict) for verdict in Verdict},
         "by_importance": importance_shares(audit),
-        "matters": "" if audit.matters is None else words.importance_statement(audit.matters),
+        "matters": "" if audit.decided.matters is None else words.importance_statement(audit.decided.matters),
         "no_findings": no_findings(audit),
         "findings": [(finding, marks[finding.severity]) for finding in audit.findings],
         "proposals": tables.proposals_table(audit.design),
@@ -148,7 +148,7 @@ def _coverage(audit: Audit) -> dict[str, Any]:
 def _additivity(audit: Audit) -> dict[str, Any]:
     figure = _additivity_figure(audit)
     return {
-        "check": audit.additivity,
+        "check": audit.structure.additivity,
         "figure": figure,
         "svg": inline_both(figure) if figure is not None else None,
         "orders": tables.orders_table(audit),

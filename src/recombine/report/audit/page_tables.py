@@ -124,16 +124,16 @@ def _levels(design: Design, cell: Callable[[Any], Any]) -> list[tuple[str, Value
 
 def counts_table(audit: Audit) -> PageTable | None:
     """Verdict counts over the full product, where the bar at the top does not say it all; else None."""
-    if audit.order == 1 and audit.counts.exact and audit.listing.kind is not ListingKind.TARGETS:
+    if audit.order == 1 and audit.decided.counts.exact and audit.decided.listing.kind is not ListingKind.TARGETS:
         return None
     columns: dict[str, Value] = {"verdict": lambda verdict: verdict}
     if audit.order > 1:
-        columns |= _counts(audit.first_counts, " at order 1")
-    columns |= _counts(audit.counts, f" at order {audit.order}" if audit.order > 1 else "")
+        columns |= _counts(audit.decided.first_counts, " at order 1")
+    columns |= _counts(audit.decided.counts, f" at order {audit.order}" if audit.order > 1 else "")
     which = "" if audit.design.possible.whole else " that can exist"
-    found = [verdict for verdict in Verdict if audit.counts[verdict] or audit.first_counts[verdict]]
+    found = [verdict for verdict in Verdict if audit.decided.counts[verdict] or audit.decided.first_counts[verdict]]
     return page_table(
-        "t-counts", f"All {written_count(audit.counts.total)} combinations{which} by verdict", found, columns
+        "t-counts", f"All {written_count(audit.decided.counts.total)} combinations{which} by verdict", found, columns
     )
 
 
@@ -205,32 +205,38 @@ def levels_table(levels: Table, mapped: MappedCells) -> PageTable | None:
 
 def open_cells_table(audit: Audit) -> PageTable | None:
     """Listed cells that the data cannot tell, the first few."""
-    where = np.flatnonzero(audit.codes > Verdict.DETERMINED)
+    where = np.flatnonzero(audit.decided.codes > Verdict.DETERMINED)
     shown = where[:MOST_OPEN].tolist()
     caption = f"Cells that the data cannot tell: {len(shown):,} of {len(where):,} listed"
-    levels = [*_levels(audit.design, lambda row: audit.listing.cells[row]), *_importance(audit)]
-    return page_table("t-open", caption, shown, [*levels, ("verdict", lambda row: Verdict(int(audit.codes[row])))])
+    levels = [*_levels(audit.design, lambda row: audit.decided.listing.cells[row]), *_importance(audit)]
+    return page_table(
+        "t-open", caption, shown, [*levels, ("verdict", lambda row: Verdict(int(audit.decided.codes[row])))]
+    )
 
 
 def _matter(audit: Audit) -> npt.NDArray[np.bool_]:
     """Which listed cells matter (T,); all of them without an importance."""
-    return np.ones(len(audit.codes), dtype=bool) if audit.matters is None else audit.matters.weights > 0
+    return (
+        np.ones(len(audit.decided.codes), dtype=bool)
+        if audit.decided.matters is None
+        else audit.decided.matters.weights > 0
+    )
 
 
 def _importance(audit: Audit) -> list[tuple[str, Value]]:
     """A column of importance, where cells are weighted by it."""
-    found = audit.matters
+    found = audit.decided.matters
     return [] if found is None else [("importance", lambda row: float(found.weights[row]))]
 
 
 def values_table(audit: Audit) -> PageTable | None:
     """Determined cells with their predicted values and ranges, the shakiest first; None without an outcome."""
-    if audit.fit is None:
+    if audit.values.fit is None:
         return None
-    where = np.flatnonzero((audit.codes == Verdict.DETERMINED) & _matter(audit))
-    where = where[np.argsort(-audit.leverage[where], kind="stable")]  # unknown leverages last
+    where = np.flatnonzero((audit.decided.codes == Verdict.DETERMINED) & _matter(audit))
+    where = where[np.argsort(-audit.decided.leverage[where], kind="stable")]  # unknown leverages last
     shown, verdicts = where[:MOST_VALUES].tolist(), audit.verdicts
-    which = "" if audit.matters is None else " that matter and are"
+    which = "" if audit.decided.matters is None else " that matter and are"
     caption = f"Predicted values, the shakiest first: {len(shown):,} of {len(where):,} determined cells{which} listed"
 
     def column(name: str) -> Value:
@@ -242,7 +248,7 @@ def values_table(audit: Audit) -> PageTable | None:
         "t-values",
         caption,
         shown,
-        [*_levels(audit.design, lambda row: audit.listing.cells[row]), *_importance(audit), *columns],
+        [*_levels(audit.design, lambda row: audit.decided.listing.cells[row]), *_importance(audit), *columns],
     )
 
 
@@ -262,7 +268,7 @@ def rungs_table(found: Ladder) -> PageTable | None:
 
 def orders_table(audit: Audit) -> PageTable | None:
     """The additivity check, one row per order."""
-    check = audit.additivity
+    check = audit.structure.additivity
     if check is None:
         return None
     unit = audit.design.outcome_name or "outcome"
@@ -284,21 +290,25 @@ def orders_table(audit: Audit) -> PageTable | None:
 
 def breakers_table(audit: Audit) -> PageTable | None:
     """The cells whose value the others predict worst."""
-    if audit.additivity is None or not audit.additivity.orders or not audit.additivity.orders[0].error:
+    if (
+        audit.structure.additivity is None
+        or not audit.structure.additivity.orders
+        or not audit.structure.additivity.orders[0].error
+    ):
         return None
-    breakers, counted = audit.additivity.breakers(6), audit.coverage.measurements == audit.coverage.rows
+    breakers, counted = audit.structure.additivity.breakers(6), audit.coverage.measurements == audit.coverage.rows
     names = [name for name in breakers.columns if name != "rows" or counted]
     return page_table("t-breakers", "Seen cells that depart most from additivity", breakers.rows(), _same(names))
 
 
 def held_out_table(audit: Audit) -> PageTable | None:
     """Errors of the additive model and of the mean on held-out cells by verdict; None without any."""
-    if audit.held_out_errors is None:
+    if audit.values.held_out_errors is None:
         return None
     verdicts = {verdict.word: verdict for verdict in Verdict}
-    columns = _same(audit.held_out_errors.columns) | {"verdict": lambda row: verdicts[row["verdict"]]}
+    columns = _same(audit.values.held_out_errors.columns) | {"verdict": lambda row: verdicts[row["verdict"]]}
     caption = "Held-out cells by verdict: root mean squared errors"
-    return page_table("t-held-out", caption, audit.held_out_errors.rows(), columns)
+    return page_table("t-held-out", caption, audit.values.held_out_errors.rows(), columns)
 
 
 def errors_table(audit: Audit) -> PageTable | None:

@@ -78,22 +78,22 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "rows": coverage.rows,
         "rows_are": design.rows_are,
         "two_values": design.two_values,
-        "counts": _counts(audit.counts),
-        "counts_order_1": _counts(audit.first_counts),
+        "counts": _counts(audit.decided.counts),
+        "counts_order_1": _counts(audit.decided.first_counts),
         "importance": _importance(audit),
-        "route": audit.identification.route,
-        "deficit": audit.identification.deficit,
+        "route": audit.decided.identification.route,
+        "deficit": audit.decided.identification.deficit,
         "coverage": list(coverage.ways.rows()),
         "additivity": _additivity(audit),
         "ranges": _ranges(audit),
-        "held_out": None if audit.held_out_errors is None else list(audit.held_out_errors.rows()),
+        "held_out": None if audit.values.held_out_errors is None else list(audit.values.held_out_errors.rows()),
         "forecast": _forecast(audit),
         "findings": [finding.record for finding in audit.findings],
         "suggestions": None if plan is None else _suggestions(plan),
         "models": None if models is None else list(models.rows()),
         "left_out": list(audit.left_out),
         "listing": {
-            "note": words.listing_sentence(audit.listing),
+            "note": words.listing_sentence(audit.decided.listing),
             "listed": len(audit.verdicts),
             "shown": min(len(audit.verdicts), MAX_VERDICT_ROWS),
         },
@@ -121,7 +121,7 @@ def _structure(audit: Audit) -> dict[str, Any]:
 
 def _importance(audit: Audit) -> dict[str, Any] | None:
     """What matters: sums of importance by verdict, their shares of what is unseen, and how many cells each concerns."""
-    found = audit.matters
+    found = audit.decided.matters
     if found is None:
         return None
     return {
@@ -136,7 +136,7 @@ def _importance(audit: Audit) -> dict[str, Any] | None:
 
 def _ranges(audit: Audit) -> dict[str, Any] | None:
     """What the columns low and high of the verdicts are; the standard deviations are null where no range is given."""
-    found = audit.ranges
+    found = audit.values.ranges
     if found is None:
         return None
     if isinstance(found, HeldOutRanges):
@@ -225,7 +225,7 @@ def _counts(counts: Counts) -> dict[str, Any]:
 
 
 def _additivity(audit: Audit) -> dict[str, Any] | None:
-    check = audit.additivity
+    check = audit.structure.additivity
     if check is None:
         return None
     asked = check.at(audit.order)
@@ -235,7 +235,7 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
         "statement": words.additivity_statement(check, audit.order),
         "method": check.method,
         "noise": None if check.noise is None else check.noise.source,
-        "out_of_range": int(audit.beyond.sum()),
+        "out_of_range": int(audit.values.beyond.sum()),
         "orders": list(check.table.rows()),
         "lack_of_fit": None if test is None else asdict(test),
         "breakers": list(check.breakers().rows()),

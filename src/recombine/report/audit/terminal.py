@@ -68,7 +68,7 @@ def _heading(audit: Audit, console: Console) -> None:
     print_line(console, f"Recombine audit of {design.source}", "bold")
     print_line(console, f"{design.title}{outcome}; {words.rows_phrase(audit.coverage)}")
     notes = [words.weight_sentence(design), words.impossible_sentence(design)]
-    notes += [] if audit.matters is None else [words.importance_statement(audit.matters)]
+    notes += [] if audit.decided.matters is None else [words.importance_statement(audit.decided.matters)]
     for phrase in [*words.twin_phrases(design), *words.scale_sentences(design), *notes]:
         if phrase:
             print_line(console, phrase)
@@ -83,7 +83,7 @@ def _answer(audit: Audit, console: Console) -> None:
 
 
 def _verdicts(audit: Audit, console: Console) -> None:
-    counts, asked = audit.counts, Tally.of(audit)
+    counts, asked = audit.decided.counts, Tally.of(audit)
     if asked.targets:
         print_title(console, f"{asked.total:,} target cells, {words.condition(audit, audit.order)}:")
         console.print(_bars(asked, asked.total, audit))
@@ -95,15 +95,18 @@ def _verdicts(audit: Audit, console: Console) -> None:
     print_title(
         console, f"{product}: {written_count(counts.total)} cells, {seen:,} seen ({share}), {written_count(unseen)} not"
     )
-    engines = {1: (audit.first, audit.first_counts), audit.order: (audit.identification, counts)}
+    engines = {
+        1: (audit.decided.first, audit.decided.first_counts),
+        audit.order: (audit.decided.identification, counts),
+    }
     for order, (engine, found) in engines.items():
         print_line(console, f"  unseen cells, {words.condition(audit, order)}:")
         weighted = audit if order == audit.order and not asked.targets else None
         console.print(_bars(Tally(dict(found.by_verdict), found.exact), unseen, weighted))
         how = words.decision(engine) if found.exact else words.estimate_sentence(found)
         print_line(console, f"  {how}", "dim")
-    if audit.listing.kind is ListingKind.SAMPLE:
-        print_line(console, f"  {words.listing_sentence(audit.listing)}", "dim")
+    if audit.decided.listing.kind is ListingKind.SAMPLE:
+        print_line(console, f"  {words.listing_sentence(audit.decided.listing)}", "dim")
 
 
 def _bars(found: Tally, total: int, weighted: Audit | None) -> RichTable:
@@ -113,7 +116,7 @@ def _bars(found: Tally, total: int, weighted: Audit | None) -> RichTable:
     """
     from rich.text import Text
 
-    shares = weighted is not None and weighted.matters is not None
+    shares = weighted is not None and weighted.decided.matters is not None
     table = plain_grid(numbers=3 if shares else 2)
     for verdict in Verdict:
         count = found.counts[verdict]
@@ -135,10 +138,12 @@ def _coverage(audit: Audit, console: Console) -> None:
 
 def _additivity(audit: Audit, console: Console) -> None:
     print_title(console, "Does additivity hold here?")
-    if audit.additivity is None:
+    if audit.structure.additivity is None:
         _paragraphs(console, words.caution_sentence(audit.order))
         return
-    _paragraphs(console, *(words.additivity_statement(audit.additivity, order) for order in sorted({1, audit.order})))
+    _paragraphs(
+        console, *(words.additivity_statement(audit.structure.additivity, order) for order in sorted({1, audit.order}))
+    )
     held, breakers = words.held_out_sentence(audit), words.breakers_sentence(audit)
     _paragraphs(console, words.beyond_sentence(audit), held, breakers, words.ranges_sentence(audit))
 
@@ -228,15 +233,19 @@ def _plan(plan: Plan, console: Console) -> None:
 
 def _example(audit: Audit, console: Console) -> None:
     """Show one cell with its value and certificate: the one with the largest leverage, most worth a look."""
-    if audit.identification.route is not Route.GRAPH and len(audit.design.seen) > QUICK_SEARCH:
+    if audit.decided.identification.route is not Route.GRAPH and len(audit.design.seen) > QUICK_SEARCH:
         return
-    shown = (audit.codes == Verdict.DETERMINED) & (True if audit.matters is None else audit.matters.weights > 0)
-    known = np.flatnonzero(shown & ~np.isnan(audit.leverage))
+    shown = (audit.decided.codes == Verdict.DETERMINED) & (
+        True if audit.decided.matters is None else audit.decided.matters.weights > 0
+    )
+    known = np.flatnonzero(shown & ~np.isnan(audit.decided.leverage))
     if not len(known):
         return
-    shakiest = int(known[np.argmax(audit.leverage[known])])
-    which = "" if audit.matters is None else " that matters"
-    print_title(console, f"The shakiest determined cell{which}: {audit.design.label(audit.listing.cells[shakiest])}")
+    shakiest = int(known[np.argmax(audit.decided.leverage[known])])
+    which = "" if audit.decided.matters is None else " that matters"
+    print_title(
+        console, f"The shakiest determined cell{which}: {audit.design.label(audit.decided.listing.cells[shakiest])}"
+    )
     _paragraphs(console, *(line.strip() for line in audit.explain(shakiest).splitlines()[1:]))
 
 

@@ -45,7 +45,7 @@ class AdditivityFigure(Figure):
     by_night = True
 
     def __init__(self, audit: Audit) -> None:
-        check = audit.additivity
+        check = audit.structure.additivity
         if check is None or audit.design.outcome is None:
             raise InputError("there is no outcome to draw; name its column with --outcome")
         chosen = check.at(audit.order) or (check.orders[0] if check.orders else None)
