@@ -100,17 +100,15 @@ def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded], *, sto
     """
     changes = {}
     for claim in state.claims:
-        outcome, recorded = state.outcomes[claim.id], record.get(claim.id)
-        if recorded is None:
+        outcome, entry = state.outcomes[claim.id], record.get(claim.id)
+        if entry is None:
             continue
-        if stored and recorded.scale and outcome.scale not in (recorded.scale, "full"):
-            changes[claim.id] = (
-                f"{recorded.verdict} on record by results of scale {recorded.scale}, which are not there now"
-            )
+        if stored and entry.scale and outcome.scale not in (entry.scale, "full"):
+            changes[claim.id] = f"{entry.verdict} on record by results of scale {entry.scale}, which are not there now"
             continue
         if outcome.verdict is Standing.NOT_RUN and not stored:
             continue
-        before = recorded.quick if outcome.scale == "quick" != recorded.scale else recorded.verdict
+        before = entry.quick if outcome.scale == "quick" != entry.scale else entry.verdict
         if before != outcome.verdict.value:
             changes[claim.id] = f"{before} on record, {outcome.verdict.value} now"
     return changes

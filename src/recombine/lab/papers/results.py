@@ -318,9 +318,7 @@ def require_joinable(old: Evidence, experiment: Experiment, by_unit: Mapping[str
 
 def _every_version(*stories: Mapping[str, str]) -> dict[str, str]:
     names = dict.fromkeys(name for story in stories for name in story)
-    by_name = {
-        name: {version for story in stories if name in story for version in story[name].split(", ")} for name in names
-    }
+    by_name = {name: {v for story in stories if name in story for v in story[name].split(", ")} for name in names}
     return {name: ", ".join(sorted(versions)) for name, versions in by_name.items()}
 
 

@@ -10,7 +10,7 @@ from recombine.lab.papers.multitask.experiments import students as relu
 from recombine.lab.runs.experiment import Experiment
 
 NAME = "multitask"
-TEACHER_SAMPLES, TEACHER_SEEDS = [16, 32, 64, 128, 256, 512], list(range(6))
+TEACHER_SAMPLES, SEEDS = [16, 32, 64, 128, 256, 512], list(range(6))
 OVERLAPS, ACTIVE_FEATURES, SCALINGS = [40, 30, 20, 0], [5, 10, 20, 30, 40], [1.0, 0.1, 0.01, 0.001]
 #: Up to this many samples a cone program takes about a second.
 MAX_QUICK_CONE_SAMPLES = 64
@@ -18,7 +18,7 @@ MAX_QUICK_CONE_SAMPLES = 64
 
 def _places(quick: bool) -> list[tuple[int, int]]:
     """Samples and seed of each unit: small problems take no time, so that quick runs can afford every seed of them."""
-    return [(n, seed) for n in TEACHER_SAMPLES for seed in TEACHER_SEEDS if n <= 128 or seed < 2 or not quick]
+    return [(n, seed) for n in TEACHER_SAMPLES for seed in SEEDS if n <= 128 or seed < 2 or not quick]
 
 
 def _overlap_grid(quick: bool) -> list[dict[str, Any]]:
@@ -83,18 +83,12 @@ def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[s
 
 #: At the published rate few multi-task students with few samples converge.
 SLOW = {**TWO_RATES, "correlations": ["1 x 6"], "methods": ["slow mtl"], "slow mtl rate": 0.3}
-SLOW |= {"mtl steps": 300_000, "seeds": TEACHER_SEEDS}
+SLOW |= {"mtl steps": 300_000, "seeds": SEEDS}
 
 
 def _units_grid() -> list[dict[str, Any]]:
     """Scaling concerns pretrained weights alone, so that the other methods are trained once."""
-    about: dict[str, Any] = {
-        "units": [1, 2, 3, 4, 5, 6],
-        "cosines": [0.0, 1.0],
-        **STUDENT,
-        "rate": 0.1,
-        "seeds": TEACHER_SEEDS,
-    }
+    about: dict[str, Any] = {"units": [1, 2, 3, 4, 5, 6], "cosines": [0.0, 1.0], **STUDENT, "rate": 0.1, "seeds": SEEDS}
     scaled = {**about, "scalings": [0.01, 0.1, 1.0, 10.0, 100.0], "methods": ["pt+ft"]}
     plain = {**about, "scalings": [1.0], "methods": ["mtl", "stl"]}
     return [{"n": n, **methods} for n in (16, 64) for methods in (scaled, plain)]
@@ -103,7 +97,7 @@ def _units_grid() -> list[dict[str, Any]]:
 def _magnitude_grid() -> list[dict[str, Any]]:
     about = {"methods": ALONE, **STUDENT, "rate": 0.1}
     about |= {"cosines": [0.8, 0.9, 0.95, 0.99, 1.0], "magnitudes": [0.01, 0.05, 0.1, 0.5, 1.0]}
-    return [{**about, "n": n, "seeds": seeds} for seeds in (TEACHER_SEEDS[:3], TEACHER_SEEDS[3:]) for n in (128, 32)]
+    return [{**about, "n": n, "seeds": seeds} for seeds in (SEEDS[:3], SEEDS[3:]) for n in (128, 32)]
 
 
 #: Students of the authors' draws. One task is learned at 0.1: where students diverge at the launchers' rate of 1, the
@@ -170,8 +164,8 @@ EXPERIMENTS = (
     Experiment(
         f"{NAME}/group-norm",
         theory.group_norms,
-        quick=[{"alphas": [1e-1, 1e-3, 1e-6], "seeds": TEACHER_SEEDS}],
-        full=[{"alphas": [10.0**-power for power in range(1, 7)], "seeds": TEACHER_SEEDS}],
+        quick=[{"alphas": [1e-1, 1e-3, 1e-6], "seeds": SEEDS}],
+        full=[{"alphas": [10.0**-power for power in range(1, 7)], "seeds": SEEDS}],
     ),
     Experiment(f"{NAME}/overlap", theory.overlap, quick=_overlap_grid(True), full=_overlap_grid(False)),
     Experiment(f"{NAME}/nested", theory.nested, quick=_nested_grid(True), full=_nested_grid(False)),
@@ -181,28 +175,28 @@ EXPERIMENTS = (
         f"{NAME}/nested-flow",
         networks.nested_flow,
         quick=[_flow_runs(0, n=32, dimension=200)],
-        full=[_flow_runs(seed, n=64, dimension=1000) for seed in TEACHER_SEEDS],
+        full=[_flow_runs(seed, n=64, dimension=1000) for seed in SEEDS],
     ),
     Experiment(
         f"{NAME}/relu-correlation",
         relu.correlation,
-        quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], TEACHER_SEEDS[:2]),
+        quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], SEEDS[:2]),
         full=[
-            *_correlation_grid(TWO_RATES, TEACHER_SAMPLES, list(relu.CORRELATIONS), TEACHER_SEEDS),
+            *_correlation_grid(TWO_RATES, TEACHER_SAMPLES, list(relu.CORRELATIONS), SEEDS),
             *({**SLOW, "n": n} for n in (16, 128)),
         ],
     ),
     Experiment(
         f"{NAME}/overlap-released",
         released.linear_released,
-        quick=[{"samples": [64], "seeds": TEACHER_SEEDS}],
-        full=[{"samples": TEACHER_SAMPLES[:-1], "seeds": TEACHER_SEEDS}],
+        quick=[{"samples": [64], "seeds": SEEDS}],
+        full=[{"samples": TEACHER_SAMPLES[:-1], "seeds": SEEDS}],
     ),
     Experiment(
         f"{NAME}/relu-released",
         released.released,
         quick=_released_grid({**SMALL, "mtl rate": 0.3}, ["1 x 6"], [16], [0]),
-        full=_released_grid(DRAWN, list(released.COSINES), TEACHER_SAMPLES[:-1], TEACHER_SEEDS),
+        full=_released_grid(DRAWN, list(released.COSINES), TEACHER_SAMPLES[:-1], SEEDS),
     ),
     Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
     Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),

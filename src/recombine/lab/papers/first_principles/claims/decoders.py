@@ -254,10 +254,7 @@ CLAIMS = (
         says="ours",
         source="computed and measured here",
         measure=decoders.error_growth,
-        expect={
-            "amplification, orthogonal / orthogonal+": Above(2),
-            "growth, orthogonal / orthogonal+": Near(1, 0.1),
-        },
+        expect={"amplification, orthogonal / orthogonal+": Above(2), "growth, orthogonal / orthogonal+": Near(1, 0.1)},
         figure="growth",
         exploratory=True,
         risk="Four supports, one rule; 1.8 is what to expect without growth, as two sprites move instead of one.",

@@ -65,12 +65,7 @@ CLAIMS = (
         source="derived here",
         reads="ranks",
         measure=ranks.open_shares,
-        expect={
-            "hard, one anchor": Near(40 / 4096, 1e-9),
-            "hard, two anchors": Is(0),
-            "soft": Is(0),
-            "RGBa": Above(0),
-        },
+        expect={"hard, one anchor": Near(40 / 4096, 1e-9), "hard, two anchors": Is(0), "soft": Is(0), "RGBa": Above(0)},
         figure="rank-maps",
         moved="asked of RGBa was more than 0.3, but the share grows with the combinations drawn",
     ),

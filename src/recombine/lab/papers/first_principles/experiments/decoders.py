@@ -41,7 +41,7 @@ TRAIN_SEED, ID_SEED, ALL_SEED = 1, 2, 3
 #: Thirds of the other sprite's x, over which the error inside the gap is compared.
 THIRDS = 3
 #: Images on which the front layer and an untrained model are looked at.
-INSPECTED_IMAGES = 500
+FEW_IMAGES = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +148,7 @@ def _errors_where(condition: Condition, units: FloatArray, target: Tensor) -> Ca
         each = errors.mean((1, 2)).double().cpu().numpy()
         row |= {"mse ood": _mean(each[outside]), "share ood": float(outside.mean())}
         row |= {"mse in gap": _mean(each[gap]), "mse out of gap": _mean(each[~gap])}
-        return row | {
-            f"mse in gap, other {third_index}": _mean(each[gap & (third == third_index)])
-            for third_index in range(THIRDS)
-        }
+        return row | {f"mse in gap, other {number}": _mean(each[gap & (third == number)]) for number in range(THIRDS)}
 
     return split
 
@@ -166,7 +163,7 @@ def _opaque(condition: Condition, seed: int) -> float:
 
     if condition.model.rule != "rgba":
         return float("nan")
-    units = condition.support.sample(min(INSPECTED_IMAGES, condition.setting["samples"]), TRAIN_SEED)
+    units = condition.support.sample(min(FEW_IMAGES, condition.setting["samples"]), TRAIN_SEED)
     return opaque_at_start(condition.model, seed, condition.world.inputs(units))
 
 
@@ -179,9 +176,7 @@ def _front_sum(condition: Condition, trained: Trained, index: int) -> float:
     model = condition.model
     if model.rule != "soft" or model.slots < 2:
         return float("nan")
-    units = support("random", condition.world.latents).sample(
-        min(INSPECTED_IMAGES, condition.setting["tests"]), ALL_SEED
-    )
+    units = support("random", condition.world.latents).sample(min(FEW_IMAGES, condition.setting["tests"]), ALL_SEED)
     inputs = torch.tensor(condition.world.inputs(units), dtype=torch.float32, device=condition.device)
     with torch.no_grad():
         network = select_networks(trained.parameters, slice(index, index + 1))
@@ -207,7 +202,7 @@ def additive(unit: Unit) -> Rows:
 
 def _law(condition: Condition, trained: Trained) -> list[float]:
     """Return the largest difference between both sides of the law, over random points and all pixels."""
-    units = support("random", condition.world.latents).sample(INSPECTED_IMAGES, ALL_SEED)
+    units = support("random", condition.world.latents).sample(FEW_IMAGES, ALL_SEED)
 
     def errors(**fixed: float) -> Tensor:
         points = units.copy()

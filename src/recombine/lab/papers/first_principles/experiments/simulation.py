@@ -93,15 +93,13 @@ def _of_one_seed(seed: int, unit: Unit) -> Rows:
     generator = Generator(setting["candidates"], rng)
     truth = latent_support("random").sample(TEST_POINTS, rng)
     latents = [latent_support(name).sample(max(sizes), rng) for name in SUPPORTS]
-    data = [generator(sample) for sample in latents]
+    data = [generator(x) for x in latents]
     # Samples (supports x slots, N, ...): a plain reader has one block of forty, a blockwise one four of ten.
     observed = generator(truth)
-    plain = _read(
-        [_flat(sample) for sample in data], [_flat(sample) for sample in latents], _flat(observed)[None], seed, unit
-    )
+    plain = _read([_flat(x) for x in data], [_flat(x) for x in latents], _flat(observed)[None], seed, unit)
     apart = _read(
-        [sample[:, slot] for sample in data for slot in range(SLOTS)],
-        [sample[:, slot] for sample in latents for slot in range(SLOTS)],
+        [x[:, slot] for x in data for slot in range(SLOTS)],
+        [x[:, slot] for x in latents for slot in range(SLOTS)],
         np.moveaxis(observed, 1, 0),
         seed,
         unit,

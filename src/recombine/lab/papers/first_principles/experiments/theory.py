@@ -50,23 +50,18 @@ def finite_grids(unit: Unit) -> Rows:
     """What the criterion says of random supports, what refitting finds, and for addition the graph's verdict."""
     rows = []
     for seed in unit.seeds:
-        cells, rule, components = random_grid(seed)
-        answer, fitted = (
-            finite_identifiability(cells, rule, components),
-            refit(cells, rule, components, move=0.02, seed=seed),
-        )
-        started = finite_identifiability(cells, rule, components, known=cells[0])
+        cells, rule, truth = random_grid(seed)
+        answer = finite_identifiability(cells, rule, truth)
+        fitted = refit(cells, rule, truth, move=0.02, seed=seed)
+        started = finite_identifiability(cells, rule, truth, known=cells[0])
         graph = np.array_equal(answer.verdicts_on_grid(), identify(cells, sizes=(6, 6)).verdicts_on_grid())
         rows.append(
-            {"seed": seed, "rule": rule.name, "unknowns": components[0].shape[1], "cells": len(cells)}
+            {"seed": seed, "rule": rule.name, "unknowns": truth[0].shape[1], "cells": len(cells)}
             | {"outputs": SHAPES[seed % len(SHAPES)][1], "rank": answer.rank, "full": answer.full_rank}
             | {"identifiable": answer.identifiable, "generalises": fitted.generalises, "error": fitted.error}
             | {"seen error": fitted.residual, "as graph": bool(graph)}
             | {"covered": all(len(set(cells[:, slot].tolist())) == 6 for slot in (0, 1))}
-            | {
-                "peeled": peel(cells, rule, components, cells[0]).complete,
-                "identifiable with start": started.identifiable,
-            }
+            | {"peeled": peel(cells, rule, truth, cells[0]).complete, "identifiable with start": started.identifiable}
         )
     return rows
 

@@ -62,15 +62,11 @@ def _rows_table(rows: Table) -> Table:
         key = row["support"], row["model"]
         published = dict(zip(("published id", "published all"), PUBLISHED.get(key, (np.nan, np.nan)), strict=True))
         seeds = living.only(support=key[0], model=key[1])
-        full_length = (
-            living_rows(rows_at(rows, SCALES[0])).only(support=key[0], model=key[1]) if scale != SCALES[0] else None
-        )
+        full = living_rows(rows_at(rows, SCALES[0])).only(support=key[0], model=key[1]) if scale != SCALES[0] else None
         single = {
-            f"{word} {name}": " ".join(f"{value:.5f}" for value in networks[f"r2 {name}"])
-            if networks is not None
-            else ""
+            f"{word} {name}": " ".join(f"{value:.5f}" for value in runs[f"r2 {name}"]) if runs is not None else ""
             for name in ("id", "all")
-            for word, networks in (("seeds", seeds), ("whole", full_length))
+            for word, runs in (("seeds", seeds), ("whole", full))
         }
         listed.append({"scale": scale, **row, **published, **single})
     return Table.from_rows(sorted(listed, key=lambda row: (ORDER.index(row["support"]), [*MODELS].index(row["model"]))))
@@ -84,12 +80,10 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
         ("id", 0.19, "o", "#1b6ca8", "on the support"),
         ("all", -0.19, "s", "#c2551b", "on all combinations"),
     ):
-        unexplained, half = 1 - table[f"r2 {name}"], np.nan_to_num(table[f"r2 {name} 2se"])
+        error, half = 1 - table[f"r2 {name}"], np.nan_to_num(table[f"r2 {name} 2se"])
         style: dict[str, Any] = {"color": colour, "linestyle": "none", "marker": marker}
-        low = np.minimum(half, 0.6 * unexplained)
-        axes.errorbar(
-            unexplained, heights + shift, xerr=[low, half], label=word, capsize=3, markersize=6, zorder=3, **style
-        )
+        low = np.minimum(half, 0.6 * error)
+        axes.errorbar(error, heights + shift, xerr=[low, half], label=word, capsize=3, markersize=6, zorder=3, **style)
         for height, seeds in zip(heights + shift, table[f"seeds {name}"], strict=True):
             single = [1 - float(value) for value in seeds.split()]
             axes.plot(single, np.full(len(single), height), **style | {"marker": "|", "markersize": 10}, zorder=2)

@@ -58,13 +58,11 @@ def _draw_sketches(canvas: Canvas, table: Table) -> None:
 def _say_sketches(table: Table) -> str:
     if not {"orthogonal gap", "orthogonal*"} <= set(table["support"].tolist()):
         return "Panels of training points by the x of both sprites, not all of them finished."
-    gap, single = (
-        table.only(support="orthogonal gap")["missing"][0],
-        table.only(support="orthogonal*")["back pixels"][0],
-    )
+    gap = table.only(support="orthogonal gap")["missing"][0]
+    star = table.only(support="orthogonal*")["back pixels"][0]
     return (
         f"Six panels of training points by the x of both sprites. The gap leaves {gap:.0%} of values unseen; one plane "
-        f"a slot settles {single:.1%} of the back sprite's pixels under hard occlusion."
+        f"a slot settles {star:.1%} of the back sprite's pixels under hard occlusion."
     )
 
 

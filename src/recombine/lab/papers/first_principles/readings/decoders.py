@@ -173,12 +173,10 @@ def diagonal_seeds(rows: Table) -> Measured:
 def one_plane_errors(rows: Table) -> Measured:
     """Return the error with one plane for each slot over that with two for the back."""
     runs = DecoderRows.largest(rows, STAR, PLANES)
-    single, double = (error.mean for error in runs.means("mse all"))
+    star, two = (error.mean for error in runs.means("mse all"))
     back, front = (runs.means(f"share on {name}")[0].mean for name in ("B", "O"))
-    detail = (
-        f"errors {single:.4f} and {double:.4f}; shares on the pixels of B and O with one plane: {back:.1%}, {front:.1%}"
-    )
-    return runs.measure({"error with one plane / two": single / double}, f"{detail}; R2 {_published(runs)}")
+    detail = f"errors {star:.4f} and {two:.4f}; shares on the pixels of B and O with one plane: {back:.1%}, {front:.1%}"
+    return runs.measure({"error with one plane / two": star / two}, f"{detail}; R2 {_published(runs)}")
 
 
 def ghost_shares(rows: Table) -> Measured:
@@ -186,13 +184,11 @@ def ghost_shares(rows: Table) -> Measured:
     why = "blobs are composed softly, so another anchor may leave the ghost"
     runs = DecoderRows.largest(rows, STAR, PLANES, scales=SPRITES, why=why)
     errors, back = runs.means("mse all"), runs.means("share on B")
-    elsewhere, two_planes = (error.mean * (1 - share.mean) for error, share in zip(errors, back, strict=True))
+    off, base = (error.mean * (1 - share.mean) for error, share in zip(errors, back, strict=True))
     numbers = {"error on B": back[0].mean, "error on O": runs.means("share on O")[0].mean}
     on_b = runs.means("mse on B")[0].mean
-    words = f"error on B's pixels {on_b:.3f}; without them {elsewhere:.4f}, two planes {two_planes:.4f}"
-    return runs.measure(
-        {**numbers, "rest / two planes": elsewhere / two_planes}, f"{words}; 47.5% and 0.3% were expected"
-    )
+    words = f"error on B's pixels {on_b:.3f}; without them {off:.4f}, two planes {base:.4f}"
+    return runs.measure({**numbers, "rest / two planes": off / base}, f"{words}; 47.5% and 0.3% were expected")
 
 
 def collapses(rows: Table) -> Measured:
@@ -267,14 +263,12 @@ def released_differences(rows: Table) -> Measured:
     networks = [row for row in rows_at(rows, "full").rows() if (row["support"], row["model"]) in RELEASED]
     if not networks:
         raise MissingRowsError(f"needs networks trained for {LENGTHS['full']['steps']:,} steps")
-    differences = {
+    gains = {
         f"{row['support']} ({row['model']}), seed {row['seed']}": row["r2 all"]
         - RELEASED[row["support"], row["model"]][int(row["seed"])]
         for row in networks
     }
-    return Measured(
-        {"R2 less the released": differences}, several(len(differences), "network"), note=scale_in_words("full")
-    )
+    return Measured({"R2 less the released": gains}, several(len(gains), "network"), note=scale_in_words("full"))
 
 
 def error_growth(rows: Table) -> Measured:

@@ -32,15 +32,13 @@ def hidden_shares(rows: Table) -> Measured:
 
 def unmet_conditions(rows: Table) -> Measured:
     """Return which supports miss values of a slot, and which never show some pixels of a back sprite."""
-    supports = {name: require(rows, support=name) for name in SKETCHES} | rows.by("support")
-    missing, pixels = (
-        {name: rows_of[column][0] for name, rows_of in supports.items()} for column in ("missing", "back pixels")
-    )
+    cases = {name: require(rows, support=name) for name in SKETCHES} | rows.by("support")
+    missing, pixels = ({name: seen[column][0] for name, seen in cases.items()} for column in ("missing", "back pixels"))
     numbers = {
-        "not compositional": sorted(name for name in supports if missing[name] > 0),
-        "pixels unseen": sorted(name for name in supports if pixels[name] < 1),
+        "not compositional": sorted(name for name in cases if missing[name] > 0),
+        "pixels unseen": sorted(name for name in cases if pixels[name] < 1),
     }
-    listed = [f"{name}: {missing[name]:.1%} missing, {pixels[name]:.2%} shown" for name in supports]
+    listed = [f"{name}: {missing[name]:.1%} missing, {pixels[name]:.2%} shown" for name in cases]
     return Measured(numbers, f"on the probed values; {'; '.join(listed)}")
 
 

@@ -184,10 +184,7 @@ CLAIMS = (
         source=f"computed here on the networks of claim 25; F as in {CODE}, there of layers",
         reads="stripes",
         measure=geometry.output_directions,
-        expect={
-            "composing less failing": Near(0, 0.02),
-            "F, failing": by_size(Above(0.96), Above(0.9)),
-        },
+        expect={"composing less failing": Near(0, 0.02), "F, failing": by_size(Above(0.96), Above(0.9))},
         moved="the statement was that F does not tell at all; MLPs and ramps, which fail, have a lower F",
         exploratory=True,
         risk="Over all networks of claim 25 F does tell, though less than the kernel.",
@@ -232,10 +229,7 @@ CLAIMS = (
         reads="stripes",
         measure=geometry.kernel_diagnosis,
         # Set from networks trained on G, before those trained on 1 - G were looked at.
-        expect={
-            "composing ranked above failing by F_K": Above(0.9),
-            "F_K less F": by_scale(**{PAPER_SIZE: Above(0)}),
-        },
+        expect={"composing ranked above failing by F_K": Above(0.9), "F_K less F": by_scale(**{PAPER_SIZE: Above(0)})},
         moved="at 16 pixels F_K had to beat F too, but both rank every pair rightly there; at 28 nothing moved",
         risk="Which networks are compared matters: among those with stripes F ranks every pair rightly, F_K nearly. "
         "How the paper itself measures its kernels could not be read.",

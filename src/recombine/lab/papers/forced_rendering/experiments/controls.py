@@ -126,10 +126,7 @@ def encoder(unit: Unit) -> Rows:
     grid = world.grid()
     outputs = trained.outputs(grid.images.reshape(len(grid), -1)).double().cpu().numpy()
     about = {"code": setting["code"], "side": world.side}
-    return [
-        {**about, "seed": seed, **_read(read_codes, world)}
-        for seed, read_codes in zip(unit.seeds, outputs, strict=True)
-    ]
+    return [{**about, "seed": seed, **_read(guess, world)} for seed, guess in zip(unit.seeds, outputs, strict=True)]
 
 
 def _read(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:

@@ -25,12 +25,8 @@ from recombine.measures.activations.superposition import correlations, peak_accu
 #: Weights of the released script's penalties.
 ENTROPY_WEIGHT, VARIANCE_WEIGHT = 0.1, 0.01
 #: What each choice of penalties weighs: entropy, variance.
-PENALTIES = {
-    "none": (0.0, 0.0),
-    "entropy": (ENTROPY_WEIGHT, 0.0),
-    "variance": (0.0, VARIANCE_WEIGHT),
-    "both": (ENTROPY_WEIGHT, VARIANCE_WEIGHT),
-}
+PENALTIES = {"none": (0.0, 0.0), "entropy": (ENTROPY_WEIGHT, 0.0), "variance": (0.0, VARIANCE_WEIGHT)}
+PENALTIES["both"] = ENTROPY_WEIGHT, VARIANCE_WEIGHT
 #: The released script of the low-rank network: every seen place once per epoch, a corner hole.
 LOW_RANK = {"code": "one-hot", "side": 32, "width": 1.5, "corner": 12, "draws": 0, "epochs": 1000, "decay": 1e-4}
 

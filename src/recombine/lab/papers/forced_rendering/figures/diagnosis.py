@@ -47,9 +47,9 @@ def _success(row: dict[str, float]) -> dict[str, float]:
 
 
 def _draw_kernel(canvas: Canvas, table: Table) -> None:
-    panel_f, panel_k = canvas.subplots(1, 2, sharey=True)
+    by_f, by_k = canvas.subplots(1, 2, sharey=True)
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.84, bottom=0.15, wspace=0.07)
-    for axes, sign in ((panel_f, "F"), (panel_k, "F_K")):
+    for axes, sign in ((by_f, "F"), (by_k, "F_K")):
         for group, (mark, face, edge) in GROUPS.items():
             rows = table.only(group=group)
             if not len(rows):
@@ -59,13 +59,11 @@ def _draw_kernel(canvas: Canvas, table: Table) -> None:
         axes.axhline(MIN_CORRELATION, color=SOFT, linewidth=1, linestyle=":", marker="")
         area = ranked_above(table[sign], composing(table))
         axes.set_title(f"composing above failing: {area:.2f}", fontweight="normal", fontsize=12)
-    panel_k.axvline(ONE_HOT_WEIGHT, color=SOFT, linewidth=1, linestyle="--", marker="")
-    panel_k.text(ONE_HOT_WEIGHT, 1.04, " one-hot code", color=SOFT, fontsize=10.5, va="top")
-    panel_f.set(xlabel="F, directions of the factors", ylabel="correlation with the right image, hole")
-    panel_k.set(xlabel="F_K, best product in the kernel of images", ylim=(-0.1, 1.05))
-    canvas.legend(
-        *panel_f.get_legend_handles_labels(), frameon=False, ncols=4, loc="upper left", bbox_to_anchor=(0.06, 1)
-    )
+    by_k.axvline(ONE_HOT_WEIGHT, color=SOFT, linewidth=1, linestyle="--", marker="")
+    by_k.text(ONE_HOT_WEIGHT, 1.04, " one-hot code", color=SOFT, fontsize=10.5, va="top")
+    by_f.set(xlabel="F, directions of the factors", ylabel="correlation with the right image, hole")
+    by_k.set(xlabel="F_K, best product in the kernel of images", ylim=(-0.1, 1.05))
+    canvas.legend(*by_f.get_legend_handles_labels(), frameon=False, ncols=4, loc="upper left", bbox_to_anchor=(0.06, 1))
 
 
 def _say_kernel(table: Table) -> str:

@@ -74,10 +74,8 @@ def reads_one_target(reading: Reading) -> Reading:
     def read(rows: Table) -> Measured:
         chosen = one_target(rows)
         target = INVERTED if len(trained_on(rows, INVERTED)) else IMAGES
-        measured = reading(chosen)
-        return replace(
-            measured, detail="; ".join(filter(None, [measured.detail, f"trained on {TARGET_WORDS[target]}"]))
-        )
+        answer = reading(chosen)
+        return replace(answer, detail="; ".join(filter(None, [answer.detail, f"trained on {TARGET_WORDS[target]}"])))
 
     return read
 

@@ -6,14 +6,12 @@ from functools import partial
 
 from recombine.lab.papers.bounds import Above, AtMost, Below, Between, Rises
 from recombine.lab.papers.claims import Claim
+from recombine.lab.papers.gated_linear.claims.limits import GATED, ONE_SPLIT
 from recombine.lab.papers.gated_linear.readings import authors, relu
 from recombine.lab.papers.measured import Size
 
-GATED = "Trained gated networks on MNIST"
 FILES = "The authors' numbers, with their images and contexts"
 RELU = "ReLU networks"
-#: Seeds change contexts and first weights only.
-ONE_SPLIT = "One split of MNIST into training and validation images, which is not the authors'."
 
 CLAIMS = (
     Claim(

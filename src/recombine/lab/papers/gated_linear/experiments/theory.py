@@ -189,10 +189,8 @@ def _waiting(acting: FloatArray, problem: GatedProblem, support: IntArray) -> Fl
     """Count support vectors with margins more than 1% above the smallest; weights that act (T, n, H, d)."""
     margins = np.einsum("tnhd,nd,n->tn", acting, problem.X, problem.y)
     smallest = margins.min(axis=1, keepdims=True)
-    counts: FloatArray = (
-        (margins[:, support] > smallest + WAITING_SHARE * np.abs(smallest)).sum(axis=1).astype(np.float64)
-    )
-    return counts
+    waits = margins[:, support] > smallest + WAITING_SHARE * np.abs(smallest)
+    return np.asarray(waits.sum(axis=1), dtype=np.float64)
 
 
 def _cosines(paths: FloatArray, goal: FloatArray) -> FloatArray:

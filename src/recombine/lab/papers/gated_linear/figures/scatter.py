@@ -49,10 +49,8 @@ def _paired(rows: Table, theirs: Table, names: Mapping[str, str], keys: Sequence
     networks = rows.only(classifier="network")
     tables = [_pairs(rows.only(classifier=name), networks, name, "ours", keys) for name in names]
     if rows["images"][0] == "mnist":
-        their_networks = theirs.only(classifier="network")
-        tables += [
-            _pairs(theirs.only(classifier=o), their_networks, new, "published", keys) for new, o in names.items() if o
-        ]
+        nets = theirs.only(classifier="network")
+        tables += [_pairs(theirs.only(classifier=o), nets, new, "published", keys) for new, o in names.items() if o]
     return stacked(*tables)
 
 

@@ -23,14 +23,8 @@ def lost_thresholds_of_one_layer(rows: Table) -> Measured:
 
 def _reloaded(rows: Table, classifier: str) -> Measured:
     columns = ("inconsistency", "reloaded")
-    with_thresholds, without_thresholds = (
-        mean_over_seeds(rows, column, classifier=classifier).mean for column in columns
-    )
-    numbers = {
-        "with thresholds": f"{with_thresholds:.1%}",
-        "without thresholds": without_thresholds,
-        "without / with": without_thresholds / with_thresholds,
-    }
+    usual, lost = (mean_over_seeds(rows, column, classifier=classifier).mean for column in columns)
+    numbers = {"with thresholds": f"{usual:.1%}", "without thresholds": lost, "without / with": lost / usual}
     return Measured(numbers, setting_of(rows), stands_in=stands_in(rows))
 
 
@@ -80,11 +74,11 @@ def errors_by_bits(rows: Table) -> Measured:
         if size > few["samples"][0]
     ]
     later = f"; from 10 on {', '.join(more)} samples" if more else ""
-    random_rows = rows.only(
+    random = rows.only(
         layers=1, thresholds="random", momentum=0.0, classifier="network", samples=int(few["samples"][0])
     )
-    if len(random_rows.by("bits")) >= 5:
-        errors = {bit: mean_over_seeds(random_rows, "error", bits=bit).mean for bit in sorted(random_rows.by("bits"))}
+    if len(random.by("bits")) >= 5:
+        errors = {bit: mean_over_seeds(random, "error", bits=bit).mean for bit in sorted(random.by("bits"))}
         best = min(errors, key=errors.__getitem__)
         numbers["random thresholds: s of the least error"] = best
         numbers["random thresholds: least error and with most"] = f"{errors[best]:.1%} and {errors[max(errors)]:.1%}"

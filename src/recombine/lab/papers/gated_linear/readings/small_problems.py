@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.lab.papers.gated_linear.experiments.theory import NORMS
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import require
 from recombine.tables.table import Table
 from recombine.theory.gated.flow import MAX_MARGIN
 
 #: Limits of the two small problems by norm, to six digits.
-NORMS = ("group", "published group", "effective", "zeta", "one-layer", "frozen")
 KNOWN = {
     "toy": (7.665719, 7.710847, 73.273028, 30.268285, 58.053628, 12.920444),
     "G1": (11.792589, 12.096077, 317.385546, 52.657818, 134.023775, 17.874491),

@@ -116,13 +116,11 @@ class ScanObserver:
         from recombine.lab.nets.architectures.seq2seq import sequence_rows
 
         data = commands()
-        rows_drawn = []
+        draws = []
         for split, seed in zip(splits, seeds, strict=True):
             generator = np.random.default_rng([seed, 1])
-            rows_drawn.append(
-                [generator.choice(rows, count) for rows in (split.train, np.unique(split.train), split.test)]
-            )
-        stacked = zip(PARTS, np.stack(rows_drawn, axis=1), strict=True)
+            draws.append([generator.choice(rows, count) for rows in (split.train, np.unique(split.train), split.test)])
+        stacked = zip(PARTS, np.stack(draws, axis=1), strict=True)
         evaluated = {name: torch.from_numpy(rows).to(device) for name, rows in stacked}
         sequences = torch.from_numpy(sequence_rows(data.words, data.actions)).float().to(device)
         return cls(network, sequences, evaluated, greedy)

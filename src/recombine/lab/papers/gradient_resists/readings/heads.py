@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from recombine.lab.papers.gradient_resists.readings.images import LAST_STEP
 from recombine.lab.papers.measured import Measured, stands_in
 from recombine.lab.papers.seeds import Estimate, mean_over_seeds, networks_behind, require
 from recombine.tables.table import Table
 
-#: Steps of the published training.
-LAST_STEP = 200
 #: Output -> the image that it should ignore, and the one that decides it.
 OTHER, OWN = {1: "right", 2: "left"}, {1: "left", 2: "right"}
 
@@ -72,11 +71,7 @@ def crossed_bits(rows: Table) -> Measured:
     # B is as good as nothing: below a hundredth of a bit, how often A has it says little.
     ratio = min(bits["A"][output].mean / max(bits["B"][output].mean, 0.01) for output in OTHER)
     numbers = {
-        **{
-            f"output {output} in {setting}": value
-            for setting, by_output in bits.items()
-            for output, value in by_output.items()
-        },
+        **{f"output {output} in {setting}": mean for setting, means in bits.items() for output, mean in means.items()},
         "A over B, the lesser": ratio,
     }
     detail = (

@@ -80,11 +80,8 @@ def training_leads(rows: Table) -> Measured:
     """Return how far the training accuracy of A is ahead of B's in early steps."""
     main = image_runs(rows)
     leads = _leads(main, "train accuracy", "A", "B", (20, 30, 50))
-    lowest = min(lead.mean - lead.error for lead in leads.values())
-    numbers = {
-        **{f"lead at {step}": lead for step, lead in leads.items()},
-        "least lead less two standard errors": lowest,
-    }
+    low = min(lead.mean - lead.error for lead in leads.values())
+    numbers = {**{f"lead at {step}": lead for step, lead in leads.items()}, "least lead less two standard errors": low}
     detail = f"training accuracy of A less B; {networks_behind(leads.values())}"
     return Measured(numbers, detail, stands_in=stands_in(main))
 

@@ -58,11 +58,8 @@ def early_lead(rows: Table) -> Measured:
 
 def cause_of_the_lead(rows: Table) -> Measured:
     """Return what is left of A's early lead with the word 'jump' there once, and over distinct commands."""
-    a, once, b = (
-        _at(rows, "train", EARLY_STEP, "A"),
-        _at(rows, "train", EARLY_STEP, "A", False),
-        _at(rows, "train", EARLY_STEP, "B1"),
-    )
+    a, b = (_at(rows, "train", EARLY_STEP, name) for name in ("A", "B1"))
+    once = _at(rows, "train", EARLY_STEP, "A", False)
     distinct = [_at(rows, "distinct", EARLY_STEP, name) for name in ("A", "B1")]
     later = [_at(rows, "distinct", 50, name) for name in ("A", "B1")]
     numbers = {

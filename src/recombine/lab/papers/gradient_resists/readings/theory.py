@@ -9,9 +9,7 @@ from recombine.tables.table import Table
 
 def information_and_slope(rows: Table) -> Measured:
     """Return information and slope of a smooth step across a gap, and of a sine at two of its zeros."""
-    gap, sine, ungapped = (
-        require(rows, map=name) for name in ("step across a gap", "sine at two zeros", "step, no gap")
-    )
+    gap, sine, plain = (require(rows, map=name) for name in ("step across a gap", "sine at two zeros", "step, no gap"))
     numbers = {
         "step across a gap: information": float(gap["information"][0]),
         "step across a gap: largest slope": max(float(gap[name][0]) for name in ("slope", "quotient")),
@@ -20,6 +18,6 @@ def information_and_slope(rows: Table) -> Measured:
     }
     detail = (
         f"slopes in closed form and as difference quotients, largest over X of {gap['points'][0]:,} values. The same "
-        f"smooth step with X uniform on all of [-1, 1] has a slope of up to {ungapped['slope'][0]:.2f}"
+        f"smooth step with X uniform on all of [-1, 1] has a slope of up to {plain['slope'][0]:.2f}"
     )
     return Measured(numbers, detail)

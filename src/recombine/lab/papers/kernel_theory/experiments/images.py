@@ -151,12 +151,12 @@ class ImageSetup:
             parameters, statistics = self.ensemble.initial()
             slices = [slice(index, index + 1) for index in range(len(self.ensemble))]
             networks = [(select_networks(parameters, index), select_networks(statistics, index)) for index in slices]
-            saliences = np.array(
-                [self._salience_of(index, architecture, *network) for index, network in enumerate(networks)]
+            values = np.array(
+                [self._salience_of(index, architecture, *weights) for index, weights in enumerate(networks)]
             ).T
         else:
-            saliences = np.full((2, len(self.ensemble)), np.nan)
-        return {"salience": saliences[0], "salience of distinct samples": saliences[1]}
+            values = np.full((2, len(self.ensemble)), np.nan)
+        return {"salience": values[0], "salience of distinct samples": values[1]}
 
     def _salience_of(
         self, index: int, architecture: ConvNet, parameters: Tensors, statistics: Tensors
@@ -213,11 +213,9 @@ def image_splits(unit: Unit) -> Rows:
     """Slope on unseen sums by the images that show them: new ones, those of training in new pairs, or both pooled."""
     task = addition_task(unit.setting["set"])
     answers = ImageSetup.of(task, unit).trained(unit.setting)
-    trained_images, new = (answers.by_cell(split)[:, task.test] for split in ("val_1", "val_2"))
-    outputs_of = {"training images": trained_images, "new images": new, "pooled": (trained_images + new) / 2}
-    columns = {
-        f"slope, {name}": fitted_line(task.target[task.test], outputs)[0] for name, outputs in outputs_of.items()
-    }
+    seen, new = (answers.by_cell(split)[:, task.test] for split in ("val_1", "val_2"))
+    by_split = {"training images": seen, "new images": new, "pooled": (seen + new) / 2}
+    columns = {f"slope, {name}": fitted_line(task.target[task.test], outputs)[0] for name, outputs in by_split.items()}
     return _rows(unit, {"set": unit.setting["set"]}, dict(columns))
 
 

@@ -62,12 +62,10 @@ def exposure(unit: Unit) -> Rows:
     rows = []
     for k in unit.setting["similarity"]:
         kernel = OverlapKernel.from_values([0.0, k, 1.0])
-        closed_forms = {"invariance": k / (1 - k), "partial exposure": 2 * k**2 / (1 - 2 * k**2)}
+        exact = {"invariance": k / (1 - k), "partial exposure": 2 * k**2 / (1 - 2 * k**2)}
         for name, task in (("invariance", tasks.invariance()), ("partial exposure", tasks.partial_exposure())):
             margin = (fitted_values(task, kernel) * task.target)[task.test]
-            rows.append(
-                {"task": name, "similarity": k, "margin": float(margin.min()), "closed form": closed_forms[name]}
-            )
+            rows.append({"task": name, "similarity": k, "margin": float(margin.min()), "closed form": exact[name]})
     return rows
 
 

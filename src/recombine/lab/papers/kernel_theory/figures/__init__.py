@@ -4,10 +4,4 @@ from __future__ import annotations
 
 from recombine.lab.papers.kernel_theory.figures import feature_learning, images, kernels, onehot, structures
 
-FIGURES = (
-    *kernels.FIGURES,
-    *structures.FIGURES,
-    *onehot.FIGURES,
-    *feature_learning.FIGURES,
-    *images.FIGURES,
-)
+FIGURES = (*kernels.FIGURES, *structures.FIGURES, *onehot.FIGURES, *feature_learning.FIGURES, *images.FIGURES)

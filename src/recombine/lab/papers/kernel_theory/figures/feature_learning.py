@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.lab.papers.kernel_theory.experiments.feature_learning import OTHER, UNIT_TYPES
+from recombine.lab.papers.kernel_theory.readings.feature_learning import LAZY_SIGMA
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import palette, plot_of
 from recombine.lab.papers.results import Evidence
@@ -19,34 +20,27 @@ from recombine.theory.kernels.overlap import OverlapKernel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Initial scale of lazy networks.
-LAZY_SIGMA = 1.0
-
 
 # ---------------------------------------------------------------------------- units of rich networks
 
 
 def _draw_units(canvas: Canvas, table: Table) -> None:
-    weights_panel, shares_panel = canvas.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
+    heat, shares_panel = canvas.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     canvas.subplots_adjust(left=0.17, right=0.985, top=0.86, bottom=0.24, wspace=0.12)
     rich = table.but(sigma=LAZY_SIGMA)
     weights = np.array([[rich.only(type=name)[f"input {i}"].mean() for i in range(8)] for name in UNIT_TYPES])
     size = float(np.abs(weights).max())
-    weights_panel.imshow(weights, cmap="RdBu_r", vmin=-2.4 * size, vmax=2.4 * size, aspect="auto")
+    heat.imshow(weights, cmap="RdBu_r", vmin=-2.4 * size, vmax=2.4 * size, aspect="auto")
     for row, column in np.ndindex(weights.shape):
-        weights_panel.text(
-            column, row, f"{weights[row, column]:+.2f}", ha="center", va="center", fontsize=10, color="black"
-        )
-    weights_panel.axvline(3.5, color="black", linewidth=1.5, marker="", linestyle="-")
+        heat.text(column, row, f"{weights[row, column]:+.2f}", ha="center", va="center", fontsize=10, color="black")
+    heat.axvline(3.5, color="black", linewidth=1.5, marker="", linestyle="-")
     votes = [f"{name}\nvotes {'same' if vote > 0 else 'different'}" for name, (_, vote) in UNIT_TYPES.items()]
-    weights_panel.set_yticks(range(4), votes, fontsize=10)
-    weights_panel.set_xticks(range(8), ["A", "A'", "B", "B'"] * 2)
-    weights_panel.set_title("Input weights, rich networks")
+    heat.set_yticks(range(4), votes, fontsize=10)
+    heat.set_xticks(range(8), ["A", "A'", "B", "B'"] * 2)
+    heat.set_title("Input weights, rich networks")
     for middle, words in ((1.5, "first item"), (5.5, "second item")):
-        weights_panel.text(
-            middle, -0.16, words, transform=weights_panel.get_xaxis_transform(), ha="center", va="center"
-        )
-    weights_panel.grid(visible=False)
+        heat.text(middle, -0.16, words, transform=heat.get_xaxis_transform(), ha="center", va="center")
+    heat.grid(visible=False)
     names = (*UNIT_TYPES, OTHER)
     for step, (regime, rows) in enumerate((("rich", rich), ("lazy", table.only(sigma=LAZY_SIGMA)))):
         shares = [rows.only(type=name)["share"] for name in names]

@@ -101,9 +101,7 @@ def _line(axes: Axes, points: Table, label: str, colour: str, mark: str, aside: 
 def _say_distance(table: Table) -> str:
     hard = {loss: table.only(panel="context dependence", line=f"CD-3, {loss}") for loss in ("logistic", "squared")}
     ends = {loss: rows["value"][np.argsort(rows["distance"])][[0, -1]] for loss, rows in hard.items() if len(rows)}
-    words = "; ".join(
-        f"CD-3 under {loss} loss {at_start:.2f} to {at_end:.2f}" for loss, (at_start, at_end) in ends.items()
-    )
+    words = "; ".join(f"CD-3 under {loss} loss {start:.2f} to {end:.2f}" for loss, (start, end) in ends.items())
     return f"Slopes and accuracies of ConvNets by the distance between component images. {words}."
 
 

@@ -230,13 +230,7 @@ def _draw_dispersed(canvas: Canvas, table: Table) -> None:
             (curve,) = axes.plot(line["salience"], error, label=label, markevery=0.08)
             axes.fill_between(line["salience"], error - band, error + band, color=curve.get_color(), alpha=0.15, lw=0)
         points = table.only(source="published")
-        style: dict[str, Any] = {
-            "marker": "x",
-            "linestyle": "",
-            "color": "0.4",
-            "markersize": 10,
-            "markeredgewidth": 2,
-        }
+        style: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "0.4", "markersize": 10, "markeredgewidth": 2}
         axes.plot(points["salience"], points["mean squared error"], label="published (figure 7b)", **style)
         axes.set_xlabel("salience of single items S(1;2)")
     main.set(ylabel="mean squared error, unseen sums", title="Dispersed addition", ylim=(0, None))

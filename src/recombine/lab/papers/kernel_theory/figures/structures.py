@@ -19,7 +19,7 @@ CLASSES = {"exact": "all answers", "sign only": "signs only", "neither": "neithe
 
 
 def _draw_tasks(canvas: Canvas, table: Table) -> None:
-    classes_panel, accuracy_panel = canvas.subplots(1, 2, sharey=True, gridspec_kw={"width_ratios": (1, 1)})
+    classes_panel, accuracy = canvas.subplots(1, 2, sharey=True, gridspec_kw={"width_ratios": (1, 1)})
     canvas.subplots_adjust(left=0.21, right=0.985, top=0.9, bottom=0.15, wspace=0.05)
     names = table["task"].tolist()[::-1]
     rows = {row["task"]: row for row in table.rows()}
@@ -32,12 +32,10 @@ def _draw_tasks(canvas: Canvas, table: Table) -> None:
     for loss, marker, shift in (("squared", "o", 0.12), ("hinge", "D", -0.12)):
         share = np.array([rows[name][f"accuracy, {loss}"] for name in names], dtype=float)
         word = {"squared": "squared loss", "hinge": "hard margin"}[loss]
-        accuracy_panel.plot(
-            share, heights + shift, marker, linestyle="", markersize=7, label=word, markerfacecolor="none"
-        )
-    accuracy_panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="-", marker="")
-    accuracy_panel.set(title="What a ReLU kernel gets right", xlim=(-0.05, 1.05), xlabel="accuracy on unseen cells")
-    accuracy_panel.legend(frameon=False, fontsize=11, loc="upper left")
+        accuracy.plot(share, heights + shift, marker, linestyle="", markersize=7, label=word, markerfacecolor="none")
+    accuracy.axvline(0.5, color="0.6", linewidth=0.8, linestyle="-", marker="")
+    accuracy.set(title="What a ReLU kernel gets right", xlim=(-0.05, 1.05), xlabel="accuracy on unseen cells")
+    accuracy.legend(frameon=False, fontsize=11, loc="upper left")
 
 
 def _say_tasks(table: Table) -> str:

@@ -115,9 +115,7 @@ IMAGE_EXPERIMENTS = (
         images.image_equivalence,
         quick=_quick(_classes("logistic", 4, rate=_RATE)),
         full=_full(
-            [*_classes("logistic", 4, 1), *_classes("mse", 4, 1)],
-            DISTANCES,
-            MNIST | {"total": 20_000, "epochs": 150},
+            [*_classes("logistic", 4, 1), *_classes("mse", 4, 1)], DISTANCES, MNIST | {"total": 20_000, "epochs": 150}
         ),
         needs=require_images,
     ),

@@ -36,20 +36,12 @@ def _leak_grid(salience: list[float]) -> Settings:
 
 
 def _uneven_grid(salience: list[float]) -> Settings:
-    pairs = [
-        (louder, quieter) for louder in salience for quieter in salience if louder >= quieter and louder + quieter < 1
-    ]
-    return [
-        {"first": louder, "second": quieter, "anchors": anchors}
-        for louder, quieter in pairs
-        for anchors in ([4], [0, 8], [0, 4, 8])
-    ]
+    pairs = [(a, b) for a in salience for b in salience if a >= b and a + b < 1]
+    return [{"first": a, "second": b, "anchors": anchors} for a, b in pairs for anchors in ([4], [0, 8], [0, 4, 8])]
 
 
-def _depth_grid(deepest: int) -> Settings:
-    return [
-        {"activation": name, "depths": list(range(1, deepest + 1))} for name in ("relu", "quadratic", "step", "ntk")
-    ]
+def _depth_grid(depth: int) -> Settings:
+    return [{"activation": name, "depths": list(range(1, depth + 1))} for name in ("relu", "quadratic", "step", "ntk")]
 
 
 KERNEL_EXPERIMENTS = (

@@ -23,18 +23,16 @@ def _rich(rows: Table) -> Table:
 def unit_types(rows: Table) -> Measured:
     """Return how much of rich networks on equivalence is units of the four types, and of lazy ones."""
     rich, lazy = _rich(rows), require(rows, sigma=LAZY_SIGMA)
-    other_units = rich.only(type=OTHER)
+    mixed = rich.only(type=OTHER)
     four = rich.but(type=OTHER)
     numbers = {
-        "smallest share of the four types": float(1 - other_units["share"].max()),
+        "smallest share of the four types": float(1 - mixed["share"].max()),
         "fewest units of a type": int(four["units"].min()),
         "smallest accuracy": float(rich["accuracy"].min()),
         "share in lazy networks": float(1 - lazy.only(type=OTHER)["share"].mean()),
     }
-    active = other_units["active"]
-    detail = (
-        f"{len(other_units)} rich networks with {active.min()} to {active.max()} active units of {rich['width'][0]:,}"
-    )
+    active = mixed["active"]
+    detail = f"{len(mixed)} rich networks with {active.min()} to {active.max()} active units of {rich['width'][0]:,}"
     return Measured(numbers, f"{detail}; {len(lazy.only(type=OTHER))} lazy networks")
 
 

@@ -31,12 +31,7 @@ SLOPES = {
     "both": (0.656, 0.699, 0.774, 0.819, 0.833),
 }
 #: Published squared errors on unseen sums of new images, at distances 0 and 20.
-ERRORS = {
-    "extrapolation": (5.49, 3.10),
-    "interpolation": (4.92, 2.46),
-    "both": (4.62, 2.72),
-    "asymmetric": (17.9, 8.0),
-}
+ERRORS = {"extrapolation": (5.49, 3.10), "interpolation": (4.92, 2.46), "both": (4.62, 2.72), "asymmetric": (17.9, 8.0)}
 #: Published additivity of context dependence under logistic loss, at distances 0 and 20; CD-1 and CD-2 as a range.
 ADDITIVITY = {"CD-3": (0.952, 0.992), "CD-2": (0.992, 0.995), "CD-1": (0.993, 0.996)}
 #: Published additivity of sums, from the lowest to the highest.
@@ -116,12 +111,10 @@ def _by_anchors(rows: Table) -> tuple[list[int], list[Estimate], list[Estimate]]
 
 def slopes_by_distance(rows: Table) -> Measured:
     """Return slopes by distance with one and with two anchors."""
-    distances, slopes1, slopes2 = _by_anchors(rows)
-    detail = f"distances {distances}; {networks_behind(slopes1 + slopes2)}"
+    distances, single, double = _by_anchors(rows)
+    detail = f"distances {distances}; {networks_behind(single + double)}"
     return Measured(
-        {"one anchor": _at(distances, slopes1), "two anchors": _at(distances, slopes2)},
-        detail,
-        stands_in=stands_in(rows),
+        {"one anchor": _at(distances, single), "two anchors": _at(distances, double)}, detail, stands_in=stands_in(rows)
     )
 
 

@@ -28,11 +28,9 @@ def interactions(rows: Table) -> Measured:
 
 def sampled_saliences(rows: Table) -> Measured:
     """Return S(1;2) of wide random layers: the mean, and the draw furthest from the known value."""
-    saliences = rows["salience"]
-    furthest = saliences[np.argmax(np.abs(saliences - RELU_SALIENCE))]
-    return Measured(
-        {"mean": saliences.mean(), "furthest": furthest}, f"{len(rows)} draws of {rows['width'][0]:,} units"
-    )
+    draws = rows["salience"]
+    furthest = draws[np.argmax(np.abs(draws - RELU_SALIENCE))]
+    return Measured({"mean": draws.mean(), "furthest": furthest}, f"{len(rows)} draws of {rows['width'][0]:,} units")
 
 
 def salience_by_depth(rows: Table) -> Measured:
@@ -78,11 +76,8 @@ def anchor_sets(rows: Table) -> Measured:
     """Return how far slopes of interpolation and extrapolation with as many anchors are apart."""
     plain = rows.only(shift=0.0, constant=0.0, intercept=False)
     inside = plain.only(set="interpolation")
-    interpolated, extrapolated = inside.paired(plain.only(set="extrapolation"), "slope", on=("p", "salience"))
-    numbers = {
-        "largest difference": np.abs(interpolated - extrapolated).max(),
-        "fits without a partner": len(inside) - len(interpolated),
-    }
+    inner, outer = inside.paired(plain.only(set="extrapolation"), "slope", on=("p", "salience"))
+    numbers = {"largest difference": np.abs(inner - outer).max(), "fits without a partner": len(inside) - len(inner)}
     return Measured(numbers, f"{len(inside)} pairs of fits, p = 2 to {inside['p'].max()}")
 
 

@@ -57,21 +57,16 @@ class TwoTasks:
         order = np.random.default_rng([seed, 0]).permutation(100 if name == "cifar100" else 10)
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        (images, labels), (test_images, test_labels) = (
+        (images, labels), (unseen, answers) = (
             (
                 torch.tensor(pixels, device=device).float().div_(127.5).sub_(1),
                 torch.tensor(number[codes], device=device),
             )
             for pixels, codes in _splits(name)
         )
-        is_main, is_main_test = labels < MAIN_CLASSES, test_labels < MAIN_CLASSES
+        is_main, tested = labels < MAIN_CLASSES, answers < MAIN_CLASSES
         auxiliary = (images[~is_main], labels[~is_main] - MAIN_CLASSES)
-        return cls(
-            (images[is_main], labels[is_main]),
-            auxiliary,
-            (test_images[is_main_test], test_labels[is_main_test]),
-            len(order),
-        )
+        return cls((images[is_main], labels[is_main]), auxiliary, (unseen[tested], answers[tested]), len(order))
 
     def some(self, n: int, seed: int) -> Samples:
         """Return ``n`` random main samples."""
@@ -223,18 +218,16 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
 
     setting = unit.setting
     model, samples = _compiled(_model(setting, seed, tasks)), tasks.some(n, seed)
-    main_recipe, auxiliary_recipe = (
-        _recipe(setting, seed, tasks, main=main, n=n if main else 128) for main in (True, False)
-    )
-    optimiser, generator = main_recipe.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
-    published = (n / main_recipe.batch) / (len(tasks.auxiliary[0]) / auxiliary_recipe.batch)
+    recipe, second = (_recipe(setting, seed, tasks, main=main, n=n if main else 128) for main in (True, False))
+    optimiser, generator = recipe.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
+    published = (n / recipe.batch) / (len(tasks.auxiliary[0]) / second.batch)
     weight = setting.get("auxiliary weight", published)
-    main = Training(model, optimiser, samples, main_recipe, generator, test=tasks.test)
-    auxiliary = Training(model, optimiser, tasks.auxiliary, auxiliary_recipe, generator, weight=weight)
+    main = Training(model, optimiser, samples, recipe, generator, test=tasks.test)
+    auxiliary = Training(model, optimiser, tasks.auxiliary, second, generator, weight=weight)
 
     def learned(losses: Sequence[float]) -> bool:
-        return losses[0] < main_recipe.stop and (setting["stop rule"] == "main" or losses[1] < auxiliary_recipe.stop)
+        return losses[0] < recipe.stop and (setting["stop rule"] == "main" or losses[1] < second.stop)
 
-    rounds, accuracies = train_in_turns([main, auxiliary], auxiliary_recipe.epochs, learned)
+    rounds, accuracies = train_in_turns([main, auxiliary], second.epochs, learned)
     losses = [main_loss for main_loss, _ in rounds]
     return {**_about(setting, "mtl", n, seed, (losses, accuracies), rounds[-1][1]), **NO_LAYER}

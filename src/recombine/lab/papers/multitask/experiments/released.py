@@ -99,19 +99,12 @@ def main_draw(
     rows, signs = _rotation(seed), [_signs(generator, count) for count in (TEACHER_UNITS, len(cosines))]
     a = np.asarray(cosines)
     turned = a[:, None] * rows[: len(a)] + np.sqrt(1 - a**2)[:, None] * rows[TEACHER_UNITS : TEACHER_UNITS + len(a)]
-    auxiliary_inputs, main_inputs, test_inputs = (_inputs(generator, count) for count in (auxiliary, n, TEST_INPUTS))
+    X1, X, tests = (_inputs(generator, count) for count in (auxiliary, n, TEST_INPUTS))
     weights = _weights(generator, tasks, width, scale)
     if tuned:
         weights["readouts"] = _normal(generator, (1, width), READOUT_SCALE)
     weights["readouts"] = weights["readouts"].flip(0)
-    return Draw(
-        ReluTeacher(rows[:TEACHER_UNITS], signs[0]),
-        ReluTeacher(turned, signs[1]),
-        auxiliary_inputs,
-        main_inputs,
-        test_inputs,
-        weights,
-    )
+    return Draw(ReluTeacher(rows[:TEACHER_UNITS], signs[0]), ReluTeacher(turned, signs[1]), X1, X, tests, weights)
 
 
 def pretraining_draw(seed: int, *, width: int = 1000, scale: float = 1e-3, samples: int = 1024) -> Draw:
@@ -212,9 +205,7 @@ def released(unit: Unit) -> Rows:
             for draw, (_, seed) in zip(draws, students, strict=True):
                 draw.weights["hidden"] = pretrained[seed]
         about = [{"n": setting["n"], "cosines": name, "method": method, "seed": seed} for name, seed in students]
-        rows += [
-            {**about_student, **score} for about_student, score in zip(about, _scores(unit, method, draws), strict=True)
-        ]
+        rows += [{**key, **score} for key, score in zip(about, _scores(unit, method, draws), strict=True)]
     return rows
 
 

@@ -155,11 +155,9 @@ def _samples(student: Student, n: int, auxiliary: int) -> Samples:
     main = sphere_inputs(student.seed, "main inputs", n, INPUT_DIMENSION)
     if not auxiliary:
         return main, student.main(main)
-    auxiliary_inputs = sphere_inputs(student.seed, "auxiliary inputs", auxiliary, INPUT_DIMENSION)
-    marked = [
-        np.hstack([X, np.tile(task, (len(X), 1))]) for X, task in ((main, [1.0, 0.0]), (auxiliary_inputs, [0.0, 1.0]))
-    ]
-    return np.vstack(marked), np.concatenate([student.main(main), student.auxiliary(auxiliary_inputs)])
+    X1 = sphere_inputs(student.seed, "auxiliary inputs", auxiliary, INPUT_DIMENSION)
+    marked = [np.hstack([X, np.tile(task, (len(X), 1))]) for X, task in ((main, [1.0, 0.0]), (X1, [0.0, 1.0]))]
+    return np.vstack(marked), np.concatenate([student.main(main), student.auxiliary(X1)])
 
 
 def trained_students(unit: Unit, weights: Sequence[Tensors], samples: Sequence[Samples], descent: Descent) -> Trained:

@@ -114,10 +114,7 @@ def _draw_gains(axes: Axes, table: Table) -> None:
     tuned = table.where(np.isin(table["method"], list(GAINING)) & (table["factor"] != 1.0))
     rows = sorted({(GAINING[row["method"]], -row["factor"]) for row in tuned.rows()}, reverse=True)
     numbers = sorted(set(tuned["samples"].tolist()) - {0})
-    columns = {
-        **{n: float(position) for position, n in enumerate(numbers)},
-        0: len(numbers) + 0.15,
-    }  # the mean stands apart
+    columns = {**{n: float(x) for x, n in enumerate(numbers)}, 0: len(numbers) + 0.15}  # the mean stands apart
     for cell in tuned.rows():
         x, y = columns[cell["samples"]], rows.index((GAINING[cell["method"]], -cell["factor"]))
         if np.isfinite(cell["gain"]):
@@ -196,10 +193,8 @@ def _sizes(axes: Axes, rows: Table) -> None:
         if column in rows.columns and len(rows):
             middle, half = rows[column], np.nan_to_num(rows[f"{column} 2se"])
             below = np.minimum(half, 0.9 * middle)  # an error bar must not leave a logarithmic axis
-            container = axes.errorbar(
-                np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1
-            )
-            _published_sizes(axes, rows, column, {"marker": container.lines[0].get_marker()})
+            bars = axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1)
+            _published_sizes(axes, rows, column, {"marker": bars.lines[0].get_marker()})
 
 
 def _published_sizes(axes: Axes, rows: Table, column: str, look: dict[str, Any]) -> None:

@@ -75,10 +75,8 @@ def _units_in_words(cosines: str) -> str:
     >>> _units_in_words("1 x 5, 0"), _units_in_words("0.9 x 6"), _units_in_words("1 x 2, 0.9 x 2, 0 x 2")
     ('5 known units, 1 new', '6 units of cosine 0.9', '2 known, 2 of cosine 0.9, 2 new')
     """
-    groups = [group.partition(" x ")[::2] for group in cosines.split(", ")]
-    kinds = [
-        (number or "1", {"1": "known", "0": "new"}.get(cosine, f"of cosine {cosine}")) for cosine, number in groups
-    ]
+    pairs = [pair.partition(" x ")[::2] for pair in cosines.split(", ")]
+    kinds = [(number or "1", {"1": "known", "0": "new"}.get(cosine, f"of cosine {cosine}")) for cosine, number in pairs]
     if len(kinds) < 3:  # there is room for a noun
         number, kind = kinds[0]
         kinds[0] = (number, f"units {kind}" if kind.startswith("of") else f"{kind} units")
@@ -156,10 +154,9 @@ def _say_units(table: Table) -> str:
     top = table.only(method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
     if not len(top):
         return "Test loss by number of units."
-    fewest, most_units = top["units"].argmin(), top["units"].argmax()
+    fewest, largest = top["units"].argmin(), top["units"].argmax()
     ends = [
-        f"{10 ** top['loss'][at]:.0e} with {several(int(top['units'][at]), 'known unit')}"
-        for at in (fewest, most_units)
+        f"{10 ** top['loss'][at]:.0e} with {several(int(top['units'][at]), 'known unit')}" for at in (fewest, largest)
     ]
     return f"Test loss by number of units; PT+FT has {' and '.join(dict.fromkeys(ends))}."
 

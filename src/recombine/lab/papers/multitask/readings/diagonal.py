@@ -95,15 +95,13 @@ def _left_out(rows: Table) -> str:
     if not len(rows):
         return "none"
     kind = "scaling" if "scaling" in rows.columns else "method"
-    phrases = []
-    for value, networks in sorted(rows.by(kind).items()):
-        off, n = _off(networks), networks["n"]
+    texts = []
+    for value, runs in sorted(rows.by(kind).items()):
+        off, n = _off(runs), runs["n"]
         samples = f"n = {n.min()} to {n.max()}" if n.min() < n.max() else f"n = {n.min()}"
-        difference = f"off by {_times(float(np.median(off)))}, at most {_times(float(off.max()))}"
-        phrases.append(
-            f"{len(networks)} with {kind} {value} ({samples}, {networks['steps'].max():,} steps; {difference})"
-        )
-    return ", ".join(phrases)
+        gap = f"off by {_times(float(np.median(off)))}, at most {_times(float(off.max()))}"
+        texts.append(f"{len(runs)} with {kind} {value} ({samples}, {runs['steps'].max():,} steps; {gap})")
+    return ", ".join(texts)
 
 
 def single_output_differences(rows: Table) -> Measured:
@@ -134,10 +132,9 @@ def flow_end_differences(rows: Table) -> Measured:
     late = int((~(chosen["residual"] < FLOW_END_RESIDUAL)).sum())
     if late:
         raise MissingRowsError(f"the flow of {late} of {len(chosen)} networks did not end; run it again")
-    by_scaling = {m: require(chosen, scaling=m) for m in FLOW_SCALINGS}
+    by_m = {m: require(chosen, scaling=m) for m in FLOW_SCALINGS}
     ends = [
-        f"{_times(_off(networks).max())} and {np.median(networks['settled']):.0e} for m = {m:g}"
-        for m, networks in by_scaling.items()
+        f"{_times(_off(runs).max())} and {np.median(runs['settled']):.0e} for m = {m:g}" for m, runs in by_m.items()
     ]
     sizes = " and ".join(map(str, sorted(chosen.by("dimension"))))
     detail = (

@@ -26,7 +26,7 @@ DIP_SAMPLES = 20
 #: Samples at which multi-task networks were trained with both stop rules, and those of them that are few.
 JOINT_SAMPLES, FEW_JOINT_SAMPLES = (20, 100, 1000), (20, 100)
 #: Factors and samples up to which many transformers have not learned in the epochs they had.
-MAX_UNLEARNED_FACTOR, MAX_UNLEARNED_SAMPLES = 0.25, 200
+LATE_FACTOR, LATE_SAMPLES = 0.25, 200
 #: Loss of a guess among 98 classes; below LEARNED_LOSS a task counts as learned.
 GUESS_LOSS, LEARNED_LOSS = float(np.log(98)), 0.02
 
@@ -96,11 +96,12 @@ def gains_of_plain(rows: Table) -> Measured:
     seeds = min(map(len, gains.values()))
     bounds = f"points that s = 1 gains, mean over n with 95% bounds over {seeds} seeds"
     detail = f"{bounds}; smallest at any n: {smallest}; published: best at every n"
-    weak = chosen.where((chosen["factor"] <= MAX_UNLEARNED_FACTOR) & (chosen["n"] <= MAX_UNLEARNED_SAMPLES))
+    weak = chosen.where((chosen["factor"] <= LATE_FACTOR) & (chosen["n"] <= LATE_SAMPLES))
     late = f"{int((weak['train loss'] >= LEARNED_LOSS).sum())} of {len(weak)}"
     numbers: dict[str, Any] = {name: Interval.of(gain.mean(1)) for name, gain in gains.items()}
-    detail += f"; with s of 1/4 or less and n up to {MAX_UNLEARNED_SAMPLES} "
-    detail += f"{late} networks had not learned their training images"
+    detail += (
+        f"; with s of 1/4 or less and n up to {LATE_SAMPLES} {late} networks had not learned their training images"
+    )
     return Measured(numbers, detail)
 
 
@@ -148,16 +149,13 @@ def centred_over_chance(rows: Table) -> Measured:
     """Return the same of centred activations, and how many dimensions finetuning leaves of these."""
     stages = _last_stage(rows, "pt+ft recalibrated", (0.125, 1.0))
     over = _over_chance(*stages.values())
-    shrinkage = {
-        f"PR after / before, s = {s:g}": (networks["PR after"] / networks["PR before"]).mean()
-        for s, networks in stages.items()
-    }
+    share = {f"PR after / before, s = {s:g}": (run["PR after"] / run["PR before"]).mean() for s, run in stages.items()}
     sizes = [float(stages[0.125][name].mean()) for name in ("PR before", "PR after", "ENSD", "chance")]
     detail = (
         f"ENSD over that of shuffled neurons, {len(over)} networks at s = 0.125 and 1. At s = 0.125 from "
         f"{sizes[0]:.0f} to {sizes[1]:.2f} dimensions, ENSD {sizes[2]:.2f}, of shuffled neurons {sizes[3]:.2f}"
     )
-    return Measured({"least and most over chance": [over.min(), over.max()], **shrinkage}, detail)
+    return Measured({"least and most over chance": [over.min(), over.max()], **share}, detail)
 
 
 # ---------------------------------------------------------------------------- when multi-task training ends

@@ -50,12 +50,9 @@ def seed_by_seed(rows: Table, method: str, near: str) -> Measured:
     numbers: dict[str, Any] = {near: share, "geometric ratio": float(np.exp(np.log(ratios).mean()))}
     numbers |= {"students": len(students), "final losses": f"{final:.0%}"}
     is_near = np.abs(np.log(ratios)) < np.log(MAX_RATIOS[near])
-    one_batch = students["n"] <= ONE_BATCH_SAMPLES
-    if one_batch.any() and not one_batch.all():
-        numbers |= {
-            "one batch": f"{is_near[one_batch].mean():.0%}",
-            "several batches": f"{is_near[~one_batch].mean():.0%}",
-        }
+    single = students["n"] <= ONE_BATCH_SAMPLES
+    if single.any() and not single.all():
+        numbers |= {"one batch": f"{is_near[single].mean():.0%}", "several batches": f"{is_near[~single].mean():.0%}"}
     samples = ", ".join(f"{n} ({is_near[students['n'] == n].mean():.0%})" for n in sorted(students.by("n")))
     detail = (
         f"least test loss over training over the authors'; {several(len(students.by('cosines')), 'set')} of cosines, "
@@ -82,10 +79,7 @@ def lead_by_seed(rows: Table, n: int, better: str, worse: str) -> Measured:
     best_a, best_b = paired_by_seed(a, b, "best")
     theirs = (np.array(LOSSES["1 x 6", name][n]) for name in (better, worse))
     ahead = np.divide(*reversed(list(theirs)))
-    numbers = {
-        "geometric ratio": np.exp(np.log(loss_b / loss_a).mean()),
-        "seeds ahead": int((loss_a < loss_b).sum()),
-    }
+    numbers = {"geometric ratio": np.exp(np.log(loss_b / loss_a).mean()), "seeds ahead": int((loss_a < loss_b).sum())}
     detail = (
         f"{several(len(loss_a), 'seed')}; of least losses over training {np.exp(np.log(best_b / best_a).mean()):.2g}; "
         f"in the authors' files {np.exp(np.log(ahead).mean()):.2g}, {(ahead > 1).sum()} of {len(ahead)} ahead"

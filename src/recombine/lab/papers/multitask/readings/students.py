@@ -47,10 +47,7 @@ def loss_ratio(rows: Table, correlation: str, n: int, better: str, worse: str) -
     loss_a, loss_b = paired_by_seed(a, b, "loss")
     mean_a, mean_b = a["loss"].mean(), b["loss"].mean()
     numbers = {STUDENTS[better]: mean_a, STUDENTS[worse]: mean_b, "ratio": mean_b / mean_a}
-    numbers |= {
-        "geometric ratio": np.exp(np.log(loss_b / loss_a).mean()),
-        "seeds ahead": int((loss_a < loss_b).sum()),
-    }
+    numbers |= {"geometric ratio": np.exp(np.log(loss_b / loss_a).mean()), "seeds ahead": int((loss_a < loss_b).sum())}
     published = " and ".join(f"{loss:.1e}" for loss in PUBLISHED[correlation, n])
     detail = (
         f"{len(loss_a)} seeds; ratio of the least losses over training "
