@@ -34,7 +34,9 @@ RENAMED_OPTIONS = {"--suggest": "--plan"}
 #: Keys of JSON documents before and after; the new one is looked for where the old one is gone.
 RENAMED_KEYS = {"suggestions": "plan", "word": "state"}
 #: Keys that documents of splits and probes have beside those of before.
-NEW_KEYS = {"findings"}
+NEW_KEYS = {"findings", "kind"}
+#: Settings that a comparison lists beside those of before, by their name: it tells how tables were read differently.
+NEW_SETTINGS = {"table read with"}
 #: Codes before and after, wherever they stand.
 RENAMED_CODES = {
     "holds roughly": "holds_roughly",
@@ -67,6 +69,7 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _keys_apart(before, after, path)
     elif isinstance(before, list) and isinstance(after, list):
+        after = [entry for entry in after if not (isinstance(entry, dict) and entry.get("what") in NEW_SETTINGS)]
         if len(before) != len(after):
             yield f"{path}: {len(before)} entries before, {len(after)} after"
         for position, (old, new) in enumerate(zip(before, after, strict=False)):

@@ -105,6 +105,7 @@ def everything_said(frame: pd.DataFrame, names: list[str], **options: Any) -> di
     audit = rc.audit(rc.Design.from_frame(frame, factors=names, outcome="y", **options))
     record = audit_record(audit, audit.plan(3))
     assert record.pop("rows_are") == ("counts" if "weight" in options else "measurements")
+    assert record.pop("table").get("weight") == options.get("weight")
     return record
 
 
