@@ -116,9 +116,9 @@ def test_targets_are_weighted_among_themselves() -> None:
     targets = pd.DataFrame({"colour": [2, 1, 0], "shape": [0, 1, 0], "traffic": [1.0, 3.0, 9.0]})
     found = rc.audit(design, targets=targets, importance=(targets, "traffic"))
     assert found.decided.listing.cells.tolist() == [[0, 0], [1, 1], [2, 0]]
-    assert found.matters is not None
-    assert found.matters.share(Verdict.DETERMINED) == 0.75
-    assert importance_statement(found.matters).startswith(
+    assert found.decided.matters is not None
+    assert found.decided.matters.share(Verdict.DETERMINED) == 0.75
+    assert importance_statement(found.decided.matters).startswith(
         "Cells are weighted by the mean of column 'traffic' of the table over their rows; one without rows there has "
         "importance 0. 2 unseen target cells matter (importance over 0)"
     )
@@ -154,9 +154,9 @@ def test_too_many_cells_that_matter_are_weighed_as_far_as_they_are_listed() -> N
     rule = np.full((1, 5), ANY)
     rule[0, 0] = 7
     found = rc.audit(design, 1, importance=Importance(rule, np.ones(1)))
-    assert found.matters is not None
-    assert found.matters.scope == "listed"
-    assert "are those of listed ones" in importance_statement(found.matters)
+    assert found.decided.matters is not None
+    assert found.decided.matters.scope == "listed"
+    assert "are those of listed ones" in importance_statement(found.decided.matters)
     assert "among the listed" in found.summary
     assert all(cell[0] == 7 for cell in found.decided.listing.cells[: found.decided.matters.count(*UNSEEN)].tolist())
 
@@ -190,6 +190,6 @@ def test_rows_that_cannot_exist_are_told() -> None:
     design = Design.from_cells(cells, names=["plant", "soil", "dose"], nested=["plant/soil"])
     table = pd.DataFrame({"plant": [0, 0], "soil": [1, 0], "dose": [0, 0], "importance": [1, 1]})
     found = rc.audit(design, importance=table)
-    assert found.matters is not None
-    assert "1 row names a cell that cannot exist." in importance_statement(found.matters)
+    assert found.decided.matters is not None
+    assert "1 row names a cell that cannot exist." in importance_statement(found.decided.matters)
     assert "No unseen combination matters." in found.summary
