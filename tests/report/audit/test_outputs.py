@@ -19,6 +19,7 @@ import pytest
 
 import recombine as rc
 from recombine.data import flights_path
+from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
@@ -26,6 +27,7 @@ from recombine.report.audit.record import audit_json
 from recombine.report.audit.terminal import show_audit
 from recombine.report.screen import plain_text
 from recombine.verdicts import Verdict
+from recombine.words.additivity import STATE_WORDS
 from recombine.words.answer import answer
 from recombine.words.forecast import ROWS
 from recombine.writing import round_estimate
@@ -224,7 +226,7 @@ def _additivity(found: Outputs) -> Iterator[Check]:
         tested = row.get("lack of fit", "–").removeprefix("p = ")
         p_value = truth["lack of fit p"]
         yield "page, lack of fit", "–" if tested == "p < 1e-12" else tested, None if (p_value or 0) < 1e-12 else p_value
-        yield _same("page, word", row["additivity"], truth["additivity"])
+        yield _same("page, word", row["additivity"], STATE_WORDS[AdditivityState(truth["additivity"])])
     for row, truth in zip(found.reader.tables.get("t-breakers", []), check["breakers"], strict=False):
         for name in ("observed", "predicted", "difference"):
             yield f"page, breaker {name}", row[name], truth[name]
