@@ -6,7 +6,8 @@ Three measurements on the paper's sprites (a GPU; about 20 minutes on an H200)::
     python benchmarks/decoder_routes.py gradients   # both routes' gradients beside float64
     python benchmarks/decoder_routes.py networks    # 24 seeds on two narrow bands, alone and in batches of three
 
-Each adds its part to ``results/decoders/routes.json``. ``summary`` prints what is there and needs no GPU.
+Each adds its part to ``results/decoders/routes.json``. ``summary`` prints what is there and needs no GPU. The rows that
+are committed come from an earlier script with the same calls; this form of it has not been run on a GPU.
 
 AdamW divides a gradient by its own size, so rounding is carried into the weights at once and grows by training. Whether
 two routes differ by more than rounding is seen against a third run: alone again, its first weights scaled by 1 + 1e-7.
@@ -111,8 +112,10 @@ def paths() -> Iterator[Row]:
                 "last of three": trainer.weights([1, 2, 0], steps, dtype)[2],
             }
             way = np.linalg.norm(alone - start)
-            apart = {name: float(np.linalg.norm(flat(weights) - alone) / way) for name, weights in others.items()}
-            yield {"dtype": dtype, "steps": steps, "way": float(way), **apart}
+            vectors = {name: flat(weights) for name, weights in others.items()}
+            apart = {name: float(np.linalg.norm(vector - alone) / way) for name, vector in vectors.items()}
+            ends = float(np.linalg.norm(vectors["first of three"] - vectors["last of three"]) / way)
+            yield {"dtype": dtype, "steps": steps, "way": float(way), **apart, "first and last of three": ends}
 
 
 def gradients() -> Iterator[Row]:

@@ -17,7 +17,7 @@ class WorseThanAdding(FindingKind["Score"]):
     code = "RC601"
     title = "worse than adding"
     severity = Severity.WARNING
-    meaning = "On determined cells the model misses by more than a plain sum of effects does, beyond chance."
+    meaning = "On determined cells the whole 95 % range of the model's gain over adding effects lies below 0."
     action = "Use the sum of effects there, or look which cause of the model's error is largest."
     of = ResultKind.SCORE
     fail_on = ("worse-than-adding",)

@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
 
 class ModelCause(FindingKind["Score"]):
-    """Causes of the model's own whose amount lies above 0 beyond chance."""
+    """Causes of the model's own whose amount has its whole 95 % range above 0."""
 
     code = "RC602"
     title = "error of the model's own"
     severity = Severity.WARNING
     meaning = (
-        "Part of a model's error on determined cells has a named cause in the model, such as a leak or a shortcut, and "
-        "chance does not explain it: the data settle these cells."
+        "Part of a model's error on determined cells has a named cause in the model, such as a leak or a shortcut: the "
+        "whole 95 % range of its amount lies above 0. Of many models and causes some will do so by chance; how often "
+        "is not measured."
     )
     action = "Do what the page of causes says about the cause that is named."
     of = ResultKind.SCORE
@@ -39,7 +40,7 @@ class ModelCause(FindingKind["Score"]):
 
     def message(self, evidence: FindingEvidence) -> str:
         """Name them."""
-        return f"beyond chance: {listing(evidence.subjects, 6)}"
+        return f"95 % range of the amount above 0: {listing(evidence.subjects, 6)}"
 
 
 RC602 = ModelCause()
