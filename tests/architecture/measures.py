@@ -31,6 +31,20 @@ VAGUE = FILLER | {"said", "own", "other", "whole", "most", "least", "where", "ou
 #: A literal of at least so many words is a sentence.
 SENTENCE_WORDS = 5
 STRUCTURES = frozenset(["add", "pairs", "triples", "log", "logit", "multiplicative", "link", "link-pairs"])
+#: What a number measures, as its name may say it; a plural says what is counted.
+UNITS = frozenset(["BIT", "BYTE", "DEGREE", "HZ", "INCH", "MS", "PERCENT", "PIXEL", "PX", "SECOND"])
+QUANTITIES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        ACCURACY ACTIVATION ANGLE CHANCE CHILDREN CORRELATION COST DENOMINATOR DEPTH DIMENSION DISTANCE EIGENVALUE EPOCH
+        EPSILON ERROR FACTOR GAIN GAP GROWTH HEIGHT ID IMPORTANCE INPUT INTEGER JITTER LEVEL LEVERAGE LIKENESS LOSS
+        MARGIN MOMENTUM NORM ORDER OUTCOME PIVOT POWER PRECISION PRICE PRIME PULL R2 RADIUS RANK RATE RATIO RESIDUAL
+        RIDGE ROUNDING SALIENCE SCALE SCHEMA SCORE SD SEED SHARE SHORTFALL SIDE SIGMA SIZE SLACK SLOPE STEP SUM TIME
+        TOLERANCE VALUE VARIANCE VERSION WEIGHT WIDTH WORK
+        """,
+    )
+)
 #: Registries say sentences of their own: what each entry means.
 REGISTRIES = ("recombine.jobs.findings", "recombine.jobs.score.causes", "recombine.theory.structures.kinds")
 
@@ -312,6 +326,26 @@ def constants_with_two_values() -> list[Place]:
     return [", ".join(places.values()) for places in values.values() if len(places) > 1]
 
 
+def constants_without_unit() -> list[Place]:
+    """Numbers of modules whose name holds neither a plural, nor a unit, nor a quantity: ``NEAR``, ``FINE``.
+
+    A negative whole number is a mark, as -1 for "any", and measures nothing.
+    """
+    return [
+        at(name, node, f"{constant} = {value}")
+        for name in modules()
+        for node in tree(name).body
+        for constant, value in _numbers(node)
+        if not value.startswith("-") or "." in value
+        if not any(tells_quantity(word) for word in constant.split("_"))
+    ]
+
+
+def tells_quantity(word: str) -> bool:
+    plural = len(word) > 3 and word.endswith("S") and not word.endswith("SS")
+    return plural or word in UNITS or word in QUANTITIES
+
+
 def _numbers(node: ast.stmt) -> Iterator[tuple[str, str]]:
     """Name and value of each public constant that a statement sets to a number."""
     pairs: list[tuple[ast.expr, ast.expr]] = []
@@ -359,6 +393,29 @@ def structure_names_compared() -> list[Place]:
         for name in _above_theory()
         for node in ast.walk(tree(name))
         if _compared_strings(node) & STRUCTURES
+    ]
+
+
+def cause_names_compared() -> list[Place]:
+    """Comparisons with the name of a cause outside the causes; "structure" is also an option of tables, and passes."""
+    causes = {
+        node.value.value
+        for name in modules()
+        if in_package(name, "recombine.jobs.score.causes")
+        for entry in tree(name).body
+        if isinstance(entry, ast.ClassDef)
+        for node in entry.body
+        if isinstance(node, ast.Assign)
+        and ast.unparse(node.targets[0]) == "name"
+        and isinstance(node.value, ast.Constant)
+    }
+    [spec] = [node for node in tree("recombine.table_spec").body if getattr(node, "name", "") == "TableSpec"]
+    return [
+        at(name, node, ast.unparse(node))
+        for name in _above_theory()
+        if not in_package(name, "recombine.jobs.score.causes")
+        for node in ast.walk(tree(name))
+        if _compared_strings(node) & (causes - _members(spec))
     ]
 
 
@@ -458,7 +515,9 @@ LISTED: dict[str, Callable[[], list[Place]]] = {
     "classes of more than 24 members": wide_classes,
     "filler parameters": filler_parameters,
     "constants with two values": constants_with_two_values,
+    "numeric constants without unit": constants_without_unit,
     "names of structures compared": structure_names_compared,
+    "names of causes compared": cause_names_compared,
     "fits told apart by isinstance": fits_told_apart,
     "codes of findings compared": codes_compared,
     "sentences outside words": sentences,

@@ -21,6 +21,18 @@ def test_a_number_stays_below_its_ceiling(name: str) -> None:
     assert value <= ceiling, f"{name}: {value:g} is above the ceiling of {ceiling:g} in ceilings.toml{where}"
 
 
+@pytest.mark.skip(reason="ceilings are lowered together when the packages have shrunk")
+@pytest.mark.parametrize("name", measures.ceilings())
+def test_a_ceiling_is_lowered_with_its_number(name: str) -> None:
+    value, ceiling = measured()[name], measures.ceilings()[name]
+    assert value >= 0.98 * ceiling, f"{name}: {value:g} is well below {ceiling:g}; measures.py --lower lowers ceilings"
+
+
+def test_a_constant_tells_its_unit_by_a_plural_a_unit_or_a_quantity() -> None:
+    telling = ["CELLS", "SECONDS", "PX", "SHARE"]
+    assert [word for word in [*telling, "NEAR", "SMALL", "LESS"] if measures.tells_quantity(word)] == telling
+
+
 def test_every_measure_has_a_ceiling() -> None:
     assert set(measures.ceilings()) == set(measured())
 
