@@ -26,17 +26,8 @@ from numpy.typing import NDArray
 import recombine as rc
 from real_tables import INSTALL
 from recombine.jobs.audit.additivity import check_additivity
-from recombine.jobs.audit.fitted_networks import FEWEST_CELLS
-from recombine.jobs.audit.forecast import (
-    LEAKY,
-    SHORTCUT_PULL,
-    SHORTCUT_SHARE,
-    SHORTCUT_SIZE,
-    ErrorForecast,
-    Forecast,
-    forecast,
-    read_factors,
-)
+from recombine.jobs.audit.forecast import ErrorForecast, Forecast, forecast, read_factors
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import expected_slopes
@@ -69,7 +60,7 @@ def rows_of(trial: Trial, cache: Path | None) -> dict[str, Any]:
         at, beyond = told[: len(held)], told[len(held) :]
         row["error"][model] = float(np.sqrt(np.mean((at - observed)[known] ** 2)))
         row["truth"][model] = _read(design, fit, held[known], at[known], observed[known], split.error)
-        if len(trial.unseen) >= FEWEST_CELLS:
+        if len(trial.unseen) >= AUDIT_LIMITS.min_cells_tested:
             row["truth alone"][model] = _read(alone, fit, trial.unseen, beyond, None, without.error)
     if trial.kind == "real":
         kernels = [make(1, len(trial.factors)) for make in (OverlapKernel.ntk, OverlapKernel.relu)]
@@ -195,7 +186,7 @@ def _leaks(rows: list[dict[str, Any]], source: str, half: str, sentences: dict[s
     without = "" if source == "split" else " without a split"
     for kinds in (("additive", "leak", "shortcut"), ("real",)):
         said, did, _ = _told([row for row in rows if row["trial"].kind in kinds], source, NETWORKS[0])
-        for line in (0.86, 0.88, LEAKY, 0.92) if half == "choose" else (LEAKY,):
+        for line in (0.86, 0.88, AUDIT_LIMITS.min_slope, 0.92) if half == "choose" else (AUDIT_LIMITS.min_slope,):
             flag, true = said < line, did < TRUE_LEAK
             name = f"leak{without} below {line:.2f}, {half}, {'real' if kinds == ('real',) else 'planted'}"
             recall = f"recall {np.mean(flag[true]):.2f}"
@@ -216,7 +207,7 @@ def _shortcuts(rows: list[dict[str, Any]], source: str, half: str, sentences: di
             kinds.append(row["trial"].kind)
     true, plant, real = np.array(trues), np.array(planted), np.array(kinds) == "real"
     tried = [(0.1, size, share) for size in (0.1, 0.12, 0.15) for share in (0.1, 0.15, 0.2)] * (half == "choose")
-    for line in [*tried, (SHORTCUT_PULL, SHORTCUT_SIZE, SHORTCUT_SHARE)]:
+    for line in [*tried, (AUDIT_LIMITS.shortcut_pull, AUDIT_LIMITS.shortcut_size, AUDIT_LIMITS.shortcut_share)]:
         flag = (np.nan_to_num(np.array(values), nan=-1.0) >= line).all(axis=1)
         false, taken = flag & ~true, plant & true
         measure = (

@@ -6,15 +6,20 @@ the package says. ``tests/architecture/test_vocabulary.py`` does the same.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
+import pkgutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
+from recombine import jobs
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.findings import FINDINGS
+from recombine.jobs.limits import Limits
 from recombine.jobs.score.causes import CAUSES
 from recombine.theory.structures import simplest_first
 from recombine.words.vocabulary import verdict_style, vocabulary
@@ -93,6 +98,23 @@ def findings_page() -> str:
     return "\n".join(lines)
 
 
+def limits_page() -> str:
+    """Return the page of the thresholds: every `Limits` that a ``limits.py`` below `recombine.jobs` defines."""
+    for module in pkgutil.walk_packages(jobs.__path__, f"{jobs.__name__}."):
+        if module.name.endswith(".limits"):
+            import_module(module.name)
+    lead = _prose(
+        "Thresholds that decide what is said. They stand in one place per job, so that whoever doubts a sentence can "
+        "see where it turns."
+    )
+    lines = ["# Limits", "", WRITTEN, "", lead, ""]
+    for kind in sorted(Limits.__subclasses__(), key=lambda kind: kind.__module__):
+        fields = [(field.name, field.default, field.metadata) for field in dataclasses.fields(kind)]
+        rows = [[f"`{name}`", f"{value:,}", says["unit"], says["why"]] for name, value, says in fields]
+        lines += [f"## {inspect.getdoc(kind).rstrip('.')}", "", *_table(["limit", "value", "of", "why"], rows), ""]
+    return "\n".join(lines)
+
+
 def structures_page() -> str:
     """Return the page of the structures."""
     rows = []
@@ -133,6 +155,7 @@ def page_words() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "docs/causes.md": causes_page,
     "docs/findings.md": findings_page,
+    "docs/limits.md": limits_page,
     "docs/structures.md": structures_page,
     "page/src/generated/vocabulary.json": page_words,
     "page/src/generated/verdicts.css": verdict_style,

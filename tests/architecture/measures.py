@@ -461,11 +461,13 @@ def _sentence(node: ast.AST) -> bool:
 
 
 def _sentences_in(node: ast.AST) -> Iterator[ast.AST]:
-    """Literals that are sentences, but for docstrings, errors and help of options."""
+    """Literals that are sentences, but for docstrings, reprs, errors, help of options and reasons of limits."""
     for child in ast.iter_child_nodes(node):
         docstring = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
         called = ast.unparse(child.func) if isinstance(child, ast.Call) else ""
-        if docstring or isinstance(child, ast.Raise) or called.endswith(("Error", "Option", "Argument", "warn")):
+        if docstring or isinstance(child, ast.Raise) or getattr(child, "name", "") == "__repr__":
+            continue
+        if called.endswith(("Error", "Option", "Argument", "limit", "warn")):
             continue
         if _sentence(child):
             yield child

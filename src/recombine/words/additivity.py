@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT
-from recombine.jobs.audit.noise import P_VALUE_HINTED, P_VALUE_SHOWN
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.rc302_additivity_unchecked import why_unchecked
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
@@ -160,9 +160,9 @@ def _predicted(check: AdditivityCheck, tried: OrderCheck) -> str:
 
 def interaction_sentence(test: LackOfFit) -> str:
     """Say what the replicates say about interaction."""
-    if test.p_value > P_VALUE_HINTED:
+    if test.p_value > AUDIT_LIMITS.p_value_hinted:
         return f"The replicates show no interaction (lack of fit: {test.text})."
-    lead = "Interaction is real" if test.p_value <= P_VALUE_SHOWN else "The replicates hint at interaction"
+    lead = "Interaction is real" if test.p_value <= AUDIT_LIMITS.p_value_shown else "The replicates hint at interaction"
     return (
         f"{lead} (lack of fit: {test.text}): cells depart from additivity by about {few_digits(test.departure)} (root "
         "mean square over measurements)."

@@ -11,7 +11,8 @@ from scipy import stats
 
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.design.design import Design
-from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState, check_additivity
+from recombine.jobs.audit.additivity import AdditivityState, check_additivity
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive, leave_one_out, leave_one_out_noise
 from recombine.words.additivity import additivity_statement
 
@@ -169,7 +170,10 @@ def test_too_few_testable_cells_are_counted():
     cells = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]
     check = check_additivity(Design.from_cells(cells, [1.0, 2.0, 3.0, 4.0, 9.0]))
     assert check.state == AdditivityState.UNCHECKED
-    assert f"only 4 seen cells are determined by the others, and it takes {FEWEST_CELLS}" in additivity_statement(check)
+    assert (
+        f"only 4 seen cells are determined by the others, and it takes {AUDIT_LIMITS.min_cells_tested}"
+        in additivity_statement(check)
+    )
     none = check_additivity(Design.from_cells([[0, 0], [1, 1]], [1.0, 2.0]))
     assert "no seen cell is determined by the others" in additivity_statement(none)
 

@@ -17,24 +17,14 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.design.design import Design
 from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable_inverse, fit_order, leave_out
-from recombine.jobs.audit.noise import P_VALUE_HINTED, P_VALUE_SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
+from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.audit.noise import CellNoise, LackOfFit, cell_noise, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
 
-#: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
-SHARE_HOLDS, SHARE_HOLDS_ROUGHLY = 0.9, 0.6
-#: Fewer tested cells than this say nothing.
-FEWEST_CELLS = 8
-#: Tested cells speak for the others if they are at least this share of the seen ones: those that the others determine
-#: are the easy ones, and where they are few the rest hangs by single cells.
-SPEAKING = 0.5
 #: Differences below this share of the largest outcome are those of floating point.
 ROUNDING = 1e-12
-#: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
-MOSTLY_NOISE = 0.75
-#: Without a test, squared errors this many times what noise gives are not noise.
-CLEARLY = 2.0
 
 
 class AdditivityState(StrEnum):
@@ -93,17 +83,17 @@ class OrderCheck:
     @property
     def few(self) -> bool:
         """Whether too few cells were tested to say anything."""
-        return self.tested < FEWEST_CELLS
+        return self.tested < AUDIT_LIMITS.min_cells_tested
 
     @property
     def thin(self) -> bool:
         """Whether the tested cells are too small a share of the seen ones to speak for the others."""
-        return self.tested < SPEAKING * self.tried
+        return self.tested < AUDIT_LIMITS.min_share_tested * self.tried
 
     @property
     def drowned(self) -> bool:
         """Whether noise alone accounts for most of the plain mean's error."""
-        return self.expected is not None and self.expected**2 > MOSTLY_NOISE * self.baseline**2
+        return self.expected is not None and self.expected**2 > AUDIT_LIMITS.max_noise_share * self.baseline**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +180,9 @@ def _of_test(check: OrderCheck, name: str) -> float:
 
 
 def _by_share(share: float, otherwise: AdditivityState) -> AdditivityState:
-    if share >= SHARE_HOLDS:
+    if share >= AUDIT_LIMITS.share_holds:
         return AdditivityState.HOLDS
-    return AdditivityState.HOLDS_ROUGHLY if share >= SHARE_HOLDS_ROUGHLY else otherwise
+    return AdditivityState.HOLDS_ROUGHLY if share >= AUDIT_LIMITS.share_holds_roughly else otherwise
 
 
 def _state(check: OrderCheck) -> AdditivityState:
@@ -207,9 +197,9 @@ def _state(check: OrderCheck) -> AdditivityState:
 
 def _state_by_test(test: LackOfFit, check: OrderCheck) -> AdditivityState:
     """Where cells cannot predict each other the replicates decide; they must rule out what is not to be there."""
-    if test.p_value <= P_VALUE_SHOWN:
+    if test.p_value <= AUDIT_LIMITS.p_value_shown:
         return _by_share(np.fmin(test.share, check.share), AdditivityState.FAILS)
-    if test.p_value <= P_VALUE_HINTED:
+    if test.p_value <= AUDIT_LIMITS.p_value_hinted:
         return AdditivityState.NOT_SHOWN
     # Cells that no other determines fit any model; under noise passing proves little.
     if check.tested < check.tried or check.drowned:
@@ -221,14 +211,18 @@ def _state_by_misses(check: OrderCheck) -> AdditivityState:
     """Return the state of a model that predicts badly: interaction is blamed only where replicates show it."""
     if check.expected is None:
         return AdditivityState.NOT_SHOWN
-    clear = check.error**2 > CLEARLY * check.expected**2
+    clear = check.error**2 > AUDIT_LIMITS.min_excess * check.expected**2
     if check.at_most:
         return AdditivityState.NOT_SHOWN if clear else AdditivityState.UNCHECKED
     if check.lack_of_fit is None:
         return AdditivityState.FAILS if clear else AdditivityState.NOT_SHOWN
-    if check.lack_of_fit.p_value <= P_VALUE_SHOWN:
+    if check.lack_of_fit.p_value <= AUDIT_LIMITS.p_value_shown:
         return AdditivityState.FAILS
-    return AdditivityState.NOT_SHOWN if check.lack_of_fit.p_value <= P_VALUE_HINTED else AdditivityState.UNCHECKED
+    return (
+        AdditivityState.NOT_SHOWN
+        if check.lack_of_fit.p_value <= AUDIT_LIMITS.p_value_hinted
+        else AdditivityState.UNCHECKED
+    )
 
 
 def check_additivity(

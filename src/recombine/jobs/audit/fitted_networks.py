@@ -18,6 +18,7 @@ from recombine.cells.scales import FactorScale
 from recombine.design.design import Design
 from recombine.errors import SolverError
 from recombine.jobs.audit.additivity import OrderCheck
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import cell_noise
 from recombine.progress import each
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
@@ -36,8 +37,6 @@ KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {"ntk": OverlapKernel.
 LEFT_OUT_CELLS = 1_200
 #: Beyond, the share of them that is held out, and how many of those are scored at most.
 HELD_SHARE, MAX_SCORED_CELLS = 0.1, 4_000
-#: Fewer scored cells than this say nothing.
-FEWEST_CELLS = 8
 #: Most cells that are fitted with few factors, and with more than that (where each product takes all pairs of cells).
 MAX_FITTED_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 4_000
 #: Most cells at which networks of two layers and more are fitted as well.
@@ -180,7 +179,7 @@ def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
     """Score networks on seen cells that the other seen cells determine; None if those are too few."""
     if len(design.seen) > LEFT_OUT_CELLS:
         return _score_tenth(design, seed)
-    if check.tested < FEWEST_CELLS:
+    if check.tested < AUDIT_LIMITS.min_cells_tested:
         return None
     assert design.outcome is not None
     outcome, known = design.outcome[design.train], check.determined
@@ -206,7 +205,7 @@ def _score_tenth(design: Design, seed: int) -> Scored | None:
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
     found = identify(design.cells[rest], design.cells[held], 1, **design.shape, route=Route.PROJECTION)
     places = held[found.verdicts == Verdict.DETERMINED]
-    if len(places) < FEWEST_CELLS:
+    if len(places) < AUDIT_LIMITS.min_cells_tested:
         return None
     outcome = design.outcome
     fit = fit_additive(design.features(1), design.cells[rest], outcome[rest], design.precision[rest])

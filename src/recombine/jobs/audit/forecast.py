@@ -21,7 +21,6 @@ from recombine.design.design import Design
 from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
-    FEWEST_CELLS,
     MAX_SCORED_CELLS,
     ForecastSource,
     Scored,
@@ -34,6 +33,7 @@ from recombine.jobs.audit.fitted_networks import (
     shown_cells,
 )
 from recombine.jobs.audit.left_out_cells import fit_order
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
@@ -45,16 +45,6 @@ from recombine.writing import plural
 
 #: Unseen cells that slopes are read from; more would not change the second digit.
 MOST_TARGETS = 1_000
-#: A factor whose effect varies less than this, in standard deviations of the outcome, has no slope worth a word.
-SMALL_EFFECT = 0.15
-#: A slope below this is a leak.
-LEAKY = 0.9
-#: A factor is a shortcut if the network follows its marginal by at least this much of the way,
-SHORTCUT_PULL = 0.1
-#: if that moves its predictions by so many standard deviations of the outcome,
-SHORTCUT_SIZE = 0.12
-#: and makes up at least this share of its squared error.
-SHORTCUT_SHARE = 0.15
 
 
 @dataclass(frozen=True)
@@ -107,7 +97,11 @@ class Shortcut:
     @property
     def misleads(self) -> bool:
         """Whether a network will follow this factor's marginal against what the data determine."""
-        return bool(self.pull >= SHORTCUT_PULL and self.size >= SHORTCUT_SIZE and self.share >= SHORTCUT_SHARE)
+        return bool(
+            self.pull >= AUDIT_LIMITS.shortcut_pull
+            and self.size >= AUDIT_LIMITS.shortcut_size
+            and self.share >= AUDIT_LIMITS.shortcut_share
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,21 +223,25 @@ def _fitted_forecast(
     seen = design.train
     held = _some(_held_out(design, engine), MAX_SCORED_CELLS, seed)
     scored: Scored | None
-    if len(held) >= FEWEST_CELLS:
+    if len(held) >= AUDIT_LIMITS.min_cells_tested:
         scored = score_held_out(design, fit, held)
         targets, told, observed = design.cells[held], scored.networks, design.outcome[held]
     else:
         targets = _some(unseen[engine.verdicts_of(unseen) == Verdict.DETERMINED], MOST_TARGETS, seed)
-        told = predict_networks(design, seen, targets, (1,)) if len(targets) >= FEWEST_CELLS else {}
+        told = predict_networks(design, seen, targets, (1,)) if len(targets) >= AUDIT_LIMITS.min_cells_tested else {}
         # What could not be fitted to all cells need not be tried on nine tenths of them.
-        tried = check is not None and (bool(told) or len(targets) < FEWEST_CELLS)
+        tried = check is not None and (bool(told) or len(targets) < AUDIT_LIMITS.min_cells_tested)
         scored, observed = score_seen(design, check, seed) if check is not None and tried else None, None
     error = None if scored is None else _error(scored)
     parts: tuple[Table, tuple[Shortcut, ...]] = (_no_slopes(), ())
     if {("ntk", 1), ("nngp", 1)} <= told.keys():
         parts = read_factors(design, fit, targets, told, observed, error)
-    few = "" if error or len(parts[0]) else f"fewer than {FEWEST_CELLS} cells are determined by the others"
-    if few and (len(targets) >= FEWEST_CELLS or scored is not None):
+    few = (
+        ""
+        if error or len(parts[0])
+        else f"fewer than {AUDIT_LIMITS.min_cells_tested} cells are determined by the others"
+    )
+    if few and (len(targets) >= AUDIT_LIMITS.min_cells_tested or scored is not None):
         few = beyond_steps(design)
     left = "" if depths_of(design) == DEPTHS else "Networks of two layers and more were left out to save time."
     depths = _no_depths() if scored is None else _depths(scored)
@@ -318,7 +316,7 @@ def read_factors(
             "effect": spread,
             "slope": (slopes["ntk"] + slopes["nngp"]) / 2,
             **slopes,
-            "told": spread >= SMALL_EFFECT * scale,
+            "told": spread >= AUDIT_LIMITS.min_effect * scale,
         }
     )
     own = np.isin(np.arange(len(design.names)), design.features(1).free)

@@ -13,17 +13,13 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
 MIN_CHANCE_SHARE = 0.1
 #: How many of a cell's own measurements the additive fit counts for as an estimate of its chance.
 FIT_COUNTS = 4.0
-
-#: Interaction is shown by a test at most this, and hinted at by one at most the second.
-P_VALUE_SHOWN, P_VALUE_HINTED = 0.01, 0.05
-#: What the replicates cannot rule out is a departure that they would have shown nineteen times in twenty.
-MISSED_SHARE = 0.05
 
 
 class NoiseSource(StrEnum):
@@ -174,8 +170,10 @@ def lack_of_fit_test(design: Design, order: int = 1, fit: AdditiveFit | None = N
     about = float(np.sum(weight * (outcome - np.average(outcome, weights=weight)) ** 2))
     statistic, cells = left / spare / variance, len(outcome) - 1
     excess, between = max(left - spare * variance, 0.0), about - cells * variance
-    differ = float(fdtrc(cells, within, about / cells / variance)) <= P_VALUE_SHOWN
-    most = float(ncfdtrinc(spare, within, MISSED_SHARE, statistic)) * variance if statistic > 0 else 0.0
+    differ = float(fdtrc(cells, within, about / cells / variance)) <= AUDIT_LIMITS.p_value_shown
+    most = (
+        float(ncfdtrinc(spare, within, AUDIT_LIMITS.chance_overlooked, statistic)) * variance if statistic > 0 else 0.0
+    )
     return LackOfFit(
         statistic,
         float(fdtrc(spare, within, statistic)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityState
-from recombine.jobs.audit.noise import P_VALUE_SHOWN
+from recombine.jobs.audit.additivity import AdditivityState
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind
 from recombine.writing import few_digits
 
@@ -31,8 +31,8 @@ class AdditivityFinding(FindingKind["AssumedStructure"]):
         """Say how far adding is off, and what the replicates show; alone, where too few cells could be held out."""
         check, lead = evidence["check"], f"at order {evidence['order']}"
         test = check.lack_of_fit
-        if check.tested < FEWEST_CELLS and test is not None:
-            verb = "show" if test.p_value <= P_VALUE_SHOWN else "hint at"
+        if check.tested < AUDIT_LIMITS.min_cells_tested and test is not None:
+            verb = "show" if test.p_value <= AUDIT_LIMITS.p_value_shown else "hint at"
             return f"{lead} the replicates {verb} interaction (lack of fit: {test.text})"
         return (
             f"{lead} held-out cells are off by {few_digits(check.error)} against {few_digits(check.baseline)} for the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
-from recombine.jobs.audit.forecast import LEAKY
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class LeakRisk(FindingKind["Forecast"]):
 
     def check(self, forecast: Forecast) -> FindingEvidence | None:
         """Take the factor with the smallest slope, if it is small enough."""
-        if forecast.weakest is None or forecast.weakest[1] >= LEAKY:
+        if forecast.weakest is None or forecast.weakest[1] >= AUDIT_LIMITS.min_slope:
             return None
         name, slope = forecast.weakest
         row = next(row for row in forecast.slopes.rows() if row["factor"] == name)

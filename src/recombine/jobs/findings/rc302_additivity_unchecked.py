@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck, AdditivityState, OrderCheck
+from recombine.jobs.audit.additivity import AdditivityCheck, AdditivityState, OrderCheck
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
 from recombine.writing import few_digits
 
@@ -81,11 +82,11 @@ def _digits(value: float | None) -> str:
 
 def _few_cells(check: OrderCheck) -> str:
     if not check.tested:
-        return f"no seen cell is determined by the others, and it takes {FEWEST_CELLS} such cells"
+        return f"no seen cell is determined by the others, and it takes {AUDIT_LIMITS.min_cells_tested} such cells"
     verb = "is" if check.tested == 1 else "are"
     return (
         f"only {check.tested} seen cell{'' if check.tested == 1 else 's'} {verb} determined by the others, and it "
-        f"takes {FEWEST_CELLS} such cells"
+        f"takes {AUDIT_LIMITS.min_cells_tested} such cells"
     )
 
 

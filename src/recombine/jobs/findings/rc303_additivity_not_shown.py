@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.audit.additivity import SHARE_HOLDS_ROUGHLY, AdditivityState
+from recombine.jobs.audit.additivity import AdditivityState
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.additivity_finding import AdditivityFinding
 from recombine.jobs.findings.finding import FindingEvidence, Severity
 
@@ -32,7 +33,7 @@ class AdditivityNotShown(AdditivityFinding):
         ladder = structure.choice.ladder
         if structure.choice.structure.is_sum or ladder is None:
             return super().check(structure)
-        enough = SHARE_HOLDS_ROUGHLY * (1.0 if ladder.ceiling is None else ladder.ceiling)
+        enough = AUDIT_LIMITS.share_holds_roughly * (1.0 if ladder.ceiling is None else ladder.ceiling)
         return None if ladder.chosen.r2 >= enough else FindingEvidence({"ladder": ladder})
 
     def message(self, evidence: FindingEvidence) -> str:

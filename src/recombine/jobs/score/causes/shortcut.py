@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.audit.forecast import SHORTCUT_PULL
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes.cause import Cause, CauseColumns, Coefficient
 from recombine.jobs.score.regressors import Regressors
@@ -36,7 +36,7 @@ class ShortcutCause(Cause):
 
     def message(self, factor: str, coefficient: Amount) -> str:
         """Say how much of the prediction follows the raw mean, if that is clearly some."""
-        if coefficient.low <= SHORTCUT_PULL:
+        if coefficient.low <= AUDIT_LIMITS.shortcut_pull:
             return ""
         share, spread = coefficient.percent, coefficient.percent_range
         return f"{factor}: {share} of its prediction follows the raw mean instead of the effect ({spread})"

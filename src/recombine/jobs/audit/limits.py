@@ -1,0 +1,33 @@
+"""Thresholds of the audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recombine.jobs.limits import Limits, limit
+
+_EXPLAINED = "share of the explainable variance"
+_DEVIATIONS = "standard deviations of the outcome"
+
+
+@dataclass(frozen=True)
+class AuditLimits(Limits):
+    """Audit."""
+
+    share_holds: float = limit(0.9, _EXPLAINED, "effects add if seen cells predict each other so well")
+    share_holds_roughly: float = limit(0.6, _EXPLAINED, "and add roughly from here on")
+    min_cells_tested: int = limit(8, "cells", "errors on fewer cells say nothing")
+    min_share_tested: float = limit(0.5, "share of the seen cells", "the cells that others determine are the easy ones")
+    max_noise_share: float = limit(0.75, "share of the mean's squared error", "under more noise nothing can be checked")
+    min_excess: float = limit(2.0, "times the squared error of noise", "without a test, what is not noise")
+    p_value_shown: float = limit(0.01, "p-value", "replicates show that effects interact")
+    p_value_hinted: float = limit(0.05, "p-value", "replicates hint at it")
+    chance_overlooked: float = limit(0.05, "chance", "how often replicates may overlook what they are said to rule out")
+    min_effect: float = limit(0.15, _DEVIATIONS, "the slope of a factor that varies less means nothing")
+    min_slope: float = limit(0.9, "share of an effect", "if less arrives at unseen cells, the rest leaks")
+    shortcut_pull: float = limit(0.1, "share of the way to the marginal", "a shortcut draws predictions this far")
+    shortcut_size: float = limit(0.12, _DEVIATIONS, "and moves them by this much")
+    shortcut_share: float = limit(0.15, "share of the squared error", "and makes up this part of what is missed")
+
+
+AUDIT_LIMITS = AuditLimits()
