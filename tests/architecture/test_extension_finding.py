@@ -90,7 +90,7 @@ def test_it_ends_an_audit_with_one_where_it_is_named(word: str, tmp_path: Path) 
     for frame, code in ((FRAME, 1), (even, 0)):
         frame.to_csv(table, index=False)
         with pytest.raises(SystemExit) as stopped:
-            main(["audit", str(table), "--factors", "colour,shape", "--suggest", "0", "--fail-on", word])
+            main(["audit", str(table), "--factors", "colour,shape", "--plan", "0", "--fail-on", word])
         assert stopped.value.code == code
 
 

@@ -55,11 +55,11 @@ def test_the_help_of_every_command_has_it(batched: type[rc.TableSpec]) -> None:
 def test_python_files_documents_and_comparisons_have_it(batched: type[rc.TableSpec]) -> None:
     design = rc.Design.from_frame("table.csv", factors=["colour", "shape"], batch="plate")  # type: ignore[call-arg]
     assert design.spec.batch == "plate"  # type: ignore[attr-defined]
-    words = ["audit", "table.csv", "--factors", "colour,shape", "--outcome", "y", "--suggest", "0"]
+    words = ["audit", "table.csv", "--factors", "colour,shape", "--outcome", "y", "--plan", "0"]
     before = run(*words, "--json")
     run(*words, "--batch", "plate", "--save-design", "design.toml")
     assert 'batch = "plate"' in Path("design.toml").read_text()
-    after = run("audit", "table.csv", "--design", "design.toml", "--suggest", "0", "--json")
+    after = run("audit", "table.csv", "--design", "design.toml", "--plan", "0", "--json")
     assert json.loads(after)["table"]["batch"] == "plate"
     assert "batch" not in json.loads(before)["table"]
     Path("before.json").write_text(before)

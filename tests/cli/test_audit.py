@@ -114,11 +114,11 @@ def test_costs_and_forbidden_cells_steer_the_plan(run, table, tmp_path):
     cost, forbidden = tmp_path / "cost.csv", tmp_path / "forbidden.csv"
     cost.write_text("colour,shape,cost\nred,cone,0.5\n")
     forbidden.write_text("colour\ngreen\n")
-    options = ["--cost", cost, "--forbidden", forbidden, "--suggest", "1", "--json"]
+    options = ["--cost", cost, "--forbidden", forbidden, "--plan", "1", "--json"]
     plan = json.loads(run("audit", table, *FACTORS, *options)[1])["suggestions"]
     assert plan["cells"][0]["cell"] == {"colour": "red", "shape": "cone"}
     assert plan["cells"][0]["cost"] == 0.5
-    assert json.loads(run("audit", table, *FACTORS, "--suggest", "0", "--json")[1])["suggestions"] is None
+    assert json.loads(run("audit", table, *FACTORS, "--plan", "0", "--json")[1])["suggestions"] is None
 
 
 def test_gene_pairs_are_symmetric(run, tmp_path):
@@ -245,7 +245,7 @@ def test_files_that_are_no_tables(run, tmp_path, table):
         ([*FACTORS, "--order", "3"], ["order 3 does not fit 2 factors"]),
         ([*FACTORS, "--order", "0"], ["order 0 does not fit 2 factors"]),
         ([*FACTORS, "--order", "two"], ["--order"]),
-        ([*FACTORS, "--suggest", "-1"], ["--suggest"]),
+        ([*FACTORS, "--plan", "-1"], ["--plan"]),
         ([*FACTORS, "--seed", "-1"], ["--seed"]),
         ([*FACTORS, "--fail-on", "RC999"], ["--fail-on RC999 names no finding", "RC101"]),
         ([*FACTORS, "--facters", "x"], ["No such option: --facters", "--factors", "recombine audit --help"]),
@@ -307,7 +307,7 @@ def test_a_product_of_10_to_the_12_is_audited(run, tmp_path):
     names = list("abcdef")
     generator = np.random.default_rng(0)
     pd.DataFrame({name: generator.permutation(np.arange(100)) for name in names}).to_csv(path, index=False)
-    code, out, _ = run("audit", path, "--factors", ",".join(names), "--suggest", "0")
+    code, out, _ = run("audit", path, "--factors", ",".join(names), "--plan", "0")
     assert code == 0
     assert "1,000,000,000,000 cells" in out
     assert "is too large to list" in " ".join(out.split())
@@ -398,7 +398,7 @@ def test_wrong_nesting_is_refused(run, plants):
 
 
 def test_no_impossible_cell_is_proposed_and_enough_is_said(run, plants):
-    record = json.loads(run("audit", plants, *PLANTS, "--json", "--suggest", "20")[1])
+    record = json.loads(run("audit", plants, *PLANTS, "--json", "--plan", "20")[1])
     cells = [item["cell"] for item in record["suggestions"]["cells"]]
     assert len(cells) == 5
     assert all((cell["treatment"] == "chilled") == (cell["plant"] < "p4") for cell in cells)
@@ -418,7 +418,7 @@ def test_an_impossible_cell_is_explained(run, plants):
 def test_self_pairs_are_proposed_on_demand(run, tmp_path):
     path = tmp_path / "genes.csv"
     path.write_text("a,b,y\n" + "".join(f"g{i},g{j},1\n" for i in range(5) for j in range(i + 1, 5) if i + j != 5))
-    options = ["audit", path, "--factors", "a,b", "--outcome", "y", "--symmetric", "a,b", "--json", "--suggest", "8"]
+    options = ["audit", path, "--factors", "a,b", "--outcome", "y", "--symmetric", "a,b", "--json", "--plan", "8"]
     for flag, wanted in (([], False), (["--self-pairs"], True)):
         cells = [item["cell"] for item in json.loads(run(*options, *flag)[1])["suggestions"]["cells"]]
         assert cells
@@ -476,8 +476,8 @@ def test_ordered_and_numeric_factors_tell_values_between_seen_ones(run, doses, t
 
 
 def test_ordered_may_be_repeated_or_separated_by_commas(run, doses):
-    code, out, _ = run("audit", doses, "--factors", "plant", "--ordered", "dose,year", "--suggest", "0")
-    again = run("audit", doses, "--factors", "plant", "--ordered", "dose", "--ordered", "year", "--suggest", "0")
+    code, out, _ = run("audit", doses, "--factors", "plant", "--ordered", "dose,year", "--plan", "0")
+    again = run("audit", doses, "--factors", "plant", "--ordered", "dose", "--ordered", "year", "--plan", "0")
     assert code == 0
     assert (code, out) == again[:2]
     assert "year is ordered" in out
@@ -485,7 +485,7 @@ def test_ordered_may_be_repeated_or_separated_by_commas(run, doses):
 
 def test_a_factor_that_is_no_number_is_refused_with_its_row(run, doses):
     refused(run("audit", doses, "--factors", "plant,dose", "--numeric", "plant"), "'a' (row 1)", "is not a number")
-    code, out, _ = run("audit", doses, "--factors", "dose", "--ordered", "plant=a<x<b", "--suggest", "0")
+    code, out, _ = run("audit", doses, "--factors", "dose", "--ordered", "plant=a<x<b", "--plan", "0")
     assert code == 0
     assert "plant (3)" in out
     assert "plant is ordered" in out

@@ -18,13 +18,13 @@ def folder(table: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def audited(run: Run, *options: object) -> tuple[dict[str, object], str]:
-    code, out, err = run("audit", "table.csv", "--suggest", 0, "--json", *options)
+    code, out, err = run("audit", "table.csv", "--plan", 0, "--json", *options)
     assert code == 0, err
     return json.loads(out)["table"], err
 
 
 def test_guesses_are_saved_and_marked(run: Run, folder: Path) -> None:
-    run("audit", "table.csv", "--outcome", "mass", "--suggest", 0, "--save-design", "design.toml")
+    run("audit", "table.csv", "--outcome", "mass", "--plan", 0, "--save-design", "design.toml")
     text = (folder / "design.toml").read_text()
     assert 'factors = ["colour", "shape", "site"]  # guessed' in text.splitlines()
     assert 'outcome = "mass"' in text.splitlines()

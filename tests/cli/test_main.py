@@ -211,7 +211,7 @@ def test_data_never_command_a_terminal(run, tmp_path):
         ["--explain", "z,u"],
         ["--explain", "zz,u"],
         ["--explain", f"{EVIL[0]}x0,v"],
-        ["--suggest", "9"],
+        ["--plan", "9"],
     ):
         _, out, err = run("audit", path, "--factors", f"{name},b", *extra)
         assert not set("".join([*EVIL, name])) & set(out + err) & set("\x1b\x07\x9b\u202e\r\x7f\u2066")

@@ -139,7 +139,7 @@ def _audit(draw: Draw, folder: Path) -> Drawn:
             given.append(_side(draw, folder, columns, option.strip("-")))
             drawn.add(option, given[-1])
     _maybe(draw, drawn, 0.1, "--new-levels")
-    _maybe(draw, drawn, 0.6, "--suggest", draw.pick([0, 0, 1, 3], [-1, 10**6]))
+    _maybe(draw, drawn, 0.6, "--plan", draw.pick([0, 0, 1, 3], [-1, 10**6]))
     _maybe(draw, drawn, 0.05, "--self-pairs")
     _maybe(draw, drawn, 0.01, "--models")
     _maybe(draw, drawn, 0.15, "--explain", ",".join(inputs.word(draw) for _ in range(draw.choice([1, 2, 3]))))

@@ -44,7 +44,7 @@ def shell(line: str, table: Path, **more: str) -> tuple[int, str]:
     return done.returncode, done.stderr.decode("utf-8", "replace")
 
 
-AUDIT = 'recombine audit "$T" --factors a,b --suggest 0'
+AUDIT = 'recombine audit "$T" --factors a,b --plan 0'
 FULL = "recombine: the output: No space left on device; make room\n"
 #: No byte code either: Python cuts it short without a word, and finds it broken ever after.
 SMALL_FILES = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f 1"

@@ -32,7 +32,7 @@ class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
 
     targets: Annotated[Path | None, typer.Option(help="Table of cells to judge instead of the whole product.")] = None
     new_levels: Annotated[bool, typer.Option("--new-levels", help="Accept target levels the table lacks.")] = False
-    suggest: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5
+    plan: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5
     self_pairs: Annotated[
         bool, typer.Option("--self-pairs", help="Also propose to pair a level of symmetric factors with itself.")
     ] = False
@@ -63,8 +63,8 @@ def audit_command(
     result = audited(file, table, asked.targets, asked.new_levels, asked.seed)
     outputs.save(table, result.design)
     explained = None if asked.explain is None else result.explain(named(asked.explain, "--explain"))
-    suggest = 0 if before and outputs.html is None else asked.suggest
-    answer = _answer(result, suggest, asked.models, asked.self_pairs)
+    cells = 0 if before and outputs.html is None else asked.plan
+    answer = _answer(result, cells, asked.models, asked.self_pairs)
     if before:
         with working("comparing"):
             from recombine import compare
@@ -123,18 +123,18 @@ def _may_replace(target: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Answer:
-    """An audit with the suggestions and the comparison of models that were asked for."""
+    """An audit with the plan and the comparison of models that were asked for."""
 
     audit: Audit
     plan: Plan | None
     models: Table | None
 
 
-def _answer(result: Audit, suggest: int = 5, models: bool = False, self_pairs: bool = False) -> _Answer:
+def _answer(result: Audit, cells: int = 5, models: bool = False, self_pairs: bool = False) -> _Answer:
     plan = scores = None
-    if suggest:
+    if cells:
         with working("planning the next cells"):
-            plan = result.plan(suggest, self_pairs=self_pairs)
+            plan = result.plan(cells, self_pairs=self_pairs)
     if models:
         with working("training other models on parts of the seen cells"):
             scores = result.compare_models()

@@ -27,7 +27,7 @@ def explore_command(
     file: Annotated[
         Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table to look into, of any size.")
     ] = None,
-    suggest: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
+    plan: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port on this machine at which a table is served (0: any free one).")
@@ -47,7 +47,7 @@ def explore_command(
         raise missing_package(error) from error
     check_outputs([outputs.save_design], [file, *files_of(table)], outputs.force)
     with loopback_socket(port) as listener:
-        answers = _answers(file, table, outputs, suggest, seed)
+        answers = _answers(file, table, outputs, plan, seed)
         token, free = token_urlsafe(32), listener.getsockname()[1]
         app, link = table_app(answers, token, free), f"http://127.0.0.1:{free}/?token={token}"
         listener.listen()
@@ -66,14 +66,14 @@ def _refuse_options(context: typer.Context) -> None:
             raise InputError(f"{option} is about a table; name it: recombine explore table.csv {option} ...")
 
 
-def _answers(file: Path, table: TableSpec, outputs: Outputs, suggest: int, seed: int) -> TableAnswers:
+def _answers(file: Path, table: TableSpec, outputs: Outputs, cells: int, seed: int) -> TableAnswers:
     """Audit the table as `recombine audit` does, and work out all that the page can ask for."""
     result = audited(file, table, None, False, seed)
     outputs.save(table, result.design)
     plan = None
-    if suggest:
+    if cells:
         with working("planning the next cells"):
-            plan = result.plan(suggest)
+            plan = result.plan(cells)
     with working("drawing the map"):
         from recombine.explore.answers import TableAnswers
 

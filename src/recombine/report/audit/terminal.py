@@ -217,7 +217,7 @@ def _plan(plan: Plan, console: Console) -> None:
     _paragraphs(
         console,
         words.plan_sentence(plan) if plan.needed or plan.beyond or plan.enough or plan.several else "",
-        f"The first {shown} of them (all: --suggest {plan.needed}):" if part else "",
+        f"The first {shown} of them (all: --plan {plan.needed}):" if part else "",
         "" if plan.picks or plan.enough else words.NOTHING_TO_COLLECT,
     )
     table = plain_grid()
