@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT
 from recombine.jobs.audit.limits import AUDIT_LIMITS
-from recombine.jobs.findings.rc302_additivity_unchecked import why_unchecked
+from recombine.jobs.findings.additivity import why_unchecked
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
 from recombine.words.verdicts import assumption

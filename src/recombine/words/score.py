@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recombine.jobs.findings.rc103_rows_left_out import RC103
+from recombine.jobs.findings.reading import RowsLeftOut
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES, Cause
 from recombine.jobs.score.determined import confounded_columns
@@ -251,7 +251,7 @@ def unclear_sentences(score: Score) -> list[str]:
     repeated = int((score.codes == Verdict.SEEN).sum())
     if repeated:
         sentences.append(f"{plural(repeated, 'held-out cell')} were seen in training too: they test no recombination.")
-    gaps = RC103.find(score.design)
+    gaps = RowsLeftOut().find(score.design)
     return sentences if gaps is None else [*sentences, f"{gaps.message}."]
 
 

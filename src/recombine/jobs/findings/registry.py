@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from recombine.jobs import findings
 from recombine.jobs.findings.finding import Finding, FindingKind, ResultKind
 from recombine.progress import tell
 from recombine.registry import Registry
 
-#: Every finding that the package's table of contents lists.
-FINDINGS: Registry[FindingKind[Any]] = Registry(
-    "finding", (getattr(findings, name) for name in dir(findings) if name.startswith("RC")), key=lambda kind: kind.code
+#: Files of findings, by name: a result looks up its findings here, and they name the result's type.
+FAMILIES = (
+    "recombine.jobs.findings.cells",
+    "recombine.jobs.findings.reading",
+    "recombine.jobs.findings.networks",
+    "recombine.jobs.findings.additivity",
+    "recombine.jobs.findings.leaks",
+    "recombine.jobs.findings.changes",
+    "recombine.jobs.findings.models",
 )
+
+
+def _kinds() -> list[FindingKind[Any]]:
+    """One of every class with a code in the files of families, by code."""
+    entries = (entry for family in FAMILIES for entry in vars(import_module(family)).values())
+    classes = (entry for entry in entries if isinstance(entry, type) and issubclass(entry, FindingKind))
+    return sorted((kind() for kind in classes if "code" in vars(kind)), key=lambda kind: kind.code)
+
+
+FINDINGS: Registry[FindingKind[Any]] = Registry("finding", _kinds(), key=lambda kind: kind.code)
 
 
 def find_all(result: object, of: ResultKind) -> tuple[Finding, ...]:

@@ -1,0 +1,227 @@
+"""RC101, RC102, RC105, RC106, RC110: cells and levels that the data leave open, or hardly settle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from recombine.cells.scales import FactorScale
+from recombine.design.scaling import outside_words
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+from recombine.jobs.listing import ListingKind
+from recombine.verdicts import Verdict
+from recombine.writing import listing, plural, round_estimate, written_count
+
+if TYPE_CHECKING:
+    from recombine.cells.arrays import IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.audit.parts.decided import Decided
+    from recombine.jobs.audit.parts.values import Values
+
+#: Leverage above which a determined cell is called shaky: its error is over twice that of one measurement.
+SHAKY_LEVERAGE = 4.0
+
+
+class CellsFinding(FindingKind["Decided"]):
+    """A finding about the cells that carry ``verdict``; none is raised where it is known that none of them matters."""
+
+    part = "decided"
+    verdict: ClassVar[Verdict]
+
+    def counted(self, decided: Decided, count: int) -> dict[str, Any] | None:
+        """Return the numbers of ``count`` cells; None where there are none, or none that matters."""
+        matters = decided.matters
+        if not count or (matters is not None and matters.exact and not matters.count(self.verdict)):
+            return None
+        targets = decided.listing.kind is ListingKind.TARGETS
+        concerned = "" if matters is None else f"; {matters.concerned(self.verdict)}"
+        exact = decided.counts.exact or targets
+        return {"cells": count, "exact": exact, "targets": targets, "concerned": concerned}
+
+    def listed(self, decided: Decided) -> int:
+        """Return how many listed cells carry the verdict."""
+        return int((decided.codes == self.verdict).sum())
+
+
+def _count_in_words(evidence: FindingEvidence) -> str:
+    """Write the number of cells; an estimate with two digits, because more would look like a count."""
+    count = evidence["cells"]
+    return written_count(count) if evidence["exact"] else f"about {written_count(round_estimate(count))}"
+
+
+class CellsNotDetermined(CellsFinding):
+    code = "RC101"
+    title = "cells not determined"
+    severity = Severity.PROBLEM
+    meaning = (
+        "Some unseen combinations of known levels cannot be reached by any sum of seen ones. A model will still print "
+        "a number for them; the data do not support it."
+    )
+    action = "Collect the combinations that the audit suggests; no model can replace them."
+    verdict = Verdict.DISCONNECTED
+
+    def check(self, decided: Decided) -> FindingEvidence | None:
+        count = self.listed(decided) if decided.listing.kind is ListingKind.TARGETS else decided.counts[self.verdict]
+        numbers = self.counted(decided, count)
+        if numbers is None:
+            return None
+        needed, departures = decided.identification.deficit, decided.departures
+        return FindingEvidence({**numbers, "order": decided.choice.order, "needed": needed, "departures": departures})
+
+    def message(self, evidence: FindingEvidence) -> str:
+        which = "target" if evidence["targets"] else "unseen"
+        needed, departures = "", evidence["departures"]
+        if evidence["needed"]:
+            whom = "every cell of known levels" if evidence["targets"] else "them all"
+            needed = f"; {plural(evidence['needed'], 'well-chosen cell')} would determine {whom}"
+        return (
+            f"{_count_in_words(evidence)} {which} cell{'s' if evidence['cells'] != 1 else ''} cannot be told from the "
+            f"data at order {evidence['order']}{evidence['concerned']}{needed}{departures and f'. {departures}'}"
+        )
+
+
+class LevelNeverSeen(FindingKind["Decided"]):
+    code = "RC102"
+    title = "level never seen"
+    severity = Severity.PROBLEM
+    meaning = (
+        "A level that the targets or the held-out rows use never occurs in training, so every combination with it is "
+        "open."
+    )
+    action = "Collect at least one combination with that level, or leave it out of what is asked."
+    part = "decided"
+
+    def check(self, decided: Decided) -> FindingEvidence | None:
+        design, matters = decided.design, decided.matters
+        missing = []
+        for group in design.groups:
+            factor = design.factors[group[0]]
+            if factor.scale is not FactorScale.LABELS:
+                continue
+            counts = sum(np.bincount(design.seen[:, column], minlength=len(factor.levels)) for column in group)
+            absent = np.flatnonzero(counts == 0)
+            if matters is not None and matters.exact:
+                absent = absent[np.isin(absent, matters.cells[:, list(group)])]
+            missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
+        if not missing:
+            return None
+        concerned = "" if matters is None else matters.concerned(Verdict.UNSEEN_LEVEL, "with an unseen level")
+        return FindingEvidence({"concerned": concerned and f"; {concerned}"}, tuple(missing))
+
+    def message(self, evidence: FindingEvidence) -> str:
+        verb = "occurs" if len(evidence.subjects) == 1 else "occur"
+        return f"{listing(evidence.subjects, 6)} never {verb} in training{evidence.numbers.get('concerned', '')}"
+
+
+class CellsUndecided(CellsFinding):
+    code = "RC105"
+    title = "cells undecided"
+    severity = Severity.WARNING
+    meaning = (
+        "Arithmetic could not tell whether some cells are determined. They are listed as undecided, never guessed."
+    )
+    action = Verdict.UNDECIDED.text.action
+    verdict = Verdict.UNDECIDED
+
+    def check(self, decided: Decided) -> FindingEvidence | None:
+        numbers = self.counted(decided, max(decided.counts[self.verdict], self.listed(decided)))
+        return None if numbers is None else FindingEvidence(numbers)
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"{_count_in_words(evidence)} cells could not be decided{evidence['concerned']}; {self.action}"
+
+
+class DeterminedButShaky(FindingKind["Values"]):
+    code = "RC106"
+    title = "determined but shaky"
+    severity = Severity.NOTE
+    meaning = (
+        "Some determined cells rest on long chains of seen cells; noise adds up along the chain (leverage above 4 "
+        "means the error of the prediction is more than twice that of one measurement)."
+    )
+    action = "Measure again along the chain, or collect a combination that makes it shorter, before you rely on them."
+    part = "values"
+
+    def check(self, values: Values) -> FindingEvidence | None:
+        decided, matters = values.decided, values.decided.matters
+        determined = (decided.codes == Verdict.DETERMINED) & (True if matters is None else matters.weights > 0)
+        leverage = np.where(determined, decided.leverage, np.nan)
+        shaky = int((leverage > SHAKY_LEVERAGE).sum())
+        if not shaky:
+            return None
+        shakiest = int(np.nanargmax(leverage))
+        cell = decided.listing.cells[[shakiest]]
+        ranges = values.ranges_of(cell, decided.leverage[[shakiest]])
+        ends = [float(ranges.low[0]), float(ranges.high[0])]
+        return FindingEvidence(
+            {
+                "cells": shaky,
+                "of": int((~np.isnan(leverage)).sum()),
+                "weighted": matters is not None,
+                "largest": float(leverage[shakiest]),
+                "cell": decided.design.label(cell[0]),
+                "range": ends if np.isfinite(ends).all() else None,
+            }
+        )
+
+    def message(self, evidence: FindingEvidence) -> str:
+        ends = evidence["range"]
+        return (
+            f"{evidence['cells']:,} of {evidence['of']:,} determined cells "
+            f"{'that matter and were ' if evidence['weighted'] else ''}looked at "
+            f"{'has' if evidence['cells'] == 1 else 'have'} leverage above {SHAKY_LEVERAGE:g} (largest "
+            f"{evidence['largest']:.1f}: {evidence['cell']}"
+            f"{'' if ends is None else f', 90 % range {ends[0]:.4g} to {ends[1]:.4g}'})"
+        )
+
+
+class BeyondRange(CellsFinding):
+    code = "RC110"
+    title = "beyond the seen range"
+    severity = Severity.PROBLEM
+    meaning = (
+        "Combinations hold a value of an ordered or numeric factor outside the range seen in training, or lie further "
+        "out on a curved scale than all seen ones. A trend is followed between seen values only; a model will still "
+        "print a number."
+    )
+    action = Verdict.BEYOND.text.action
+    verdict = Verdict.BEYOND
+
+    def check(self, decided: Decided) -> FindingEvidence | None:
+        if not decided.choice.structure.is_sum:
+            numbers = self.counted(decided, max(decided.counts[self.verdict], self.listed(decided)))
+            return None if numbers is None else FindingEvidence({**numbers, "curve": decided.choice.assumption})
+        numbers = self.counted(decided, self.listed(decided)) if decided.design.scales else None
+        if numbers is None:
+            return None
+        ranges = _ranges_left(decided.design, decided.listing.cells[decided.codes == self.verdict])
+        words = dict.fromkeys(word for words_of_factor in ranges.values() for word in words_of_factor)
+        return FindingEvidence({**numbers, "curve": "", "ranges": tuple(words)}, tuple(ranges))
+
+    def message(self, evidence: FindingEvidence) -> str:
+        if not evidence["curve"]:
+            told = f"{plural(evidence['cells'], 'cell')} listed cannot be told: {'; '.join(evidence['ranges'])}"
+            return f"{told}{evidence['concerned']}"
+        which = "unseen cell lies" if evidence["cells"] == 1 else "unseen cells lie"
+        text = f"if {evidence['curve']}, {_count_in_words(evidence)} {which} beyond every seen one"
+        return f"{text}; no value is given there{evidence['concerned']}"
+
+
+def _ranges_left(design: Design, cells: IntArray) -> dict[str, list[str]]:
+    """Say of each factor on a scale whose seen range ``cells`` (N, C) leave how its furthest levels do so."""
+    ranges = {}
+    for column, scale in enumerate(design.scales):
+        if scale is None:
+            continue
+        levels = np.unique(cells[:, column])
+        outside = sorted(levels[scale.beyond[levels]].tolist(), key=scale.places.__getitem__)
+        if not outside:
+            continue
+        words: list[str] = []
+        for level in {outside[0], outside[-1]}:
+            cell = design.seen[0].copy()
+            cell[column] = level
+            words += outside_words(design, cell)
+        ranges[design.factors[column].name] = words
+    return ranges

@@ -1,0 +1,116 @@
+"""RC501 to RC505: what changed between two audits or two scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
+from recombine.writing import listing, plural
+
+if TYPE_CHECKING:
+    from recombine.jobs.comparison.audits import AuditComparison
+    from recombine.jobs.comparison.scores import ScoreComparison
+
+
+class CellsLost(FindingKind["AuditComparison"]):
+    code = "RC501"
+    title = "cells lost"
+    severity = Severity.PROBLEM
+    meaning = "Cells that were seen or determined in the audit before are neither now."
+    action = "Look which rows went missing between the two tables."
+    of = ResultKind.AUDIT_CHANGES
+    fail_on = ("lost",)
+
+    def obstacle(self, comparison: AuditComparison) -> str:
+        return f"{comparison.obstacle}; leave it out" if comparison.transitions is None else ""
+
+    def check(self, comparison: AuditComparison) -> FindingEvidence | None:
+        return FindingEvidence({"cells": comparison.lost}) if comparison.lost else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"{plural(evidence['cells'], 'cell')} no longer seen or determined"
+
+
+class LevelsGone(FindingKind["AuditComparison"]):
+    code = "RC502"
+    title = "levels gone"
+    severity = Severity.WARNING
+    meaning = "Factors or levels of the audit before do not occur any more, so that nothing is said about them."
+    action = "Look whether they were renamed or left out; their combinations are not judged any more."
+    of = ResultKind.AUDIT_CHANGES
+    fail_on = ("gone-levels",)
+
+    def obstacle(self, comparison: AuditComparison) -> str:
+        untold = not comparison.levels and comparison.factors.stay
+        return "an audit has too many levels to name them; leave it out" if untold else ""
+
+    def check(self, comparison: AuditComparison) -> FindingEvidence | None:
+        gone = [f"factor {name}" for name in comparison.factors.gone]
+        gone += [f"{name} {label}" for name, labels in comparison.levels.items() for label in labels.gone]
+        return FindingEvidence(subjects=tuple(gone)) if gone else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return listing(evidence.subjects, 6)
+
+
+class NewFindings(FindingKind["AuditComparison"]):
+    code = "RC503"
+    title = "new findings"
+    severity = Severity.WARNING
+    meaning = "The later audit raises a warning or a problem that the one before did not have."
+    action = "Read the new findings; each says what to do."
+    of = ResultKind.AUDIT_CHANGES
+    fail_on = ("new-findings",)
+
+    def check(self, comparison: AuditComparison) -> FindingEvidence | None:
+        # Notes come with progress too, for a cell that becomes determined may be shaky.
+        codes = [item.code for item in comparison.findings.new if item.severity != Severity.NOTE.word]
+        return FindingEvidence({"findings": len(codes)}, tuple(dict.fromkeys(codes))) if codes else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"{plural(evidence['findings'], 'new finding')} ({listing(evidence.subjects, 6)})"
+
+
+class ModelsWorse(FindingKind["ScoreComparison"]):
+    code = "RC504"
+    title = "models worse"
+    severity = Severity.PROBLEM
+    meaning = "The error of a model on the same cells grew by more than chance explains."
+    action = "Look which cause grew: the comparison lists them."
+    of = ResultKind.SCORE_CHANGES
+    fail_on = ("worse",)
+
+    def obstacle(self, comparison: ScoreComparison) -> str:
+        if comparison.obstacle:
+            return f"{comparison.obstacle}; leave it out"
+        models = comparison.models
+        if not models.new:
+            return ""
+        before = listing(map(repr, (*models.stay, *models.gone)), 6) or "no model"
+        new, verb = listing(map(repr, models.new), 6), "is" if len(models.new) == 1 else "are"
+        return (
+            f"{new} {verb} not in the score before, which has {before}; name models as they are named there, or write "
+            "that score anew with them"
+        )
+
+    def check(self, comparison: ScoreComparison) -> FindingEvidence | None:
+        return FindingEvidence(subjects=comparison.worse) if comparison.worse else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"{plural(len(evidence.subjects), 'model')} worse ({listing(evidence.subjects, 6)})"
+
+
+class ModelsGone(FindingKind["ScoreComparison"]):
+    code = "RC505"
+    title = "models gone"
+    severity = Severity.WARNING
+    meaning = "A model of the score before is not in the later one, so that it is not compared."
+    action = "Score it again, or write the score before anew without it."
+    of = ResultKind.SCORE_CHANGES
+    fail_on = ("gone-models",)
+
+    def check(self, comparison: ScoreComparison) -> FindingEvidence | None:
+        return FindingEvidence(subjects=comparison.models.gone) if comparison.models.gone else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"{plural(len(evidence.subjects), 'model')} gone ({listing(evidence.subjects, 6)})"

@@ -1,0 +1,74 @@
+"""RC401 to RC404: leaks of a split, test rows that training gives away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
+from recombine.writing import listing, percent, plural
+
+if TYPE_CHECKING:
+    from recombine.jobs.split.check import SplitCheck
+
+
+class LeakFinding(FindingKind["SplitCheck"]):
+    """A leak, which its kind names by its title."""
+
+    severity = Severity.PROBLEM
+    action = "Move these rows to one side of the split, or score them apart."
+    of = ResultKind.SPLIT
+    #: What the rows are, after their number; how many examples are named, and what comes before them.
+    rows_are: ClassVar[str]
+    examples_named: ClassVar[int] = 3
+    before_examples: ClassVar[str] = "for instance "
+
+    def check(self, split: SplitCheck) -> FindingEvidence | None:
+        leaks = (leak for leak in split.leaks if leak.kind == self.title)
+        return next((FindingEvidence({"leak": leak, "test rows": len(split.where)}) for leak in leaks), None)
+
+    def message(self, evidence: FindingEvidence) -> str:
+        leak = evidence["leak"]
+        share = percent(leak.rows, evidence["test rows"])
+        return (
+            f"{plural(leak.rows, 'test row')} ({share}) in {plural(leak.cells, 'cell')} {self.rows_are}; "
+            f"{self.before_examples}{listing(leak.examples, self.examples_named)}"
+        )
+
+
+class SameCell(LeakFinding):
+    code = "RC401"
+    title = "same cell"
+    meaning = "Test rows are in combinations that training has too: they test memory and noise, not new combinations."
+    fail_on = ("same",)
+    rows_are = "are in combinations that training has too"
+
+
+class PermutedCell(LeakFinding):
+    code = "RC402"
+    title = "permuted cell"
+    meaning = (
+        "Interchangeable factors change places between training and test: the test rows repeat training combinations."
+    )
+    fail_on = ("permuted",)
+    rows_are = "are in combinations that training has too once interchangeable factors change places"
+
+
+class RespelledLevel(LeakFinding):
+    code = "RC403"
+    title = "respelled level"
+    meaning = "A level is written in another way in the test, so that a combination of training looks new."
+    fail_on = ("respelled",)
+    rows_are = (
+        "are in combinations that training has too but for the way a level is written (case, blanks, punctuation, or "
+        "the digits of a number)"
+    )
+
+
+class CopiedLevel(LeakFinding):
+    code = "RC404"
+    title = "copied level"
+    meaning = "All test rows of a level equal those of another level in training: one is a copy under another name."
+    fail_on = ("copied",)
+    rows_are = "have a level whose test rows all equal those of another level in training, outcome for outcome"
+    examples_named = 5
+    before_examples = ""

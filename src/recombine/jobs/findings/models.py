@@ -1,0 +1,75 @@
+"""RC601, RC602, RC701: what trained models do, by their scores and probes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
+from recombine.writing import listing
+
+if TYPE_CHECKING:
+    from recombine.jobs.probe.probe import Probe
+    from recombine.jobs.score.score import Score
+
+
+class WorseThanAdding(FindingKind["Score"]):
+    code = "RC601"
+    title = "worse than adding"
+    severity = Severity.WARNING
+    meaning = "On determined cells the whole 95 % range of the model's gain over adding effects lies below 0."
+    action = "Use the sum of effects there, or look which cause of the model's error is largest."
+    of = ResultKind.SCORE
+    fail_on = ("worse-than-adding",)
+
+    def check(self, score: Score) -> FindingEvidence | None:
+        models = [model.name for model in score.models if model.gain is not None and model.gain.high < 0]
+        return FindingEvidence(subjects=tuple(models)) if models else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        verb = "misses" if len(evidence.subjects) == 1 else "miss"
+        return f"{listing(evidence.subjects, 6)} {verb} determined cells by more than adding effects does"
+
+
+class ModelCause(FindingKind["Score"]):
+    code = "RC602"
+    title = "error of the model's own"
+    severity = Severity.WARNING
+    meaning = (
+        "Part of a model's error on determined cells has a named cause in the model, such as a leak or a shortcut: the "
+        "whole 95 % range of its amount lies above 0. Of many models and causes some will do so by chance; how often "
+        "is not measured."
+    )
+    action = "Do what the page of causes says about the cause that is named."
+    of = ResultKind.SCORE
+    fail_on = ("model-cause",)
+
+    def check(self, score: Score) -> FindingEvidence | None:
+        from recombine.jobs.score.causes import CAUSES
+
+        causes = [
+            f"{model.name}: {name}"
+            for model in score.models
+            for name, amount in model.causes.items()
+            if CAUSES[name].of == "model" and CAUSES[name].is_named and amount.low > 0
+        ]
+        return FindingEvidence(subjects=tuple(causes)) if causes else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"95 % range of the amount above 0: {listing(evidence.subjects, 6)}"
+
+
+class Dependence(FindingKind["Probe"]):
+    code = "RC701"
+    title = "dependence on what should not matter"
+    severity = Severity.PROBLEM
+    meaning = "Predictions differ between levels of a factor beyond what the outcome or the given factors explain."
+    action = "Train on rows in which that factor varies independently of the outcome, or take it out of the inputs."
+    of = ResultKind.PROBE
+    fail_on = ("dependence",)
+
+    def check(self, probe: Probe) -> FindingEvidence | None:
+        numbers = {"prediction": probe.prediction, "given": " and ".join(probe.given)}
+        return FindingEvidence(numbers, probe.depends) if probe.depends else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"{evidence['prediction']} depends on {listing(evidence.subjects, 6)} beyond {evidence['given']}"

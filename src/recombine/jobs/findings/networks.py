@@ -1,0 +1,71 @@
+"""RC201, RC202: what networks will do on unseen cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine.data.hit_rates import hit_rate
+from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.forecast import Forecast
+
+
+class LeakRisk(FindingKind["Forecast"]):
+    code = "RC201"
+    title = "memorization-leak risk"
+    severity = Severity.WARNING
+    meaning = (
+        "A network stores part of what it learns with whole combinations, and unseen combinations lose that part: the "
+        "effect shrinks towards the mean by the stated share. Read from the kernels of wide networks fitted to the "
+        "outcome."
+    )
+    action = "Use a model that adds effects, or correct the network's predictions by the stated share."
+    part = "forecast"
+    hit_rate = "leak"
+
+    def check(self, forecast: Forecast) -> FindingEvidence | None:
+        if forecast.weakest is None or forecast.weakest[1] >= AUDIT_LIMITS.min_slope:
+            return None
+        name, slope = forecast.weakest
+        row = next(row for row in forecast.slopes.rows() if row["factor"] == name)
+        kernels, scored_as = (row["ntk"], row["nngp"]), forecast.scored_as(self.hit_rate)
+        return FindingEvidence({"slope": slope, "by kernel": kernels, "scored as": scored_as}, (name,))
+
+    def message(self, evidence: FindingEvidence) -> str:
+        low, high = sorted(evidence["by kernel"])
+        return (
+            f"a network trained to convergence carries about {evidence['slope']:.0%} of the effect of "
+            f"{evidence.subjects[0]!r} over to unseen cells (its kernels say {low:.0%} to {high:.0%}); such findings "
+            f"were right in {hit_rate(evidence['scored as'])}"
+        )
+
+
+class ShortcutFactor(FindingKind["Forecast"]):
+    code = "RC202"
+    title = "shortcut factor"
+    severity = Severity.WARNING
+    meaning = (
+        "Seen combinations tie a factor to others, so that its mean outcomes differ from its effect; a network follows "
+        "them on unseen combinations, against what the data determine."
+    )
+    action = "Collect combinations that break the tie, or use a model that adds effects."
+    part = "forecast"
+    hit_rate = "shortcut"
+
+    def check(self, forecast: Forecast) -> FindingEvidence | None:
+        shortcuts = [item for item in forecast.shortcuts if item.misleads]
+        if not shortcuts:
+            return None
+        pulls = [(item.pull, item.share) for item in shortcuts]
+        numbers = {"pulls": pulls, "scored as": forecast.scored_as(self.hit_rate)}
+        return FindingEvidence(numbers, tuple(item.factor for item in shortcuts))
+
+    def message(self, evidence: FindingEvidence) -> str:
+        texts = [
+            f"a network follows the mean outcome of {factor!r} {pull:.0%} of the way against what the data determine, "
+            f"{share:.0%} of its squared error on unseen cells"
+            for factor, (pull, share) in zip(evidence.subjects, evidence["pulls"], strict=True)
+        ]
+        return f"{'; '.join(texts)}; such findings were right in {hit_rate(evidence['scored as'])}"
