@@ -82,14 +82,15 @@ class World:
     def told(self) -> Told:
         """What the measurements say."""
         assert self.design.outcome is not None
-        return self._told(self.design.outcome[self.design.train])
+        return self.say(self.design.outcome[self.design.train])
 
     @cached_property
     def noiseless(self) -> Told:
         """What the seen cells would say if they had been measured without noise."""
-        return self._told(self.truth[_numbers(self.design.seen)])
+        return self.say(self.truth[_numbers(self.design.seen)])
 
-    def _told(self, outcome: Floats) -> Told:
+    def say(self, outcome: Floats) -> Told:
+        """Return what outcomes (S,) of the seen cells say of the unseen ones."""
         order = 2 if self.kind.structure == "pairs" else 1
         weights, asked = self.design.precision[self.design.train], all_cells()[self.unseen]
         first = fit_additive(self.design.features(1), self.design.seen, outcome, weights)

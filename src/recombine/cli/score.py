@@ -80,7 +80,7 @@ def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None,
         raise InputError("--split and --train both say what was trained on; leave one out")
     with working("reading the table"), pandas_left_alone():
         from recombine import Design, score
-        from recombine.jobs.score.classes import class_designs, has_classes
+        from recombine.jobs.score.predictions import class_designs, has_classes
 
         several = table.classes or has_classes(train or file, str(table.outcome))
         held_out = None if train is None else file

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from recombine.output_files import check_file, write_whole
 
 #: Class of a result -> kind of output -> the function that writes it, as ``module:name``, imported when it is called.
 OUTPUTS: dict[str, dict[str, str]] = {}
@@ -33,3 +36,11 @@ def widget(result: object, kind: str = "explorer", *about: object) -> Any:
     """
     module, _, name = OUTPUTS[type(result).__name__][kind].partition(":")
     return getattr(import_module(module), name)(result, *about)
+
+
+def write_page(result: object, path: str | Path, force: bool = False) -> Path:
+    """Write a result as one HTML file and return its path; an existing file is kept unless ``force``."""
+    target = Path(path)
+    check_file(target, force)
+    write_whole(target, render(result, "page"))
+    return target

@@ -6,20 +6,14 @@ from recombine.jobs.findings.reading import RowsLeftOut
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES, Cause
 from recombine.jobs.score.determined import confounded_columns
-from recombine.jobs.score.score import MIN_CELLS_FOR_CAUSES, ModelScore, Score
+from recombine.jobs.score.limits import SCORE_LIMITS
+from recombine.jobs.score.model_score import ModelScore
+from recombine.jobs.score.score import Score
 from recombine.verdicts import Verdict
 from recombine.writing import few_digits, join_words, plural
 
 #: What is said of an amount that its range does not tell from none.
 NOT_BEYOND_CHANCE = "none beyond chance"
-#: A factor's part in a cause is put into words from this share of the squared error on.
-SHARE_TOLD = 0.05
-#: Shares below this round to no percent at all and are left out.
-SHARE_SHOWN = 0.005
-#: Factors of one cause that are put into words.
-MAX_FACTORS_TOLD = 12
-#: Coefficients above the expected value prevail with so many times the error of those below, or the reverse.
-TIMES_TO_PREVAIL = 4
 
 
 def score_opening(score: Score) -> str:
@@ -60,9 +54,9 @@ def cause_meaning(model: ModelScore, cause: Cause) -> str:
     amounts = {True: 0.0, False: 0.0}
     for factor, coefficient in table.coefficients.items():
         amounts[coefficient.value > cause.coefficient.expected] += abs(table.amounts[factor].value)
-    if amounts[True] > TIMES_TO_PREVAIL * amounts[False]:
+    if amounts[True] > SCORE_LIMITS.times_to_prevail * amounts[False]:
         return cause.overdone_meaning
-    if amounts[False] > TIMES_TO_PREVAIL * amounts[True]:
+    if amounts[False] > SCORE_LIMITS.times_to_prevail * amounts[True]:
         return cause.meaning
     return f"{cause.meaning}, or {cause.overdone_meaning}"
 
@@ -102,17 +96,17 @@ def _whose_error(score: Score, model: ModelScore) -> str:
     of_data = {name: share for name, share in shares.items() if name in CAUSES and CAUSES[name].of == "data"}
     of_model = {name: share for name, share in shares.items() if name in CAUSES and CAUSES[name].of == "model"}
     clauses = []
-    if sum(of_test.values()) >= SHARE_SHOWN:
+    if sum(of_test.values()) >= SCORE_LIMITS.share_shown:
         total = whole_percent(sum(of_test.values()))
         clauses.append(f"{total} lies on cells that these data do not determine ({_listed(of_test)})")
-    if abs(sum(of_data.values())) >= SHARE_SHOWN:
+    if abs(sum(of_data.values())) >= SCORE_LIMITS.share_shown:
         clauses.append(
             f"{whole_percent(sum(of_data.values()))} is noise, or what does not follow from the seen cells if "
             f"{score.audit.choice.assumption} ({_listed(of_data)})"
         )
     if of_model:
         clauses.append(f"{whole_percent(sum(of_model.values()))} is the model's own ({_listed(of_model, model)})")
-    if untold >= SHARE_SHOWN:
+    if untold >= SCORE_LIMITS.share_shown:
         clauses.append(f"{whole_percent(untold)} lies on determined cells, too few to say why")
     return f"Of {model.name}'s squared error on {_unseen_cells(score)}, {join_words(clauses)}."
 
@@ -125,7 +119,7 @@ def _whose_classes(score: Score, model: ModelScore) -> str:
         return f"{model.name} has every class right on {_unseen_cells(score)}."
     clauses = []
     undetermined = misses.undetermined / misses.wrong
-    if undetermined >= SHARE_SHOWN:
+    if undetermined >= SCORE_LIMITS.share_shown:
         clauses.append(f"{whole_percent(undetermined)} are on cells that these data do not determine")
     low, high = (share / misses.wrong for share in (misses.least, misses.most))
     clauses.append(f"{_between(low, high)} even the commonest class of each cell would get wrong (noise)")
@@ -159,12 +153,12 @@ def _listed(shares: dict[str, float], model: ModelScore | None = None) -> str:
     clear = dict(shares)
     if model is not None:
         clear = {name: share for name, share in shares.items() if not model.causes[name].within_chance}
-    large = {name: share for name, share in clear.items() if abs(share) >= SHARE_SHOWN} or dict(
+    large = {name: share for name, share in clear.items() if abs(share) >= SCORE_LIMITS.share_shown} or dict(
         sorted(shares.items(), key=lambda item: -abs(item[1]))[:1]
     )
     texts = [f"{name} {whole_percent(share)}" for name, share in sorted(large.items(), key=lambda item: -item[1])]
     within_chance = sum(share for name, share in shares.items() if name not in large)
-    if abs(within_chance) >= SHARE_SHOWN:
+    if abs(within_chance) >= SCORE_LIMITS.share_shown:
         texts.append(f"within chance of none {whole_percent(within_chance)}")
     return ", ".join(texts)
 
@@ -214,7 +208,7 @@ def _what_gain_is(score: Score, gain: Amount) -> str:
 def _factor_sentences(model: ModelScore) -> list[str]:
     """Say of each cause which factors it is clearly about, and how far."""
     assert model.attribution is not None
-    smallest = SHARE_TOLD * model.attribution.error.value
+    smallest = SCORE_LIMITS.share_told * model.attribution.error.value
     sentences = []
     for name, table in model.attribution.per_factor.items():
         messages = [
@@ -223,9 +217,11 @@ def _factor_sentences(model: ModelScore) -> list[str]:
             if table.amounts[factor].low > 0 and table.amounts[factor].value >= smallest
         ]
         told = [f"{message}." for message in messages if message]
-        sentences += told[:MAX_FACTORS_TOLD]
-        if len(told) > MAX_FACTORS_TOLD:
-            sentences.append(f"The same cause, {name}, holds of {plural(len(told) - MAX_FACTORS_TOLD, 'more factor')}.")
+        sentences += told[: SCORE_LIMITS.max_factors_told]
+        if len(told) > SCORE_LIMITS.max_factors_told:
+            sentences.append(
+                f"The same cause, {name}, holds of {plural(len(told) - SCORE_LIMITS.max_factors_told, 'more factor')}."
+            )
     return sentences
 
 
@@ -237,8 +233,8 @@ def unclear_sentences(score: Score) -> list[str]:
             score.determined, f"{score.determined:,} held-out cells are"
         )
         sentences.append(
-            f"{number} determined, and it takes {MIN_CELLS_FOR_CAUSES} to tell causes apart: hold out whole cells "
-            "whose levels were trained on (recombine split --test determined:0.2 does)."
+            f"{number} determined, and it takes {SCORE_LIMITS.min_cells_for_causes} to tell causes apart: hold out "
+            "whole cells whose levels were trained on (recombine split --test determined:0.2 does)."
         )
     else:
         sentences += [_confounded(group) for group in confounded_columns(score.regressors)]

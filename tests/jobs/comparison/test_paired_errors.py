@@ -11,7 +11,7 @@ from scipy import stats
 
 import recombine as rc
 from recombine.jobs.comparison.paired_errors import cell_errors_record
-from recombine.jobs.score.errors_beside import mean_amount
+from recombine.jobs.score.amounts import mean_amount
 from recombine.report.score import score_json
 
 SIZES = (12, 9, 7)

@@ -83,7 +83,7 @@ def test_a_model_that_remembers_pairs_is_told_so() -> None:
     alike = [(design.seen[:, :2] == cell[:2]).all(axis=1) for cell in design.held_out]
     remembered = np.array([departures[mine].mean() if mine.any() else 0.0 for mine in alike])
     told = audit.values.predict(design.held_out) + remembered
-    model = rc.score(design, {"net": told}, known=audit).models[0]
+    model = rc.score(audit, {"net": told}).models[0]
     assert model.attribution is not None
     error = model.attribution.error.value
     assert np.mean(remembered**2) > 0.1 * error

@@ -67,7 +67,7 @@ def test_each_model_is_scored_as_if_alone() -> None:
     told = {name: rng.normal(size=len(design.held_out)) for name in ("one", "two")}
     both = rc.score(design, told, structure="add")
     for model in both.models:
-        alone = rc.score(design, {model.name: told[model.name]}, known=both.audit).models[0]
+        alone = rc.score(both.audit, {model.name: told[model.name]}).models[0]
         assert alone.causes == model.causes
     assert len(both.causes) == sum(len(model.causes) for model in both.models)
 

@@ -12,7 +12,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.jobs.comparison.cell_maps import CellMap, ordered_cells
 from recombine.jobs.comparison.documents import AmountRecord, ScoreDocument
-from recombine.jobs.score.errors_beside import mean_amount
+from recombine.jobs.score.amounts import mean_amount
 from recombine.jobs.score.score import Score
 from recombine.verdicts import Verdict
 

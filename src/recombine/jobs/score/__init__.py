@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from recombine.jobs.score.attribution import FactorAmounts as FactorAmounts
     from recombine.jobs.score.attribution import attribute as attribute
     from recombine.jobs.score.causes import CAUSES as CAUSES
-    from recombine.jobs.score.classes import class_designs as class_designs
-    from recombine.jobs.score.error_split import HeldOutNoise as HeldOutNoise
+    from recombine.jobs.score.model_score import ModelScore as ModelScore
+    from recombine.jobs.score.predictions import class_designs as class_designs
     from recombine.jobs.score.predictions import read_predictions as read_predictions
-    from recombine.jobs.score.regressors import Regressors as Regressors
-    from recombine.jobs.score.score import ModelScore as ModelScore
+    from recombine.jobs.score.regression import HeldOutNoise as HeldOutNoise
+    from recombine.jobs.score.regression import Regressors as Regressors
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: A 95 % range leaves out this share at its two ends together.
-SHARE_OUTSIDE = 0.05
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.jobs.score.limits import SCORE_LIMITS
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Amount:
         """Return ``value`` with the range that its standard ``error`` of so many degrees of freedom gives."""
         from scipy.special import stdtrit
 
-        reach = float(stdtrit(max(freedom, 1.0), 1 - SHARE_OUTSIDE / 2)) * error
+        reach = float(stdtrit(max(freedom, 1.0), 1 - SCORE_LIMITS.share_outside / 2)) * error
         return cls(value, value - reach, value + reach)
 
     @property
@@ -49,6 +51,25 @@ class Amount:
     def percent_range(self) -> str:
         """The range of a share in whole percent."""
         return f"95 % range {_hundredfold(self.low)} to {_hundredfold(self.high)} %"
+
+
+def mean_amount(values: FloatArray, weights: FloatArray | None = None) -> Amount:
+    """Return the mean of values (N,), each of which counts its weight, with its range over cells.
+
+    Examples
+    --------
+    >>> mean_amount(np.array([1.0, 2.0, 3.0]))
+    Amount(2 [-0.484, 4.48])
+    """
+    shares = np.ones(len(values)) if weights is None else weights
+    if not shares.sum() > 0:
+        return Amount(float("nan"), float("nan"), float("nan"))
+    shares = shares / shares.sum()
+    mean, counted = float(shares @ values), int((shares > 0).sum())
+    if counted < 2:
+        return Amount(mean, float("nan"), float("nan"))
+    error = float(np.sqrt(np.sum((shares * (values - mean)) ** 2) * counted / (counted - 1)))
+    return Amount.about(mean, error, counted - 1.0)
 
 
 def _hundredfold(share: float) -> str:

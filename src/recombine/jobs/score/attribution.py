@@ -12,14 +12,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.error_split import ErrorSplit, HeldOutNoise
-from recombine.jobs.score.regression import BootstrapErrors, DesignMatrix, RidgeRegression
-from recombine.jobs.score.regressors import Regressors
+from recombine.jobs.score.causes.cause import Cause
+from recombine.jobs.score.regression import (
+    BootstrapErrors,
+    DesignMatrix,
+    ErrorSplit,
+    HeldOutNoise,
+    Regressors,
+    RidgeRegression,
+)
 
 #: How often cells are drawn with replacement.
 BOOTSTRAP_DRAWS = 400
@@ -64,6 +71,12 @@ class Attribution:
 
     __repr__ = brief_repr
 
+    def main_causes(self, miss: FloatArray) -> npt.NDArray[np.object_]:
+        """Return the cause whose part moves the error of each of N cells furthest, (N,); ``miss`` (N, K) is that error."""
+        moved = [(values.reshape(miss.shape) * miss).sum(axis=1) for values in self.parts.values()]
+        names = np.array([CAUSES[name].name_at_one_cell for name in self.parts], dtype=object)
+        return np.asarray(names[np.stack(moved).argmax(axis=0)])
+
 
 def attribute(
     predicted: FloatArray,
@@ -104,7 +117,7 @@ def attribute(
     amounts = {cause.name: cause.amount(split) for cause in CAUSES}
     parts = {cause.name: cause.part(split) for cause in CAUSES}
     return Attribution(
-        Amount.about(split.square_error, split.bootstrap.of_mean(split.error**2), split.freedom),
+        Amount.about(split.amount_of(split.error), split.error_of_mean(split.error**2), split.freedom),
         {name: Amount.about(*amount, split.freedom) for name, amount in amounts.items() if amount is not None},
         _per_factor(split),
         {name: values for name, values in parts.items() if values is not None},
@@ -114,18 +127,16 @@ def attribute(
 def design_matrix(regressors: Regressors) -> DesignMatrix:
     """Return the columns of all causes, in the order of the registry."""
     columns = np.empty((len(regressors.determined), 0))
-    causes: list[str] = []
+    causes: list[Cause] = []
     factors: list[str] = []
-    own_units: list[bool] = []
     for cause in CAUSES:
         added = cause.columns(regressors, columns)
-        if added is None:
-            continue
-        columns = np.column_stack([columns, regressors.centred(added.values)])
-        causes += [cause.name] * len(added.factors)
-        factors += added.factors
-        own_units += [cause.ridge_in_own_units] * len(added.factors)
-    return DesignMatrix(columns, tuple(causes), tuple(factors), np.array(own_units, dtype=bool))
+        if added is not None:
+            columns = np.column_stack([columns, regressors.centred(added.values)])
+            causes += [cause] * len(added.factors)
+            factors += added.factors
+    own_units = np.array([cause.ridge_in_own_units for cause in causes], dtype=bool)
+    return DesignMatrix(columns, tuple(cause.name for cause in causes), tuple(factors), own_units)
 
 
 def _split_error(
@@ -137,10 +148,6 @@ def _split_error(
     seed: int,
 ) -> ErrorSplit:
     """Return the error as parts of columns, offset, what is missed by what is determined, and what is unexplained."""
-    if regressors.per_cell > 1:
-        # Values times this root have mean squares over cells and classes that are sums over classes.
-        scale = float(np.sqrt(regressors.per_cell))
-        regressors, predicted, observed = regressors.scaled(scale), scale * predicted, scale * observed
     roots = regressors.roots
     error, departure = roots * (predicted - observed), roots * (predicted - regressors.determined)
     missed = roots * (regressors.determined - observed)
@@ -156,23 +163,21 @@ def _split_error(
 
 def _per_factor(split: ErrorSplit) -> dict[str, FactorAmounts]:
     """Return amount and coefficient of every factor, of each cause whose columns belong to factors."""
-    matrix, varied = split.matrix, split.regression.varied
     coefficients = split.regression.column_coefficients
-    errors = np.hypot(split.bootstrap.of_coefficients(), _errors_by_noise(split))
-    tables = {}
-    for cause in CAUSES:
-        chosen = [int(column) for column in np.flatnonzero(matrix.of_cause(cause.name)) if matrix.factors[column]]
-        if not chosen:
+    errors = np.hypot(split.bootstrap.of_coefficients, _errors_by_noise(split))
+    columns = np.arange(len(coefficients))
+    tables: dict[str, FactorAmounts] = {}
+    for column, (name, factor) in enumerate(zip(split.matrix.causes, split.matrix.factors, strict=True)):
+        if not factor:
             continue
-        amounts, of_factors = {}, {}
-        for column in (column for column in chosen if varied[column]):
-            name, only = matrix.factors[column], np.arange(len(varied)) == column
-            amount = float(split.column_amounts[column])
-            amounts[name] = Amount.about(amount, split.bootstrap.of_columns(only), split.freedom)
-            if cause.coefficient is not None:
-                value = cause.coefficient.expected + float(coefficients[column])
-                of_factors[name] = Amount.about(value, float(errors[column]), split.freedom)
-        tables[cause.name] = FactorAmounts(amounts, of_factors)
+        table = tables.setdefault(name, FactorAmounts({}, {}))
+        if not split.regression.varied[column]:
+            continue
+        error = split.bootstrap.of_columns(columns == column)
+        table.amounts[factor] = Amount.about(float(split.column_amounts[column]), error, split.freedom)
+        if (coefficient := CAUSES[name].coefficient) is not None:
+            value = coefficient.expected + float(coefficients[column])
+            table.coefficients[factor] = Amount.about(value, float(errors[column]), split.freedom)
     return tables
 
 
@@ -181,16 +186,13 @@ def _errors_by_noise(split: ErrorSplit) -> FloatArray:
 
     With as much noise again they move about as far as they are off already, on average and by chance.
     """
-    regressors, predicted = split.regressors, split.predicted
+    regressors, predicted, coefficients = split.regressors, split.predicted, split.regression.column_coefficients
+    if not regressors.noisy_draws:
+        return np.zeros(len(coefficients))
     drawn = []
     for determined, effects, misleading in regressors.noisy_draws:
         noisy = replace(regressors, determined=determined, effects=effects, misleading=misleading)
         departure = regressors.roots * (predicted - determined)
-        regression = RidgeRegression.fit(design_matrix(noisy), noisy, predicted, departure)
-        drawn.append(regression.column_coefficients)
-    coefficients = split.regression.column_coefficients
-    if not drawn:
-        return np.zeros(len(coefficients))
-    noisy_coefficients = np.stack(drawn)
-    bias = noisy_coefficients.mean(axis=0) - coefficients
-    return np.asarray(np.sqrt(noisy_coefficients.var(axis=0, ddof=1) + bias**2))
+        drawn.append(RidgeRegression.fit(design_matrix(noisy), noisy, predicted, departure).column_coefficients)
+    bias = np.mean(drawn, axis=0) - coefficients
+    return np.asarray(np.sqrt(np.var(drawn, axis=0, ddof=1) + bias**2))

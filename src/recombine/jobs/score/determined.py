@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -17,15 +17,10 @@ from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict
 from recombine.jobs.audit.forecast import level_values
 from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.jobs.score.attribution import design_matrix
-from recombine.jobs.score.error_split import HeldOutNoise
-from recombine.jobs.score.regression import VARIED_SHARE
-from recombine.jobs.score.regressors import Regressors
+from recombine.jobs.score.limits import SCORE_LIMITS
+from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
 
-#: Columns are confounded in directions in which the cells vary by no more than this share of what each does by itself.
-EIGENVALUE_CONFOUNDED = 0.05
-#: Columns with at least this weight in such a direction are the confounded ones.
-WEIGHT_CONFOUNDED = 0.3
 #: Seen cells up to which a wide network is fitted to them.
 MAX_CELLS_FITTED = 5_000
 #: Factors up to which pairs of them are looked at for memory, and scored cells that each pair takes.
@@ -52,38 +47,35 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray 
     array([5.])
     """
     design = audits[0].design
-    by_audit = [_of_one(audit, cells) for audit in audits]
-    networks = [_network(audit.design, cells, MAX_CELLS_FITTED // len(audits)) for audit in audits]
-    determined, effects, misleading, beyond = (
-        np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:]) for arrays in zip(*by_audit, strict=True)
+    determined, effects, misleading, beyond = _by_class(
+        zip(*(_of_audit(audit, cells) for audit in audits), strict=True)
     )
-    names = tuple(" and ".join(design.names[position] for position in group) for group in design.groups)
-    fitted = [network for network in networks if network is not None]
-    network = np.stack(fitted, axis=1).ravel() if len(fitted) == len(networks) else None
-    value_weights = None if weights is None else np.repeat(weights / weights.mean(), len(audits))
-    remembered = None
+    remembered = network = None
     if _pairs_matter(audits[0], cells):
-        remembered = np.stack([_remembered(audit, cells) for audit in audits], axis=1).reshape(len(determined), -1)
-    noisy_draws = _redrawn(audits, cells, beyond)
+        (remembered,) = _by_class([[_remembered(audit, cells) for audit in audits]])
+    networks = [_network(audit.design, cells, MAX_CELLS_FITTED // len(audits)) for audit in audits]
+    if (fitted := [values for values in networks if values is not None]) and len(fitted) == len(networks):
+        (network,) = _by_class([fitted])
+    rng = np.random.default_rng(0)
+    draws = NOISE_DRAWS if len(design.seen) * len(audits) <= MAX_CELLS_DRAWN_OFTEN else NOISE_DRAWS_OF_MANY
+    noisy = [_by_class(zip(*(_with_noise(audit, cells, rng) for audit in audits), strict=True)) for _ in range(draws)]
     return Regressors(
-        determined, effects, misleading, beyond, names, network, remembered, len(audits), value_weights, noisy_draws
+        determined,
+        effects,
+        misleading,
+        beyond,
+        tuple(" and ".join(design.names[position] for position in group) for group in design.groups),
+        network,
+        remembered,
+        len(audits),
+        None if weights is None else np.repeat(weights / weights.mean(), len(audits)),
+        tuple((sums + beyond, redrawn, misled) for sums, redrawn, misled in noisy),
     )
 
 
-def _redrawn(
-    audits: Sequence[Audit], cells: IntArray, beyond: FloatArray
-) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
-    """Return determined values, effects and misleading parts with noise added to the seen cells, some times over."""
-    rng = np.random.default_rng(0)
-    draws = NOISE_DRAWS if len(audits[0].design.seen) * len(audits) <= MAX_CELLS_DRAWN_OFTEN else NOISE_DRAWS_OF_MANY
-    noisy = []
-    for _ in range(draws):
-        by_audit = [_with_noise(audit, cells, rng) for audit in audits]
-        determined, effects, misleading = (
-            np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:]) for arrays in zip(*by_audit, strict=True)
-        )
-        noisy.append((determined + beyond, effects, misleading))
-    return tuple(noisy)
+def _by_class(kinds: Iterable[Sequence[FloatArray]]) -> list[FloatArray]:
+    """Return arrays (T, ...) of each class as one of the values of the first cell in all classes, of the second, ..."""
+    return [np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:]) for arrays in kinds]
 
 
 def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -127,7 +119,7 @@ def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
     return np.stack(departures_of_pairs, axis=1)
 
 
-def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _of_audit(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return determined values (T,), effects and misleading parts (T, F), and what is beyond adding (T,)."""
     design = audit.design
     mean, effects, marginals = level_values(design, additive_fit(audit), cells)
@@ -150,8 +142,8 @@ def _network(design: Design, cells: IntArray, most: int) -> FloatArray | None:
         return predict_networks(design, design.train, cells, (1,)).get(("ntk", 1))
 
 
-def held_out_noise(audits: Sequence[Audit], places: IntArray) -> HeldOutNoise | None:
-    """Return the noise of the design's rows ``places`` (T,), all determined; None where no row repeats.
+def held_out_noise(audits: Sequence[Audit], rows: IntArray) -> HeldOutNoise | None:
+    """Return the noise of the design's ``rows`` (T,), all determined; None where no row repeats.
 
     Of several classes it is that of their sum: measurements of one class say something of the others, so that errors
     add up rather than their squares.
@@ -167,48 +159,39 @@ def held_out_noise(audits: Sequence[Audit], places: IntArray) -> HeldOutNoise | 
     >>> held_out_noise([audit(square)], np.array([3])).variances.tolist()
     [0.625]
     """
-    by_audit = [_noise_of(audit, places) for audit in audits]
-    told = [noise for noise in by_audit if noise is not None]
-    if len(told) < len(by_audit):
+    by_class = [noise for audit in audits if (noise := _noise_of(audit, rows)) is not None]
+    if len(by_class) < len(audits):
         return None
-    if len(told) == 1:
-        return told[0]
-    count = len(told)
-    return HeldOutNoise(
-        count * np.stack([noise.variances for noise in told], axis=1).ravel(),
-        float(sum(noise.error for noise in told)),
-        count * np.stack([noise.carried for noise in told], axis=1).ravel(),
-        (count - 1) * told[0].freedom,
-    )
+    if len(audits) == 1:
+        return by_class[0]
+    variances, carried = _by_class(zip(*((noise.variances, noise.carried) for noise in by_class), strict=True))
+    error, count = float(sum(noise.error for noise in by_class)), len(audits)
+    return HeldOutNoise(count * variances, error, count * carried, (count - 1) * by_class[0].freedom)
 
 
-def _noise_of(audit: Audit, places: IntArray) -> HeldOutNoise | None:
+def _noise_of(audit: Audit, rows: IntArray) -> HeldOutNoise | None:
     design = audit.design
     if design.spread is None or design.freedom is None or not (design.freedom > 0).any():
         return None
     variance, error = _pooled(design)
-    count = design.precision[places]
+    count = design.precision[rows]
     variances, error = variance / count, error * float(np.mean(1 / count))
     if design.two_values is not None:
-        variances, error = _own_chances(design, places, variance, error)
-    carried, freedom = np.zeros(len(places)), 1.0
-    if audit.choice.structure.is_sum and audit.decided.identification.rank is not None:
+        variances, error = _own_chances(design, rows, variance, error)
+    carried, freedom, rank = np.zeros(len(rows)), 1.0, audit.decided.identification.rank
+    if audit.choice.structure.is_sum and rank is not None:
         # Where leverages would take too long, the noise of the seen cells stays with the structure.
         with suppress(SolverError, InputError):
-            carried, freedom = (
-                variance * audit.decided.leverage_of(design.cells[places]),
-                float(audit.decided.identification.rank),
-            )
+            carried, freedom = variance * audit.decided.leverage_of(design.cells[rows]), float(rank)
     return HeldOutNoise(variances, error, carried, freedom)
 
 
-def _own_chances(design: Design, places: IntArray, single: float, error: float) -> tuple[FloatArray, float]:
+def _own_chances(design: Design, rows: IntArray, single: float, error: float) -> tuple[FloatArray, float]:
     """Return the variances (T,) of the mean of two-valued measurements, and the standard error of their mean."""
     assert design.spread is not None
     assert design.freedom is not None
-    own_freedom, count = design.freedom[places], design.precision[places]
-    variance = np.where(own_freedom > 0, design.spread[places] / np.maximum(own_freedom, 1.0), single)
-    variances = variance / count
+    own_freedom, count = design.freedom[rows], design.precision[rows]
+    variances = np.where(own_freedom > 0, design.spread[rows] / np.maximum(own_freedom, 1.0), single) / count
     error_of_single = error * float(np.sum((own_freedom == 0) / count) / np.sum(1 / count))
     # What all cells say leans on the same replicates: the two errors add up rather than their squares.
     over_cells = float(variances.std() / np.sqrt(len(variances)))
@@ -240,15 +223,13 @@ def confounded_columns(regressors: Regressors) -> tuple[tuple[tuple[str, str], .
     ((('leak', 'dose'), ('leak', 'site')),)
     """
     matrix = design_matrix(regressors)
-    columns = matrix.columns
-    largest = max(float(np.abs(columns).max(initial=0.0)), 1e-300)
-    varied = np.flatnonzero(columns.std(axis=0) > VARIED_SHARE * largest)
+    varied = np.flatnonzero(matrix.varied())
     if len(varied) < 2:
         return ()
-    eigenvalues, eigenvectors = np.linalg.eigh(np.corrcoef(columns[:, varied], rowvar=False))
+    eigenvalues, eigenvectors = np.linalg.eigh(np.corrcoef(matrix.columns[:, varied], rowvar=False))
     groups: list[set[int]] = []
-    for vector in eigenvectors.T[eigenvalues <= EIGENVALUE_CONFOUNDED]:
-        members = set(varied[np.abs(vector) >= WEIGHT_CONFOUNDED].tolist())
+    for vector in eigenvectors.T[eigenvalues <= SCORE_LIMITS.max_eigenvalue_confounded]:
+        members = set(varied[np.abs(vector) >= SCORE_LIMITS.min_weight_confounded].tolist())
         joined = [group for group in groups if group & members]
         groups = [group for group in groups if not group & members] + [members.union(*joined)]
     return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +14,74 @@ from recombine.design.design import Design
 from recombine.design.naming import split_parts
 from recombine.design.parts import with_levels
 from recombine.errors import InputError, near_miss
+from recombine.jobs.importance import read_importance
+from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.columns import classes_of
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import training_rows
+from recombine.theory.structures.all_structures import sum_of
+from recombine.verdicts import Verdict
 from recombine.writing import listing, plural
 
 #: What a model is called whose predictions come without a name.
 UNNAMED_MODEL = "prediction"
 #: What stands between a model's name and a class in the names of columns of chances.
 CLASS_SEPARATORS = (":", "_", ".", " ", "-")
+#: What effects do on the chances of several classes, unless another structure is asked for.
+STRUCTURE_OF_CLASSES = sum_of(1).name
 #: Chances may sum to so much more or less than 1.
 MAX_CHANCES_OFF = 1e-3
+
+
+def has_classes(data: object, outcome: str) -> bool:
+    """Say whether an outcome column is text with three values or more.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> [has_classes(pd.DataFrame({"kind": list(values)}), "kind") for values in ("aab", "abc")]
+    [False, True]
+    """
+    source = open_table(data)
+    if outcome not in source.columns or source.kind(outcome) != "text":
+        return False
+    return len(classes_of(source, outcome)) > 2
+
+
+def class_designs(
+    data: object, spec: TableSpec | None = None, *, held_out: object = None, **fields: Unpack[TableFields]
+) -> dict[str, Design]:
+    """Return class -> design whose outcome is the chance of that class, in order.
+
+    Parameters
+    ----------
+    data : path or dataframe
+    spec : TableSpec, optional
+        How the table is read; its outcome is the column of classes, text or numbers.
+    held_out : path or dataframe, optional
+        As `Design.from_frame` takes it.
+    **fields
+        Those of `recombine.TableSpec`; they replace those of ``spec``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "kind": ["cat", "dog", "owl", "cat"]})
+    >>> designs = class_designs(frame, factors=["a", "b"], outcome="kind")
+    >>> {name: design.outcome.tolist() for name, design in designs.items()}
+    {'cat': [1.0, 0.0, 0.0, 1.0], 'dog': [0.0, 1.0, 0.0, 0.0], 'owl': [0.0, 0.0, 1.0, 0.0]}
+    """
+    spec = make_spec(spec, fields)
+    if spec.outcome is None:
+        raise InputError("which column holds the classes? Name it with --outcome")
+    source = open_table(data)
+    classes = classes_of(source, spec.outcome)
+    if len(classes) < 2:
+        raise InputError(
+            f"outcome {spec.outcome!r} of {source.name} has one value only; there is no class to tell it from"
+        )
+    each = {name: make_spec(spec, {"outcome": f"{spec.outcome}={name}"}) for name in classes}
+    return {name: Design.from_frame(data, named, held_out=held_out) for name, named in each.items()}
 
 
 def read_predictions(
@@ -144,13 +201,22 @@ def _refuse_no_chances(design: Design, name: str, values: FloatArray) -> None:
         )
 
 
-def observed_outcomes(designs: Sequence[Design]) -> FloatArray:
-    """Return the mean outcome of each held-out cell, (H, K), one column per design."""
-    outcomes = []
-    for design in designs:
-        assert design.outcome is not None
-        outcomes.append(design.outcome[~design.train])
+def observed_outcomes(designs: Sequence[Design], *, seen: bool = False) -> FloatArray:
+    """Return the mean outcome of each held-out cell, or of each that is ``seen``, (H, K), one column per design."""
+    outcomes = [design.outcome[design.train == seen] for design in designs if design.outcome is not None]
     return np.stack(outcomes, axis=1)
+
+
+def importance_of_cells(importance: object, design: Design, codes: IntArray) -> FloatArray:
+    """Return how much each held-out cell matters, (H,); ``codes`` (H,) are their verdicts."""
+    weighting = read_importance(importance, design)
+    weights = weighting.of(design.held_out)
+    if not weights[codes != Verdict.SEEN].sum() > 0:
+        raise InputError(
+            f"no held-out cell that was never seen has an importance in {weighting.name} over 0, so nothing that "
+            "matters is scored; give them one"
+        )
+    return weights
 
 
 def _from_table(

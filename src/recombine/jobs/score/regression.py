@@ -1,14 +1,14 @@
-"""Ridge regression of departures on the columns of the causes: leave-one-out parts and bootstrap errors."""
+"""The regression of a model's departures from determined values on the columns of the causes, and its errors."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.jobs.score.regressors import Regressors
 
 #: Weak ridge, per cell, in units of the predictions' variance: it decides only what the cells do not.
 RIDGE = 1e-4
@@ -19,16 +19,99 @@ MAX_GROUPS_DRAWN = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class DesignMatrix:
-    """Columns (T, K) that departures are regressed on, all centred, and the cause and factor of each.
+class Regressors:
+    """What predictions at T cells are compared with.
 
     Attributes
     ----------
-    columns : float array of shape (T, K)
-    causes, factors : tuples of K str
-        The factor is empty where a column belongs to none.
-    own_units : bool array of shape (K,)
-        Whether the ridge of a column is in units of its own variance rather than the predictions'.
+    determined : float array of shape (T,)
+        What the seen cells say under the chosen structure.
+    effects : float array of shape (T, F)
+        Effect of each factor's level, centred on the seen cells.
+    misleading : float array of shape (T, F)
+        Its marginal (the raw mean of the level) less its effect.
+    beyond : float array of shape (T,)
+        What the structure says beyond the sum of effects; zero where effects add.
+    names : tuple of str
+        Of the F factors, or groups of interchangeable ones.
+    network : float array of shape (T,), optional
+        Predictions of a wide network fitted to the seen cells.
+    remembered : float array of shape (T, P), optional
+        By how much seen cells that share a pair of levels depart from what is determined, for each of P pairs of
+        factors: what a model that memorizes pairs adds.
+    per_cell : int
+        How many values in succession belong to one cell: one, or one per class.
+    weights : float array of shape (T,), optional
+        How much each value counts, 1 on average.
+    noisy_draws : tuple of (float array of shape (T,), float arrays of shape (T, F))
+        What is determined, effects and misleading parts once more, after noise was added to the seen cells: how far
+        coefficients move then is how far they may be off already.
+    """
+
+    determined: FloatArray
+    effects: FloatArray
+    misleading: FloatArray
+    beyond: FloatArray
+    names: tuple[str, ...]
+    network: FloatArray | None = None
+    remembered: FloatArray | None = None
+    per_cell: int = 1
+    weights: FloatArray | None = None
+    noisy_draws: tuple[tuple[FloatArray, FloatArray, FloatArray], ...] = ()
+
+    __repr__ = brief_repr
+
+    @property
+    def counts(self) -> FloatArray:
+        """How much each value counts, (T,)."""
+        return np.ones(len(self.determined)) if self.weights is None else self.weights
+
+    @property
+    def roots(self) -> FloatArray:
+        """Values times these, (T,), have mean squares in which each counts its weight and which sum over classes."""
+        return np.sqrt(self.per_cell * self.counts)
+
+    def centred(self, values: FloatArray) -> FloatArray:
+        """Return columns (T, K) less their weighted means, those of each class by themselves."""
+        by_class = values.reshape(-1, self.per_cell, values.shape[1])
+        weights = self.counts.reshape(-1, self.per_cell, 1)
+        return np.asarray((by_class - (weights * by_class).sum(axis=0) / weights.sum(axis=0)).reshape(values.shape))
+
+    def residuals(self, values: FloatArray, columns: FloatArray) -> FloatArray:
+        """Return what weighted least squares on ``columns`` (T, K) leaves of ``values`` (T, J), both centred."""
+        values, roots = self.centred(values), self.roots[:, None]
+        return np.asarray(values - columns @ np.linalg.lstsq(roots * columns, roots * values, rcond=None)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutNoise:
+    """Noise on T scored cells.
+
+    Attributes
+    ----------
+    variances : float array of shape (T,)
+        Of each cell's mean outcome.
+    error : float
+        Standard error of their mean that other cells' replicates leave, beyond which cells are scored.
+    carried : float array of shape (T,)
+        Variance of the determined values: the noise of the seen cells they are made of.
+    freedom : float
+        Free values that the seen cells decide, among which the carried noise is shared.
+    """
+
+    variances: FloatArray
+    error: float
+    carried: FloatArray
+    freedom: float
+
+    __repr__ = brief_repr
+
+
+@dataclass(frozen=True, eq=False)
+class DesignMatrix:
+    """Centred columns (T, K) that departures are regressed on, and the cause and factor (empty for none) of each.
+
+    ``own_units`` (K,) says whether the ridge of a column is in units of its own variance rather than the predictions'.
     """
 
     columns: FloatArray
@@ -42,18 +125,23 @@ class DesignMatrix:
         """Return which columns belong to a cause, (K,)."""
         return np.array([cause == name for cause in self.causes], dtype=bool)
 
+    def varied(self, scale: float = 1e-300) -> BoolArray:
+        """Return which columns vary beside values of the size ``scale``, (K,)."""
+        largest = max(float(np.abs(self.columns).max(initial=0.0)), scale)
+        return np.asarray(self.columns.std(axis=0) > VARIED_SHARE * largest)
+
 
 @dataclass(frozen=True, eq=False)
 class RidgeRegression:
-    """The regression of departures (T,) on K columns, of which J vary, and on one constant per value of a cell.
+    """The regression of departures (T,) on one constant per value of a cell and on K columns.
 
     Attributes
     ----------
-    columns : float array of shape (T, constants + J)
-        Constants, then the columns that vary, times the roots of the weights.
+    columns : float array of shape (T, constants + K)
+        Constants, then the columns, times the roots of the weights; zeros where a column does not vary.
     varied : bool array of shape (K,)
-    ridge, coefficients : float arrays of shape (constants + J,)
-    inverse : float array of shape (constants + J, constants + J)
+    ridge, coefficients : float arrays of shape (constants + K,)
+    inverse : float array of shape (constants + K, constants + K)
         Of the normal equations.
     constants : int
     """
@@ -70,27 +158,23 @@ class RidgeRegression:
         cls, matrix: DesignMatrix, regressors: Regressors, predicted: FloatArray, departure: FloatArray
     ) -> RidgeRegression:
         """Regress ``departure`` (T,), which is times the roots of the weights already."""
-        constants = regressors.per_cell
-        values = regressors.roots[:, None] * regressors.centred(np.column_stack([predicted, regressors.determined]))
+        constants, roots = regressors.per_cell, regressors.roots[:, None]
+        values = roots * regressors.centred(np.column_stack([predicted, regressors.determined]))
         scale = float(np.sqrt(np.mean(values**2, axis=0).max()))
-        largest = max(float(np.abs(matrix.columns).max(initial=0.0)), scale)
-        varied = np.asarray(matrix.columns.std(axis=0) > VARIED_SHARE * largest)
+        varied = matrix.varied(scale)
         intercepts = np.tile(np.eye(constants), (len(departure) // constants, 1))
-        columns = regressors.roots[:, None] * np.column_stack([intercepts, matrix.columns[:, varied]])
-        ridge = np.full(columns.shape[1], RIDGE * scale**2)
+        columns = roots * np.column_stack([intercepts, varied * matrix.columns])
         # Memory varies far less than effects do: a ridge in units of the predictions would shrink it to nothing.
-        own = matrix.own_units[varied]
-        ridge[constants:][own] = RIDGE * np.mean(columns[:, constants:][:, own] ** 2, axis=0)
-        # Where nothing varies at all any ridge would do, but none would leave the equations singular.
-        ridge[constants:] = np.maximum(ridge[constants:], 1e-300)
-        ridge[:constants] = 0.0
+        units = np.where(matrix.own_units, np.mean(columns[:, constants:] ** 2, axis=0), scale**2)
+        # Where nothing varies any ridge would do, but none would leave the equations singular.
+        ridge = np.concatenate([np.zeros(constants), np.where(varied, np.maximum(RIDGE * units, 1e-300), 1.0)])
         inverse = np.linalg.inv(columns.T @ columns + len(departure) * np.diag(ridge))
         return cls(columns, varied, ridge, inverse, inverse @ (columns.T @ departure), constants)
 
     @property
     def column_coefficients(self) -> FloatArray:
         """Coefficient of every column, zero where it does not vary, (K,)."""
-        return np.asarray(self._with_unvaried(self.coefficients[None, self.constants :])[0])
+        return self.coefficients[self.constants :]
 
     def leave_one_out_parts(self, departure: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return each column's part (T, K) and the offset (T,), all with coefficients fitted to the other cells.
@@ -108,28 +192,29 @@ class RidgeRegression:
         left_out_residuals = np.linalg.solve(one_minus_leverage, residuals)
         coefficients = self.coefficients - (gains * left_out_residuals).sum(axis=1)
         parts = self.columns * np.repeat(coefficients, self.constants, axis=0)
-        return self._with_unvaried(parts[:, self.constants :]), parts[:, : self.constants].sum(axis=1)
-
-    def _with_unvaried(self, values: FloatArray) -> FloatArray:
-        """Return values (N, J) of the columns that vary among those of all columns (N, K), the others zero."""
-        padded = np.zeros((len(values), len(self.varied)))
-        padded[:, self.varied] = values
-        return padded
+        return parts[:, self.constants :], parts[:, : self.constants].sum(axis=1)
 
 
 class BootstrapErrors:
-    """Standard errors over cells: of amounts and coefficients by drawing cells with replacement, of means directly."""
+    """Standard errors of amounts and coefficients, by drawing cells with replacement.
+
+    Attributes
+    ----------
+    of_offset, of_unexplained : float
+        Of the constant's amount, and of the amount that no column explains.
+    of_coefficients : float array of shape (K,)
+        Of every column's coefficient.
+    """
 
     def __init__(
         self, regression: RidgeRegression, error: FloatArray, departure: FloatArray, draws: int, seed: int
     ) -> None:
         rng = np.random.default_rng(seed)
-        columns, self.constants = regression.columns, regression.constants
-        cells, size = len(error) // self.constants, columns.shape[1]
-        self.varied = regression.varied
+        columns, constants = regression.columns, regression.constants
+        cells, size = len(error) // constants, columns.shape[1]
         groups = min(cells, MAX_GROUPS_DRAWN)
         group_of_cell = np.arange(cells) if groups == cells else rng.integers(groups, size=cells)
-        group_of_value = np.repeat(group_of_cell, self.constants)
+        group_of_value = np.repeat(group_of_cell, constants)
         # The normal equations and all mean products are sums over cells: draws of these sums are enough.
         upper = np.triu_indices(size)
         terms = [np.ones(len(error)), departure * error]
@@ -141,31 +226,99 @@ class BootstrapErrors:
         normal = np.empty((draws, size, size))
         normal[:, upper[0], upper[1]] = normal[:, upper[1], upper[0]] = drawn[:, 2 + 2 * size :]
         normal += total[:, None, None] * np.diag(regression.ridge)
-        self.coefficients = np.linalg.solve(normal, drawn[:, 2 : 2 + size, None])[:, :, 0]
+        coefficients = np.linalg.solve(normal, drawn[:, 2 : 2 + size, None])[:, :, 0]
+        products = coefficients * drawn[:, 2 + size : 2 + 2 * size] / total[:, None]
         # Residuals of what was fitted to the cells are too small.
-        self.correction = float(np.sqrt(cells / max(cells - size, 1)))
-        self.products = self.coefficients * drawn[:, 2 + size : 2 + 2 * size] / total[:, None]
-        self.unexplained = drawn[:, 1] / total - self.products.sum(axis=1)
+        self.correction = float(np.sqrt(cells / max(cells - constants - regression.varied.sum(), 1)))
+        self.products = products[:, constants:]
+        self.of_offset = self.correction * float(products[:, :constants].sum(axis=1).std())
+        self.of_unexplained = self.correction * float((drawn[:, 1] / total - products.sum(axis=1)).std())
+        self.of_coefficients: FloatArray = self.correction * coefficients[:, constants:].std(axis=0)
 
     def of_columns(self, chosen: BoolArray) -> float:
         """Return the standard error of the amount of the ``chosen`` columns (K,) together."""
-        return self.correction * float(self.products[:, self.constants :][:, chosen[self.varied]].sum(axis=1).std())
+        return self.correction * float(self.products[:, chosen].sum(axis=1).std())
 
-    def of_offset(self) -> float:
-        """Return the standard error of the offset's amount."""
-        return self.correction * float(self.products[:, : self.constants].sum(axis=1).std())
 
-    def of_unexplained(self) -> float:
-        """Return the standard error of the amount that no column explains."""
-        return self.correction * float(self.unexplained.std())
+@dataclass(frozen=True, eq=False)
+class ErrorSplit:
+    """Prediction less outcome at T values, as the sum of parts; all times the roots of the cells' weights.
 
-    def of_coefficients(self) -> FloatArray:
-        """Return the standard error of every column's coefficient, zero where it does not vary, (K,)."""
-        errors = np.zeros(len(self.varied))
-        errors[self.varied] = self.correction * self.coefficients[:, self.constants :].std(axis=0)
-        return errors
+    ``error = missed + parts.sum(axis=1) + offset + unexplained``.
 
-    def of_mean(self, products: FloatArray) -> float:
-        """Return the standard error of the mean of ``products`` (T,)."""
-        by_cell = products.reshape(-1, self.constants).mean(axis=1)
+    Attributes
+    ----------
+    predicted : float array of shape (T,)
+    regressors : Regressors
+    noise : HeldOutNoise or None
+    error, missed : float arrays of shape (T,)
+        Prediction less outcome, and the determined value less the outcome.
+    matrix : DesignMatrix
+    regression : RidgeRegression
+    parts : float array of shape (T, K)
+        Of each column of the design matrix.
+    offset, unexplained : float arrays of shape (T,)
+    bootstrap : BootstrapErrors
+    """
+
+    predicted: FloatArray
+    regressors: Regressors
+    noise: HeldOutNoise | None
+    error: FloatArray
+    missed: FloatArray
+    matrix: DesignMatrix
+    regression: RidgeRegression
+    parts: FloatArray
+    offset: FloatArray
+    unexplained: FloatArray
+    bootstrap: BootstrapErrors
+
+    __repr__ = brief_repr
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom that the regression leaves."""
+        return float(max(len(self.error) / self.regressors.per_cell - self.regression.varied.sum() - 1.0, 1.0))
+
+    @cached_property
+    def column_amounts(self) -> FloatArray:
+        """Mean product of each column's part with the error, (K,)."""
+        return np.asarray(self.parts.T @ self.error / len(self.error))
+
+    def amount_of(self, values: FloatArray) -> float:
+        """Return the mean product of a part (T,) with the error."""
+        return float(np.mean(values * self.error))
+
+    def error_of_mean(self, products: FloatArray) -> float:
+        """Return the standard error over cells of the mean of ``products`` (T,)."""
+        by_cell = products.reshape(-1, self.regressors.per_cell).mean(axis=1)
         return float(by_cell.std(ddof=1) / np.sqrt(len(by_cell))) if len(by_cell) > 1 else float("nan")
+
+    @property
+    def noise_variances(self) -> FloatArray:
+        """Noise of the scored cells' outcomes, (T,), times their weights; zeros where it is not known."""
+        return np.zeros(len(self.error)) if self.noise is None else self.regressors.counts * self.noise.variances
+
+    @cached_property
+    def carried_share(self) -> float:
+        """How much of the seen cells' noise the model is taken to carry: as much as of the values made of them."""
+        determined = self.regressors.centred(self.regressors.determined[:, None])[:, 0]
+        square = float(determined @ determined)
+        return float(np.clip(determined @ self.predicted / square, 0.0, 1.0)) if square > 0 else 0.0
+
+    @property
+    def carried_variances(self) -> FloatArray:
+        """Noise of the seen cells in the determined values, (T,), times the weights; zeros where it is not known."""
+        return np.zeros(len(self.error)) if self.noise is None else self.regressors.counts * self.noise.carried
+
+    @property
+    def carried_error(self) -> float:
+        """Standard error of the amount of the seen cells' noise."""
+        if self.noise is None:
+            return 0.0
+        carried = float(self.carried_variances.mean())
+        over_noise = max(self.amount_of(self.error) - float(self.noise_variances.mean()), 0.0)
+        # By chance that noise is larger or smaller, and agrees with what the model does otherwise; and nobody knows how
+        # much of it a model carries, from none to all.
+        by_chance = carried * (2 * carried + over_noise) / max(self.noise.freedom, 1.0)
+        return float(np.sqrt(by_chance + (carried / 2) ** 2))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, SOFT, inches, ink_on, shorten, text_width
 from recombine.tables.table import Table

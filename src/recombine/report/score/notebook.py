@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.score import ModelScore, Score
 from recombine.words.score import cause_meaning, model_sentences, score_answers, unclear_sentences
 from recombine.writing import plural
 

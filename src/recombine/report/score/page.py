@@ -7,8 +7,8 @@ from importlib.metadata import version
 from typing import Any
 
 from recombine._version import __version__
+from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.audit.page import LIBRARIES
 from recombine.report.audit.page_tables import Entry, PageTable, page_table
 from recombine.report.score.causes_figure import CausesFigure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score.score import ModelScore, Score
+from recombine.jobs.score import ModelScore, Score
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, PIXELS_PER_INCH, SOFT, WIDTH, inches, shorten, symbol_marker
 from recombine.tables.table import Table

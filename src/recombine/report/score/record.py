@@ -9,10 +9,10 @@ from recombine.design.reading import used_table
 from recombine.jobs.comparison.cell_maps import cells_digest
 from recombine.jobs.comparison.documents import BY_FACTOR, SCHEMAS
 from recombine.jobs.comparison.paired_errors import cell_errors_record
+from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.json_text import json_text
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
 

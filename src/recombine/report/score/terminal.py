@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.words.score import (
     NOT_BEYOND_CHANCE,

@@ -8,8 +8,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.amounts import Amount
-from recombine.jobs.score.error_split import ErrorSplit
-from recombine.jobs.score.regressors import Regressors
+from recombine.jobs.score.regression import ErrorSplit, Regressors
 
 
 class Coefficient(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.causes.cause import Cause, CauseColumns
-from recombine.jobs.score.regressors import Regressors
+from recombine.jobs.score.regression import Regressors
 
 
 class InteractionCause(Cause):

@@ -6,10 +6,8 @@ from recombine.cells.arrays import FloatArray
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes.cause import Cause, CauseColumns, Coefficient
-from recombine.jobs.score.regressors import Regressors
-
-#: An effect that arrives with more than this slope is overdone: as far above 1 as a leak lies below.
-OVERDONE_SLOPE = 2 - AUDIT_LIMITS.min_slope
+from recombine.jobs.score.limits import SCORE_LIMITS
+from recombine.jobs.score.regression import Regressors
 
 
 class LeakCause(Cause):
@@ -36,6 +34,6 @@ class LeakCause(Cause):
 
     def message(self, factor: str, coefficient: Amount) -> str:
         """Say how much of the effect arrives, if it is clearly less or more than all."""
-        if coefficient.high >= AUDIT_LIMITS.min_slope and coefficient.low <= OVERDONE_SLOPE:
+        if coefficient.high >= AUDIT_LIMITS.min_slope and coefficient.low <= SCORE_LIMITS.max_slope:
             return ""
         return f"{factor}: {coefficient.percent} of its effect arrives ({coefficient.percent_range})"

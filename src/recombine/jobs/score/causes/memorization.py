@@ -6,7 +6,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.causes.cause import Cause, CauseColumns
-from recombine.jobs.score.regressors import Regressors
+from recombine.jobs.score.regression import Regressors
 
 #: A network that varies by less than this share beyond what other columns say adds nothing of its own.
 EXPLAINED_ALREADY = 1e-3

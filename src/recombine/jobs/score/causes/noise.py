@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.jobs.score.causes.cause import Cause
-from recombine.jobs.score.error_split import ErrorSplit
+from recombine.jobs.score.regression import ErrorSplit
 
 
 class NoiseCause(Cause):
@@ -27,4 +27,4 @@ class NoiseCause(Cause):
         if split.noise is None:
             return None
         variances = split.noise_variances
-        return float(variances.mean()), float(np.hypot(split.bootstrap.of_mean(variances), split.noise.error))
+        return float(variances.mean()), float(np.hypot(split.error_of_mean(variances), split.noise.error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.causes.cause import Cause
-from recombine.jobs.score.error_split import ErrorSplit
+from recombine.jobs.score.regression import ErrorSplit
 
 
 class OffsetCause(Cause):
@@ -24,4 +24,4 @@ class OffsetCause(Cause):
 
     def amount(self, split: ErrorSplit) -> tuple[float, float]:
         """Return the constant's mean product with the error."""
-        return split.amount_of(split.offset), split.bootstrap.of_offset()
+        return split.amount_of(split.offset), split.bootstrap.of_offset

@@ -6,7 +6,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.causes.cause import Cause
-from recombine.jobs.score.error_split import ErrorSplit
+from recombine.jobs.score.regression import ErrorSplit
 
 
 class RestCause(Cause):
@@ -28,5 +28,5 @@ class RestCause(Cause):
         """Return the mean product of the residuals with the error."""
         # The fit leaves no agreement between the residuals and what it names, where by chance there is some.
         explained = split.error - split.missed - split.unexplained
-        by_chance = split.bootstrap.of_mean(split.unexplained * explained)
-        return split.amount_of(split.unexplained), float(np.hypot(split.bootstrap.of_unexplained(), by_chance))
+        by_chance = split.error_of_mean(split.unexplained * explained)
+        return split.amount_of(split.unexplained), float(np.hypot(split.bootstrap.of_unexplained, by_chance))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.jobs.score.causes.cause import Cause
-from recombine.jobs.score.error_split import ErrorSplit
+from recombine.jobs.score.regression import ErrorSplit
 
 
 class SeenNoiseCause(Cause):

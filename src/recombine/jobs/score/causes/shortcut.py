@@ -6,7 +6,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes.cause import Cause, CauseColumns, Coefficient
-from recombine.jobs.score.regressors import Regressors
+from recombine.jobs.score.regression import Regressors
 
 
 class ShortcutCause(Cause):

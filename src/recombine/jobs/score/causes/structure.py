@@ -6,7 +6,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.causes.cause import Cause
-from recombine.jobs.score.error_split import ErrorSplit
+from recombine.jobs.score.regression import ErrorSplit
 
 
 class StructureCause(Cause):
@@ -34,6 +34,6 @@ class StructureCause(Cause):
         """Return what is missed, less the noise of the outcomes and that of the determined values where known."""
         noise, carried = split.noise_variances, split.carried_share * split.carried_variances
         amount = split.amount_of(split.missed) - (float(noise.mean()) + float(carried.mean()))
-        over_cells = split.bootstrap.of_mean(split.missed * split.error - noise - carried)
+        over_cells = split.error_of_mean(split.missed * split.error - noise - carried)
         noise_error = 0.0 if split.noise is None else split.noise.error
         return amount, float(np.sqrt(over_cells**2 + noise_error**2 + split.carried_error**2))

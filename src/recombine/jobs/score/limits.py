@@ -1,0 +1,31 @@
+"""Thresholds of the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import Limits, limit
+
+_OF_ERROR = "share of the squared error"
+
+
+@dataclass(frozen=True)
+class ScoreLimits(Limits):
+    """Score."""
+
+    min_cells_for_causes: int = limit(12, "determined cells", "fewer do not tell causes apart")
+    share_outside: float = limit(0.05, "share", "what ranges leave out at their two ends together")
+    share_over_noise: float = limit(0.2, _OF_ERROR, "where no more is over noise, nothing has to be explained")
+    max_slope: float = limit(2 - AUDIT_LIMITS.min_slope, "share of an effect", "if more arrives, it is overdone")
+    share_told: float = limit(0.05, _OF_ERROR, "a factor's part in a cause is put into words from here on")
+    share_shown: float = limit(0.005, _OF_ERROR, "smaller shares round to no percent at all and are left out")
+    max_factors_told: int = limit(12, "factors", "so many are put into words for one cause")
+    times_to_prevail: float = limit(4, "times the error of the opposite", "what a cause is said to be where both occur")
+    max_eigenvalue_confounded: float = limit(
+        0.05, "share of a column's variance", "columns are confounded in directions in which cells vary no more"
+    )
+    min_weight_confounded: float = limit(0.3, "weight in such a direction", "and these are the columns it is about")
+
+
+SCORE_LIMITS = ScoreLimits()

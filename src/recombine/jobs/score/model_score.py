@@ -1,0 +1,278 @@
+"""One model on the held-out cells: its errors by verdict and by cause, and what they stand beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.brief import brief_repr
+from recombine.jobs.audit.audit import Audit
+from recombine.jobs.score.amounts import Amount, mean_amount
+from recombine.jobs.score.attribution import Attribution, attribute
+from recombine.jobs.score.causes import CAUSES
+from recombine.jobs.score.determined import additive_fit
+from recombine.jobs.score.limits import SCORE_LIMITS
+from recombine.jobs.score.predictions import MAX_CHANCES_OFF, observed_outcomes
+from recombine.tables.grouping import RowsAre
+from recombine.tables.table import Table
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.jobs.score.score import Score
+
+#: A chance of none costs as much as one of this, so that one confident miss does not drown all other cells.
+MIN_CHANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Misses:
+    """Classes that a model got wrong on unseen cells, as shares of the measurements there.
+
+    Attributes
+    ----------
+    wrong : float
+        All of them.
+    undetermined : float
+        Those on cells that the seen ones do not determine.
+    least, most : float
+        Those that the commonest class of each determined cell would get wrong, too: as counted, which is too few
+        because it is chosen by the same measurements, and by the other measurements of the cell, which is too many.
+    """
+
+    wrong: float
+    undetermined: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, eq=False)
+class ModelScore:
+    """What one model did on the held-out cells.
+
+    Attributes
+    ----------
+    name : str
+    predicted : float array of shape (H, K)
+        Mean prediction at each held-out cell; of K classes their chances, else K is 1.
+    unseen_error : Amount
+        Mean squared error over the held-out cells that were never seen; of several classes the sum over them.
+    by_verdict : Table
+        One row per verdict: cells, squared error, its share of the whole over unseen cells, and that of the plain mean;
+        of chances also log loss, and the share of measurements whose likeliest class is right.
+    attribution : Attribution or None
+        The error on determined cells by cause; None where those are too few.
+    gain : Amount or None
+        Mean squared error of adding less the model's on determined cells: what it got right beyond adding.
+    misses : Misses or None
+        Whose the wrong classes are, where predictions are classes.
+    of_rows : (float, float) or None
+        Squared error of single measurements of unseen cells, and the noise in it, where rows repeat.
+    """
+
+    name: str
+    predicted: FloatArray = field(repr=False)
+    unseen_error: Amount
+    by_verdict: Table = field(repr=False)
+    attribution: Attribution | None
+    gain: Amount | None
+    misses: Misses | None = None
+    of_rows: tuple[float, float] | None = None
+
+    __repr__ = brief_repr
+
+    @property
+    def causes(self) -> dict[str, Amount]:
+        """Squared error on determined cells by cause; the amounts add up to it. Empty where it was not split."""
+        return {} if self.attribution is None else self.attribution.causes
+
+    @property
+    def explained(self) -> float:
+        """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over it."""
+        if self.attribution is None:
+            return float("nan")
+        amounts = {name: amount.value for name, amount in self.causes.items()}
+        over_noise = self.attribution.error.value - sum(amounts[name] for name in amounts if CAUSES[name].is_noise)
+        if over_noise <= SCORE_LIMITS.share_over_noise * self.attribution.error.value:
+            return float("nan")
+        return 1 - abs(sum(amounts[name] for name in amounts if not CAUSES[name].is_named)) / over_noise
+
+    @property
+    def error_shares(self) -> dict[str, float]:
+        """Shares of the error on all unseen cells: by verdict where not determined, else by cause; they sum to 1."""
+        by_verdict = {row["verdict"]: float(row["share"]) for row in self.by_verdict.rows()}
+        by_verdict.pop(Verdict.SEEN.word, None)
+        if Verdict.DETERMINED.word not in by_verdict or self.attribution is None or not self.attribution.error.value:
+            return by_verdict
+        share = by_verdict.pop(Verdict.DETERMINED.word)
+        total = self.attribution.error.value
+        return {name: share * amount.value / total for name, amount in self.causes.items()} | by_verdict
+
+
+def model_scores(score: Score, predictions: Mapping[str, FloatArray], seed: int) -> tuple[ModelScore, ...]:
+    """Return what each model did; ``predictions`` are (H, K) by model, and ``score`` holds all but the models."""
+    weights = score.weights
+    scored, unseen = score.codes == Verdict.DETERMINED, score.codes != Verdict.SEEN
+    adding = np.zeros(0)
+    if score.regressors is not None:
+        adding = np.sum(_misses_beside(score.audits, score.rows(scored))["adding"] ** 2, axis=1)
+    models = []
+    for name, predicted in predictions.items():
+        squares = np.sum((predicted - score.observed) ** 2, axis=1)
+        attribution = gain = None
+        if score.regressors is not None:
+            values, outcomes = predicted[scored].ravel(), score.observed[scored].ravel()
+            attribution = attribute(values, outcomes, score.regressors, score.noise, seed=seed)
+            gain = mean_amount(adding - squares[scored], None if weights is None else weights[scored])
+        error = mean_amount(squares[unseen], None if weights is None else weights[unseen])
+        model = ModelScore(name, predicted, error, _by_verdict(score, predicted), attribution, gain)
+        if weights is None:
+            model = replace(model, misses=_wrong_classes(score, predicted), of_rows=_row_error(score, predicted))
+        models.append(model)
+    return tuple(models)
+
+
+def mean_squares(score: Score) -> dict[str, float]:
+    """Return the mean squared error on determined cells of each model and of what stands beside them, by name."""
+    scored = score.codes == Verdict.DETERMINED
+    counts = None if score.weights is None else score.weights[scored]
+    misses = {model.name: (model.predicted - score.observed)[scored] for model in score.models}
+    if scored.any():
+        misses |= _misses_beside(score.audits, score.rows(scored))
+    squares = {name: mean_amount(np.sum(miss**2, axis=1), counts).value for name, miss in misses.items()}
+    if score.noise is not None:
+        by_cell = score.noise.variances.reshape(-1, len(score.audits)).mean(axis=1)
+        squares["noise alone"] = mean_amount(by_cell, counts).value
+    error = score.audit.forecast.error if score.audit.forecast.held_out else None
+    if error is not None and not score.classes and score.weights is None:
+        squares["forecast: wide network"] = error.ntk**2
+        squares["forecast: wide network, readout"] = error.nngp**2
+    return squares
+
+
+def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatArray]:
+    """Return by how much adding, the chosen structure and the plain mean miss the design's ``rows`` (T,), (T, K)."""
+    columns: list[dict[str, FloatArray]] = []
+    for audit in audits:
+        design = audit.design
+        assert design.outcome is not None
+        cells, observed = design.cells[rows], design.outcome[rows]
+        misses = {"adding": design.bounded(additive_fit(audit).predict(cells)) - observed}
+        if not audit.choice.structure.adds:
+            misses[f"chosen structure: {audit.choice.name}"] = design.bounded(audit.values.predict(cells)) - observed
+        columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
+    return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}
+
+
+def _by_verdict(score: Score, predicted: FloatArray) -> Table:
+    codes, unseen = score.codes, score.codes != Verdict.SEEN
+    squares = np.sum((predicted - score.observed) ** 2, axis=1)
+    seen = observed_outcomes([audit.design for audit in score.audits], seen=True)
+    plain = np.sum((score.observed - seen.mean(axis=0)) ** 2, axis=1)
+    counts = np.ones(len(codes)) if score.weights is None else score.weights
+    of_chances = _chance_measures(score, predicted)
+    rows = []
+    for verdict in (verdict for verdict in Verdict if (codes == verdict).any()):
+        chosen = codes == verdict
+        error = mean_amount(squares[chosen], counts[chosen])
+        row = {
+            "verdict": verdict.word,
+            "cells": int(chosen.sum()),
+            "squared error": error.value,
+            "low": error.low,
+            "high": error.high,
+            "share": _share(counts * squares, chosen, unseen),
+            "plain mean": mean_amount(plain[chosen], counts[chosen]).value,
+        }
+        if score.weights is not None:
+            row["importance"] = _share(counts, chosen, unseen)
+        measures = {name: mean_amount(values[chosen], counts[chosen]).value for name, values in of_chances.items()}
+        rows.append(row | measures)
+    return Table.from_rows(rows)
+
+
+def _share(values: FloatArray, chosen: BoolArray, unseen: BoolArray) -> float:
+    """Return the share of the ``chosen`` cells in what ``unseen`` cells have; NaN where they are none of these."""
+    total = float(values[unseen].sum())
+    return float(values[chosen].sum()) / total if total > 0 and not (chosen & ~unseen).any() else float("nan")
+
+
+def _as_chances(score: Score, predicted: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return predictions and outcomes (H, K) as chances of classes; None where predictions are none."""
+    values, bounds = [predicted, score.observed], score.design.two_values
+    if len(score.audits) == 1:
+        if bounds is None:
+            return None
+        seconds = [(numbers[:, 0] - bounds[0]) / (bounds[1] - bounds[0]) for numbers in values]
+        values = [np.stack([1 - second, second], axis=1) for second in seconds]
+    chances, observed = values
+    inside = ((chances >= -MAX_CHANCES_OFF) & (chances <= 1 + MAX_CHANCES_OFF)).all()
+    return (chances, observed) if inside else None
+
+
+def _all_classes(chances: FloatArray) -> bool:
+    """Say whether chances (N, K) are classes: none and all."""
+    return bool(np.isin(chances, (0.0, 1.0)).all())
+
+
+def _chance_measures(score: Score, predicted: FloatArray) -> dict[str, FloatArray]:
+    """Return how many measurements of each cell have their likeliest class right, (H,); unless classes, log loss."""
+    if (pair := _as_chances(score, predicted)) is None:
+        return {}
+    chances, observed = pair
+    measures = {"accuracy": observed[np.arange(len(chances)), chances.argmax(axis=1)]}
+    if not _all_classes(chances):
+        loss = -np.sum(observed * np.log(np.clip(chances, MIN_CHANCE, 1.0)), axis=1)
+        measures["log loss"] = np.maximum(loss, 0.0)
+    return measures
+
+
+def _wrong_classes(score: Score, predicted: FloatArray) -> Misses | None:
+    """Return whose the wrong classes are; None where predictions are no classes."""
+    pair = _as_chances(score, predicted)
+    if pair is None or not _all_classes(pair[0]):
+        return None
+    unseen = score.codes != Verdict.SEEN
+    chances, observed = (values[unseen] for values in pair)
+    rows, determined = score.design.weight[score.rows(unseen)], score.codes[unseen] == Verdict.DETERMINED
+    total = max(float(rows.sum()), 1e-300)
+    missed = rows * (1 - observed[np.arange(len(rows)), chances.argmax(axis=1)])
+    counts = rows[:, None] * observed
+    least, most = (
+        min(float(wrong[determined].sum()), float(missed[determined].sum())) / total
+        for wrong in (rows - counts.max(axis=1), _by_others(counts))
+    )
+    return Misses(float(missed.sum()) / total, float(missed[~determined].sum()) / total, least, most)
+
+
+def _by_others(counts: FloatArray) -> FloatArray:
+    """Return how many of each cell's measurements (N, K) the commonest class of its other ones gets wrong, (N,)."""
+    wrong = np.zeros(len(counts))
+    for column in range(counts.shape[1]):
+        others = counts.copy()
+        others[:, column] -= 1
+        best = others == others.max(axis=1, keepdims=True)
+        right = best[:, column] / best.sum(axis=1)
+        wrong += counts[:, column] * (1 - right)
+    return wrong
+
+
+def _row_error(score: Score, predicted: FloatArray) -> tuple[float, float] | None:
+    """Return the squared error of single measurements of unseen cells, and the noise in it; None without replicates."""
+    unseen = score.codes != Verdict.SEEN
+    chosen = score.rows(unseen)
+    error = noise = total = 0.0
+    for column, design in enumerate(audit.design for audit in score.audits):
+        if design.spread is None or design.freedom is None or design.rows_are is RowsAre.MEANS:
+            return None
+        rows, spread, freedom = (values[chosen] for values in (design.weight, design.spread, design.freedom))
+        if not freedom.sum() > 0:
+            return None
+        missed = rows * (predicted - score.observed)[unseen, column] ** 2
+        error, total = error + float(missed.sum() + spread.sum()), float(rows.sum())
+        noise += float(spread.sum() / freedom.sum())
+    error /= max(total, 1e-300)
+    return (error, min(noise, error)) if error > 0 else None
