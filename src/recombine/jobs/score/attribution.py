@@ -34,14 +34,9 @@ BOOTSTRAP_DRAWS = 400
 
 @dataclass(frozen=True)
 class FactorAmounts:
-    """One cause, factor by factor; without factors that the cells do not vary.
+    """One cause, factor by factor, without factors that the cells do not vary: amounts, which sum to that of the cause.
 
-    Attributes
-    ----------
-    amounts : dict of str to Amount
-        The factor's share in the amount of the cause.
-    coefficients : dict of str to Amount
-        What the cause calls its coefficient: the slope of an effect, the pull of a marginal.
+    The coefficients are what the cause calls so: the slope of an effect, the pull of a marginal.
     """
 
     amounts: dict[str, Amount]
@@ -72,7 +67,7 @@ class Attribution:
     __repr__ = brief_repr
 
     def main_causes(self, miss: FloatArray) -> npt.NDArray[np.object_]:
-        """Return the cause whose part moves the error of each of N cells furthest, (N,); ``miss`` (N, K) is that error."""
+        """Return the cause whose part moves the error ``miss`` (N, K) of each of N cells furthest, (N,)."""
         moved = [(values.reshape(miss.shape) * miss).sum(axis=1) for values in self.parts.values()]
         names = np.array([CAUSES[name].name_at_one_cell for name in self.parts], dtype=object)
         return np.asarray(names[np.stack(moved).argmax(axis=0)])
@@ -113,14 +108,23 @@ def attribute(
     >>> round(attribution.causes["leak"].value / attribution.error.value, 2)
     1.0
     """
-    split = _split_error(predicted, observed, regressors, noise, draws, seed)
+    roots, matrix = regressors.roots, design_matrix(regressors)
+    error, departure = roots * (predicted - observed), roots * (predicted - regressors.determined)
+    missed = roots * (regressors.determined - observed)
+    regression = RidgeRegression.fit(matrix, regressors, predicted, departure)
+    parts, offset = regression.leave_one_out_parts(departure)
+    unexplained = departure - offset - parts.sum(axis=1)
+    bootstrap = BootstrapErrors(regression, error, departure, draws, seed)
+    split = ErrorSplit(
+        predicted, regressors, noise, error, missed, matrix, regression, parts, offset, unexplained, bootstrap
+    )
     amounts = {cause.name: cause.amount(split) for cause in CAUSES}
-    parts = {cause.name: cause.part(split) for cause in CAUSES}
+    parts_of_causes = {cause.name: cause.part(split) for cause in CAUSES}
     return Attribution(
         Amount.about(split.amount_of(split.error), split.error_of_mean(split.error**2), split.freedom),
         {name: Amount.about(*amount, split.freedom) for name, amount in amounts.items() if amount is not None},
         _per_factor(split),
-        {name: values for name, values in parts.items() if values is not None},
+        {name: values for name, values in parts_of_causes.items() if values is not None},
     )
 
 
@@ -137,28 +141,6 @@ def design_matrix(regressors: Regressors) -> DesignMatrix:
             factors += added.factors
     own_units = np.array([cause.ridge_in_own_units for cause in causes], dtype=bool)
     return DesignMatrix(columns, tuple(cause.name for cause in causes), tuple(factors), own_units)
-
-
-def _split_error(
-    predicted: FloatArray,
-    observed: FloatArray,
-    regressors: Regressors,
-    noise: HeldOutNoise | None,
-    draws: int,
-    seed: int,
-) -> ErrorSplit:
-    """Return the error as parts of columns, offset, what is missed by what is determined, and what is unexplained."""
-    roots = regressors.roots
-    error, departure = roots * (predicted - observed), roots * (predicted - regressors.determined)
-    missed = roots * (regressors.determined - observed)
-    matrix = design_matrix(regressors)
-    regression = RidgeRegression.fit(matrix, regressors, predicted, departure)
-    parts, offset = regression.leave_one_out_parts(departure)
-    unexplained = departure - offset - parts.sum(axis=1)
-    bootstrap = BootstrapErrors(regression, error, departure, draws, seed)
-    return ErrorSplit(
-        predicted, regressors, noise, error, missed, matrix, regression, parts, offset, unexplained, bootstrap
-    )
 
 
 def _per_factor(split: ErrorSplit) -> dict[str, FactorAmounts]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -43,9 +43,8 @@ def has_classes(data: object, outcome: str) -> bool:
     [False, True]
     """
     source = open_table(data)
-    if outcome not in source.columns or source.kind(outcome) != "text":
-        return False
-    return len(classes_of(source, outcome)) > 2
+    is_text = outcome in source.columns and source.kind(outcome) == "text"
+    return is_text and len(classes_of(source, outcome)) > 2
 
 
 def class_designs(
@@ -53,15 +52,7 @@ def class_designs(
 ) -> dict[str, Design]:
     """Return class -> design whose outcome is the chance of that class, in order.
 
-    Parameters
-    ----------
-    data : path or dataframe
-    spec : TableSpec, optional
-        How the table is read; its outcome is the column of classes, text or numbers.
-    held_out : path or dataframe, optional
-        As `Design.from_frame` takes it.
-    **fields
-        Those of `recombine.TableSpec`; they replace those of ``spec``.
+    What is given is what `Design.from_frame` takes; the outcome is the column of classes, text or numbers.
 
     Examples
     --------
@@ -138,7 +129,7 @@ def _array(design: Design, values: Any, name: str, classes: Sequence[str]) -> Fl
         raise InputError(f"predictions {name!r} hold something that is no number; give numbers") from None
     count = len(design.held_out)
     if numbers.shape not in ([(count, len(classes))] if classes else [(count,), (count, 1)]):
-        each = f" and each of the {len(classes)} classes" if classes else ""
+        each = f", one per class ({len(classes)})" if classes else ""
         raise InputError(
             f"predictions {name!r} have shape {numbers.shape}; give one number for each of the {count:,} held-out "
             f"cells{each}, in the order of design.held_out"
@@ -156,6 +147,7 @@ def _array(design: Design, values: Any, name: str, classes: Sequence[str]) -> Fl
 
 def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> None:
     """Refuse predictions that are the same everywhere, or the outcomes themselves."""
+    design, bounds = designs[0], designs[0].two_values if len(designs) == 1 else None
     if len(values) < 2:
         return
     if (np.ptp(values, axis=0) == 0).all():
@@ -163,34 +155,31 @@ def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> Non
             f"prediction {name!r} is {listing(f'{value:g}' for value in values[0])} in every held-out cell; a constant "
             "is shown beside every score already, so give predictions that vary"
         )
-    bounds = designs[0].two_values if len(designs) == 1 else None
     if bounds is not None:
         width = bounds[1] - bounds[0]
         outside = np.flatnonzero((values[:, 0] < bounds[0] - width) | (values[:, 0] > bounds[1] + width))
         if len(outside):
-            cell = designs[0].label(designs[0].held_out[outside[0]])
             raise InputError(
-                f"prediction {name!r} is {values[outside[0], 0]:g} for {cell}, and the outcome is {bounds[0]:g} or "
-                f"{bounds[1]:g}; turn logits or percentages into chances first"
+                f"prediction {name!r} is {values[outside[0], 0]:g} for {design.label(design.held_out[outside[0]])}, "
+                f"and the outcome is {bounds[0]:g} or {bounds[1]:g}; turn logits or percentages into chances first"
             )
     outcome = observed_outcomes(designs)
     several = all(design.two_values is None for design in designs)
     if several and np.allclose(values, outcome, rtol=0.0, atol=1e-9 * float(np.ptp(outcome))):
         raise InputError(
-            f"prediction {name!r} equals the outcome {designs[0].outcome_name!r} in every held-out cell; name the "
+            f"prediction {name!r} equals the outcome {design.outcome_name!r} in every held-out cell; name the "
             "model's predictions"
         )
 
 
 def _refuse_no_chances(design: Design, name: str, values: FloatArray) -> None:
     """Refuse numbers (H, K) that are no chances of K classes."""
-    outside = np.flatnonzero(((values < -MAX_CHANCES_OFF) | (values > 1 + MAX_CHANCES_OFF)).any(axis=1))
+    outside = np.argwhere((values < -MAX_CHANCES_OFF) | (values > 1 + MAX_CHANCES_OFF))
     if len(outside):
-        cell, value = design.label(design.held_out[outside[0]]), values[outside[0]]
-        odd = value[(value < -MAX_CHANCES_OFF) | (value > 1 + MAX_CHANCES_OFF)][0]
+        row, column = outside[0]
         raise InputError(
-            f"prediction {name!r} gives {cell} the chance {odd:g} of a class; chances lie between 0 and 1 (turn "
-            "logits or percentages into chances first)"
+            f"prediction {name!r} gives {design.label(design.held_out[row])} the chance {values[row, column]:g} of a "
+            "class; chances lie between 0 and 1 (turn logits or percentages into chances first)"
         )
     unsummed = np.flatnonzero(np.abs(values.sum(axis=1) - 1) > MAX_CHANCES_OFF)
     if len(unsummed):
@@ -226,41 +215,35 @@ def _from_table(
         raise InputError(
             f"which columns of {source.name} hold predictions? Name them with --prediction (columns in Python)"
         )
-    column, value = split_parts(split, source)
-    if split is None and design.spec.split is not None:
-        column, value = split_parts(design.spec.split, source)
-        column, value = (column, value) if column in source.columns else (None, None)
+    column, value = split_parts(split or design.spec.split, source)
+    if split is None and column not in source.columns:
+        column = None
     for name in design.columns:
         source.require(name, "factor")
-    named = {model: _named_columns(design, source, model, classes) for model in columns}
+    named = {model: _named_columns(source, model, classes) for model in columns}
     _refuse_roles(design, columns, named, column, classes)
-    readers: list[tuple[str, str, Callable[[Any], Any]]] = []
-    for model, names in named.items():
-        if classes and len(names) == 1:  # one column of predicted classes: read once per class, as a chance of 0 or 1
-            each_class = range(len(classes))
-            readers += [(model, names[0], _number(design, source, names[0], classes, code)) for code in each_class]
-        else:
-            readers += [(model, name, _number(design, source, name, classes, None)) for name in names]
-    groups = _grouped(design, source, {key: reader[1:] for key, reader in enumerate(readers)}, column)
-    chosen = np.ones(len(groups["rows"]), dtype=bool)
-    if column is not None:
-        chosen = ~training_rows(groups[column], column, value)
-    cells = _coded(design, source, {name: groups[name][chosen] for name in design.columns})
-    cell_of_row = _matched(design, source, cells)
-    matched = cell_of_row >= 0
-    rows = np.bincount(cell_of_row[matched], groups["rows"][chosen][matched], minlength=len(design.held_out))
-    by_model: dict[str, list[FloatArray]] = {model: [] for model in columns}
-    for key, (model, name, _) in enumerate(readers):
-        sums, absent = groups[f"sum {key}"][chosen], groups[f"absent {key}"][chosen]
-        lacking = np.flatnonzero((absent > 0) & matched)
-        if len(lacking):
-            cell, count = design.label(cells[lacking[0]]), int(absent[lacking].sum())
-            raise InputError(
-                f"prediction {name!r} of {source.name} is no finite number in {plural(count, 'held-out row')}, such as "
-                f"one of {cell}; predict every one"
-            )
-        by_model[model].append(np.bincount(cell_of_row[matched], sums[matched], minlength=len(rows)) / rows)
-    return {model: np.stack(predicted, axis=1) for model, predicted in by_model.items()}
+    # One column of predicted classes is read once per class, as a chance of 0 or 1.
+    readings = [
+        (model, name, code)
+        for model, names in named.items()
+        for code in (range(len(classes)) if classes and len(names) == 1 else [None])
+        for name in names
+    ]
+    levels, rows, sums, absent = _grouped(design, source, [reading[1:] for reading in readings], column, classes)
+    tested = slice(None) if column is None else ~training_rows(levels[column], column, value)
+    positions = _positions(design, source, {name: levels[name][tested] for name in design.columns})
+    matched = positions >= 0
+    positions, rows, sums, absent = positions[matched], *(values[tested][matched] for values in (rows, sums, absent))
+    for column_read, group in np.argwhere(absent.T > 0)[:1]:
+        raise InputError(
+            f"prediction {readings[column_read][1]!r} of {source.name} is no finite number in "
+            f"{plural(int(absent[:, column_read].sum()), 'held-out row')}, such as one of "
+            f"{design.label(design.held_out[positions[group]])}; predict every one"
+        )
+    totals, counts = np.zeros((len(design.held_out), len(readings))), np.zeros((len(design.held_out), 1))
+    np.add.at(totals, positions, sums)
+    np.add.at(counts, positions, rows[:, None])
+    return {model: (totals / counts)[:, [reading[0] == model for reading in readings]] for model in columns}
 
 
 def _refuse_roles(
@@ -277,7 +260,7 @@ def _refuse_roles(
                 raise InputError(f"column {name!r} is both a prediction and {roles[name]}; give it one part")
 
 
-def _named_columns(design: Design, source: Source, model: str, classes: Sequence[str]) -> list[str]:
+def _named_columns(source: Source, model: str, classes: Sequence[str]) -> list[str]:
     """Return the column of a model's predictions, or the columns of its chances of every class."""
     if model in source.columns or not classes:
         return [source.require(model, "prediction")]
@@ -299,61 +282,55 @@ def _named_columns(design: Design, source: Source, model: str, classes: Sequence
 
 
 def _grouped(
-    design: Design, source: Source, columns: Mapping[int, tuple[str, Any]], split: str | None
-) -> dict[str, npt.NDArray[Any]]:
-    """Return rows, sums and numbers of absent predictions by factors (and split), in one pass."""
+    design: Design,
+    source: Source,
+    readings: Sequence[tuple[str, int | None]],
+    split: str | None,
+    classes: Sequence[str],
+) -> tuple[dict[str, npt.NDArray[Any]], FloatArray, FloatArray, FloatArray]:
+    """Return levels by factor (and split), rows (G,), sums and rows without a value (G, readings) of the groups."""
     import narwhals as nw
 
-    keys = [*design.columns, *([split] if split else [])]
-    if split is not None:
-        source.require(split, "split")
-    source = source.kept([*keys, *(name for name, _ in columns.values())])
+    keys = [*design.columns, *([source.require(split, "split")] if split else [])]
+    source = source.kept([*keys, *(name for name, _ in readings)])
     frame = source.frame
     for name in keys:
         present = ~source.col(name).is_null()
         if source.reader.typed and source.kind(name) == "number":
             present = present & ~source.col(name).is_nan()
         frame = frame.filter(present)
-    expressions = {}
-    for position, (name, number) in columns.items():
-        value = number(source.col(name)).cast(nw.Float64)
-        finite = ~source.col(name).is_null() & value.is_finite()
-        expressions[f"__sum{position}"] = nw.when(finite).then(value).otherwise(0.0)
-        expressions[f"__absent{position}"] = nw.when(finite).then(0).otherwise(1)
+    sums, absent = ([f"__{what}{position}" for position in range(len(readings))] for what in ("sum", "absent"))
+    values = []
+    for position, (name, code) in enumerate(readings):
+        number = _number(design, source, name, classes, code).cast(nw.Float64)
+        finite = nw.when(~source.col(name).is_null() & number.is_finite())
+        values += [finite.then(number).otherwise(0.0).alias(sums[position])]
+        values += [finite.then(0).otherwise(1).alias(absent[position])]
     group_keys = [source.keys[name] for name in keys]
-    frame = frame.select(*group_keys, *[expression.alias(name) for name, expression in expressions.items()])
-    groups = source.fetch(
-        frame.group_by(*group_keys).agg(nw.len().alias("__rows"), *[nw.col(name).sum() for name in expressions])
-    )
-    named = {name: groups[source.keys[name]] for name in keys} | {"rows": groups["__rows"].astype(float)}
-    for position in columns:
-        named[f"sum {position}"] = groups[f"__sum{position}"].astype(float)
-        named[f"absent {position}"] = groups[f"__absent{position}"].astype(float)
-    return named
+    grouped = frame.select(*group_keys, *values).group_by(*group_keys)
+    groups = source.fetch(grouped.agg(nw.len().alias("__rows"), *[nw.col(name).sum() for name in (*sums, *absent)]))
+    totals, missing = (np.stack([groups[name].astype(float) for name in names], axis=1) for names in (sums, absent))
+    return {name: groups[source.keys[name]] for name in keys}, groups["__rows"].astype(float), totals, missing
 
 
-def _number(
-    design: Design, source: Source, name: str, classes: Sequence[str], chosen: int | None
-) -> Callable[[Any], Any]:
-    """Return what makes a number of a column's values: a class is 1 where it is the ``chosen`` one, or the second."""
-    if chosen is None and source.kind(name) in ("integer", "number", "flag"):
-        return lambda column: column
-    labels = tuple(classes) if chosen is not None else design.outcome_labels
+def _number(design: Design, source: Source, name: str, classes: Sequence[str], code: int | None) -> Any:
+    """Return a column as a number: a class is 1 where it is the one with this ``code``, or the second of two."""
+    if code is None and source.kind(name) in ("integer", "number", "flag"):
+        return source.col(name)
+    labels = design.outcome_labels if code is None else tuple(classes)
     values = classes_of(source, name, "prediction")
-    if labels is None or not set(values) <= set(labels):
-        odd = [text for text in values if labels is None or text not in labels]
+    odd = [text for text in values if labels is None or text not in labels]
+    if labels is None or odd:
         rather = "" if labels is None else f" or one of {listing(labels)}"
         raise InputError(
             f"prediction {name!r} of {source.name} holds {listing(odd, 3)}; give numbers{rather}, as the outcome has"
         )
-    wanted = labels[1] if chosen is None else labels[chosen]
-    if wanted not in values:
-        return lambda column: column.is_null()
-    return lambda column: column == values[wanted]
+    wanted = labels[1 if code is None else code]
+    return source.col(name) == values[wanted] if wanted in values else source.col(name).is_null()
 
 
-def _coded(design: Design, source: Source, levels: Mapping[str, npt.NDArray[Any]]) -> IntArray:
-    """Return cells (N, C) of the grouped rows, whose levels must all be levels of the design."""
+def _positions(design: Design, source: Source, levels: Mapping[str, npt.NDArray[Any]]) -> IntArray:
+    """Return the position of each of N groups of rows among the held-out cells, (N,), -1 where it is none of them."""
     plain = with_levels(design.parts, levels, source.name)
     for factor in design.factors:
         fresh = factor.unknown(plain[factor.name])
@@ -363,20 +340,15 @@ def _coded(design: Design, source: Source, levels: Mapping[str, npt.NDArray[Any]
                 f"{near_miss(fresh[0], factor.labels)} Score the cells that were held out"
             )
     codes = np.stack([factor.codes(plain[factor.name]) for factor in design.factors], axis=1)
-    return canonical(codes, design.symmetric)
-
-
-def _matched(design: Design, source: Source, cells: IntArray) -> IntArray:
-    """Return for each of ``cells`` (N, C) its place among the held-out cells, -1 if it is none of them."""
-    held_cells = design.held_out
-    rows, index = distinct(np.vstack([held_cells, cells]))
-    cell_of = np.full(len(rows), -1)
-    cell_of[index[: len(held_cells)]] = np.arange(len(held_cells))
-    matches: IntArray = cell_of[index[len(held_cells) :]]
-    missing = np.setdiff1d(np.arange(len(held_cells)), matches)
+    count = len(design.held_out)
+    rows, index = distinct(np.vstack([design.held_out, canonical(codes, design.symmetric)]))
+    position_of = np.full(len(rows), -1)
+    position_of[index[:count]] = np.arange(count)
+    positions: IntArray = position_of[index[count:]]
+    missing = np.setdiff1d(np.arange(count), positions)
     if len(missing):
         raise InputError(
-            f"{source.name} has no prediction for {len(missing):,} of {plural(len(held_cells), 'held-out cell')}, such "
-            f"as {design.label(held_cells[missing[0]])}; predict every one"
+            f"{source.name} has no prediction for {len(missing):,} of {plural(count, 'held-out cell')}, such "
+            f"as {design.label(design.held_out[missing[0]])}; predict every one"
         )
-    return matches
+    return positions

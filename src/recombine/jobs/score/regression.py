@@ -133,24 +133,13 @@ class DesignMatrix:
 
 @dataclass(frozen=True, eq=False)
 class RidgeRegression:
-    """The regression of departures (T,) on one constant per value of a cell and on K columns.
+    """The regression of departures (T,) on J columns: one constant per value of a cell, then K of a design matrix."""
 
-    Attributes
-    ----------
-    columns : float array of shape (T, constants + K)
-        Constants, then the columns, times the roots of the weights; zeros where a column does not vary.
-    varied : bool array of shape (K,)
-    ridge, coefficients : float arrays of shape (constants + K,)
-    inverse : float array of shape (constants + K, constants + K)
-        Of the normal equations.
-    constants : int
-    """
-
-    columns: FloatArray
-    varied: BoolArray
-    ridge: FloatArray
-    inverse: FloatArray
-    coefficients: FloatArray
+    columns: FloatArray  # (T, J), times the roots of the weights; zeros where a column does not vary
+    varied: BoolArray  # (K,)
+    ridge: FloatArray  # (J,)
+    inverse: FloatArray  # (J, J), of the normal equations
+    coefficients: FloatArray  # (J,)
     constants: int
 
     @classmethod
@@ -196,14 +185,9 @@ class RidgeRegression:
 
 
 class BootstrapErrors:
-    """Standard errors of amounts and coefficients, by drawing cells with replacement.
+    """Standard errors, by drawing cells with replacement: of coefficients (K,) and of amounts.
 
-    Attributes
-    ----------
-    of_offset, of_unexplained : float
-        Of the constant's amount, and of the amount that no column explains.
-    of_coefficients : float array of shape (K,)
-        Of every column's coefficient.
+    ``of_offset`` is that of the constant's amount, ``of_unexplained`` that of what no column explains.
     """
 
     def __init__(
@@ -245,32 +229,18 @@ class ErrorSplit:
     """Prediction less outcome at T values, as the sum of parts; all times the roots of the cells' weights.
 
     ``error = missed + parts.sum(axis=1) + offset + unexplained``.
-
-    Attributes
-    ----------
-    predicted : float array of shape (T,)
-    regressors : Regressors
-    noise : HeldOutNoise or None
-    error, missed : float arrays of shape (T,)
-        Prediction less outcome, and the determined value less the outcome.
-    matrix : DesignMatrix
-    regression : RidgeRegression
-    parts : float array of shape (T, K)
-        Of each column of the design matrix.
-    offset, unexplained : float arrays of shape (T,)
-    bootstrap : BootstrapErrors
     """
 
-    predicted: FloatArray
+    predicted: FloatArray  # (T,), without the roots
     regressors: Regressors
     noise: HeldOutNoise | None
-    error: FloatArray
-    missed: FloatArray
+    error: FloatArray  # (T,)
+    missed: FloatArray  # (T,), the determined value less the outcome
     matrix: DesignMatrix
     regression: RidgeRegression
-    parts: FloatArray
-    offset: FloatArray
-    unexplained: FloatArray
+    parts: FloatArray  # (T, K), of each column of the design matrix
+    offset: FloatArray  # (T,)
+    unexplained: FloatArray  # (T,)
     bootstrap: BootstrapErrors
 
     __repr__ = brief_repr
@@ -294,11 +264,6 @@ class ErrorSplit:
         by_cell = products.reshape(-1, self.regressors.per_cell).mean(axis=1)
         return float(by_cell.std(ddof=1) / np.sqrt(len(by_cell))) if len(by_cell) > 1 else float("nan")
 
-    @property
-    def noise_variances(self) -> FloatArray:
-        """Noise of the scored cells' outcomes, (T,), times their weights; zeros where it is not known."""
-        return np.zeros(len(self.error)) if self.noise is None else self.regressors.counts * self.noise.variances
-
     @cached_property
     def carried_share(self) -> float:
         """How much of the seen cells' noise the model is taken to carry: as much as of the values made of them."""
@@ -307,17 +272,19 @@ class ErrorSplit:
         return float(np.clip(determined @ self.predicted / square, 0.0, 1.0)) if square > 0 else 0.0
 
     @property
-    def carried_variances(self) -> FloatArray:
-        """Noise of the seen cells in the determined values, (T,), times the weights; zeros where it is not known."""
-        return np.zeros(len(self.error)) if self.noise is None else self.regressors.counts * self.noise.carried
+    def noise_variances(self) -> FloatArray:
+        """Noise (2, T) of outcomes and of determined values, times the weights; zeros where it is not known."""
+        if self.noise is None:
+            return np.zeros((2, len(self.error)))
+        return self.regressors.counts * np.stack([self.noise.variances, self.noise.carried])
 
     @property
     def carried_error(self) -> float:
         """Standard error of the amount of the seen cells' noise."""
         if self.noise is None:
             return 0.0
-        carried = float(self.carried_variances.mean())
-        over_noise = max(self.amount_of(self.error) - float(self.noise_variances.mean()), 0.0)
+        noise, carried = self.noise_variances.mean(axis=1)
+        over_noise = max(self.amount_of(self.error) - noise, 0.0)
         # By chance that noise is larger or smaller, and agrees with what the model does otherwise; and nobody knows how
         # much of it a model carries, from none to all.
         by_chance = carried * (2 * carried + over_noise) / max(self.noise.freedom, 1.0)

@@ -26,5 +26,5 @@ class NoiseCause(Cause):
         """Return the mean variance; its error is over cells, and that of the replicates it was pooled from."""
         if split.noise is None:
             return None
-        variances = split.noise_variances
+        variances = split.noise_variances[0]
         return float(variances.mean()), float(np.hypot(split.error_of_mean(variances), split.noise.error))

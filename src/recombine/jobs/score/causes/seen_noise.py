@@ -27,4 +27,4 @@ class SeenNoiseCause(Cause):
         """Return the carried share of the mean variance; None where it is not known and stays with the structure."""
         if split.noise is None or not split.noise.carried.any():
             return None
-        return split.carried_share * float(split.carried_variances.mean()), split.carried_error
+        return split.carried_share * float(split.noise_variances[1].mean()), split.carried_error

@@ -32,7 +32,7 @@ class StructureCause(Cause):
 
     def amount(self, split: ErrorSplit) -> tuple[float, float]:
         """Return what is missed, less the noise of the outcomes and that of the determined values where known."""
-        noise, carried = split.noise_variances, split.carried_share * split.carried_variances
+        noise, carried = split.noise_variances * [[1.0], [split.carried_share]]
         amount = split.amount_of(split.missed) - (float(noise.mean()) + float(carried.mean()))
         over_cells = split.error_of_mean(split.missed * split.error - noise - carried)
         noise_error = 0.0 if split.noise is None else split.noise.error
