@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
+from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
@@ -17,15 +18,71 @@ from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.determined import additive_fit
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF, observed_outcomes
+from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.tables.grouping import RowsAre
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
-if TYPE_CHECKING:
-    from recombine.jobs.score.score import Score
-
 #: A chance of none costs as much as one of this, so that one confident miss does not drown all other cells.
 MIN_CHANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutCells:
+    """Held-out cells, and what predictions at them are compared with.
+
+    Attributes
+    ----------
+    audits : tuple of Audit
+        Of the seen cells, one, or one per class: the structure that verdicts and determined values assume.
+    codes : int array of shape (H,)
+        Verdict of each held-out cell.
+    regressors : Regressors or None
+        What predictions at the determined cells were compared with; None where those are too few.
+    noise : HeldOutNoise or None
+        None where no row repeats.
+    classes : tuple of str
+        Names of the classes; empty where the outcome is a number or has two values.
+    weights : float array of shape (H,) or None
+        How much each held-out cell matters, where that was said; all means are weighted by it then.
+    """
+
+    audits: tuple[Audit, ...]
+    codes: IntArray = field(repr=False)
+    regressors: Regressors | None
+    noise: HeldOutNoise | None
+    classes: tuple[str, ...] = ()
+    weights: FloatArray | None = field(default=None, repr=False)
+
+    @property
+    def audit(self) -> Audit:
+        """The audit of the seen cells; of several classes that of the first."""
+        return self.audits[0]
+
+    @property
+    def outcome_name(self) -> str:
+        """The column that was predicted."""
+        name = str(self.design.outcome_name)
+        return name.removesuffix(f"={self.classes[0]}") if self.classes else name
+
+    @cached_property
+    def observed(self) -> FloatArray:
+        """Mean outcome of each held-out cell, (H, K)."""
+        return observed_outcomes([audit.design for audit in self.audits])
+
+    @property
+    def design(self) -> Design:
+        """The design whose held-out cells were scored."""
+        return self.audit.design
+
+    def rows(self, chosen: BoolArray) -> IntArray:
+        """Return the design's rows of the held-out cells that are ``chosen`` (H,)."""
+        return np.asarray(np.flatnonzero(~self.design.train)[chosen])
+
+    @property
+    def determined(self) -> int:
+        """How many of the scored cells the seen ones determine."""
+        return int((self.codes == Verdict.DETERMINED).sum())
 
 
 @dataclass(frozen=True)
@@ -112,42 +169,42 @@ class ModelScore:
         return {name: share * amount.value / total for name, amount in self.causes.items()} | by_verdict
 
 
-def model_scores(score: Score, predictions: Mapping[str, FloatArray], seed: int) -> tuple[ModelScore, ...]:
-    """Return what each model did; ``predictions`` are (H, K) by model, and ``score`` holds all but the models."""
-    weights = score.weights
-    scored, unseen = score.codes == Verdict.DETERMINED, score.codes != Verdict.SEEN
+def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], seed: int) -> tuple[ModelScore, ...]:
+    """Return what each model did; ``predictions`` are (H, K) by model, and"""
+    weights = held_out.weights
+    scored, unseen = held_out.codes == Verdict.DETERMINED, held_out.codes != Verdict.SEEN
     adding = np.zeros(0)
-    if score.regressors is not None:
-        adding = np.sum(_misses_beside(score.audits, score.rows(scored))["adding"] ** 2, axis=1)
+    if held_out.regressors is not None:
+        adding = np.sum(_misses_beside(held_out.audits, held_out.rows(scored))["adding"] ** 2, axis=1)
     models = []
     for name, predicted in predictions.items():
-        squares = np.sum((predicted - score.observed) ** 2, axis=1)
+        squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
         attribution = gain = None
-        if score.regressors is not None:
-            values, outcomes = predicted[scored].ravel(), score.observed[scored].ravel()
-            attribution = attribute(values, outcomes, score.regressors, score.noise, seed=seed)
+        if held_out.regressors is not None:
+            values, outcomes = predicted[scored].ravel(), held_out.observed[scored].ravel()
+            attribution = attribute(values, outcomes, held_out.regressors, held_out.noise, seed=seed)
             gain = mean_amount(adding - squares[scored], None if weights is None else weights[scored])
         error = mean_amount(squares[unseen], None if weights is None else weights[unseen])
-        model = ModelScore(name, predicted, error, _by_verdict(score, predicted), attribution, gain)
+        model = ModelScore(name, predicted, error, _by_verdict(held_out, predicted), attribution, gain)
         if weights is None:
-            model = replace(model, misses=_wrong_classes(score, predicted), of_rows=_row_error(score, predicted))
+            model = replace(model, misses=_wrong_classes(held_out, predicted), of_rows=_row_error(held_out, predicted))
         models.append(model)
     return tuple(models)
 
 
-def mean_squares(score: Score) -> dict[str, float]:
+def mean_squares(held_out: HeldOutCells, models: Sequence[ModelScore]) -> dict[str, float]:
     """Return the mean squared error on determined cells of each model and of what stands beside them, by name."""
-    scored = score.codes == Verdict.DETERMINED
-    counts = None if score.weights is None else score.weights[scored]
-    misses = {model.name: (model.predicted - score.observed)[scored] for model in score.models}
+    scored = held_out.codes == Verdict.DETERMINED
+    counts = None if held_out.weights is None else held_out.weights[scored]
+    misses = {model.name: (model.predicted - held_out.observed)[scored] for model in models}
     if scored.any():
-        misses |= _misses_beside(score.audits, score.rows(scored))
+        misses |= _misses_beside(held_out.audits, held_out.rows(scored))
     squares = {name: mean_amount(np.sum(miss**2, axis=1), counts).value for name, miss in misses.items()}
-    if score.noise is not None:
-        by_cell = score.noise.variances.reshape(-1, len(score.audits)).mean(axis=1)
+    if held_out.noise is not None:
+        by_cell = held_out.noise.variances.reshape(-1, len(held_out.audits)).mean(axis=1)
         squares["noise alone"] = mean_amount(by_cell, counts).value
-    error = score.audit.forecast.error if score.audit.forecast.held_out else None
-    if error is not None and not score.classes and score.weights is None:
+    error = held_out.audit.forecast.error if held_out.audit.forecast.held_out else None
+    if error is not None and not held_out.classes and held_out.weights is None:
         squares["forecast: wide network"] = error.ntk**2
         squares["forecast: wide network, readout"] = error.nngp**2
     return squares
@@ -167,13 +224,13 @@ def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatAr
     return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}
 
 
-def _by_verdict(score: Score, predicted: FloatArray) -> Table:
-    codes, unseen = score.codes, score.codes != Verdict.SEEN
-    squares = np.sum((predicted - score.observed) ** 2, axis=1)
-    seen = observed_outcomes([audit.design for audit in score.audits], seen=True)
-    plain = np.sum((score.observed - seen.mean(axis=0)) ** 2, axis=1)
-    counts = np.ones(len(codes)) if score.weights is None else score.weights
-    of_chances = _chance_measures(score, predicted)
+def _by_verdict(held_out: HeldOutCells, predicted: FloatArray) -> Table:
+    codes, unseen = held_out.codes, held_out.codes != Verdict.SEEN
+    squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
+    seen = observed_outcomes([audit.design for audit in held_out.audits], seen=True)
+    plain = np.sum((held_out.observed - seen.mean(axis=0)) ** 2, axis=1)
+    counts = np.ones(len(codes)) if held_out.weights is None else held_out.weights
+    of_chances = _chance_measures(held_out, predicted)
     rows = []
     for verdict in (verdict for verdict in Verdict if (codes == verdict).any()):
         chosen = codes == verdict
@@ -187,7 +244,7 @@ def _by_verdict(score: Score, predicted: FloatArray) -> Table:
             "share": _share(counts * squares, chosen, unseen),
             "plain mean": mean_amount(plain[chosen], counts[chosen]).value,
         }
-        if score.weights is not None:
+        if held_out.weights is not None:
             row["importance"] = _share(counts, chosen, unseen)
         measures = {name: mean_amount(values[chosen], counts[chosen]).value for name, values in of_chances.items()}
         rows.append(row | measures)
@@ -200,10 +257,10 @@ def _share(values: FloatArray, chosen: BoolArray, unseen: BoolArray) -> float:
     return float(values[chosen].sum()) / total if total > 0 and not (chosen & ~unseen).any() else float("nan")
 
 
-def _as_chances(score: Score, predicted: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+def _as_chances(held_out: HeldOutCells, predicted: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Return predictions and outcomes (H, K) as chances of classes; None where predictions are none."""
-    values, bounds = [predicted, score.observed], score.design.two_values
-    if len(score.audits) == 1:
+    values, bounds = [predicted, held_out.observed], held_out.design.two_values
+    if len(held_out.audits) == 1:
         if bounds is None:
             return None
         seconds = [(numbers[:, 0] - bounds[0]) / (bounds[1] - bounds[0]) for numbers in values]
@@ -218,9 +275,9 @@ def _all_classes(chances: FloatArray) -> bool:
     return bool(np.isin(chances, (0.0, 1.0)).all())
 
 
-def _chance_measures(score: Score, predicted: FloatArray) -> dict[str, FloatArray]:
+def _chance_measures(held_out: HeldOutCells, predicted: FloatArray) -> dict[str, FloatArray]:
     """Return how many measurements of each cell have their likeliest class right, (H,); unless classes, log loss."""
-    if (pair := _as_chances(score, predicted)) is None:
+    if (pair := _as_chances(held_out, predicted)) is None:
         return {}
     chances, observed = pair
     measures = {"accuracy": observed[np.arange(len(chances)), chances.argmax(axis=1)]}
@@ -230,14 +287,14 @@ def _chance_measures(score: Score, predicted: FloatArray) -> dict[str, FloatArra
     return measures
 
 
-def _wrong_classes(score: Score, predicted: FloatArray) -> Misses | None:
+def _wrong_classes(held_out: HeldOutCells, predicted: FloatArray) -> Misses | None:
     """Return whose the wrong classes are; None where predictions are no classes."""
-    pair = _as_chances(score, predicted)
+    pair = _as_chances(held_out, predicted)
     if pair is None or not _all_classes(pair[0]):
         return None
-    unseen = score.codes != Verdict.SEEN
+    unseen = held_out.codes != Verdict.SEEN
     chances, observed = (values[unseen] for values in pair)
-    rows, determined = score.design.weight[score.rows(unseen)], score.codes[unseen] == Verdict.DETERMINED
+    rows, determined = held_out.design.weight[held_out.rows(unseen)], held_out.codes[unseen] == Verdict.DETERMINED
     total = max(float(rows.sum()), 1e-300)
     missed = rows * (1 - observed[np.arange(len(rows)), chances.argmax(axis=1)])
     counts = rows[:, None] * observed
@@ -260,18 +317,18 @@ def _by_others(counts: FloatArray) -> FloatArray:
     return wrong
 
 
-def _row_error(score: Score, predicted: FloatArray) -> tuple[float, float] | None:
+def _row_error(held_out: HeldOutCells, predicted: FloatArray) -> tuple[float, float] | None:
     """Return the squared error of single measurements of unseen cells, and the noise in it; None without replicates."""
-    unseen = score.codes != Verdict.SEEN
-    chosen = score.rows(unseen)
+    unseen = held_out.codes != Verdict.SEEN
+    chosen = held_out.rows(unseen)
     error = noise = total = 0.0
-    for column, design in enumerate(audit.design for audit in score.audits):
+    for column, design in enumerate(audit.design for audit in held_out.audits):
         if design.spread is None or design.freedom is None or design.rows_are is RowsAre.MEANS:
             return None
         rows, spread, freedom = (values[chosen] for values in (design.weight, design.spread, design.freedom))
         if not freedom.sum() > 0:
             return None
-        missed = rows * (predicted - score.observed)[unseen, column] ** 2
+        missed = rows * (predicted - held_out.observed)[unseen, column] ** 2
         error, total = error + float(missed.sum() + spread.sum()), float(rows.sum())
         noise += float(spread.sum() / freedom.sum())
     error /= max(total, 1e-300)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,10 @@ from recombine.jobs.listing import level_columns
 from recombine.jobs.outputs import render, write_page
 from recombine.jobs.score.determined import held_out_noise, regressors_of
 from recombine.jobs.score.limits import SCORE_LIMITS
-from recombine.jobs.score.model_score import ModelScore, mean_squares, model_scores
+from recombine.jobs.score.model_score import HeldOutCells, ModelScore, mean_squares, model_scores
 from recombine.jobs.score.predictions import (
     STRUCTURE_OF_CLASSES,
     importance_of_cells,
-    observed_outcomes,
     read_predictions,
 )
 from recombine.table_spec import asked_structure
@@ -32,74 +31,27 @@ from recombine.verdicts import Verdict
 from recombine.writing import listing, plural
 
 if TYPE_CHECKING:
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-    from recombine.jobs.score.regression import HeldOutNoise, Regressors
+    from recombine.cells.arrays import FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class Score:
+@dataclass(frozen=True, eq=False, repr=False)
+class Score(HeldOutCells):
     """Several models' errors on held-out cells, by verdict and cause. Make one with `recombine.score`.
 
     Attributes
     ----------
-    audits : tuple of Audit
-        Of the seen cells, one, or one per class: the structure that verdicts and determined values assume.
     models : tuple of ModelScore
         In the order given.
-    codes : int array of shape (H,)
-        Verdict of each held-out cell.
-    regressors : Regressors or None
-        What predictions at the determined cells were compared with; None where those are too few.
-    noise : HeldOutNoise or None
-        None where no row repeats.
-    classes : tuple of str
-        Names of the classes; empty where the outcome is a number or has two values.
-    weights : float array of shape (H,) or None
-        How much each held-out cell matters, where that was said; all means are weighted by it then.
+    audits, codes, regressors, noise, classes, weights
+        Of the held-out cells, see `HeldOutCells`.
     """
 
-    audits: tuple[Audit, ...]
-    models: tuple[ModelScore, ...]
-    codes: IntArray = field(repr=False)
-    regressors: Regressors | None
-    noise: HeldOutNoise | None
-    classes: tuple[str, ...] = ()
-    weights: FloatArray | None = field(default=None, repr=False)
-
-    @property
-    def audit(self) -> Audit:
-        """The audit of the seen cells; of several classes that of the first."""
-        return self.audits[0]
-
-    @property
-    def outcome_name(self) -> str:
-        """The column that was predicted."""
-        name = str(self.design.outcome_name)
-        return name.removesuffix(f"={self.classes[0]}") if self.classes else name
-
-    @cached_property
-    def observed(self) -> FloatArray:
-        """Mean outcome of each held-out cell, (H, K)."""
-        return observed_outcomes([audit.design for audit in self.audits])
-
-    @property
-    def design(self) -> Design:
-        """The design whose held-out cells were scored."""
-        return self.audit.design
-
-    def rows(self, chosen: BoolArray) -> IntArray:
-        """Return the design's rows of the held-out cells that are ``chosen`` (H,)."""
-        return np.asarray(np.flatnonzero(~self.design.train)[chosen])
-
-    @property
-    def determined(self) -> int:
-        """How many of the scored cells the seen ones determine."""
-        return int((self.codes == Verdict.DETERMINED).sum())
+    models: tuple[ModelScore, ...] = ()
 
     @cached_property
     def errors(self) -> Table:
         """Mean squared errors on the determined cells: of each model and of what stands beside them."""
-        squares = mean_squares(self)
+        squares = mean_squares(self, self.models)
         return Table({"predictions": list(squares), "squared error": list(squares.values())})
 
     @property
@@ -233,7 +185,7 @@ def score(
     codes = audits[0].decided.verdicts_of(designs[0].held_out)
     importance = designs[0].spec.importance if importance is None else importance
     weights = None if importance is None else importance_of_cells(importance, designs[0], codes)
-    score = Score(audits, (), codes, None, None, classes, weights)
+    score = Score(audits, codes, None, None, classes, weights)
     scored = codes == Verdict.DETERMINED
     if scored.any():
         rows = score.rows(scored)

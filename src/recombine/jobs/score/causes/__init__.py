@@ -1,6 +1,6 @@
-"""Causes of a model's error, one file each, in the order in which every output lists them.
+"""Causes of a model's error, one class each, in the order in which every output lists them.
 
-One more cause is one more file: a subclass of `Cause`, and a line in the registry below.
+One more cause is one more subclass of `Cause`, and a line in the registry below.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine._lazy import lazy_package
-from recombine.jobs.score.causes.interaction import InteractionCause
-from recombine.jobs.score.causes.leak import LeakCause
-from recombine.jobs.score.causes.memorization import MemorizationCause
-from recombine.jobs.score.causes.noise import NoiseCause
-from recombine.jobs.score.causes.offset import OffsetCause
-from recombine.jobs.score.causes.rest import RestCause
-from recombine.jobs.score.causes.seen_noise import SeenNoiseCause
-from recombine.jobs.score.causes.shortcut import ShortcutCause
-from recombine.jobs.score.causes.structure import StructureCause
+from recombine.jobs.score.causes.data import NoiseCause, SeenNoiseCause, StructureCause
+from recombine.jobs.score.causes.model import (
+    InteractionCause,
+    LeakCause,
+    MemorizationCause,
+    OffsetCause,
+    RestCause,
+    ShortcutCause,
+)
 from recombine.registry import Registry
 
 if TYPE_CHECKING:

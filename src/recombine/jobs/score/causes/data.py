@@ -1,0 +1,85 @@
+"""Causes that are the data's: noise, and outcomes that do not follow from the seen cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.jobs.score.causes.cause import Cause
+from recombine.jobs.score.regression import ErrorSplit
+
+
+class NoiseCause(Cause):
+    """Variance of the scored cells' mean outcomes, where rows repeat."""
+
+    name = "noise"
+    title = "noise of the outcomes"
+    meaning = "measurements of one cell differ"
+    action = "Measure the held-out cells more often: no model can predict this."
+    of = "data"
+    colour = "#d3d7de"
+    is_noise = True
+
+    def part(self, split: ErrorSplit) -> None:
+        """Return None: the noise of one cell cannot be told from what the structure misses there."""
+
+    def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
+        """Return the mean variance; its error is over cells, and that of the replicates it was pooled from."""
+        if split.noise is None:
+            return None
+        variances = split.noise_variances[0]
+        return float(variances.mean()), float(np.hypot(split.error_of_mean(variances), split.noise.error))
+
+
+class SeenNoiseCause(Cause):
+    """Variance of the determined values, as far as the model can be expected to carry it."""
+
+    name = "seen noise"
+    title = "noise of the training data"
+    meaning = "noise of the seen cells, in what they determine"
+    action = (
+        "Measure the seen cells more often, or collect more of them: each determined value then carries less noise."
+    )
+    of = "data"
+    colour = "#aab1bd"
+    hatch = "...."
+    is_noise = True
+
+    def part(self, split: ErrorSplit) -> None:
+        """Return None: it is known on average over cells only."""
+
+    def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
+        """Return the carried share of the mean variance; None where it is not known and stays with the structure."""
+        if split.noise is None or not split.noise.carried.any():
+            return None
+        return split.carried_share * float(split.noise_variances[1].mean()), split.carried_error
+
+
+class StructureCause(Cause):
+    """What the determined values miss of the outcomes, less the noise on both sides."""
+
+    name = "structure"
+    title = "effects do something else"
+    meaning = "outcomes are not what the seen cells determine"
+    action = (
+        "Score under another structure (--structure), or collect these cells: what the seen ones say of them is wrong."
+    )
+    of = "data"
+    colour = "#7d8694"
+
+    @property
+    def name_at_one_cell(self) -> str:
+        """Noise and structure of one cell cannot be told apart."""
+        return "noise or structure"
+
+    def part(self, split: ErrorSplit) -> FloatArray:
+        """Return determined value less outcome, noise included, (T,)."""
+        return split.missed
+
+    def amount(self, split: ErrorSplit) -> tuple[float, float]:
+        """Return what is missed, less the noise of the outcomes and that of the determined values where known."""
+        noise, carried = split.noise_variances * [[1.0], [split.carried_share]]
+        amount = split.amount_of(split.missed) - (float(noise.mean()) + float(carried.mean()))
+        over_cells = split.error_of_mean(split.missed * split.error - noise - carried)
+        noise_error = 0.0 if split.noise is None else split.noise.error
+        return amount, float(np.sqrt(over_cells**2 + noise_error**2 + split.carried_error**2))
