@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import comb
 
 from recombine.cells.conjunctions import Conjunctions, canonical, every_cell
 from recombine.design.design import Design
@@ -27,7 +28,6 @@ from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.theory.structures.kinds.link import fit_link
-from recombine.theory.structures.terms import terms_of
 from recombine.verdicts import Verdict
 
 TARGET = Path(__file__).parents[1] / "page" / "test" / "vectors" / "designs.json.gz"
@@ -240,13 +240,14 @@ def _link(
     groups: list[tuple[int, ...]],
 ) -> Stored | None:
     order = min(stored["order"], 2)
-    terms = terms_of(cells[kept], order, sizes=stored["sizes"], symmetric=groups)
-    fit = fit_link(cells[kept], outcome[kept], order, weights=_weights(stored)[kept], symmetric=groups, terms=terms)
+    fit = fit_link(cells[kept], outcome[kept], order, weights=_weights(stored)[kept], symmetric=groups)
     if fit.noise < EXACT_FIT * outcome[kept].var():
         return None
+    departing = (cells != fit.terms.reference).sum(axis=1)
+    covered = fit.terms.matrix(cells).sum(axis=1) == sum(comb(departing, size) for size in range(1, order + 1))
     return {
         "order": order,
-        "values": _numbers(np.where(terms.covers(cells), fit.predict(cells), np.nan)),
+        "values": _numbers(np.where(covered, fit.predict(cells), np.nan)),
         "knots": len(fit.curve.knots),
         "rounds": fit.rounds,
         "noise": _numbers([fit.noise])[0],

@@ -342,7 +342,7 @@ def test_a_structure_that_cannot_be_fitted_at_all_is_refused(run, tmp_path):
     rows = ["hhga0", "hcib0", "hhbc1", "hgfc1", "ehba1", "egge0", "hcie0", "egbe1", "ehfc0", "ecbb0", "ggie0", "ehge0"]
     (tmp_path / "t.csv").write_text("f0,f1,f2,f3,y\n" + "".join(",".join(row) + "\n" for row in rows))
     call = ("audit", tmp_path / "t.csv", "--factors", "f0,f1,f2,f3", "--outcome", "y", "--structure", "log")
-    refused(run(*call, "--crossed"), "structure log does not fit this table", "could not be fitted")
+    refused(run(*call, "--crossed"), "structure log does not fit this table", "cannot be fitted")
 
 
 def test_every_finding_can_be_named(run, table):

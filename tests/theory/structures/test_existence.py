@@ -12,7 +12,7 @@ from recombine.cells import every_cell
 from recombine.errors import InputError
 from recombine.theory.identification import identify
 from recombine.theory.structures import Existence, Limit, existence
-from recombine.theory.structures.separation import constraints, recession
+from recombine.theory.structures.separation import recession
 from recombine.verdicts import Verdict
 
 
@@ -34,7 +34,7 @@ def random_table(seed: int, family: str) -> tuple[np.ndarray, np.ndarray, dict]:
 def dense_constraints(found) -> tuple[np.ndarray, np.ndarray]:
     """Loose and tied rows, written out again from the definitions."""
     outcomes = found.outcomes
-    rows = found.margins.incidence(outcomes.cells).toarray()
+    rows = found.features.incidence(outcomes.cells).toarray()
     loose, tied = [], []
     for row, totals in zip(rows, outcomes.totals, strict=True):
         if outcomes.family.name == "softmax":
@@ -81,11 +81,11 @@ def test_cells_agree_with_the_range_over_all_directions(family: str, seed: int) 
     found = existence(cells, y, **options)
     loose, tied = dense_constraints(found)
     grid = every_cell(options["sizes"])
-    rows = found.margins.incidence(grid).toarray()
+    rows = found.features.incidence(grid).toarray()
     ours = [NAMES[family][Limit(code)] for code in found.limits_of(grid)]
     assert ours == [by_box(row, loose, tied) for row in rows]
     names, matrix, unseen = found.effect_rows()
-    wide = np.zeros((len(names), found.margins.columns))
+    wide = np.zeros((len(names), found.features.columns))
     wide[:, found.columns] = matrix.toarray()
     known = np.flatnonzero(~unseen)
     effects = found.effects()
@@ -100,7 +100,7 @@ def test_classes_agree_with_programmes_over_all_directions(seed: int) -> None:
     strict = np.array([span_of(row, loose, tied)[1] > 1e-7 for row in loose], dtype=bool)
     level = np.vstack([tied, loose[~strict]])
     for cell, limits in zip(*(lambda g: (g, found.limits_of(g)))(every_cell(options["sizes"])), strict=True):
-        row = found.margins.incidence(cell[None]).toarray()[0]
+        row = found.features.incidence(cell[None]).toarray()[0]
         classes = [np.outer(row, np.eye(3)[one]).reshape(-1) for one in range(3)]
         zero = []
         for one in range(3):
@@ -127,7 +127,8 @@ def test_both_proofs_hold(family: str, seed: int) -> None:
     """Whole numbers: the direction rises on the strict rows alone; positive weights rule the others out."""
     cells, y, options = random_table(seed, family)
     found = existence(cells, y, **options)
-    loose, tied, _, _ = constraints(found.outcomes, found.margins, found.columns)
+    outcomes = found.outcomes
+    loose, tied, _, _ = outcomes.family.constraints(found.rows(outcomes.cells), outcomes.totals > 0)
     proof = found.recession
     products = loose.toarray().astype(object) @ proof.direction
     assert (products[proof.strict] > 0).all()
@@ -152,8 +153,8 @@ def test_two_classes_are_logit(seed: int) -> None:
 
 
 def limits_on_grid(found: Existence) -> np.ndarray:
-    limits = found.limits_of(every_cell(found.margins.sizes))
-    return limits.reshape(*found.margins.sizes, *limits.shape[1:])
+    limits = found.limits_of(every_cell(found.features.sizes))
+    return limits.reshape(*found.features.sizes, *limits.shape[1:])
 
 
 @pytest.mark.parametrize("family", ["logit", "softmax", "log"])
@@ -268,5 +269,3 @@ def test_errors_name_sizes_and_cells() -> None:
         existence([[0, 1]], [1]).limits_of([[0, 5]])
     with pytest.raises(InputError, match="no row has a positive weight"):
         existence([[0, 1]], [1], weights=[0])
-    with pytest.raises(InputError, match="offsets are for the families logit and log"):
-        existence([[0], [1]], [0, 1], "softmax", offsets=[1.0, 2.0])

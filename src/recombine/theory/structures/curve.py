@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Slopes stay above this share of their mean, so that the curve can be read backwards.
-FLATTEST = 1e-4
+MIN_SLOPE_SHARE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +67,10 @@ class Curve:
         return float(self.slopes.max()) / mean if mean > 0 else 1.0
 
 
-def located(knots: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the interval of each point, its width, and how far into it the point lies, from 0 to 1."""
-    inside = np.clip(x, knots[0], knots[-1])
-    piece = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
-    step = np.diff(knots)[piece]
-    return piece, step, (inside - knots[piece]) / step
-
-
 def rises(knots: FloatArray) -> FloatArray:
     """Return the matrix (K, K) that takes slopes to heights above the first knot."""
-    steps = np.diff(knots)
-    each = np.zeros((len(knots), len(knots)))
-    rows = np.arange(1, len(knots))
-    each[rows, rows - 1] = steps / 2
-    each[rows, rows] = steps / 2
+    halves = np.diff(knots) / 2
+    each = np.diag(np.append(0.0, halves)) + np.diag(halves, -1)
     return np.cumsum(each, axis=0)
 
 
@@ -91,41 +80,38 @@ class Pieces:
 
     Attributes
     ----------
-    knots : float array of shape (K,)
-    place : int array of shape (N,)
-        Piece of each point.
-    left, right : float arrays of shape (N,)
+    piece : int array of shape (N,)
+        Interval between knots in which each point lies, and ``share``, how far into it, from 0 to 1.
+    start, stop : float arrays of shape (N,)
         How much of the slopes at the piece's ends the height holds.
-    share : float array of shape (N,)
-        How far into its piece the point lies.
     """
 
     knots: FloatArray
-    place: IntArray
-    left: FloatArray
-    right: FloatArray
+    piece: IntArray
+    start: FloatArray
+    stop: FloatArray
     share: FloatArray
 
     def heights(self, bent: FloatArray) -> FloatArray:
         """Return the heights (N,) of the curve with first height and slopes ``bent`` (K + 1,)."""
         slopes = bent[1:]
         knots = bent[0] + rises(self.knots) @ slopes
-        return np.asarray(knots[self.place] + self.left * slopes[self.place] + self.right * slopes[self.place + 1])
+        return np.asarray(knots[self.piece] + self.start * slopes[self.piece] + self.stop * slopes[self.piece + 1])
 
     def steepness(self, bent: FloatArray) -> FloatArray:
         """Return the slopes (N,) of the same curve."""
         slopes = bent[1:]
-        return np.asarray(slopes[self.place] + self.share * (slopes[self.place + 1] - slopes[self.place]))
+        return np.asarray(slopes[self.piece] + self.share * (slopes[self.piece + 1] - slopes[self.piece]))
 
     def gram(self, weights: FloatArray) -> FloatArray:
         """Return the weighted normal matrix (K + 1, K + 1) of first height and slopes."""
         count, pieces = len(self.knots), len(self.knots) - 1
         local = np.zeros((2 * count, 2 * count))
         columns = (np.arange(pieces), count + np.arange(pieces), count + np.arange(pieces) + 1)
-        parts = (np.ones(len(self.left)), self.left, self.right)
-        for row, first in enumerate(parts):
-            for column, second in enumerate(parts[: row + 1]):
-                sums = np.bincount(self.place, weights * first * second, minlength=pieces)
+        entries = (np.ones(len(self.start)), self.start, self.stop)
+        for row, entry in enumerate(entries):
+            for column, factor in enumerate(entries[: row + 1]):
+                sums = np.bincount(self.piece, weights * entry * factor, minlength=pieces)
                 local[columns[row], columns[column]] += sums
                 if row != column:
                     local[columns[column], columns[row]] += sums
@@ -136,18 +122,18 @@ class Pieces:
         """Return the products (K + 1,) of first height and slopes with ``values`` (N,)."""
         count, pieces = len(self.knots), len(self.knots) - 1
         local = np.zeros(2 * count)
-        local[:pieces] = np.bincount(self.place, values, minlength=pieces)
-        local[count:-1] = np.bincount(self.place, values * self.left, minlength=pieces)
-        local[count + 1 :] += np.bincount(self.place, values * self.right, minlength=pieces)
+        local[:pieces] = np.bincount(self.piece, values, minlength=pieces)
+        local[count:-1] = np.bincount(self.piece, values * self.start, minlength=pieces)
+        local[count + 1 :] += np.bincount(self.piece, values * self.stop, minlength=pieces)
         return np.asarray(from_slopes(self.knots).T @ local)
 
     def rows(self, weights: FloatArray) -> csr_array:
         """Return the weighted sparse matrix (N, 2 K) that takes heights and slopes at the knots to the points."""
         from scipy.sparse import csr_array
 
-        count, cells = len(self.knots), len(self.place)
-        entries = np.stack([weights, weights * self.left, weights * self.right], axis=1).ravel()
-        columns = np.stack([self.place, count + self.place, count + self.place + 1], axis=1).ravel()
+        count, cells = len(self.knots), len(self.piece)
+        entries = np.stack([weights, weights * self.start, weights * self.stop], axis=1).ravel()
+        columns = np.stack([self.piece, count + self.piece, count + self.piece + 1], axis=1).ravel()
         return csr_array((entries, columns, np.arange(0, 3 * cells + 1, 3)), shape=(cells, 2 * count))
 
 
@@ -160,21 +146,20 @@ def pieces_of(knots: FloatArray, x: FloatArray) -> Pieces:
     >>> pieces_of(bend.knots, np.array([-1.0, 0.5, 2.0])).heights(np.array([0.0, 0.0, 2.0]))
     array([0.  , 0.25, 3.  ])
     """
-    piece, step, share = located(knots, x)
-    beyond = x - np.clip(x, knots[0], knots[-1])  # there the curve is straight
+    inside = np.clip(x, knots[0], knots[-1])
+    piece = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
+    step = np.diff(knots)[piece]
+    share = (inside - knots[piece]) / step
+    beyond = x - inside  # there the curve is straight
     half = share**2 / 2
-    left, right = step * (share - half) + np.minimum(beyond, 0.0), step * half + np.maximum(beyond, 0.0)
-    return Pieces(knots, piece, left, right, share)
+    start, stop = step * (share - half) + np.minimum(beyond, 0.0), step * half + np.maximum(beyond, 0.0)
+    return Pieces(knots, piece, start, stop, share)
 
 
 def from_slopes(knots: FloatArray) -> FloatArray:
     """Return the matrix (2 K, K + 1) from the first height and the slopes to heights and slopes at the knots."""
     count = len(knots)
-    whole = np.zeros((2 * count, count + 1))
-    whole[:count, 0] = 1.0
-    whole[:count, 1:] = rises(knots)
-    whole[count:, 1:] = np.eye(count)
-    return whole
+    return np.block([[np.ones((count, 1)), rises(knots)], [np.zeros((count, 1)), np.eye(count)]])
 
 
 def roughness(knots: FloatArray) -> FloatArray:
@@ -186,11 +171,8 @@ def roughness(knots: FloatArray) -> FloatArray:
     >>> bool(straight @ roughness(np.array([0.0, 1.0, 3.0])) @ straight < 1e-12)
     True
     """
-    count = len(knots)
-    apart = np.diff(np.eye(count), axis=0) / np.sqrt(np.diff(knots))[:, None]
-    whole = np.zeros((count + 1, count + 1))
-    whole[1:, 1:] = apart.T @ apart
-    return whole
+    apart = np.diff(np.eye(len(knots)), axis=0) / np.sqrt(np.diff(knots))[:, None]
+    return np.pad(apart.T @ apart, ((1, 0), (1, 0)))
 
 
 def increasing(gram: FloatArray, right: FloatArray) -> FloatArray:
@@ -214,5 +196,5 @@ def increasing(gram: FloatArray, right: FloatArray) -> FloatArray:
     slopes = free
     if free.min() < 0:
         slopes, _ = nnls(upper, solve_triangular(upper, aim, trans="T"), maxiter=50 * len(inner))
-    slopes = np.maximum(slopes, FLATTEST * max(float(slopes.mean()), 0.0))
+    slopes = np.maximum(slopes, MIN_SLOPE_SHARE * max(float(slopes.mean()), 0.0))
     return np.concatenate([[(right[0] - cross @ slopes) / head], slopes])

@@ -15,16 +15,13 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, kron, vstack
 
 from recombine.cells.arrays import BoolArray, IntArray, as_cells, sizes_of
-from recombine.cells.conjunctions import Subset
+from recombine.cells.conjunctions import Conjunctions, Subset, subsets
 from recombine.errors import InputError
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.structures.separation.constraints import against_first, constraints, keep_columns
-from recombine.theory.structures.separation.families import Limit, differences
-from recombine.theory.structures.separation.margins import Margins
-from recombine.theory.structures.separation.outcomes import Outcomes, gather_outcomes
+from recombine.theory.structures.separation.families import Limit, Outcomes, gather_outcomes
 from recombine.theory.structures.separation.rational import Echelon, exact_product, rows_of, signs
 from recombine.theory.structures.separation.recession import Recession, Whole, distinct_rays, forced, recession
 from recombine.verdicts import Verdict
@@ -52,10 +49,8 @@ class Existence:
 
     Attributes
     ----------
-    outcomes : Outcomes
-        The seen cells (N, C) and what was observed in them.
-    margins : Margins
-        The model.
+    features : Conjunctions
+        The model: one value per combination of levels of each subset of factors.
     recession : Recession
         Both proofs: the direction in which the likelihood grows without end, and the weights which show that it grows
         in no other rows. Columns are those of ``columns``, for softmax each of them once per class.
@@ -67,7 +62,7 @@ class Existence:
     """
 
     outcomes: Outcomes
-    margins: Margins
+    features: Conjunctions
     recession: Recession
     columns: IntArray
     support: BoolArray
@@ -90,17 +85,21 @@ class Existence:
 
     @cached_property
     def linear(self) -> Identification:
-        """The linear identification of the same sums, with the margins as factors."""
-        coded = self.margins.coded(self.outcomes.cells)
-        return identify(coded, order=1, sizes=self.margins.block_sizes)
+        """The linear identification of the same sums, with the subsets of factors as factors."""
+        sizes = [len(block) for block in self.features.blocks.values()]
+        return identify(self._coded(self.outcomes.cells), order=1, sizes=sizes)
+
+    def _coded(self, cells: IntArray) -> IntArray:
+        """Return cells with a column per subset of factors, (N, C) -> (N, S): there the model has main effects only."""
+        return np.asarray(self.features.ids(cells) - [block.start for block in self.features.blocks.values()], np.int64)
 
     def rows(self, cells: IntArray) -> csr_array:
         """Return the rows (N, F) of cells in the values that seen cells have."""
-        return keep_columns(self.margins.incidence(cells), self.columns)
+        return _rows(self.features, cells, self.columns)
 
     @cached_property
     def _constraint_rows(self) -> tuple[csr_array, csr_array]:
-        return constraints(self.outcomes, self.margins, self.columns)[:2]
+        return self.outcomes.family.constraints(self.rows(self.outcomes.cells), self.outcomes.totals > 0)[:2]
 
     @cached_property
     def _null(self) -> Whole:
@@ -134,15 +133,15 @@ class Existence:
 
         (N, C) -> (N,) for logit (the chance of 1) and log (the mean), (N, K) for softmax (the chance of each class).
         """
-        codes = as_cells(cells, factors=len(self.margins.sizes))
-        beyond = np.argwhere(codes >= np.array(self.margins.sizes))
+        codes = as_cells(cells, factors=len(self.features.sizes))
+        beyond = np.argwhere(codes >= np.array(self.features.sizes))
         if len(beyond):
             row, factor = beyond[0]
             raise InputError(
                 f"cells[{row}, {factor}] is level {codes[row, factor]} but factor {factor} has "
-                f"{self.margins.sizes[factor]} levels; pass larger sizes"
+                f"{self.features.sizes[factor]} levels; pass larger sizes"
             )
-        verdicts = self.linear.verdicts_of(self.margins.coded(codes))
+        verdicts = self.linear.verdicts_of(self._coded(codes))
         shape = (len(codes), self.outcomes.classes) if self.outcomes.family.per_class else (len(codes),)
         limits = np.full(shape, Limit.OPEN, dtype=np.uint8)
         limits[verdicts == Verdict.UNDECIDED] = Limit.UNDECIDED
@@ -164,18 +163,11 @@ class Existence:
     def _class_limits(self, rows: csr_array) -> LimitCodes:
         """Limits of each class's chance in cells (N, F): which are forced to zero, and whether the rest is settled."""
         classes = self.outcomes.classes
-        ids = rows.indices.reshape(rows.shape[0], -1).astype(np.int64)
-        width = rows.shape[1] * classes
-        moved = [
-            exact_product(
-                differences(ids, np.full(len(ids), outcome), np.zeros(len(ids), int), classes, width), self._null
-            )
-            for outcome in range(classes)
-        ]
-        whole = np.stack(moved, axis=1)
+        moved = [exact_product(_against_first(rows, outcome, classes), self._null) for outcome in range(classes)]
+        # Cells that null directions move alike have the same limits: a programme for each distinct move, not each cell.
         limits_of_moves: dict[tuple[int, ...], LimitCodes] = {}
-        limits = np.empty((len(ids), classes), dtype=np.uint8)
-        for row, values in enumerate(whole):
+        limits = np.empty((rows.shape[0], classes), dtype=np.uint8)
+        for row, values in enumerate(np.stack(moved, axis=1)):
             key = tuple(values.reshape(-1).tolist())
             if key not in limits_of_moves:
                 limits_of_moves[key] = self._classes_of(values)
@@ -212,34 +204,35 @@ class Existence:
 
         Marked are those that need a combination of levels that no seen cell has.
         """
-        seen = [np.unique(self.outcomes.cells[:, factor]) for factor in range(len(self.margins.sizes))]
+        seen = [np.unique(self.outcomes.cells[:, factor]) for factor in range(len(self.features.sizes))]
         base = np.array([levels[0] for levels in seen] if reference is None else reference, dtype=np.int64)
         named = list(self._named(seen, base))
         matrix = csr_array(np.vstack([self._alternating(base, factors, levels) for factors, levels in named]))
-        unknown = np.setdiff1d(np.arange(self.margins.columns), self.columns)
+        unknown = np.setdiff1d(np.arange(self.features.columns), self.columns)
         unseen = np.asarray(abs(matrix)[:, unknown].sum(axis=1) > 0).reshape(-1)
-        rows = keep_columns(matrix, self.columns)
+        rows = csr_array(matrix[:, self.columns])
         if not self.outcomes.family.per_class:
             return [(*name, None) for name in named], rows, unseen
         others = range(1, self.outcomes.classes)
-        wide = csr_array(vstack([against_first(rows, outcome, self.outcomes.classes) for outcome in others]))
+        wide = csr_array(vstack([_against_first(rows, outcome, self.outcomes.classes) for outcome in others]))
         return [(*name, outcome) for outcome in others for name in named], wide, np.tile(unseen, len(others))
 
     def _named(self, seen: list[IntArray], base: IntArray) -> Iterator[tuple[Subset, Subset]]:
         yield (), ()
-        for term in self.margins.terms():
+        factors = len(self.features.sizes)
+        for term in (term for size in range(1, self.features.order + 1) for term in subsets(factors, size)):
             levels = [[int(level) for level in seen[factor] if level != base[factor]] for factor in term]
             yield from ((term, chosen) for chosen in itertools.product(*levels))
 
     def _alternating(self, base: IntArray, factors: Subset, levels: Subset) -> IntArray:
         """Return the effect as a signed sum of cells' rows, (F,): the usual sum over corners."""
-        total = np.zeros(self.margins.columns, dtype=np.int64)
+        total = np.zeros(self.features.columns, dtype=np.int64)
         for corner in itertools.product((0, 1), repeat=len(factors)):
             cell = base.copy()
             cell[[factor for factor, up in zip(factors, corner, strict=True) if up]] = [
                 level for level, up in zip(levels, corner, strict=True) if up
             ]
-            total[self.margins.ids(cell[None, :])[0]] += (-1) ** (len(factors) - sum(corner))
+            total[self.features.ids(cell[None, :])[0]] += (-1) ** (len(factors) - sum(corner))
         return total
 
 
@@ -252,53 +245,57 @@ def existence(
     sizes: Sequence[int] | None = None,
     classes: int | None = None,
     weights: npt.ArrayLike | None = None,
-    offsets: npt.ArrayLike | None = None,
 ) -> Existence:
     """Decide exactly whether the maximum-likelihood fit exists, and what is determined, at which limit.
 
     Parameters
     ----------
     cells : array_like of int, (N, C)
-        One row per observation, or per group of them (``weights``); levels coded from 0.
+        One row per observation, or per group of them (``weights``).
     y : array_like, (N,)
         0 or 1 for logit, classes coded from 0 for softmax, counts (any numbers from 0 up) for log. In a table of counts
         a cell with count 0 is seen; a structural zero is a cell that is left out.
     family : {"logit", "softmax", "log"}
     order : int
         Largest number of factors that interact.
-    sizes : sequence of int, optional
-        Number of levels of each factor; by default what ``cells`` use.
-    classes : int, optional
-        Number of classes K for softmax; by default what ``y`` uses.
+    sizes, classes : sequence of int and int, optional
+        Number of levels of each factor, and of classes K for softmax; by default those that occur.
     weights : array_like, (N,), optional
         How many observations a row stands for; a row of weight 0 was not seen.
-    offsets : array_like, (N,), optional
-        Known parts of the sums; they change the fit, not whether it exists.
-
-    Returns
-    -------
-    Existence
 
     Examples
     --------
     Level 1 of the second factor only ever succeeded:
 
-    >>> found = existence([[0, 0], [0, 0], [0, 1], [1, 0], [1, 0]], [0, 1, 1, 0, 1])
-    >>> found.exists, found.separation
+    >>> limits = existence([[0, 0], [0, 0], [0, 1], [1, 0], [1, 0]], [0, 1, 1, 0, 1])
+    >>> limits.exists, limits.separation
     (False, 'quasi-complete')
-    >>> [Limit(code).word for code in found.limits_of([[1, 0], [1, 1]])]
+    >>> [Limit(code).word for code in limits.limits_of([[1, 0], [1, 1]])]
     ['determined', 'determined at one']
-    >>> [(effect.factors, effect.limit.name) for effect in found.effects()]
+    >>> [(effect.factors, effect.limit.name) for effect in limits.effects()]
     [((), 'FINITE'), ((0,), 'FINITE'), ((1,), 'INFINITE')]
     """
-    outcomes = gather_outcomes(cells, y, family, classes=classes, weights=weights, offsets=offsets)
+    outcomes = gather_outcomes(cells, y, family, classes=classes, weights=weights)
     used = tuple(int(size) for size in sizes) if sizes is not None else sizes_of(as_cells(cells))
     if len(used) != outcomes.cells.shape[1] or (outcomes.cells >= np.array(used)).any():
         raise InputError(f"sizes {list(used)} do not hold all cells; give one size per factor, above its largest level")
-    margins = Margins.of_order(used, order)
-    columns = np.unique(margins.ids(outcomes.cells))
-    loose, tied, cell, ruled = constraints(outcomes, margins, columns)
+    features = Conjunctions(used, order)
+    columns = np.unique(features.ids(outcomes.cells))
+    rows = _rows(features, outcomes.cells, columns)
+    loose, tied, cell, ruled = outcomes.family.constraints(rows, outcomes.totals > 0)
     directions = recession(loose, tied)
     support = np.ones(outcomes.totals.shape, dtype=bool)
     support[cell[directions.strict], ruled[directions.strict]] = False
-    return Existence(outcomes, margins, directions, columns, support)
+    return Existence(outcomes, features, directions, columns, support)
+
+
+def _rows(features: Conjunctions, cells: IntArray, columns: IntArray) -> csr_array:
+    return csr_array(features.incidence(cells).astype(np.int64)[:, columns])
+
+
+def _against_first(functionals: csr_array, outcome: int, classes: int) -> csr_array:
+    """Return functions (T, F) of values as those of class ``outcome`` against class 0, (T, F * classes)."""
+    contrast = np.zeros((1, classes), dtype=np.int64)
+    contrast[0, outcome] += 1
+    contrast[0, 0] -= 1
+    return csr_array(kron(functionals, contrast))

@@ -38,14 +38,12 @@ class Rung:
 
     Attributes
     ----------
-    structure : Structure
     r2 : float
         Share of the variance of held-out seen cells that is explained.
     error : float
         Its standard error over cells.
     cells : int
         Held-out cells that were scored.
-    chosen : bool
     determined : int or None
         How many of them the other cells determine at the structure's order; None where that was too long to decide.
     determined_r2 : float
@@ -78,8 +76,6 @@ class Ladder:
         Structures that the data cannot carry, and why.
     ceiling : float or None
         Share of the variance that is not noise, where noise is known.
-    data : StructureData
-        The seen cells.
     predicted : float array of shape (N,)
         Held-out value of each seen cell under the chosen structure; NaN where it was not held out.
     """
@@ -165,19 +161,16 @@ def ladder(
 
     Parameters
     ----------
-    cells : int array of shape (N, C)
-        Seen cells; one that occurs several times is held out as a whole.
-    y : float array of shape (N,)
+    cells, y : arrays of shape (N, C) and (N,)
+        Seen cells and their outcomes; a cell that occurs several times is held out with all its rows.
     variance : float array of shape (N,), optional
         Variance of the noise of each outcome; from repeated cells, unless given.
     counts : float array of shape (N,), optional
         Measurements behind each outcome, for structures of chances.
-    symmetric : sequence of tuples of int
     structures : sequence of str, optional
         Names to try, all unless given; log odds only where all outcomes lie between 0 and 1.
     folds : int
-        Parts that are held out in turn, until enough cells were scored.
-    seed : int
+        How many times cells are held out, until enough were scored.
 
     Examples
     --------
@@ -199,9 +192,7 @@ def ladder(
     fold = np.random.default_rng(seed).permutation(int(cell_of.max()) + 1)[cell_of] % whole(folds, "folds", 2)
     predicted = _held_out(carried, data, fold)
     failed = np.asarray(np.isnan(predicted).all(axis=1))
-    skipped |= {
-        entry.name: f"{entry.name} could not be fitted" for entry, no in zip(carried, failed, strict=True) if no
-    }
+    skipped |= {entry.name: f"{entry.name} cannot be fitted" for entry, no in zip(carried, failed, strict=True) if no}
     carried, predicted = [entry for entry in carried if not skipped[entry.name]], predicted[~failed]
     reasons = {name: why for name, why in skipped.items() if why}
     if not carried:

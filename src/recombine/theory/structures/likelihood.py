@@ -22,7 +22,7 @@ from recombine.theory.structures.separation.families import Family, Limit
 DENSE_VALUES = 1500
 #: Newton's method ends when a step moves every effect by less than this share of its standard error (squared), or when
 #: steps below the second no longer shrink; after so many steps it gives up.
-DONE, FLAT, STEPS = 1e-20, 1e-9, 200
+NEWTON_DONE_GAIN, NEWTON_FLAT_GAIN, MAX_NEWTON_STEPS = 1e-20, 1e-9, 200
 #: Heights closer than this share of them are equal: the log-likelihood is a sum of rounded terms.
 HEIGHT_ROUNDING = 1e-13
 #: Eigenvalues of an integer Gram matrix below this share of the largest are zero.
@@ -44,8 +44,6 @@ class LikelihoodFit:
 
     Attributes
     ----------
-    existence : Existence
-        Whether the maximum exists, and which limits cells and effects have.
     table : FloatArray, (F, K)
         Finite part of the values, one column per class for softmax, else one. One of many equivalent choices: read
         `predict` and `effects`.
@@ -62,21 +60,20 @@ class LikelihoodFit:
 
     __repr__ = brief_repr
 
-    def predict(self, cells: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> FloatArray:
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the chance of 1 (N,), of each class (N, K), or the mean count (N,) of any cells.
 
         Limits are exact: 0, 1 or inf. What the data do not determine is NaN.
         """
-        codes = as_cells(cells, factors=len(self.existence.margins.sizes))
+        codes = as_cells(cells, factors=len(self.existence.features.sizes))
         limits = self.existence.limits_of(codes)
         values = np.full(limits.shape, np.nan)
         values[limits == Limit.ZERO], values[limits == Limit.ONE] = 0.0, 1.0
         values[limits == Limit.INFINITE] = np.inf
-        whole = np.flatnonzero(_some(limits == Limit.FINITE))
-        sums = self.existence.rows(codes[whole]) @ self.table
-        shifts = np.zeros(len(codes)) if offsets is None else np.asarray(offsets, dtype=float)
-        means = self._family.means(sums + shifts[whole, None], _by_class(limits[whole] == Limit.FINITE))
-        values[whole] = means if self._family.per_class else means[:, 0]
+        finite = np.flatnonzero(_some(limits == Limit.FINITE))
+        sums = self.existence.rows(codes[finite]) @ self.table
+        means = self._family.means(sums, _by_class(limits[finite] == Limit.FINITE))
+        values[finite] = means if self._family.per_class else means[:, 0]
         return values
 
     @property
@@ -94,7 +91,7 @@ class LikelihoodFit:
 
     def standard_errors(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the standard errors of `predict` (delta method); NaN unless the limit is finite."""
-        codes = as_cells(cells, factors=len(self.existence.margins.sizes))
+        codes = as_cells(cells, factors=len(self.existence.features.sizes))
         finite = self.existence.limits_of(codes) == Limit.FINITE
         errors = np.full(finite.shape, np.nan)
         values = self.predict(codes)
@@ -141,12 +138,12 @@ class _Problem:
         face = np.flatnonzero(limits.support.sum(axis=1) > self.family.classes_left)
         self.X: csr_array = limits.rows(outcomes.cells[face]).astype(float)
         self.totals, self.exposure = outcomes.totals[face], outcomes.exposure[face]
-        self.offsets, self.support = outcomes.offsets[face], limits.support[face]
+        self.support = limits.support[face]
         self.classes = outcomes.classes if self.family.per_class else 1
         self.width = self.X.shape[1] * self.classes
 
     def _sums(self, values: FloatArray) -> FloatArray:
-        return np.asarray(self.X @ values.reshape(-1, self.classes)) + self.offsets[:, None]
+        return np.asarray(self.X @ values.reshape(-1, self.classes))
 
     def means(self, values: FloatArray) -> FloatArray:
         """Return what is expected of each class, (n, classes); for logit of class 1, for log of the count."""
@@ -219,11 +216,11 @@ def _newton(problem: _Problem) -> FloatArray:
     if not problem.X.shape[0]:
         return values
     height, last = problem.value(values), np.inf
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         slope = problem.gradient(values)
         step = problem.solver(values)(slope)
         gain = float(slope @ step)
-        if gain <= DONE or (gain <= FLAT and gain > last / 4):
+        if gain <= NEWTON_DONE_GAIN or (gain <= NEWTON_FLAT_GAIN and gain > last / 4):
             return values + step
         size, slack = 1.0, HEIGHT_ROUNDING * (1 + abs(height))
         while problem.value(values + size * step) < height + 1e-4 * size * gain - slack and size > 1e-12:
@@ -231,7 +228,7 @@ def _newton(problem: _Problem) -> FloatArray:
         values, last = values + size * step, gain
         height = problem.value(values)
     raise SolverError(
-        f"maximum likelihood did not settle in {STEPS} Newton steps; merge rare levels or leave out pairs of factors"
+        f"maximum likelihood did not settle in {MAX_NEWTON_STEPS} Newton steps; merge rare levels or leave out pairs"
     )
 
 
@@ -244,23 +241,11 @@ def fit_likelihood(
     sizes: Sequence[int] | None = None,
     classes: int | None = None,
     weights: npt.ArrayLike | None = None,
-    offsets: npt.ArrayLike | None = None,
 ) -> LikelihoodFit:
     """Fit chances of 0/1 outcomes (logit), of classes (softmax) or means of counts (log) by maximum likelihood.
 
     Whether the maximum exists is decided first and exactly. Where it does not, the fit is the limit: exact zeros and
-    ones (or counts of zero) on separated cells, and a finite fit to the rest.
-
-    Parameters
-    ----------
-    cells, y, family, order, sizes, classes, weights
-        As in `existence`.
-    offsets : array_like, (N,), optional
-        Known parts of the sums, such as log exposures (logit and log).
-
-    Returns
-    -------
-    LikelihoodFit
+    ones (or counts of zero) on separated cells, and a finite fit to the rest. The arguments are those of `existence`.
 
     Examples
     --------
@@ -275,10 +260,10 @@ def fit_likelihood(
     >>> fit = fit_likelihood([[0], [0], [1]], [0, 1, 1], "logit")
     >>> fit.predict([[0], [1]]).round(6).tolist()
     [0.5, 1.0]
-    >>> [(one.estimate, one.error) for one in fit.effects()][1]
+    >>> [(effect.estimate, effect.error) for effect in fit.effects()][1]
     (inf, nan)
     """
-    limits = existence(cells, y, family, order=order, sizes=sizes, classes=classes, weights=weights, offsets=offsets)
+    limits = existence(cells, y, family, order=order, sizes=sizes, classes=classes, weights=weights)
     problem = _Problem(limits)
     values = _newton(problem)
     table = values.reshape(-1, problem.classes)
@@ -288,7 +273,7 @@ def fit_likelihood(
 def _fitted(limits: Existence, table: FloatArray) -> FloatArray:
     """Return chances (N, K) or means (N, 1) in the seen cells, limits included."""
     cells: IntArray = limits.outcomes.cells
-    sums = np.asarray(limits.rows(cells) @ table) + limits.outcomes.offsets[:, None]
+    sums = np.asarray(limits.rows(cells) @ table)
     return limits.outcomes.family.fitted(sums, limits.support)
 
 
@@ -309,8 +294,8 @@ def fit_chances(
 
     Examples
     --------
-    >>> found = fit_chances(np.array([[0], [0], [1], [1]]), np.array([0, 1, 1, 1]), 2, 1, (2,))
-    >>> found.separation, found.fit.predict([[0], [1]]).round(3).tolist()
+    >>> chances = fit_chances(np.array([[0], [0], [1], [1]]), np.array([0, 1, 1, 1]), 2, 1, (2,))
+    >>> chances.separation, chances.fit.predict([[0], [1]]).round(3).tolist()
     ('quasi-complete', [0.583, 0.917])
     """
     family = "logit" if classes == 2 else "softmax"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Seen cells, and ordered pairs of them, up to which linear programs are solved.
 MAX_CELLS_BOUNDED, MAX_PAIRS_ORDERED = 2_000, 50_000
 #: Largest denominator of a weight.
-DENOMINATOR = 10_000
+MAX_DENOMINATOR_OF_BOUNDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -44,36 +44,28 @@ class OrderCertificate:
     pairs : tuple of (tuple of int, tuple of int)
         Seen cells, of which the first has the smaller outcome.
     weights : tuple of Fraction
-        The rows of conjunctions satisfy x(upper) - x(lower) = sum of weight * (x(second) - x(first)).
-    verified : bool
-        Whether this was checked in exact arithmetic.
+        In exact arithmetic, rows of conjunctions satisfy x(upper) - x(lower) = sum of weight * (x(second) - x(first)).
     """
 
     lower: tuple[int, ...]
     upper: tuple[int, ...]
     pairs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     weights: tuple[Fraction, ...]
-    verified: bool
 
     def __str__(self) -> str:
-        steps = [f"{weight} x [{_name(one)} < {_name(two)}]" for (one, two), weight in self._terms()]
+        terms = zip(self.weights, self.pairs, strict=True)
+        steps = [f"{weight} x [{_name(lower)} < {_name(upper)}]" for weight, (lower, upper) in terms]
         return f"{_name(self.lower)} <= {_name(self.upper)}" + (f" since {', '.join(steps)}" if steps else "")
-
-    def _terms(self) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], Fraction]]:
-        return list(zip(self.pairs, self.weights, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class MonotoneBounds:
-    """Between which seen cells an unseen one lies, whatever the curve.
+    """Between which seen cells an unseen one lies, whatever the curve; ``below`` and ``above`` are the proofs.
 
     Attributes
     ----------
-    cell : tuple of int
     low, high : float
         Outcomes of the seen cells that bound it; minus and plus infinity where none does.
-    below, above : OrderCertificate or None
-        The proofs.
     contradiction : OrderCertificate or None
         Proof that no effects and no increasing curve give the order of the seen cells; then nothing is bounded.
     """
@@ -89,14 +81,10 @@ class MonotoneBounds:
 
     def __str__(self) -> str:
         if self.contradiction is not None:
-            return f"no increasing curve gives the order of the seen cells: {self.contradiction}"
-        if self.below is None and self.above is None:
-            return f"{_name(self.cell)} is not bounded by seen cells without knowing the curve"
-        parts = [
-            f"at least {_name(self.below.lower)} = {self.low:g}" if self.below else "",
-            f"at most {_name(self.above.upper)} = {self.high:g}" if self.above else "",
-        ]
-        return f"{_name(self.cell)} is {' and '.join(part for part in parts if part)}, whatever the curve"
+            return f"no increasing curve: {self.contradiction}"
+        low = f"{self.low:g}" + (f" = {_name(self.below.lower)}" if self.below else "")
+        high = f"{self.high:g}" + (f" = {_name(self.above.upper)}" if self.above else "")
+        return f"{low} <= {_name(self.cell)} <= {high}"
 
 
 def monotone_bounds(
@@ -108,45 +96,29 @@ def monotone_bounds(
     sizes: Sequence[int] | None = None,
     margin: float = 0.0,
 ) -> list[MonotoneBounds]:
-    """Bound unseen cells by seen ones if effects add up to ``order`` under an unknown increasing curve.
+    """Bound each of ``targets`` (M, C) if effects add up to ``order`` under an unknown increasing curve.
 
-    Parameters
-    ----------
-    cells : int array of shape (N, C)
-        The seen cells, each once.
-    y : float array of shape (N,)
-        Their outcomes.
-    targets : int array of shape (M, C)
-        Cells to bound.
-    order : int
-    sizes : sequence of int, optional
-        Levels of each factor; from cells and targets, unless given.
-    margin : float
-        Only outcomes further apart than this count as ordered: what noise can do.
-
-    Returns
-    -------
-    list of MonotoneBounds, (M,)
-        With noiseless outcomes and no margin, the outcome of each target lies between ``low`` and ``high``.
+    ``cells`` (N, C) are those seen, each once, and ``y`` (N,) their outcomes. Only outcomes further apart than
+    ``margin``, what noise can do, count as ordered.
 
     Examples
     --------
-    >>> [found] = monotone_bounds([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 5.0], [[1, 1]])
-    >>> print(found)
-    y(1,1) is at least y(1,0) = 5, whatever the curve
-    >>> print(found.below)
+    >>> [bound] = monotone_bounds([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 5.0], [[1, 1]])
+    >>> print(bound)
+    5 = y(1,0) <= y(1,1) <= inf
+    >>> print(bound.below)
     y(1,0) <= y(1,1) since 1 x [y(0,0) < y(0,1)]
     """
     seen, values = as_cells(cells), reals(y, "y")
-    asked = as_cells(targets, "targets", factors=seen.shape[1])
+    wanted = as_cells(targets, "targets", factors=seen.shape[1])
     if values.shape != (len(seen),) or not len(seen):
         raise InputError(f"y has shape {values.shape} but there are {len(seen)} cells; give one value per cell")
     if len(seen) > MAX_CELLS_BOUNDED:
         raise InputError(f"{len(seen):,} seen cells are too many for bounds; give at most {MAX_CELLS_BOUNDED:,}")
-    tops = np.vstack([seen, asked]).max(axis=0) + 1
+    tops = np.vstack([seen, wanted]).max(axis=0) + 1
     features = Conjunctions(tuple(tops.tolist()) if sizes is None else tuple(sizes), order=order)
     search = _Search(features, seen, values, real(margin, "margin", at_least=0))
-    return [search.bound(cell) for cell in asked]
+    return [search.bound(cell) for cell in wanted]
 
 
 class _Search:
@@ -213,7 +185,7 @@ class _Search:
 
     def _checked(self, lower: IntArray, upper: IntArray, weights: FloatArray) -> OrderCertificate:
         used = np.flatnonzero(np.abs(weights) > 1e-9)
-        exact = tuple(Fraction(float(weights[row])).limit_denominator(DENOMINATOR) for row in used)
+        exact = tuple(Fraction(float(weights[row])).limit_denominator(MAX_DENOMINATOR_OF_BOUNDS) for row in used)
         pairs = [self.pairs[row] for row in used]
         names = tuple((tuple(self.seen[a].tolist()), tuple(self.seen[b].tolist())) for a, b in pairs)
         balance: dict[int, Fraction] = {}
@@ -223,10 +195,9 @@ class _Search:
         for cell, weight in signed:
             for column in self.features.ids(cell[None, :])[0].tolist():
                 balance[column] = balance.get(column, Fraction(0)) + weight
-        right = all(weight >= 0 for weight in exact) and not any(balance.values())
-        if not right:
+        if any(weight < 0 for weight in exact) or any(balance.values()):
             raise SolverError("weights of a bound do not add up exactly; leave out nearly equal outcomes by a margin")
-        return OrderCertificate(tuple(lower.tolist()), tuple(upper.tolist()), names, exact, right)
+        return OrderCertificate(tuple(lower.tolist()), tuple(upper.tolist()), names, exact)
 
 
 def _cheapest(steps: csc_array, aim: FloatArray) -> FloatArray | None:

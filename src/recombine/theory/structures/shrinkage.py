@@ -44,10 +44,8 @@ class TermsFit(StructureFit):
 
     Attributes
     ----------
-    terms : Terms
     constant : float
         Outcome where every factor is at the level the others depart from.
-    effects : float array of shape (P,)
     ridge : float array of shape (order,)
         Shrinkage of the effects of each order, in units of a cell of mean weight.
     noise : float
@@ -78,22 +76,11 @@ def fit_terms(
     weights: npt.ArrayLike | None = None,
     symmetric: Sequence[Subset] = (),
     ridge: float | None = None,
-    terms: Terms | None = None,
 ) -> TermsFit:
-    """Fit effects of conjunctions up to ``order`` factors to outcomes of the seen cells.
+    """Fit effects of conjunctions up to ``order`` factors to outcomes ``y`` (N,) of the seen ``cells`` (N, C).
 
-    Parameters
-    ----------
-    cells : int array of shape (N, C)
-    y : float array of shape (N,)
-    order : int
-    weights : float array of shape (N,), optional
-        One over the variance of each outcome, up to a common factor.
-    symmetric : sequence of tuples of int
-    ridge : float, optional
-        One shrinkage for all effects; each order's own is found from the data, unless given.
-    terms : Terms, optional
-        Of the same cells, if they are there already.
+    ``weights`` (N,) are one over the variance of each outcome, up to a common factor; ``ridge`` is one shrinkage for
+    all effects, and each order's own is found from the data, unless it is given.
 
     Examples
     --------
@@ -104,9 +91,9 @@ def fit_terms(
     """
     codes = as_cells(cells)
     values, counted = as_outcomes(y, weights, len(codes))
-    columns, design = design_of(codes, order, symmetric, terms)
-    given = None if ridge is None else real(ridge, "ridge", at_least=0) * np.ones(columns.order)
-    return fit_design(columns, design, values, counted, given)
+    terms, design = design_of(codes, order, symmetric)
+    given = None if ridge is None else real(ridge, "ridge", at_least=0) * np.ones(terms.order)
+    return fit_design(terms, design, values, counted, given)
 
 
 def fit_design(
@@ -122,13 +109,13 @@ def fit_design(
         shrunk = np.full(terms.order, 1e-3 * scale) if ridge is None else ridge
         for _ in range(MAX_ROUNDS_OF_RIDGE):
             effects, spread = system.solve(shrunk[terms.size - 1] + (MIN_RIDGE_SHARE * scale))
-            determined = [_per_order(shrunk, spread, terms.size, order) for order in range(terms.order)]
-            freedom = 1.0 + sum(determined)
+            determined = determined_effects(shrunk, spread, terms.size)
+            freedom = 1.0 + sum(determined.tolist())
             noise = system.misfit(effects) / max(len(y) - freedom, 1.0)
             if ridge is not None:
                 break
             old = shrunk
-            shrunk = next_ridge(effects, np.array(determined), noise, terms.size, scale)
+            shrunk = next_ridge(effects, determined, noise, terms.size, scale)
             if np.all(np.abs(np.log(shrunk / old)) < RIDGE_SETTLED):
                 break
     constant = centre - float(system.means @ effects)
@@ -144,10 +131,11 @@ def one_thread() -> AbstractContextManager[object]:
     return limits
 
 
-def _per_order(shrunk: FloatArray, spread: FloatArray, size: IntArray, order: int) -> float:
-    """Return how many effects of an order the data determine: p - ridge * trace of the inverse over them."""
-    of = size == order + 1
-    return float(np.clip(of.sum() - shrunk[order] * spread[of].sum(), 1e-9, None))
+def determined_effects(ridge: FloatArray, spread: FloatArray, size: IntArray) -> FloatArray:
+    """Return how many effects of each order the data determine: their number - ridge * trace of their inverse."""
+    members = [size == order + 1 for order in range(len(ridge))]
+    counts = [of.sum() - shrink * spread[of].sum() for of, shrink in zip(members, ridge, strict=True)]
+    return np.asarray(np.maximum(counts, 1e-9))
 
 
 def next_ridge(effects: FloatArray, determined: FloatArray, noise: float, size: IntArray, scale: float) -> FloatArray:
@@ -218,8 +206,7 @@ class _Iterated:
         self.means = self.back @ weights / total
         self.right = self.back @ (weights * y)
         self.diagonal = self.back.power(2) @ weights - total * self.means**2
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PROBES, design.shape[1]))
-        self.signs = signs
+        self.signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PROBES, design.shape[1]))
         self.start: list[FloatArray | None] = [None] * (PROBES + 1)
 
     def solve(self, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -234,14 +221,14 @@ class _Iterated:
         matrix = LinearOperator((size, size), matvec=normal, dtype=float)
         safe = 1 / np.maximum(self.diagonal + ridge, 1e-300)
         jacobi = LinearOperator((size, size), matvec=lambda vector: safe * vector, dtype=float)
-        for place, right in enumerate([self.right, *self.signs]):
-            tight = 1e-8 if place == 0 else 1e-3
-            self.start[place], short = cg(
-                matrix, right, x0=self.start[place], rtol=tight, atol=0.0, maxiter=2_000, M=jacobi
+        for row, right in enumerate([self.right, *self.signs]):
+            tight = 1e-3 if row else 1e-8  # signs only estimate a trace
+            self.start[row], short = cg(
+                matrix, right, x0=self.start[row], rtol=tight, atol=0.0, maxiter=2_000, M=jacobi
             )
-            if short and place == 0:
+            if short and row == 0:
                 raise SolverError(f"conjugate gradients stopped short on {size:,} terms; give a larger ridge")
-        probes = np.array([sign * found for sign, found in zip(self.signs, self.start[1:], strict=True)])
+        probes = np.array([sign * column for sign, column in zip(self.signs, self.start[1:], strict=True)])
         return np.asarray(self.start[0]), np.asarray(probes.mean(axis=0))
 
     def misfit(self, effects: FloatArray) -> float:

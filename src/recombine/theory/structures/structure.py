@@ -15,33 +15,26 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Subset
-from recombine.errors import InputError
-from recombine.theory.structures.terms import terms_of
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
     from recombine.theory.structures.curve import Curve
     from recombine.theory.structures.monotone_bounds import MonotoneBounds
 
-#: Terms of conjunctions up to which a structure is tried unasked.
-MAX_TERMS_UNASKED = 20_000
 #: Sums this share of the seen range outside it still count as inside: they are sums of rounded effects.
 RANGE_SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class StructureData:
-    """Seen cells with their outcomes, as structures take them.
+    """Seen ``cells`` (N, C) with their outcomes ``y`` (N,), as structures take them.
 
     Attributes
     ----------
-    cells : int array of shape (N, C)
-    y : float array of shape (N,)
     weights : float array of shape (N,) or None
         One over the variance of each outcome, up to a common factor.
     counts : float array of shape (N,) or None
         Measurements behind each outcome, for structures of chances and counts; one each, if None.
-    symmetric : sequence of tuples of int
     sizes : tuple of int
         Levels of each factor; those of the cells, if empty.
     two_values : tuple of two floats or None
@@ -204,7 +197,6 @@ class Structure:
     needs_outcome: bool = True
     costly: bool = False
     min_cells: int = 1
-    max_terms_unasked: int = MAX_TERMS_UNASKED
     hit_rate: str | None = "structure"
     help: str = ""
 
@@ -220,30 +212,11 @@ class Structure:
 
     def obstacle(self, data: StructureData) -> str:
         """Say why these data cannot carry it; empty if they can."""
-        if self.order > data.factors:
-            return f"{self.name} need {self.order} factors and there are {data.factors}"
-        if self.order == 1:
-            return ""
-        try:
-            columns = terms_of(data.cells, self.order, symmetric=data.symmetric).columns
-        except InputError as error:
-            return str(error)
-        if columns > len(data.cells):
-            return f"{self.name} have {columns:,} terms, more than the {len(data.cells):,} cells"
         return ""
 
     def affordable(self, data: StructureData) -> bool:
         """Say whether to try it unasked."""
-        if self.order == 1:
-            return True
-        conjunctions = float(data.levels) ** self.order / (2.0 if self.order == 2 else 6.0)
-        if self.order >= data.factors or conjunctions > 8 * MAX_TERMS_UNASKED:
-            return False
-        try:
-            columns = terms_of(data.cells, self.order, symmetric=data.symmetric).columns
-        except InputError:
-            return False
-        return columns <= self.max_terms_unasked
+        return True
 
     def fit(self, data: StructureData) -> StructureFit:
         """Fit it to seen cells."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import MAX_ID, Subset
 from recombine.checks import reals, whole
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Share of the cells from which on a factor's commonest level is what the others depart from.
-COMMON = 0.5
+COMMON_SHARE = 0.5
 #: Cells, evenly spaced, in which the commonest level is looked for: any level may be the one others depart from.
-SAMPLED = 50_000
+CELLS_LOOKED_AT = 50_000
 #: Entries of the design matrix past which an order is refused: 12 bytes each, 3 GB.
 MAX_ENTRIES_OF_TERMS = 250_000_000
 
@@ -44,14 +44,10 @@ class Terms:
 
     Attributes
     ----------
-    sizes : tuple of int, (C,)
-        Levels of each factor.
     order : int
         Factors in the largest conjunctions: 1 main effects, 2 pairs, 3 triples.
     reference : int array of shape (C,)
         The level each factor's others depart from; -1 for none.
-    symmetric : tuple of tuples of int
-        Groups of factors that share their levels, as both genes of a pair do.
     keys : int array of shape (P,)
         Number of each column's conjunction, increasing.
     size : int array of shape (P,)
@@ -86,88 +82,45 @@ class Terms:
         codes = as_cells(cells, factors=len(self.sizes))
         return _entries(self, len(codes), _departures(self, codes))
 
-    def covers(self, cells: npt.ArrayLike) -> BoolArray:
-        """Say for each of ``cells`` (N, C) whether all its conjunctions occur in the seen ones.
 
-        Examples
-        --------
-        >>> terms_of([[0, 0], [0, 1], [1, 0]], order=2).covers([[0, 1], [1, 1]]).tolist()
-        [True, False]
-        """
-        codes = as_cells(cells, factors=len(self.sizes))
-        covered: BoolArray = np.ones(len(codes), dtype=bool)
-        for rows, keys in _conjunctions(self, _departures(self, codes)):
-            place = np.minimum(np.searchsorted(self.keys, keys), max(self.columns - 1, 0))
-            unknown = self.keys[place] != keys if self.columns else np.ones(keys.shape, dtype=bool)
-            covered[rows[unknown]] = False
-        return covered
-
-
-def terms_of(
-    cells: npt.ArrayLike,
-    order: int = 1,
-    *,
-    sizes: Sequence[int] | None = None,
-    reference: npt.ArrayLike | None = None,
-    symmetric: Sequence[Subset] = (),
-) -> Terms:
+def terms_of(cells: npt.ArrayLike, order: int = 1, *, symmetric: Sequence[Subset] = ()) -> Terms:
     """Return the terms of the seen ``cells`` (N, C) up to conjunctions of ``order`` factors.
-
-    Parameters
-    ----------
-    cells : int array of shape (N, C)
-    order : int
-    sizes : sequence of int, optional
-        Levels of each factor; from the cells, unless given.
-    reference : int array of shape (C,), optional
-        The level that the others depart from, -1 for none; the commonest, unless given.
-    symmetric : sequence of tuples of int
-        Groups of factors whose levels mean the same.
 
     Examples
     --------
     >>> wide = np.zeros((100, 40), dtype=int)
-    >>> wide[range(100), [place % 40 for place in range(100)]] = 1
+    >>> wide[range(100), [row % 40 for row in range(100)]] = 1
     >>> terms = terms_of(wide)
     >>> terms.columns, terms.matrix(wide).nnz
     (40, 100)
     """
-    return _found(as_cells(cells), order, sizes, reference, symmetric)[0]
+    return _seen_terms(as_cells(cells), order, symmetric)[0]
 
 
-def design_of(codes: IntArray, order: int, symmetric: Sequence[Subset], terms: Terms | None) -> tuple[Terms, csr_array]:
-    """Return the terms of the seen cells (N, C), those given if any, and the design (N, P), in one pass."""
-    if terms is not None:
-        return terms, terms.matrix(codes)
-    columns, departures = _found(codes, order, None, None, symmetric)
-    return columns, _entries(columns, len(codes), departures)
+def design_of(codes: IntArray, order: int, symmetric: Sequence[Subset]) -> tuple[Terms, csr_array]:
+    """Return the terms of the seen cells (N, C) and their design (N, P), in one pass."""
+    terms, departures = _seen_terms(codes, order, symmetric)
+    return terms, _entries(terms, len(codes), departures)
 
 
-def _found(
-    codes: IntArray,
-    order: int,
-    sizes: Sequence[int] | None,
-    reference: npt.ArrayLike | None,
-    symmetric: Sequence[Subset],
-) -> tuple[Terms, Departures]:
+def _seen_terms(codes: IntArray, order: int, symmetric: Sequence[Subset]) -> tuple[Terms, Departures]:
     if not len(codes):
         raise InputError("there are no seen cells; give at least one row")
-    count = tuple(int(top) + 1 for top in codes.max(axis=0)) if sizes is None else tuple(sizes)
+    sizes = (codes.max(axis=0) + 1).tolist()
     for group in symmetric:
-        count = tuple(max(count[one] for one in group) if place in group else n for place, n in enumerate(count))
+        largest = max(sizes[factor] for factor in group)
+        sizes = [largest if factor in group else size for factor, size in enumerate(sizes)]
     depth = whole(order, "order", at_most=codes.shape[1])
-    base = sum(count) + 2
+    base = sum(sizes) + 2
     if base**depth > MAX_ID:
-        raise InputError(f"{sum(count)} levels have too many conjunctions of {depth} factors; lower the order")
-    levels = _commonest(codes, count, symmetric, depth) if reference is None else np.asarray(reference, dtype=np.int64)
-    if levels.shape != (len(count),):
-        raise InputError(f"reference has shape {levels.shape}; give one level for each of {len(count)} factors")
-    bare = Terms(count, depth, levels, tuple(symmetric), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        raise InputError(f"{sum(sizes)} levels have too many conjunctions of {depth} factors; lower the order")
+    levels = _commonest(codes, sizes, symmetric, depth)
+    bare = Terms(tuple(sizes), depth, levels, tuple(symmetric), np.zeros(0, np.int64), np.zeros(0, np.int64))
     departures = _departures(bare, codes)
     _affordable(depth, departures)
     keys = np.unique(np.concatenate([_once(keys) for _, keys in _conjunctions(bare, departures)] or [bare.keys]))
     size = sum(((keys >= base**power).astype(np.int64) for power in range(depth)), np.zeros(len(keys), np.int64))
-    return Terms(count, depth, levels, tuple(symmetric), keys, size), departures
+    return replace(bare, keys=keys, size=size), departures
 
 
 def _once(keys: IntArray) -> IntArray:
@@ -179,15 +132,15 @@ def _once(keys: IntArray) -> IntArray:
 
 
 def _commonest(cells: IntArray, sizes: Sequence[int], symmetric: Sequence[Subset], order: int) -> IntArray:
-    """Return the commonest level of each factor; at order 1, -1 where less than a share COMMON of the cells has it."""
-    some = cells[:: max(1, len(cells) // SAMPLED)]
+    """Return the commonest level of each factor; at order 1, -1 where less than a COMMON_SHARE of the cells has it."""
+    some = cells[:: max(1, len(cells) // CELLS_LOOKED_AT)]
     counts = [np.bincount(some[:, factor], minlength=size).astype(float) for factor, size in enumerate(sizes)]
     for group in symmetric:
         pooled = sum((counts[factor] for factor in group), np.zeros(sizes[group[0]])) / len(group)
         for factor in group:
             counts[factor] = pooled
     levels = np.array([int(count.argmax()) for count in counts], dtype=np.int64)
-    common = np.array([count.max() >= COMMON * len(some) for count in counts])
+    common = np.array([count.max() >= COMMON_SHARE * len(some) for count in counts])
     return np.where(common | (order > 1), levels, -1)
 
 
@@ -208,6 +161,7 @@ def _departures(terms: Terms, codes: IntArray) -> Departures:
     counts = np.bincount(rows, minlength=len(codes))
     ends = np.cumsum(counts)
     departures = []
+    # Rows with equally many departures make one rectangular array, so that conjunctions are taken column by column.
     for number in np.flatnonzero(np.bincount(counts)):
         chosen = np.flatnonzero(counts == number)
         if number and len(chosen) == len(codes):
@@ -233,9 +187,9 @@ def _conjunctions(terms: Terms, departures: Departures) -> Iterator[tuple[IntArr
 def _entries(terms: Terms, cells: int, departures: Departures) -> csr_array:
     from scipy.sparse import coo_array
 
-    entries = [_matched(terms.keys, rows, keys) for rows, keys in _conjunctions(terms, departures)]
-    rows = np.concatenate([one for one, _ in entries] or [np.zeros(0, np.int64)])
-    columns = np.concatenate([one for _, one in entries] or [np.zeros(0, np.int64)])
+    none = np.zeros(0, np.int64)
+    entries = [_matched(terms.keys, rows, keys) for rows, keys in _conjunctions(terms, departures)] or [(none, none)]
+    rows, columns = (np.concatenate(indices) for indices in zip(*entries, strict=True))
     return coo_array((np.ones(len(rows)), (rows, columns)), shape=(cells, terms.columns)).tocsr()
 
 
@@ -246,12 +200,12 @@ def _matched(columns: IntArray, rows: IntArray, keys: IntArray) -> tuple[IntArra
     if columns[-1] < 4 * len(columns) + 1_000_000:  # a table is read faster than a sorted list is searched
         table = np.full(columns[-1] + 2, -1, dtype=np.int64)
         table[columns] = np.arange(len(columns))
-        place = table[np.minimum(keys, columns[-1] + 1)]
-        known = place >= 0
+        column = table[np.minimum(keys, columns[-1] + 1)]
+        matched = column >= 0
     else:
-        place = np.minimum(np.searchsorted(columns, keys), len(columns) - 1)
-        known = columns[place] == keys
-    return rows[known], place[known]
+        column = np.minimum(np.searchsorted(columns, keys), len(columns) - 1)
+        matched = columns[column] == keys
+    return rows[matched], column[matched]
 
 
 def _affordable(order: int, departures: Departures) -> None:
@@ -291,8 +245,6 @@ def as_outcomes(y: npt.ArrayLike, weights: npt.ArrayLike | None, cells: int) -> 
     if counted.shape != (cells,):
         raise InputError(f"weights have shape {counted.shape} but there are {cells} cells; give one per cell")
     if not np.all(counted > 0):
-        place = int(np.flatnonzero(counted <= 0)[0])
-        raise InputError(
-            f"weights[{place}] is {counted[place]:g}; give positive numbers, one for each of {cells} cells"
-        )
+        row = int(np.flatnonzero(counted <= 0)[0])
+        raise InputError(f"weights[{row}] is {counted[row]:g}; give positive numbers, one for each of {cells} cells")
     return values, counted / counted.mean()

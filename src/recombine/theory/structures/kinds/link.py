@@ -21,10 +21,20 @@ from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError, SolverError
-from recombine.theory.structures.curve import FLATTEST, Curve, Pieces, from_slopes, increasing, pieces_of, roughness
+from recombine.theory.structures.curve import (
+    MIN_SLOPE_SHARE,
+    Curve,
+    Pieces,
+    from_slopes,
+    increasing,
+    pieces_of,
+    roughness,
+)
+from recombine.theory.structures.kinds.sums import OfConjunctions
 from recombine.theory.structures.shrinkage import (
     DENSE_COLUMNS,
     MIN_RIDGE_SHARE,
+    determined_effects,
     factored,
     fit_design,
     inverted,
@@ -32,8 +42,8 @@ from recombine.theory.structures.shrinkage import (
     one_thread,
     solved,
 )
-from recombine.theory.structures.structure import Structure, StructureData, StructureFit
-from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows, terms_of
+from recombine.theory.structures.structure import StructureData, StructureFit
+from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,19 +53,19 @@ if TYPE_CHECKING:
     from recombine.theory.structures.monotone_bounds import MonotoneBounds
 
 #: Most rounds, and the relative change of the misfit at which they stop.
-MAX_ROUNDS_OF_LINK, LINK_SETTLED = 40, 1e-4
+MAX_ROUNDS_OF_LINK, LINK_SETTLED_SHARE = 40, 1e-4
 #: Knots of the curve, and cells for each.
 MAX_KNOTS_OF_LINK, CELLS_PER_KNOT = 40, 8
 #: Rounds in which the knots follow the hidden sums.
-MOVING = 6
-#: Cells, and cells for each term, of the part that a large table's fit starts from.
-FEWEST, PER_TERM = 20_000, 40
+ROUNDS_OF_MOVING_KNOTS = 6
+#: Cells, and cells for each term, of the sample that a large table's fit starts from.
+MIN_CELLS_OF_START, CELLS_PER_TERM = 20_000, 40
 #: Relative change of shrinkage and smoothing below which they are kept.
-STEADY = 0.01
+RIDGE_STEADY_SHARE = 0.01
 #: What an effect counts when noise is estimated: above one, so that few cells do not pass for noiseless ones.
-CAUTION = 1.4
+CELLS_PER_EFFECT = 1.4
 #: Shares of a step that are tried until one lowers the misfit.
-TRIED = (1.0, 0.5, 0.2, 0.05)
+STEP_SHARES = (1.0, 0.5, 0.2, 0.05)
 #: Terms under a curve up to which it is tried unasked: its fit takes their number cubed, forty times.
 MAX_TERMS_UNASKED_UNDER_CURVE = 1_200
 #: Seen cells up to which the linear programs of bounds take a second or two.
@@ -64,7 +74,7 @@ MAX_CELLS_FOR_BOUNDS = 250
 ORDERED_STANDARD_DEVIATIONS = 3.0
 
 
-class Link(Structure):
+class Link(OfConjunctions):
     """Effects of conjunctions up to ``order`` add on a hidden scale that one increasing curve takes to the outcome.
 
     Examples
@@ -75,6 +85,7 @@ class Link(Structure):
 
     costly = True
     min_cells = 2
+    max_terms = DENSE_COLUMNS
     max_terms_unasked = MAX_TERMS_UNASKED_UNDER_CURVE
 
     def __init__(self, order: int = 1) -> None:
@@ -92,18 +103,6 @@ class Link(Structure):
         """What effects do, and what curve and effects explain, before a share."""
         return f"{self.assumption}; {'the curve explains' if self.order == 1 else 'together they explain'}"
 
-    def obstacle(self, data: StructureData) -> str:
-        """Say that there are too many terms for a curve, or for the cells."""
-        if self.order > data.factors:
-            return super().obstacle(data)
-        try:
-            columns = terms_of(data.cells, self.order, symmetric=data.symmetric).columns
-        except InputError as error:
-            return str(error)
-        if columns > DENSE_COLUMNS:
-            return f"{self.name} has {columns:,} terms and at most {DENSE_COLUMNS:,} are fitted under a curve"
-        return super().obstacle(data)
-
     def affordable(self, data: StructureData) -> bool:
         """Say whether a curve takes no longer than the rest."""
         return data.levels <= self.max_terms_unasked if self.order == 1 else super().affordable(data)
@@ -119,10 +118,8 @@ class LinkFit(StructureFit):
 
     Attributes
     ----------
-    terms : Terms
     effects : float array of shape (P,)
         On the hidden scale, on which the sums of the seen cells have standard deviation one.
-    curve : Curve
     seen_range : tuple of two floats
         Smallest and largest hidden sum of a seen cell; the curve is known in between.
     ridge : float array of shape (order,)
@@ -133,7 +130,6 @@ class LinkFit(StructureFit):
         Variance of the outcomes about the fit, at mean weight.
     freedom : float
         Effective number of effects and of slopes of the curve.
-    rounds : int
     """
 
     terms: Terms
@@ -192,20 +188,10 @@ def fit_link(
     *,
     weights: npt.ArrayLike | None = None,
     symmetric: Sequence[Subset] = (),
-    terms: Terms | None = None,
 ) -> LinkFit:
-    """Fit effects that add up to ``order`` on a hidden scale, and the increasing curve from it to the outcome.
+    """Fit effects that add up to ``order`` on a hidden scale, and the increasing curve from it to outcomes ``y`` (N,).
 
-    Parameters
-    ----------
-    cells : int array of shape (N, C)
-    y : float array of shape (N,)
-    order : int
-    weights : float array of shape (N,), optional
-        One over the variance of each outcome, up to a common factor.
-    symmetric : sequence of tuples of int
-    terms : Terms, optional
-        Of the same cells, if they are there already.
+    ``cells`` (N, C) are those seen; ``weights`` (N,) are one over the variance of each outcome, up to a common factor.
 
     Examples
     --------
@@ -220,20 +206,20 @@ def fit_link(
     """
     codes = as_cells(cells)
     values, counted = as_outcomes(y, weights, len(codes))
-    columns, design = design_of(codes, order, symmetric, terms)
-    if columns.columns > DENSE_COLUMNS:
+    terms, design = design_of(codes, order, symmetric)
+    if terms.columns > DENSE_COLUMNS:
         raise InputError(
-            f"a link with {columns.columns:,} terms is too large; at most {DENSE_COLUMNS:,} are fitted: lower the order"
+            f"a link with {terms.columns:,} terms is too large; at most {DENSE_COLUMNS:,} are fitted: lower the order"
         )
-    if not columns.columns or np.ptp(values) == 0:
+    if not terms.columns or np.ptp(values) == 0:
         raise InputError("a link needs cells that differ and outcomes that differ; there are none")
-    few = max(FEWEST, PER_TERM * columns.columns)
+    few = max(MIN_CELLS_OF_START, CELLS_PER_TERM * terms.columns)
     with one_thread():
         start = None
-        if len(codes) > 3 * few:  # most of the way is gone on a part of the cells
+        if len(codes) > 3 * few:  # a sample of the cells goes nearly all the way, far faster
             rows = np.sort(np.random.default_rng(0).choice(len(codes), few, replace=False))
-            start = _Rounds(columns, design[rows], values[rows], counted[rows]).run()
-        return _Rounds(columns, design, values, counted, start).run()
+            start = _Rounds(terms, design[rows], values[rows], counted[rows]).run()
+        return _Rounds(terms, design, values, counted, start).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,12 +267,12 @@ class _Rounds:
             # Inverting takes most of a round, and all cells change little of what a part of them chose.
             self.choosing = done == 1 if self.begun else self.choosing
             before, tried = state.misfit, self._round(state, moving)
-            stands = tried is None or abs(before - tried.misfit) < LINK_SETTLED * before
+            stands = tried is None or abs(before - tried.misfit) < LINK_SETTLED_SHARE * before
             state = tried or state
             if stands and not moving:
                 break
             # Quantiles of the sums move with every step; knots that stand still let the last steps be small.
-            moving = moving and not stands and done < MOVING
+            moving = moving and not stands and done < ROUNDS_OF_MOVING_KNOTS
         seen = (float(state.sums.min()), float(state.sums.max()))
         return LinkFit(
             self.terms, state.effects, state.curve, seen, self.ridge, self.smoothing, self.noise, self.freedom, done
@@ -297,7 +283,7 @@ class _Rounds:
         move = self._step(state)
         knots = None if moving else state.knots
         bar = self._objective(state)
-        for share in TRIED:
+        for share in STEP_SHARES:
             tried = self._bent(state.effects + share * move, knots)
             if tried.objective < bar:
                 return tried
@@ -347,7 +333,7 @@ class _Rounds:
         matrix[size:, size:] += rough + 1e-9 * np.diag(matrix.diagonal()[size:] + scale)
         matrix[np.arange(size), np.arange(size)] += shrink + MIN_RIDGE_SHARE * scale
         down = self.back @ (slope * residuals) - shrink * state.effects
-        flat = size + 1 + np.flatnonzero(state.bent[1:] <= 2 * FLATTEST * state.bent[1:].mean())
+        flat = size + 1 + np.flatnonzero(state.bent[1:] <= 2 * MIN_SLOPE_SHARE * state.bent[1:].mean())
         matrix[flat, flat] += 1e9 * matrix.diagonal().max()  # slopes at their bound stay there
         lower = factored(matrix)
         move = solved(lower, np.concatenate([down, pieces.dot(residuals) - rough @ state.bent]))
@@ -362,24 +348,16 @@ class _Rounds:
     def _choose(self, state: _State, inverse: FloatArray, scale: float) -> None:
         """Set shrinkage and smoothing to the next round of their fixed point."""
         size, orders, spread = self.terms.columns, self.terms.size, inverse.diagonal()
-        determined = np.array(
-            [
-                max(
-                    float((orders == depth + 1).sum() - self.ridge[depth] * spread[:size][orders == depth + 1].sum()),
-                    1e-9,
-                )
-                for depth in range(self.terms.order)
-            ]
-        )
+        determined = determined_effects(self.ridge, spread[:size], orders)
         block = np.tril(inverse[size:, size:])
         block = block + np.tril(block, -1).T
         rough = roughness(state.knots)
         bends = max(len(state.knots) - 1 - self.smoothing * float((block * rough).sum()), 1e-9)
         self.freedom = float(determined.sum()) + 1.0 + bends
-        spare = len(self.y) - CAUTION * self.freedom
+        spare = len(self.y) - CELLS_PER_EFFECT * self.freedom
         self.noise = state.misfit / max(spare, 0.1 * len(self.y))
         before = np.append(self.ridge, self.smoothing)
         self.ridge = next_ridge(state.effects, determined, self.noise, orders, scale)
         power = max(float(state.bent @ rough @ state.bent), 1e-300)
         self.smoothing = float(np.clip(self.noise * bends / power, 1e-12 * len(self.y), 1e6 * len(self.y)))
-        self.choosing = bool(np.abs(np.log(np.append(self.ridge, self.smoothing) / before)).max() > STEADY)
+        self.choosing = bool(np.abs(np.log(np.append(self.ridge, self.smoothing) / before)).max() > RIDGE_STEADY_SHARE)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
-from recombine.theory.structures.by_likelihood import FitByLikelihood, likelihood_obstacle
+from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle
 from recombine.theory.structures.shrinkage import fit_terms
 from recombine.theory.structures.structure import Predicts, Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes

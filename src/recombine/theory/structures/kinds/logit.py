@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.checks import reals
 from recombine.errors import InputError
-from recombine.theory.structures.by_likelihood import FitByLikelihood, likelihood_obstacle
+from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 
 #: Measurements below this are rounding.

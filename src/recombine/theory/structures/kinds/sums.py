@@ -7,9 +7,13 @@ from dataclasses import dataclass
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, as_cells
+from recombine.errors import InputError
 from recombine.theory.structures.shrinkage import TermsFit, fit_terms
 from recombine.theory.structures.structure import Predicts, Structure, StructureData, StructureFit
+from recombine.theory.structures.terms import terms_of
 
+#: Terms of conjunctions up to which a structure is tried unasked.
+MAX_TERMS_UNASKED = 20_000
 #: Names of sums by order; others are called "order 4".
 NAMES = {1: "add", 2: "pairs", 3: "triples"}
 
@@ -27,7 +31,41 @@ class SumFit(StructureFit):
     latent = predict
 
 
-class Sum(Structure):
+class OfConjunctions(Structure):
+    """What structures of conjunctions of up to ``order`` factors share: how many terms they may have."""
+
+    max_terms: float = float("inf")
+    max_terms_unasked: int = MAX_TERMS_UNASKED
+
+    def obstacle(self, data: StructureData) -> str:
+        """Say that there are too few factors, or more terms than fit or than cells."""
+        if self.order > data.factors:
+            return f"{self.name} need {self.order} factors and there are {data.factors}"
+        if self.order == 1 and self.max_terms == float("inf"):
+            return ""
+        try:
+            columns = terms_of(data.cells, self.order, symmetric=data.symmetric).columns
+        except InputError as error:
+            return str(error)
+        if columns > self.max_terms:
+            return f"{self.name} has {columns:,} terms and at most {self.max_terms:,} are fitted under a curve"
+        if self.order > 1 and columns > len(data.cells):
+            return f"{self.name} have {columns:,} terms, more than the {len(data.cells):,} cells"
+        return ""
+
+    def affordable(self, data: StructureData) -> bool:
+        """Say whether to try it unasked."""
+        # The count of all conjunctions of levels is quick; it spares listing those of tables that are far too wide.
+        conjunctions = float(data.levels) ** self.order / (2.0 if self.order == 2 else 6.0)
+        if self.order >= data.factors or conjunctions > 8 * MAX_TERMS_UNASKED:
+            return False
+        try:
+            return terms_of(data.cells, self.order, symmetric=data.symmetric).columns <= self.max_terms_unasked
+        except InputError:
+            return False
+
+
+class Sum(OfConjunctions):
     """Effects of conjunctions of up to ``order`` factors add.
 
     Examples
@@ -51,6 +89,10 @@ class Sum(Structure):
             if order == 1
             else f"Every combination of up to {order} levels has an effect, and a combination of all is their sum."
         )
+
+    def affordable(self, data: StructureData) -> bool:
+        """Say that single factors always are, and conjunctions if they are few."""
+        return self.order == 1 or super().affordable(data)
 
     def fit(self, data: StructureData) -> TermsFit:
         """Fit shrunk effects by least squares."""

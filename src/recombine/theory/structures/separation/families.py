@@ -6,13 +6,17 @@ are, what a direction must not do to it, and what a sum of effects at infinity m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.checks import check_bounds, whole
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import distinct
+from recombine.checks import check_bounds, reals, whole
 from recombine.errors import InputError
 from recombine.registry import Registry
 
@@ -60,32 +64,39 @@ class Family:
         A seen cell with no more possible classes than this is fitted perfectly.
     limits : tuple of two Limit
         What sums at minus and plus infinity mean; of no use where classes have sums of their own.
-    takes_offsets, splits_by_offset : bool
-        Whether known parts of the sums may be given, and whether a cell then has one row per distinct offset.
     """
 
     name: str
     per_class = False
     classes_left = 1
     limits = (Limit.ZERO, Limit.ONE)
-    takes_offsets = True
-    splits_by_offset = False
 
     def count_classes(self, y: FloatArray, classes: int | None) -> int:
         """Return the number of classes that outcomes (N,) have, or say which outcome does not fit."""
         raise NotImplementedError
 
+    def _checked_classes(self, y: FloatArray, number: int, wanted: str) -> int:
+        """Return ``number``, or refuse outcomes (N,) that are no whole numbers below it."""
+        wrong = np.flatnonzero((y != np.rint(y)) | (y < 0) | (y >= number))
+        if len(wrong):
+            raise InputError(f"y[{wrong[0]}] is {y[wrong[0]]:g}; for {self.name} give {wanted}")
+        return number
+
     def gather(
-        self, where: IntArray, y: FloatArray, weights: FloatArray, shifts: FloatArray, shape: tuple[int, int]
+        self, cell_of: IntArray, y: FloatArray, weights: FloatArray, shape: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return totals (n, K) = ``shape`` and exposure (n,) of the cells ``where`` (N,) of rows with offsets (N,)."""
+        """Return totals (n, K) = ``shape`` and exposure (n,) of cells, from outcomes and weights (N,) of rows."""
         cells, classes = shape
-        counts = np.bincount(where * classes + y.astype(np.int64), weights, cells * classes)
+        counts = np.bincount(cell_of * classes + y.astype(np.int64), weights, cells * classes)
         totals: FloatArray = counts.astype(float).reshape(shape)
         return totals, totals.sum(axis=1)
 
     def constraints(self, rows: csr_array, seen: BoolArray) -> Constraints:
-        """Return what directions must not do, from the rows (n, F) of cells and which classes were seen (n, K)."""
+        """Say along which directions the likelihood does not fall: no product with tied rows, none below 0 with loose.
+
+        From the rows (n, F) of cells and which classes were seen in them (n, K); where every class has sums of its own,
+        directions have an entry for each value and class, F * K.
+        """
         raise NotImplementedError
 
     def observed(self, totals: FloatArray) -> FloatArray:
@@ -133,10 +144,9 @@ class _Logit(Family):
     """Chances of 0/1 outcomes; the only sum is that of class 1."""
 
     name = "logit"
-    splits_by_offset = True
 
     def count_classes(self, y: FloatArray, classes: int | None) -> int:
-        return _checked_classes(y, 2, f"for {self.name} give 0 or 1")
+        return self._checked_classes(y, 2, "0 or 1")
 
     def constraints(self, rows: csr_array, seen: BoolArray) -> Constraints:
         # Cells with successes only must not lose, those with failures only not gain, those with both must stay.
@@ -162,7 +172,7 @@ class _Logit(Family):
         return [(np.array([float(values * (1 - values))]), 0)]
 
     def fitted(self, sums: FloatArray, support: BoolArray) -> FloatArray:
-        return softmax_chances(np.hstack([np.zeros_like(sums), sums]), support)
+        return _softmax_chances(np.hstack([np.zeros_like(sums), sums]), support)
 
 
 class _Softmax(Family):
@@ -170,11 +180,10 @@ class _Softmax(Family):
 
     name = "softmax"
     per_class = True
-    takes_offsets = False
 
     def count_classes(self, y: FloatArray, classes: int | None) -> int:
         number = whole(classes or max(int(y.max(initial=0)) + 1, 2), "classes", at_least=2)
-        return _checked_classes(y, number, f"for {self.name} give classes coded from 0 to {number - 1}")
+        return self._checked_classes(y, number, f"whole numbers below {number}")
 
     def constraints(self, rows: csr_array, seen: BoolArray) -> Constraints:
         # Classes that a cell lacks must not gain on those it has, and these must stay with each other.
@@ -182,13 +191,13 @@ class _Softmax(Family):
         ids = rows.indices.reshape(rows.shape[0], -1).astype(np.int64)
         base = seen.argmax(axis=1)
         cell, against = np.nonzero(np.arange(classes)[None, :] != base[:, None])
-        wide = differences(ids[cell], base[cell], against, classes, rows.shape[1] * classes)
+        wide = _differences(ids[cell], base[cell], against, classes, rows.shape[1] * classes)
         observed = seen[cell, against]
         loose = np.flatnonzero(~observed)
         return csr_array(wide[loose]), csr_array(wide[np.flatnonzero(observed)]), cell[loose], against[loose]
 
     def means(self, sums: FloatArray, support: BoolArray) -> FloatArray:
-        return softmax_chances(sums, support)
+        return _softmax_chances(sums, support)
 
     def value(self, sums: FloatArray, totals: FloatArray, exposure: FloatArray, support: BoolArray) -> float:
         masked = np.where(support, sums, -np.inf)
@@ -216,10 +225,10 @@ class _Log(Family):
         return 1
 
     def gather(
-        self, where: IntArray, y: FloatArray, weights: FloatArray, shifts: FloatArray, shape: tuple[int, int]
+        self, cell_of: IntArray, y: FloatArray, weights: FloatArray, shape: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
-        totals: FloatArray = np.bincount(where, weights * y, shape[0]).astype(float)[:, None]
-        return totals, np.bincount(where, weights * np.exp(shifts), shape[0]).astype(float)
+        totals: FloatArray = np.bincount(cell_of, weights * y, shape[0]).astype(float)[:, None]
+        return totals, np.bincount(cell_of, weights, shape[0]).astype(float)
 
     def constraints(self, rows: csr_array, seen: BoolArray) -> Constraints:
         # The mean of an empty cell must not grow, and the others must stay.
@@ -260,7 +269,64 @@ class _Log(Family):
 FAMILIES: Registry[Family] = Registry("family", [_Logit(), _Softmax(), _Log()])
 
 
-def softmax_chances(sums: FloatArray, allowed: BoolArray) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What was observed in each seen cell.
+
+    Attributes
+    ----------
+    family : Family
+    cells : IntArray, (N, C)
+    totals : FloatArray, (N, K)
+        Observations of each class (two for logit: 0 and 1); for log one column, the sum of the counts.
+    exposure : FloatArray, (N,)
+        How many observations were made.
+    """
+
+    family: Family
+    cells: IntArray
+    totals: FloatArray
+    exposure: FloatArray
+
+    __repr__ = brief_repr
+
+    @property
+    def classes(self) -> int:
+        """Number of classes K; 1 for counts."""
+        return int(self.totals.shape[1])
+
+
+def gather_outcomes(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    family: str = "logit",
+    *,
+    classes: int | None = None,
+    weights: npt.ArrayLike | None = None,
+) -> Outcomes:
+    """Check rows of cells (N, C) with outcomes (N,) and add up those of one cell; see `existence` for the arguments.
+
+    Examples
+    --------
+    >>> outcomes = gather_outcomes([[0, 0], [0, 0], [1, 0]], [1, 0, 1], weights=[3, 1, 2])
+    >>> outcomes.cells.tolist(), outcomes.totals.tolist()
+    ([[0, 0], [1, 0]], [[1.0, 3.0], [0.0, 2.0]])
+    """
+    kind, codes, values = FAMILIES[family], as_cells(cells), reals(y, "y")
+    counted = np.ones(len(codes)) if weights is None else check_bounds(reals(weights, "weights"), "weights", at_least=0)
+    for name, array in (("y", values), ("weights", counted)):
+        if array.shape != (len(codes),):
+            raise InputError(f"{name} has shape {array.shape} but there are {len(codes)} cells; give one per row")
+    width = kind.count_classes(values, classes)
+    used = counted > 0
+    if not used.any():
+        raise InputError("no row has a positive weight; give at least one observation")
+    rows, cell_of = distinct(codes[used])
+    totals, exposure = kind.gather(cell_of, values[used], counted[used], (len(rows), width))
+    return Outcomes(kind, rows, totals, exposure)
+
+
+def _softmax_chances(sums: FloatArray, allowed: BoolArray) -> FloatArray:
     """Return softmax of sums (n, K) over the allowed classes; a row with none is all zero."""
     masked = np.where(allowed, sums, -np.inf)
     top = masked.max(axis=1, keepdims=True, initial=-LARGEST_SUM)
@@ -268,14 +334,8 @@ def softmax_chances(sums: FloatArray, allowed: BoolArray) -> FloatArray:
     return np.asarray(exponentials / np.maximum(exponentials.sum(axis=1, keepdims=True), 1e-300))
 
 
-def differences(ids: IntArray, plus: IntArray, minus: IntArray, classes: int, width: int) -> csr_array:
-    """Return the rows of class ``plus`` (N,) against class ``minus`` (N,) in cells with value numbers ``ids`` (N, S).
-
-    Examples
-    --------
-    >>> differences(np.array([[0, 1]]), np.array([2]), np.array([0]), 3, 6).toarray().tolist()
-    [[-1, 0, 1, -1, 0, 1]]
-    """
+def _differences(ids: IntArray, plus: IntArray, minus: IntArray, classes: int, width: int) -> csr_array:
+    """Return the rows of classes ``plus`` (N,) against ``minus`` (N,) in cells with value numbers ``ids`` (N, S)."""
     columns = np.hstack([ids * classes + plus[:, None], ids * classes + minus[:, None]])
     data = np.hstack([np.ones_like(ids, dtype=np.int64), -np.ones_like(ids, dtype=np.int64)])
     rows = np.repeat(np.arange(len(ids)), columns.shape[1])
@@ -289,11 +349,3 @@ def _signed(rows: csr_array, sign: IntArray, tied: BoolArray, ruled: IntArray) -
     loose = np.flatnonzero(~tied)
     signed = csr_array(rows[loose].multiply(sign[loose][:, None]))
     return signed.astype(np.int64), csr_array(rows[np.flatnonzero(tied)]), loose, ruled[loose]
-
-
-def _checked_classes(y: FloatArray, number: int, wanted: str) -> int:
-    """Return ``number``, or refuse outcomes (N,) that are no whole numbers below it."""
-    wrong = np.flatnonzero((y != np.rint(y)) | (y < 0) | (y >= number))
-    if len(wrong):
-        raise InputError(f"y[{wrong[0]}] is {y[wrong[0]]:g}; {wanted}")
-    return number

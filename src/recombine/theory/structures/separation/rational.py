@@ -16,12 +16,12 @@ from recombine.cells.arrays import FloatArray, IntArray
 Row = dict[int, int]
 
 #: Products below this fit int64 with room for sums.
-SAFE = 2**62
-#: Numbers this close to fractions with one of these denominators are taken for them, others for multiples of 1 / FINE;
-#: exact checks follow.
-CLOSE = 1e-6
+MAX_SAFE_INTEGER = 2**62
+#: Numbers this close to fractions with one of these denominators are taken for them, others for multiples of one over
+#: the last; exact checks follow.
+FRACTION_TOLERANCE = 1e-6
 DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
-FINE = 2**30
+FINEST_DENOMINATOR = 2**30
 
 
 class Echelon:
@@ -41,13 +41,11 @@ class Echelon:
     (2, [[-2], [2], [1]])
     """
 
-    def __init__(self, rows: Iterable[Row], columns: int, enough: int | None = None) -> None:
+    def __init__(self, rows: Iterable[Row], columns: int) -> None:
         self.columns = columns
         self._rows: dict[int, Row] = {}
         self._order: dict[int, int] = {}
         for row in rows:
-            if enough is not None and len(self._rows) >= enough:
-                break
             self._add(dict(row))
 
     @property
@@ -85,7 +83,7 @@ class Echelon:
     def near(self, guess: FloatArray) -> list[int]:
         """Return a whole vector orthogonal to all rows: near a multiple of ``guess`` (W,), if that nearly is one."""
         free = self.free()
-        chosen = rounded(guess[free]) or [round(float(number) * FINE) for number in guess[free]]
+        chosen = rounded(guess[free]) or [round(float(number) * FINEST_DENOMINATOR) for number in guess[free]]
         return self.complete(dict(zip(free, chosen, strict=True)))
 
     def null_basis(self) -> npt.NDArray[np.object_]:
@@ -133,7 +131,8 @@ def rounded(guess: FloatArray) -> list[int] | None:
     """
     for multiplier in DENOMINATORS:
         multiple = np.rint(guess * multiplier)
-        if np.abs(multiple - guess * multiplier).max(initial=0.0) < CLOSE and np.abs(multiple).max(initial=0.0) < 2**40:
+        rounding = np.abs(multiple - guess * multiplier).max(initial=0.0)
+        if rounding < FRACTION_TOLERANCE and np.abs(multiple).max(initial=0.0) < 2**40:
             return [int(number) for number in multiple]
     return None
 
@@ -158,7 +157,7 @@ def exact_product(matrix: csr_array, vector: Sequence[int] | npt.NDArray[np.obje
     array = np.array(vector, dtype=object)
     largest = max((abs(number) for number in array.reshape(-1)), default=0)
     width = int(abs(matrix).sum(axis=1).max()) if matrix.shape[0] else 0
-    if largest * width < SAFE:
+    if largest * width < MAX_SAFE_INTEGER:
         return np.asarray(matrix @ array.astype(np.int64)).astype(object)
     return np.asarray(matrix.toarray().astype(object) @ array)
 

@@ -25,7 +25,7 @@ from recombine.theory.structures.separation.rational import Echelon, Row, exact_
 Whole = npt.NDArray[np.object_]
 
 #: Entries of a linear programme's solution below this are zero in the proposal that is then checked exactly.
-SMALL = 1e-7
+PROGRAMME_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,25 +53,12 @@ class Recession:
 def recession(loose: csr_array, tied: csr_array) -> Recession:
     """Say which loose rows (m, W) a direction can make positive while none is negative and tied rows (b, W) are zero.
 
-    Parameters
-    ----------
-    loose, tied : sparse arrays of int, (m, W) and (b, W)
-
-    Returns
-    -------
-    Recession
-
-    Raises
-    ------
-    SolverError
-        If what floating point proposed could not be proven exactly.
-
     Examples
     --------
     Successes at x = 0 and 1, failures at -1: x separates them, up to the success at 0.
 
-    >>> found = recession(csr_array([[1, 0], [1, 1], [-1, 1]]), csr_array((0, 2), dtype=int))
-    >>> found.strict.tolist(), found.direction.tolist()
+    >>> proven = recession(csr_array([[1, 0], [1, 1], [-1, 1]]), csr_array((0, 2), dtype=int))
+    >>> proven.strict.tolist(), proven.direction.tolist()
     ([True, True, True], [1, 2])
     >>> recession(csr_array([[1], [-1]]), csr_array((0, 1), dtype=int)).weights.tolist()
     [1, 1]
@@ -230,14 +217,14 @@ def forced(strict: Whole, rising: Whole) -> bool | None:
 
 def _escapes(strict: Whole, rising: Whole, guess: FloatArray) -> bool:
     """Say whether a direction near ``guess`` is positive on strict rows and not on rising ones, exactly."""
-    touching = np.flatnonzero(rising.astype(float) @ guess > -SMALL)
+    touching = np.flatnonzero(rising.astype(float) @ guess > -PROGRAMME_TOLERANCE)
     vector = np.array(Echelon(_dense_rows(rising[touching]), len(guess)).near(guess), dtype=object)
     return bool((strict @ vector > 0).all() and (rising @ vector <= 0).all())
 
 
 def _balances(strict: Whole, rising: Whole, guess: FloatArray) -> bool:
     """Say whether weights near ``guess`` prove that a rising value is forced, exactly."""
-    used = np.flatnonzero(guess > SMALL)
+    used = np.flatnonzero(guess > PROGRAMME_TOLERANCE)
     system = np.vstack([strict, -rising])[used].T
     weights = np.array(Echelon(_dense_rows(system), len(used)).near(guess[used]), dtype=object)
     on_strict = weights[used < len(strict)]
