@@ -118,14 +118,7 @@ def speed_ratios(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = T
 def unseen_and_seen(
     seen: npt.ArrayLike, levels: tuple[int, ...], *, border: bool = True
 ) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the unseen and of the seen cells, without the border of the grid if asked and possible.
-
-    Examples
-    --------
-    >>> unseen, seen = unseen_and_seen(np.arange(9).reshape(3, 3) > 0, (3, 3))
-    >>> int(unseen.sum()), int(seen.sum())
-    (1, 8)
-    """
+    """Return masks of the unseen and of the seen cells, without the border of the grid if asked and possible."""
     mask = as_seen(seen, levels)
     inner = np.zeros(levels, dtype=bool)
     inner[tuple(slice(1, -1) for _ in levels)] = True

@@ -179,7 +179,6 @@ def as_seen(seen: npt.ArrayLike, levels: Sequence[int], *, both: bool = True) ->
     Parameters
     ----------
     seen : array of bool, or of 0 and 1
-    levels : sequence of int
     both : bool
         Whether there must be seen and unseen cells.
 
@@ -209,13 +208,7 @@ def as_seen(seen: npt.ArrayLike, levels: Sequence[int], *, both: bool = True) ->
 
 
 def shared_factors(cells: IntArray) -> IntArray:
-    """Return on how many factors each pair of ``cells`` (P, C) agrees, (P, P).
-
-    Examples
-    --------
-    >>> shared_factors(np.array([[0, 0], [0, 1], [1, 0]])).tolist()
-    [[2, 1, 1], [1, 2, 0], [1, 0, 2]]
-    """
+    """Return on how many factors each pair of ``cells`` (P, C) agrees, (P, P)."""
     total: IntArray = np.zeros((len(cells), len(cells)), dtype=np.int64)
     for column in cells.T:
         total += column[:, None] == column

@@ -107,12 +107,6 @@ def _paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArr
     seen : bool array of shape (P,)
     rows : int array of shape (R,)
         Which cells to paste; a seen cell is left out of its own means.
-
-    Examples
-    --------
-    >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> _paste_weights(cells, np.array([True, True, True, False]), np.array([3])).tolist()
-    [[0.0, 1.0, 1.0, 0.0]]
     """
     weights = np.zeros((len(rows), len(cells)))
     distinct_cells = rows[:, None] != np.arange(len(cells))

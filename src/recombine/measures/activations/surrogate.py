@@ -43,13 +43,7 @@ class Surrogate:
 
 
 def _binary_kernel(factors: int) -> OverlapKernel:
-    """Return the kernel that counts shared levels.
-
-    Examples
-    --------
-    >>> _binary_kernel(2)([[0, 0]], [[0, 0], [0, 1], [1, 1]]).tolist()
-    [[2.0, 1.0, 0.0]]
-    """
+    """Return the kernel that counts shared levels."""
     return OverlapKernel.from_values(np.arange(factors + 1.0))
 
 
@@ -84,12 +78,6 @@ def additive_weights(cells: IntArray, seen: BoolArray) -> FloatArray:
     """Return the weight (P, S) of each seen cell's output in the additive prediction at each cell.
 
     Least squares on indicators of levels, the solution of smallest norm; the same as regression with `_binary_kernel`.
-
-    Examples
-    --------
-    >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> additive_weights(cells, np.array([True, True, True, False]))[3].round(9).tolist()
-    [-1.0, 1.0, 1.0]
     """
     indicators = np.concatenate([column[:, None] == np.arange(column.max() + 1) for column in cells.T], axis=1)
     design = indicators.astype(float)

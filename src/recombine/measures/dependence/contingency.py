@@ -32,7 +32,6 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     values : array of shape (N,)
     name : str
         What messages call the column.
-    bins : int
 
     Returns
     -------
@@ -105,13 +104,7 @@ def bin_edges(values: FloatArray, bins: int) -> FloatArray:
 
 
 def _bin_codes(values: FloatArray, points: FloatArray) -> IntArray:
-    """Return the bin of each of ``values`` (N,): how many of ``points`` lie below it.
-
-    Examples
-    --------
-    >>> _bin_codes(np.array([1.0, 2.5, 4.0]), np.array([2.5])).tolist()
-    [0, 0, 1]
-    """
+    """Return the bin of each of ``values`` (N,): how many of ``points`` lie below it."""
     return np.searchsorted(points, values, side="left").astype(np.int64)
 
 

@@ -41,7 +41,6 @@ class Independence:
         H(prediction | given) in bits (plug-in): what the given factor leaves open.
     freedom : int
         Degrees of freedom: the sum over strata of (predictions - 1)(levels - 1).
-    rows : int
     levels : tuple of int
         Different values of prediction, factor and given.
     varied : float
@@ -158,15 +157,8 @@ def independence_test(
         into ``bins`` bins, and the result says so. Without ``given``, all rows are one stratum.
     counts : array of int, shape (N,), optional
         How many rows each entry stands for, for data that are grouped already.
-    permutations : int
-    seed : int or numpy Generator
     corrected : bool
         Use the Miller-Madow correction, in the estimate and in its null.
-    bins : int
-
-    Returns
-    -------
-    Independence
 
     Notes
     -----
@@ -198,14 +190,7 @@ def independence_of(
     corrected: bool = True,
     notes: tuple[str, ...] = (),
 ) -> Independence:
-    """Run `independence_test` on counts.
-
-    Examples
-    --------
-    >>> table = Contingency.of([0, 1], [0, 1], [0, 0], counts=[10, 10])
-    >>> independence_of(table, 99, np.random.default_rng(0)).p_value
-    0.01
-    """
+    """Run `independence_test` on counts."""
     estimate = information_of(table, corrected=corrected)
     total, occupied = null_sums(table, permutations, generator)
     free = changeable_entries(table)

@@ -28,23 +28,10 @@ def null_sums(table: Contingency, permutations: int, generator: Generator) -> tu
     Entries of strata in which prediction or factor is constant do not change, so they are left out: take them from
     the table itself.
 
-    Parameters
-    ----------
-    table : Contingency
-    permutations : int
-    generator : numpy Generator
-
     Returns
     -------
     total : float array of shape (permutations,)
     occupied : int array of shape (permutations,)
-
-    Examples
-    --------
-    >>> table = Contingency.of([0, 1], [0, 1], [0, 0])
-    >>> total, occupied = null_sums(table, 3, np.random.default_rng(0))
-    >>> total.tolist(), occupied.tolist()
-    ([0.0, 0.0, 0.0], [2, 2, 2])
     """
     free = table.freedom > 0
     sparse = free & (DRAW_COST * table.freedom > table.sizes + STRATUM_COST)
@@ -58,13 +45,7 @@ def null_sums(table: Contingency, permutations: int, generator: Generator) -> tu
 
 
 def changeable_entries(table: Contingency) -> BoolArray:
-    """Say which entries of the table a shuffle can change, shape (M,).
-
-    Examples
-    --------
-    >>> changeable_entries(Contingency.of([0, 1, 0], [0, 1, 0], [0, 0, 1])).tolist()
-    [True, True, False]
-    """
+    """Say which entries of the table a shuffle can change, shape (M,)."""
     free: BoolArray = table.freedom > 0
     return free[table.stratum]
 

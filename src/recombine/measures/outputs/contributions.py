@@ -79,7 +79,6 @@ class ItemCurve:
 
     Attributes
     ----------
-    factor : int
     levels : int array of shape (M,)
         The items that unseen cells have, sorted.
     values : float array of shape (..., M)
@@ -143,13 +142,7 @@ def _curve(factor: int, unseen: IntArray, contributions: Contributions) -> ItemC
 
 
 def kind_of(subset: Subset, context: int, rules: Sequence[int] = (0, 1)) -> str:
-    """Return what the conjunction of these factors does in a context; ``rules`` says which feature a context asks for.
-
-    Examples
-    --------
-    >>> kind_of((0, 1), 0), kind_of((0, 1), 1), kind_of((1, 2), 0), kind_of((0, 1, 2), 1)
-    ('right', 'wrong', 'sensory', 'memorized')
-    """
+    """Return what the conjunction of these factors does in a context; ``rules`` says which feature it asks for."""
     if len(subset) == 3:
         return "memorized"
     if 0 not in subset:

@@ -88,10 +88,6 @@ def decompose_error(
     marginals : array-like (T, F)
         Mean seen outcome of each factor's level, less the mean outcome.
 
-    Returns
-    -------
-    ErrorParts
-
     Examples
     --------
     A factor without effect whose marginal misleads by 1, half of which is taken over:

@@ -120,10 +120,6 @@ def sensitivity(
         Length of the step, as a share of the standard deviation of the inputs. Larger for models in single precision
         (1e-2).
 
-    Returns
-    -------
-    Sensitivity
-
     Examples
     --------
     >>> weights = np.array([2.0, 0.0, -1.0])
@@ -195,7 +191,6 @@ def torch_sensitivity(
         whole Jacobian, sqrt(sum over units), estimated from random projections.
     projections : int
         More of them make the norms of inner layers more precise; the error falls as one over the square root.
-    seed : int
 
     Returns
     -------

@@ -25,7 +25,6 @@ def by_differences(function: Function, slot: int, components: Sequence[FloatArra
     ----------
     function : callable
         K arrays (..., M_k) -> array (..., N), acting on the last axis.
-    slot : int
     components : sequence of K arrays (..., M_k)
 
     Returns
@@ -59,7 +58,6 @@ def by_autodiff(function: Function, slot: int, components: Sequence[FloatArray])
     ----------
     function : callable
         K float64 tensors (..., M_k) -> tensor (..., N), acting on the last axis.
-    slot : int
     components : sequence of K arrays (..., M_k)
 
     Returns

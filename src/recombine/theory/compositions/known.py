@@ -222,7 +222,6 @@ def occlude(kind: str = "hard", *, gain: float = 1.0) -> Occlude:
     ----------
     kind : {"hard", "soft"}
         Soft: a s(q) + b s(-q) with q the channel sum of the front and s the logistic function of ``gain`` times it.
-    gain : float
 
     Examples
     --------

@@ -77,7 +77,6 @@ def gradient_flow(tasks: Tasks, start: Weights, *, tolerance: float = 1e-13, pre
     ----------
     tasks : sequence of (X (n_o, D), y (n_o,))
         One per output.
-    start : Weights
     tolerance : float
         Largest deviation from a target to stop at.
     precision : float

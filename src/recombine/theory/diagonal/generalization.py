@@ -41,7 +41,6 @@ class Prediction:
 
     Attributes
     ----------
-    method : str
     test_loss : float
         Mean squared error on new samples; `predict` says on which.
     interpolator : Interpolator
@@ -108,7 +107,6 @@ def predict(
     noise : float
         Standard deviation of what is added to the teacher's labels: drawn with ``seed`` for the samples unless there
         are targets, and as expected for new inputs.
-    seed : int
     method : {"stl", "stl probe", "pt+ft", "pt+ft probe", "mtl"}
         Single-task learning, pretraining and finetuning, or multi-task learning; "probe" trains readouts only. For
         "mtl" this is the limit of vanishing weight decay with the auxiliary task solved; training from small weights
@@ -185,7 +183,6 @@ def predict_curve(
         Numbers of rows to use, all of them if not given.
     scalings : sequence of float
         What hidden weights are multiplied by; readouts are set to ``gamma`` times it, as in the paper.
-    gamma : float
     **about
         Other arguments of `predict`.
 

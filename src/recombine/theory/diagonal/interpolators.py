@@ -39,7 +39,6 @@ class Interpolator:
         Largest deviation from a target, relative to the largest target.
     steps : int
         Of the solver; 1 for a closed form.
-    route : str
     """
 
     value: FloatArray
@@ -59,7 +58,6 @@ def least_potential(X: npt.ArrayLike, y: npt.ArrayLike, potential: Potential) ->
     X : array (n, D)
         Rows that are linearly independent, so n is at most D.
     y : array (n,)
-    potential : Potential
 
     Examples
     --------

@@ -162,12 +162,7 @@ def context_kernel(
 
 
 def check_norm(norm: str) -> None:
-    """Refuse a norm that is not one of `NORMS`.
-
-    Examples
-    --------
-    >>> check_norm("zeta")
-    """
+    """Refuse a norm that is not one of `NORMS`."""
     if norm not in NORMS:
         raise InputError(f"norm {norm!r} is not known;{near_miss(norm, NORMS)} Norms: {listing(NORMS)}")
 
@@ -187,13 +182,7 @@ def _by_unit(norm: str, units: int, contexts: int) -> Gating:
 
 
 def _published_groups(units: int, contexts: int) -> IntArray:
-    """Return the groups that a column-major reshape makes of rows ordered unit by unit: r mod H, across units.
-
-    Examples
-    --------
-    >>> _published_groups(units=3, contexts=2).tolist()
-    [0, 1, 2, 0, 1, 2]
-    """
+    """Return the groups that a column-major reshape makes of rows ordered unit by unit: r mod H, across units."""
     return np.arange(units * contexts) % units
 
 
@@ -210,11 +199,6 @@ def published_transform(units: int, contexts: int, *, groups: bool = True, coeff
     Meant is zeta' = C zeta_hc - S_h + (sum_h S_h) / sqrt(H), S_h = sum_c zeta_hc, whose squared norm times C^(H-3) is
     the sum of |beta_c|^2. Theirs has the groups of `_published_groups` and the coefficient 1 / (H C) in place of
     1 / sqrt(H); either can be put right.
-
-    Examples
-    --------
-    >>> np.linalg.matrix_rank(published_transform(3, 2))
-    np.int64(4)
     """
     size = units * contexts
     group = _published_groups(units, contexts) if groups else np.repeat(np.arange(units), contexts)
@@ -247,15 +231,7 @@ def context_indicators(ids: IntArray, contexts: int) -> FloatArray:
 
 
 def as_ids(ids: npt.ArrayLike, contexts: int) -> IntArray:
-    """Return contexts as integers of shape (n, H), or say what is wrong with them.
-
-    Examples
-    --------
-    >>> as_ids([[0, 2]], contexts=2)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: context 2 of unit 1 is not from 0 to 1; say how many contexts a unit has
-    """
+    """Return contexts as integers of shape (n, H), or say what is wrong with them."""
     contexts = whole(contexts, "contexts")
     try:
         rows = np.asarray(ids)
@@ -277,15 +253,7 @@ def as_ids(ids: npt.ArrayLike, contexts: int) -> IntArray:
 def as_problem(
     X: npt.ArrayLike, y: npt.ArrayLike, ids: npt.ArrayLike, contexts: int
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return inputs (n, d), signs (n,) and contexts (n, H) as arrays, or say what is wrong with them.
-
-    Examples
-    --------
-    >>> as_problem([[1.0], [2.0]], [1, -1], [[0]], contexts=1)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: 2 inputs, 2 labels and 1 contexts; give as many of each
-    """
+    """Return inputs (n, d), signs (n,) and contexts (n, H) as arrays, or say what is wrong with them."""
     points, rows, signs = as_points(X), as_ids(ids, contexts), as_signs(y)
     if not len(points) == len(signs) == len(rows) or not len(points):
         raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")

@@ -117,10 +117,6 @@ def flow(
         Rescaled times to return, from 0 up. The flow ends early, and its last time says when, where the margin has
         become so large that floating point numbers cannot tell support vectors apart.
 
-    Returns
-    -------
-    Flow
-
     Examples
     --------
     >>> X = np.array([[1.0, 1.0], [-1.0, 1.0]])

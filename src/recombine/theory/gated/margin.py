@@ -66,7 +66,6 @@ class GatedMargin:
         Lower and upper bound on the sum of group norms (plus the price of violations where C is finite).
     steps : int
         Support vector machines that were solved.
-    route : str
     """
 
     gating: Gating
@@ -151,10 +150,6 @@ def largest_margin(
         inputs), a gap of up to 1e-6 is accepted, and of 1e-4 where there is one group; the answer always has its own.
     max_steps : int
         Steps after which it gives up.
-
-    Returns
-    -------
-    GatedMargin
 
     Raises
     ------

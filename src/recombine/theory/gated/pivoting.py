@@ -31,11 +31,6 @@ def nonnegative_minimum(
         b.
     start : ndarray of bool (n,), optional
         Guess of the variables above zero; all of them by default.
-
-    Examples
-    --------
-    >>> nonnegative_minimum(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([2.0, -1.0]))[0].round(9).tolist()
-    [1.0, 0.0]
     """
     free = np.ones(len(linear), dtype=bool) if start is None else start
     fewest, patience, rounds = len(linear) + 1, BLOCK_PIVOT_ROUNDS, 0

@@ -126,7 +126,6 @@ def own_margin(
         Number P.
     starts : int
         Random starts, of which the least answer is kept: the problem is not convex.
-    seed : int
 
     Examples
     --------

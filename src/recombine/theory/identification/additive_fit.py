@@ -28,7 +28,6 @@ class AdditiveFit:
 
     Attributes
     ----------
-    conjunctions : Conjunctions
     table : float array of shape (F,)
         Value of each conjunction: a minimum-norm solution, so values of conjunctions never seen are zero.
     fitted : float array of shape (N,)
@@ -79,19 +78,10 @@ def fit_additive(
     weights: npt.ArrayLike | None = None,
     normal: Leverage | None = None,
 ) -> AdditiveFit:
-    """Fit f(z) = sum of f_J(z_J) over subsets J of the model's order by (weighted) least squares.
+    """Fit f(z) = sum of f_J(z_J) over subsets J of the model's order to ``y`` (N,) on ``cells`` (N, C).
 
-    Three routes, by size: a dense decomposition, the inverse of the normal matrix, and iteration where neither fits.
-
-    Parameters
-    ----------
-    conjunctions : Conjunctions
-    cells : int array of shape (N, C)
-    y : float array of shape (N,)
-        Outcomes.
-    weights : float array of shape (N,), optional
-    normal : Leverage, optional
-        Of the same cells with the same weights, if there is one already.
+    By least squares with ``weights`` (N,), on three routes by size: a dense decomposition, the inverse of the normal
+    matrix (``normal``, if there is one of the same cells and weights already), and iteration where neither fits.
 
     Examples
     --------
@@ -114,13 +104,7 @@ def fit_additive(
 
 
 def is_dense(cells: int, columns: int) -> bool:
-    """Say whether so many cells and columns are fitted by a dense decomposition.
-
-    Examples
-    --------
-    >>> is_dense(1_000, 100), is_dense(100_000, 100)
-    (True, False)
-    """
+    """Say whether so many cells and columns are fitted by a dense decomposition."""
     entries = cells * columns
     return entries <= MAX_DENSE_SVD_ENTRIES and entries * min(cells, columns) <= MAX_DENSE_SVD_OPERATIONS
 

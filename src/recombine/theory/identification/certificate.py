@@ -34,16 +34,10 @@ MAX_DENOMINATOR_WRITTEN = 9_999
 
 @dataclass(frozen=True)
 class Certificate:
-    """Signed seen cells whose sum is the cell.
+    """Signed seen cells ``cells`` (m, C), positive ``weights`` (m,) first, whose sum is the ``cell``.
 
     Attributes
     ----------
-    cell : tuple of int
-        The cell that is given by the sum.
-    cells : IntArray, (m, C)
-        Seen cells, positive weights first.
-    weights : tuple of Fraction, (m,)
-        Their weights.
     verified : bool
         Whether the rows of conjunctions were checked to agree exactly.
 
@@ -108,27 +102,10 @@ def written_weight(weight: Fraction) -> str:
 
 
 def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Certificate:
-    """Return a short certificate of a determined ``cell`` (C,).
+    """Return a short certificate of a seen or determined ``cell`` (C,); of others there is none (`SolverError`).
 
-    Parameters
-    ----------
-    features : Conjunctions
-        The additive model.
-    seen : SeenCells
-        The seen cells.
-    cell : IntArray, (C,)
-        A seen or determined cell.
-
-    Returns
-    -------
-    Certificate
-        Verified exactly. ``verified`` is False only where the design was too large for the linear program and the
-        weights are those of least squares in floating point: right to about 1e-8, and many.
-
-    Raises
-    ------
-    SolverError
-        If no sum of seen cells was found, as for a cell that is not determined.
+    It is verified exactly. ``verified`` is False only where the design was too large for the linear program and the
+    weights are those of least squares in floating point: right to about 1e-8, and many.
 
     Examples
     --------
@@ -238,14 +215,14 @@ def _freed(features: Conjunctions, seen: SeenCells) -> tuple[Callable[[IntArray]
     """Return the seen cells by their free factors alone, and a function that gives such cells back in full."""
     free = list(features.free)
 
-    def whole(cells: IntArray) -> IntArray:
+    def in_full(cells: IntArray) -> IntArray:
         _, inverse = distinct(np.vstack([seen.cells[:, free], cells]))
         row = np.zeros(len(inverse), dtype=np.int64)
         row[inverse[: len(seen)]] = np.arange(len(seen))
         rows: IntArray = seen.cells[row[inverse[len(seen) :]]]
         return rows
 
-    return whole, SeenCells(features.freed, seen.cells[:, free])
+    return in_full, SeenCells(features.freed, seen.cells[:, free])
 
 
 class _Apart:

@@ -27,8 +27,6 @@ class Counts:
     ----------
     by_verdict : dict of Verdict to int
         The counts; estimates of them where ``exact`` is False.
-    total : int
-        Number of cells.
     exact : bool
         Whether the counts are exact. If not, `seen`, `unseen level` and the total still are.
     sampled : int
@@ -140,13 +138,7 @@ def _wilson_interval(hits: int, trials: int) -> tuple[float, float]:
 
 
 def exact_counts(by_verdict: dict[Verdict, int]) -> Counts:
-    """Wrap counts known exactly.
-
-    Examples
-    --------
-    >>> exact_counts({Verdict.SEEN: 2}).high[Verdict.UNDECIDED]
-    0
-    """
+    """Wrap counts known exactly."""
     filled = {verdict: by_verdict.get(verdict, 0) for verdict in Verdict}
     return Counts(filled, sum(filled.values()), True, 0, dict(filled), dict(filled))
 

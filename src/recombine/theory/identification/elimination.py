@@ -30,13 +30,7 @@ SparseRow = dict[int, int]
 
 
 def modular_sum(table: Residues, ids: IntArray) -> Residues:
-    """Sum residues ``table`` (K, r) over the columns ``ids`` (N, S) of each row, shape (N, r).
-
-    Examples
-    --------
-    >>> modular_sum(np.array([[PRIME - 1], [3]], dtype=np.uint64), np.array([[0, 1]])).tolist()
-    [[2]]
-    """
+    """Sum residues ``table`` (K, r) over the columns ``ids`` (N, S) of each row, shape (N, r)."""
     total = table[ids[:, 0]]
     for block in range(1, ids.shape[1]):
         total += table[ids[:, block]]
@@ -45,13 +39,7 @@ def modular_sum(table: Residues, ids: IntArray) -> Residues:
 
 
 def random_residues(generator: np.random.Generator, shape: tuple[int, ...]) -> Residues:
-    """Draw uniform residues of the given shape.
-
-    Examples
-    --------
-    >>> random_residues(np.random.default_rng(0), (2, 1)).shape
-    (2, 1)
-    """
+    """Draw uniform residues of the given shape."""
     return generator.integers(0, PRIME, size=shape, dtype=np.uint64)
 
 
@@ -61,12 +49,6 @@ class Singletons:
 
     ``rounds`` lists (rows, their private columns) in the order of removal; ``rows`` (N,) marks what is left and
     ``columns`` lists the columns the rest still uses.
-
-    Examples
-    --------
-    >>> rows = np.array([[0, 2], [1, 2]])
-    >>> strip_singletons(rows, 3).complete(np.array([[0], [0], [5]], dtype=np.uint64), rows)[0, 0] == PRIME - 5
-    np.True_
     """
 
     rounds: list[tuple[IntArray, IntArray]]
@@ -118,13 +100,8 @@ def solve_block(stripped: Singletons, ids: IntArray) -> tuple[Singletons, IntArr
 
     Where every row holds one column of the block, such as one level of a factor, those columns are gone at the price of
     one subtraction for each row: what is left has the other columns alone, however many levels that factor has.
-
-    Returns
-    -------
-    Singletons
-        ``stripped`` with the solved rows removed, and the columns of the block with them.
-    plus, minus : IntArray, (M, S - 1) each
-        The other rows, as unit entries and entries of -1. None instead of all three if some row has two such columns.
+    Returned are ``stripped`` without the solved rows and the block's columns, and the other rows as unit entries and
+    entries of -1, (M, S - 1) each; None if some row has two such columns.
 
     Examples
     --------
@@ -294,13 +271,7 @@ class _Basis:
 
 
 def has_flint() -> bool:
-    """Say whether python-flint is installed, without loading it.
-
-    Examples
-    --------
-    >>> isinstance(has_flint(), bool)
-    True
-    """
+    """Say whether python-flint is installed, without loading it."""
     from importlib.util import find_spec
 
     return find_spec("flint") is not None
@@ -347,11 +318,6 @@ def eliminate_all(
     """Eliminate enough of the rows ``ids`` (N, S), less ``minus``, that the null space is that of all of them.
 
     A random subset goes first; every other row is then tested on a random null vector, and rows that fail join.
-
-    Examples
-    --------
-    >>> eliminate_all(np.array([[0, 2], [0, 3], [1, 2], [1, 3]]), 4, np.random.default_rng(0)).rank
-    3
     """
     chosen = np.zeros(len(ids), dtype=bool)
     chosen[generator.permutation(len(ids))[: columns + columns // 3 + 16]] = True

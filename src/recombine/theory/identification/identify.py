@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -43,12 +44,10 @@ SAMPLED_CELLS = 200_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification:
-    """What the seen cells say about others; see `identify`.
+    """What the distinct seen cells say about others; see `identify`.
 
     Attributes
     ----------
-    seen : SeenCells
-        The distinct seen cells.
     targets : IntArray or None, (N, C)
         The cells asked about; None for the whole product.
     null : NullVectors
@@ -64,7 +63,7 @@ class Identification:
     >>> answer.route.value, answer.rank, answer.deficit
     ('graph', 4, 1)
     >>> answer
-    Identification(order 1; 4 seen cells of 3 x 3)
+    Identification(order 1, 4 of 3 x 3 cells seen)
     """
 
     features: Conjunctions
@@ -74,8 +73,8 @@ class Identification:
     possible: Possible
 
     def __repr__(self) -> str:
-        product = " x ".join(map(str, self.features.sizes))
-        return f"Identification(order {self.features.order}; {len(self.seen):,} seen cells of {product})"
+        cells = f"{len(self.seen):,} of {' x '.join(map(str, self.features.sizes))} cells"
+        return f"Identification(order {self.features.order}, {cells} seen)"
 
     @property
     def route(self) -> Route:
@@ -105,16 +104,12 @@ class Identification:
     @cached_property
     def gap(self) -> Separation | None:
         """How clearly floating point separated zeros from non-zeros on the targets; None on exact routes."""
-        if self.null.modulus or self.targets is None:
-            return self._judgement.gap(None if self.null.modulus or not self._small else self._grid_distances())
-        return self._judgement.gap(self.null.distance(self._open(self.targets)))
-
-    def _open(self, cells: IntArray) -> IntArray:
-        return cells[~self._absent(cells)]
-
-    def _grid_distances(self) -> FloatArray:
-        distances: FloatArray = self.null.distances_on_grid()[np.ix_(*self._present)]
-        return distances
+        if self.null.modulus or (self.targets is None and not self._small):
+            return self._judgement.gap()
+        if self.targets is None:
+            return self._judgement.gap(self.null.distances_on_grid()[np.ix_(*self._present)])
+        present = [mask[self.targets[:, factor]] for factor, mask in enumerate(self._present)]
+        return self._judgement.gap(self.null.distance(self.targets[np.logical_and.reduce(present)]))
 
     @cached_property
     def _present(self) -> list[BoolArray]:
@@ -134,10 +129,6 @@ class Identification:
     @property
     def _small(self) -> bool:
         return product_size(self.features.sizes) <= MAX_GRID_CELLS
-
-    def _absent(self, cells: IntArray) -> BoolArray:
-        masks = [mask[cells[:, factor]] for factor, mask in enumerate(self._present)]
-        return np.asarray(~np.logical_and.reduce(masks))
 
     def verdicts_of(self, cells: npt.ArrayLike) -> Codes:
         """Return the verdict codes of any cells, (N, C) -> (N,) of uint8."""
@@ -180,7 +171,8 @@ class Identification:
             decided = {Verdict.DETERMINED: determined - len(self.seen), Verdict.DISCONNECTED: total - determined}
             return exact_counts(base | decided)
         if self.possible.span <= MAX_GRID_CELLS:
-            return exact_counts(self._counted_one_by_one())
+            number = np.bincount(self._verdicts_of_possible(), minlength=len(Verdict))
+            return exact_counts({verdict: int(number[verdict]) for verdict in Verdict})
         cells = self._known.draw(SAMPLED_CELLS, np.random.default_rng(seed))
         codes = self.verdicts_of(cells)
         return estimated_counts(base, codes[codes != Verdict.SEEN].astype(np.int64), total - len(self.seen))
@@ -193,11 +185,6 @@ class Identification:
             settled = [mask & ~left_open for mask, left_open in zip(settled, masks, strict=True)]
             counts[verdict], remaining = (remaining - (count := self.possible.known(settled).count), count)
         return counts
-
-    def _counted_one_by_one(self) -> dict[Verdict, int]:
-        codes = self._verdicts_of_possible()
-        number = np.bincount(codes, minlength=len(Verdict))
-        return {verdict: int(number[verdict]) for verdict in Verdict}
 
     def _verdicts_of_possible(self) -> Codes:
         if not self.possible.whole:
@@ -252,19 +239,35 @@ def _checked(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArra
     return checked
 
 
-def _all_sizes(
-    seen: IntArray, targets: IntArray | None, sizes: Sequence[int] | None, symmetric: Sequence[Subset]
-) -> tuple[int, ...]:
+class FactorShape(TypedDict, total=False):
+    """What is known of the factors beside the seen cells, as `identify` takes it."""
+
+    sizes: Sequence[int] | None
+    symmetric: Sequence[Subset]
+    possible: Possible | None
+    scales: Sequence[Scale | None]
+
+
+def _model(
+    seen: IntArray,
+    targets: IntArray | None,
+    order: int,
+    sizes: Sequence[int] | None = None,
+    symmetric: Sequence[Subset] = (),
+    possible: Possible | None = None,
+    scales: Sequence[Scale | None] = (),
+) -> tuple[Conjunctions, Possible]:
+    """Return the additive model of the seen cells and targets, and the cells that can exist."""
     if not len(seen):
         raise InputError("no cells were seen; pass at least one")
-    if sizes is not None:
-        return tuple(int(size) for size in sizes)
-    levels = list(sizes_of(seen) if targets is None else sizes_of(seen, targets))
-    for group in symmetric:
+    groups = tuple(tuple(sorted(int(factor) for factor in group)) for group in symmetric)
+    levels = list(sizes or (sizes_of(seen) if targets is None else sizes_of(seen, targets)))
+    for group in groups if sizes is None else ():
         largest = max(levels[factor] for factor in group)
-        for factor in group:
-            levels[factor] = largest
-    return tuple(levels)
+        levels = [largest if factor in group else level for factor, level in enumerate(levels)]
+    following = () if possible is None else possible.following
+    features = additive_model(tuple(map(int, levels)), order, groups, following, scales)
+    return features, possible or Possible.product(features.sizes, groups)
 
 
 def identify(
@@ -272,12 +275,9 @@ def identify(
     targets: npt.ArrayLike | None = None,
     order: int = 1,
     *,
-    sizes: Sequence[int] | None = None,
-    symmetric: Sequence[Subset] = (),
-    possible: Possible | None = None,
-    scales: Sequence[Scale | None] = (),
     route: str | None = None,
     seed: int = 0,
+    **shape: Unpack[FactorShape],
 ) -> Identification:
     """Say which cells the seen ones determine under the additive model of one order.
 
@@ -289,6 +289,9 @@ def identify(
         Cells to judge; by default the whole product, which is counted at any size and listed when small.
     order : int
         Largest number of factors that interact.
+    route : {"graph", "exact", "projection"}, optional
+        Force a route; by default connectivity for two factors at order 1, arithmetic modulo 2**61 - 1 while at most
+        2,000 columns need elimination, floating-point projection beyond.
     sizes : sequence of int, optional
         Number of levels of each factor; by default what ``seen`` and ``targets`` use.
     symmetric : sequence of tuples of int
@@ -298,16 +301,6 @@ def identify(
     scales : sequence of Scale or None, optional
         Where levels of ordered and numeric factors lie, one for each factor, None for labels. A level between seen ones
         then follows from its knots, and one outside the seen range is `beyond the seen range`.
-    route : {"graph", "exact", "projection"}, optional
-        Force a route; by default connectivity for two factors at order 1, arithmetic modulo 2**61 - 1 while at most
-        2,000 columns need elimination, floating-point projection beyond.
-    seed : int
-        Fixes the random vectors.
-
-    Returns
-    -------
-    Identification
-        ``.verdicts``, ``.count_verdicts()``, ``.certificate_of(cell)``, ``.leverage``, ``.route``, ``.gap``, ``.rank``.
 
     Notes
     -----
@@ -326,13 +319,11 @@ def identify(
     [3.0, nan]
     """
     cells = as_cells(seen, "seen")
-    groups = tuple(tuple(sorted(int(factor) for factor in group)) for group in symmetric)
     goal = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
-    following = () if possible is None else possible.following
-    features = additive_model(_all_sizes(cells, goal, sizes, groups), order, groups, following, scales)
+    features, possible = _model(cells, goal, order, **shape)
     _checked(cells, features.sizes, "seen")
     if goal is not None:
         _checked(goal, features.sizes, "targets")
     cells_seen = SeenCells(features, cells)
     null = null_vectors_for(features, cells_seen.cells, route=route, seed=seed)
-    return Identification(features, cells_seen, goal, null, possible or Possible.product(features.sizes, groups))
+    return Identification(features, cells_seen, goal, null, possible)

@@ -50,14 +50,7 @@ class Judgement:
     Residues decide every cell. Floats leave a cell undecided when its value lies between the thresholds. They decide
     nothing, except for cells with a conjunction never seen, when the vectors did not converge or when values fill the
     gap: values then fade out gradually, so that a small one may be a number rather than zero, or a large one the trace
-    of a seen cell too weak to be felt.
-
-    Parameters
-    ----------
-    null : NullVectors
-        The null vectors of the seen cells.
-    seen : IntArray, (N, C)
-        The distinct seen cells; neighbours of theirs probe the gap.
+    of a seen cell too weak to be felt. Neighbours of the distinct ``seen`` cells (N, C) probe the gap.
 
     Examples
     --------

@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 def is_graph(features: Conjunctions) -> bool:
-    """Say whether connectivity decides: two factors at order 1, whether distinct or one used twice.
-
-    Examples
-    --------
-    >>> is_graph(Conjunctions((3, 4))), is_graph(Conjunctions((3, 4), order=2))
-    (True, False)
-    """
+    """Say whether connectivity decides: two factors at order 1, whether distinct or one used twice."""
     return len(features.free) == 2 and features.order == 1
 
 

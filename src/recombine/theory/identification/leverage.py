@@ -48,16 +48,8 @@ MIN_CHOLESKY_PIVOT = 1e-11
 class Leverage:
     """Leverages of cells under the additive model fitted to the seen ones by least squares.
 
-    Parameters
-    ----------
-    features : Conjunctions
-        The additive model.
-    seen : IntArray, (N, C)
-        Distinct seen cells.
-    weights : FloatArray, (N,), optional
-        Precision of each seen cell, such as its number of rows; 1 by default.
-    rank : int, optional
-        Rank of the seen cells where it is known.
+    ``seen`` (N, C) are distinct; ``weights`` (N,) the precision of each, such as its number of rows, 1 by default;
+    ``rank`` that of the seen cells, where it is known.
 
     Examples
     --------
@@ -122,7 +114,7 @@ class Leverage:
     def _of_places(self, columns: IntArray) -> FloatArray:
         if self._sparse is not None:
             return departures(columns.T, len(self.columns), self._sparse.home).quadratic(self._inverse)
-        return self._eliminated(columns) if self._block >= 0 else self._quadratic(self._inverse, columns)
+        return _quadratic(self._inverse, columns) if self._block is None else self._block.quadratic(columns)
 
     @cached_property
     def _numbers(self) -> IntArray | None:
@@ -145,8 +137,8 @@ class Leverage:
         size = len(self.columns)
         if self._sparse is not None:
             return float(size) ** 3 + 10.0 * len(self._sparse.columns)
-        if self._block >= 0:
-            size -= self._bounds[1] - self._bounds[0]
+        if self._block is not None:
+            size -= self._block.size
         # Gathers from a large matrix wait for memory: each counts for ten operations in cache.
         gathers = int(self._ids.size) * int(self._ids.shape[1])
         return float(size * size * size + 10 * gathers)
@@ -154,86 +146,18 @@ class Leverage:
     @property
     def solved_singly(self) -> bool:
         """Whether each cell takes a solve of its own, because there are too many columns for an inverse."""
-        return self._block < 0 and len(self.columns) > MAX_INVERTED_COLUMNS
+        return self._block is None and len(self.columns) > MAX_INVERTED_COLUMNS
 
     @cached_property
-    def _block(self) -> int:
-        """Position of the subset with the most columns, where eliminating it makes the rest small enough; else -1."""
+    def _block(self) -> _Block | None:
+        """The subset with the most columns, where eliminating it makes the rest small enough; else None."""
         if self._sparse is not None or self.features.symmetric or len(self.columns) <= MIN_COLUMNS_TO_ELIMINATE:
-            return -1  # the whole is small, or interchangeable factors: one cell may hold two conjunctions of a subset
+            return None  # all is small, or interchangeable factors: one cell may hold two conjunctions of a subset
         sizes = [len(np.unique(self._ids[:, subset])) for subset in range(self._ids.shape[1])]
         largest = int(np.argmax(sizes))
-        return largest if len(self.columns) - sizes[largest] <= MAX_INVERTED_COLUMNS else -1
-
-    @staticmethod
-    def _quadratic(inverse: FloatArray, columns: IntArray) -> FloatArray:
-        total = np.zeros(len(columns))
-        for i in range(columns.shape[1]):
-            total += inverse[columns[:, i], columns[:, i]]
-            for j in range(i):  # the inverse is symmetric
-                total += 2 * inverse[columns[:, i], columns[:, j]]
-        return total
-
-    def _eliminated(self, columns: IntArray) -> FloatArray:
-        """Leverages by way of the eliminated block, (N, J) -> (N,).
-
-        With x = (a, v), a in the block of diagonal D and B the block's rows of the rest:
-        x A^+ x' = 1 / D_a + (v - B_a / D_a) S^+ (v - B_a / D_a)', S the Schur complement.
-        """
-        start, stop = self._bounds
-        heads, reduced = columns[:, self._block] - start, self._reduced(np.delete(columns, self._block, axis=1))
-        total = 1 / self._diagonal[heads] + self._quadratic(self._schur_inverse, reduced)
-        width = max(MAX_BLOCK_ENTRIES // max(len(self._schur_inverse), 1), 1)
-        order = np.argsort(heads, kind="stable")
-        for start_row in range(0, stop - start, width):
-            table = self._shares[start_row : start_row + width]
-            mixed = table @ self._schur_inverse
-            diagonal = np.asarray(table.multiply(mixed).sum(axis=1)).reshape(-1)
-            mine = order[slice(*np.searchsorted(heads[order], [start_row, start_row + width]))]
-            row = heads[mine] - start_row
-            total[mine] += diagonal[row] - 2 * mixed[row[:, None], reduced[mine]].sum(axis=1)
-        return total
-
-    @property
-    def _bounds(self) -> tuple[int, int]:
-        """First column of the eliminated block, and the one after its last: ids of one subset are consecutive."""
-        ids = self._ids[:, self._block]
-        return int(ids.min()), int(ids.max()) + 1
-
-    def _reduced(self, columns: IntArray) -> IntArray:
-        """Renumber columns as if the eliminated block were not there."""
-        start, stop = self._bounds
-        return np.where(columns >= stop, columns - (stop - start), columns)
-
-    @cached_property
-    def _diagonal(self) -> FloatArray:
-        """Total weight of each conjunction of the eliminated block, (K1,)."""
-        start, stop = self._bounds
-        return np.bincount(self._ids[:, self._block] - start, self._weights, stop - start).astype(np.float64)
-
-    @cached_property
-    def _shares(self) -> csr_array:
-        """B / D: how the weight of each eliminated conjunction divides over the other columns, (K1, K2)."""
-        from scipy.sparse import csr_array, diags_array
-
-        start, stop = self._bounds
-        heads = np.repeat(self._ids[:, self._block] - start, self._ids.shape[1] - 1)
-        reduced = self._reduced(np.delete(self._ids, self._block, axis=1)).reshape(-1)
-        weights = np.repeat(self._weights, self._ids.shape[1] - 1)
-        shape = (stop - start, len(self.columns) - (stop - start))
-        return csr_array(diags_array(1 / self._diagonal) @ csr_array((weights, (heads, reduced)), shape=shape))
-
-    @cached_property
-    def _schur_inverse(self) -> FloatArray:
-        """Inverse of what is left of the normal matrix when the block is eliminated, (K2, K2)."""
-        from scipy.sparse import diags_array
-
-        start, stop = self._bounds
-        reduced = self._reduced(np.delete(self._ids, self._block, axis=1))
-        normal = normal_matrix(reduced, self._weights, len(self.columns) - (stop - start))
-        before = np.diag(normal).copy()
-        normal -= (self._shares.T @ diags_array(self._diagonal) @ self._shares).toarray()
-        return _inverse(normal, before, None if self.rank is None else self.rank - (stop - start))
+        if len(self.columns) - sizes[largest] > MAX_INVERTED_COLUMNS:
+            return None
+        return _Block(self._ids, self._weights, len(self.columns), largest, self.rank)
 
     def solve(self, values: FloatArray) -> FloatArray:
         """Return the least-squares values of all columns, (N,) outcomes -> (F,): the shortest of the solutions.
@@ -266,10 +190,9 @@ class Leverage:
         """Rank of the seen cells: what was given, or what floating point sees."""
         if self.rank is not None:
             return self.rank
-        if self._block < 0:
+        if self._block is None:
             return int(np.count_nonzero(np.diag(self._inverse)))
-        start, stop = self._bounds
-        return stop - start + int(np.count_nonzero(np.diag(self._schur_inverse)))
+        return self._block.size + int(np.count_nonzero(np.diag(self._block.inverse)))
 
     def _gathered(self, values: FloatArray) -> FloatArray:
         """Sum weight times ``values`` (N,) over the cells of each column, (K,)."""
@@ -284,40 +207,30 @@ class Leverage:
 
     def _applied(self, right: FloatArray) -> FloatArray:
         """Apply a generalised inverse of the normal matrix, (K,) or (K, M) -> the same shape."""
-        if self._block < 0:
-            return np.asarray(self._inverse @ right)
-        start, stop = self._bounds
-        head, tail = right[start:stop], np.concatenate([right[:start], right[stop:]])
-        solution = self._schur_inverse @ (tail - self._shares.T @ head)
-        head = (head.T / self._diagonal).T - self._shares @ solution
-        return np.concatenate([solution[:start], head, solution[start:]])
+        return np.asarray(self._inverse @ right) if self._block is None else self._block.applied(right)
 
     @cached_property
     def _null(self) -> FloatArray:
         """Basis of the column values that vanish on every seen cell, (K, K - rank); a part of it is the identity."""
-        from scipy.sparse import csr_array, diags_array
+        from scipy.sparse import csr_array
 
-        eliminated = self._block >= 0
-        inverse = self._schur_inverse if eliminated else self._inverse
+        block = self._block
+        inverse = self._inverse if block is None else block.inverse
         dropped = np.flatnonzero(np.diag(inverse) == 0)
         if len(self.columns) * len(dropped) > MAX_NULL_BASIS_ENTRIES:
             raise SolverError("too many functions vanish on everything seen to choose among solutions")
-        remaining = np.arange(len(self.columns))
-        if eliminated:
-            remaining = np.delete(remaining, np.s_[slice(*self._bounds)])
         if self._sparse is not None:
             normal = csr_array(self._normal[:, dropped])
         else:
-            columns = self._design[:, remaining]
+            columns = (
+                self._design if block is None else self._design[:, np.delete(np.arange(len(self.columns)), block.own)]
+            )
             normal = columns.T @ columns[:, dropped]
-        if eliminated:
-            normal = normal - self._shares.T @ diags_array(self._diagonal) @ self._shares[:, dropped]
+        if block is not None:
+            normal = normal - block.explained(dropped)
         basis = -(inverse @ normal.toarray())
         basis[dropped, np.arange(len(dropped))] = 1.0
-        if eliminated:
-            start = self._bounds[0]
-            basis = np.concatenate([basis[:start], -(self._shares @ basis), basis[start:]])
-        return np.asarray(basis)
+        return np.asarray(basis) if block is None else block.joined(-(block.shares @ basis), basis)
 
     def carried_noise(self, noise: FloatArray) -> FloatArray:
         """Return sum_j H_ij^2 v_j for noise variances v (N,) of the weighted seen cells, H the hat matrix, (N,).
@@ -335,7 +248,7 @@ class Leverage:
         from scipy.sparse import diags_array
 
         spread = self._design.T @ diags_array(noise) @ self._design
-        return self._weights * self._quadratic(self._applied(self._applied(spread.toarray()).T), self._ids)
+        return self._weights * _quadratic(self._applied(self._applied(spread.toarray()).T), self._ids)
 
     @cached_property
     def _design(self) -> csr_array:
@@ -368,6 +281,91 @@ class Leverage:
         if np.abs(self._design.T @ solved[0] - row).max() > 1e-6:
             raise SolverError("the leverage of a cell did not converge; the cell may not be determined")
         return float(solved[0] @ solved[0])
+
+
+class _Block:
+    """The columns of one subset of factors, the one at ``position``, eliminated by division.
+
+    With x = (a, v), a in the block of diagonal D and B the block's rows of the other columns,
+    x A^+ x' = 1 / D_a + (v - B_a / D_a) S^+ (v - B_a / D_a)', S the Schur complement.
+    """
+
+    def __init__(self, ids: IntArray, weights: FloatArray, columns: int, position: int, rank: int | None) -> None:
+        self.position, self._ids, self._weights, self._rank = position, ids, weights, rank
+        # Ids of one subset are consecutive.
+        self.own = slice(int(ids[:, position].min()), int(ids[:, position].max()) + 1)
+        self.size = self.own.stop - self.own.start
+        self._others = columns - self.size
+
+    def _divided(self, columns: IntArray) -> tuple[IntArray, IntArray]:
+        """Return numbers in the block (N,), and the other columns (N, S - 1) as if the block were not there."""
+        others = np.delete(columns, self.position, axis=1)
+        others = np.where(others >= self.own.stop, others - self.size, others)
+        return columns[:, self.position] - self.own.start, others
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """Total weight of each conjunction of the block, D, (K1,)."""
+        return np.bincount(self._divided(self._ids)[0], self._weights, self.size).astype(np.float64)
+
+    @cached_property
+    def shares(self) -> csr_array:
+        """B / D: how the weight of each eliminated conjunction divides over the other columns, (K1, K2)."""
+        from scipy.sparse import csr_array, diags_array
+
+        heads, others = self._divided(self._ids)
+        rows, weights = np.repeat(heads, others.shape[1]), np.repeat(self._weights, others.shape[1])
+        table = csr_array((weights, (rows, others.reshape(-1))), shape=(self.size, self._others))
+        return csr_array(diags_array(1 / self.diagonal) @ table)
+
+    def explained(self, columns: IntArray) -> csr_array:
+        """Return what elimination takes off the other ``columns`` of the normal matrix, (K2, n)."""
+        from scipy.sparse import csr_array, diags_array
+
+        return csr_array(self.shares.T @ diags_array(self.diagonal) @ self.shares[:, columns])
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """Inverse of what is left of the normal matrix when the block is eliminated, (K2, K2)."""
+        normal = normal_matrix(self._divided(self._ids)[1], self._weights, self._others)
+        before = np.diag(normal).copy()
+        normal -= self.explained(np.arange(self._others)).toarray()
+        return _inverse(normal, before, None if self._rank is None else self._rank - self.size)
+
+    def quadratic(self, columns: IntArray) -> FloatArray:
+        """Return x A^+ x' of rows with ``columns`` (N, S), shape (N,)."""
+        heads, others = self._divided(columns)
+        total = 1 / self.diagonal[heads] + _quadratic(self.inverse, others)
+        width = max(MAX_BLOCK_ENTRIES // max(len(self.inverse), 1), 1)
+        order = np.argsort(heads, kind="stable")
+        for start in range(0, self.size, width):
+            table = self.shares[start : start + width]
+            mixed = table @ self.inverse
+            diagonal = np.asarray(table.multiply(mixed).sum(axis=1)).reshape(-1)
+            mine = order[slice(*np.searchsorted(heads[order], [start, start + width]))]
+            row = heads[mine] - start
+            total[mine] += diagonal[row] - 2 * mixed[row[:, None], others[mine]].sum(axis=1)
+        return total
+
+    def applied(self, right: FloatArray) -> FloatArray:
+        """Apply a generalised inverse of the normal matrix, (K,) or (K, M) -> the same shape."""
+        head, tail = right[self.own], np.delete(right, self.own, axis=0)
+        solution = self.inverse @ (tail - self.shares.T @ head)
+        return self.joined((head.T / self.diagonal).T - self.shares @ solution, solution)
+
+    def joined(self, head: FloatArray, tail: FloatArray) -> FloatArray:
+        """Put the rows of the block and of the other columns back in order."""
+        return np.concatenate([tail[: self.own.start], head, tail[self.own.start :]])
+
+
+def _quadratic(inverse: FloatArray, columns: IntArray) -> FloatArray:
+    """Return x M x' of rows with unit entries in ``columns`` (N, S), shape (N,)."""
+    total = np.zeros(len(columns))
+    for i in range(columns.shape[1]):
+        total += inverse[columns[:, i], columns[:, i]]
+        for j in range(i):  # the inverse is symmetric
+            total += 2 * inverse[columns[:, i], columns[:, j]]
+    return total
 
 
 def _inverse(normal: FloatArray, size: FloatArray, rank: int | None) -> FloatArray:

@@ -54,13 +54,7 @@ FLOAT_NULL_VECTORS = 3
 
 
 def present_levels(features: Conjunctions, seen: IntArray) -> list[BoolArray]:
-    """Say for each factor which of its levels occur in ``seen`` (N, C), in any member of a symmetric group.
-
-    Examples
-    --------
-    >>> [list(map(int, mask)) for mask in present_levels(Conjunctions((2, 3)), np.array([[0, 2]]))]
-    [[1, 0], [0, 0, 1]]
-    """
+    """Say for each factor which of its levels occur in ``seen`` (N, C), in any member of a symmetric group."""
     if isinstance(features, ScaledConjunctions):
         return features.present(seen)
     present = [np.bincount(seen[:, factor], minlength=size) > 0 for factor, size in enumerate(features.sizes)]
@@ -72,13 +66,7 @@ def present_levels(features: Conjunctions, seen: IntArray) -> list[BoolArray]:
 
 
 def full_rank(features: Conjunctions, seen: IntArray) -> int:
-    """Return the rank that all cells made of levels present in ``seen`` (N, C) would have.
-
-    Examples
-    --------
-    >>> full_rank(Conjunctions((5, 5)), np.array([[0, 0], [1, 1]]))
-    3
-    """
+    """Return the rank that all cells made of levels present in ``seen`` (N, C) would have."""
     present = present_levels(features, seen)
     if isinstance(features, ScaledConjunctions):
         return features.rank_of(present)
@@ -136,13 +124,7 @@ def _part_ranks(
 
 
 def _hashed(ids: IntArray, seed: int, vector: int) -> Residues:
-    """Return a pseudo-random residue for each of ``ids`` (n,), the same at every call (splitmix64).
-
-    Examples
-    --------
-    >>> bool((_hashed(np.arange(3), 0, 0) == _hashed(np.arange(3), 0, 0)).all())
-    True
-    """
+    """Return a pseudo-random residue for each of ``ids`` (n,), the same at every call (splitmix64)."""
     offset = np.random.SeedSequence([seed, vector]).generate_state(1, np.uint64)
     state = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -157,14 +139,10 @@ class NullVectors:
 
     Attributes
     ----------
-    features : Conjunctions
-        The model.
     columns : IntArray, (K,)
         Columns that some seen cell has, ascending.
     table : ndarray, (K, r)
         Values on those columns: residues (uint64) or floats.
-    route : str
-        How they were found.
     rank : int or None
         Rank of the seen cells; None where the route cannot know it.
     modulus : int or None
@@ -239,17 +217,17 @@ class NullVectors:
 
     def look_up(self, ids: IntArray) -> npt.NDArray[Any]:
         """Return the values of columns ``ids`` (n,) without a table, shape (n, r)."""
-        index, seen = self._found(ids)
+        index, seen = self._index(ids)
         return np.where(seen[:, None], self.table[index], self._free(ids))
 
-    def _found(self, ids: IntArray) -> tuple[IntArray, BoolArray]:
+    def _index(self, ids: IntArray) -> tuple[IntArray, BoolArray]:
         """Where columns ``ids`` stand among those seen, and whether they do."""
         index = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
         return index, self.columns[index] == ids
 
     def holds_free(self, cells: IntArray) -> BoolArray:
         """Say which cells have a column that no seen cell has: these are not determined, whatever the arithmetic."""
-        return np.asarray(~self._found(self.features.ids(cells))[1].all(axis=1))
+        return np.asarray(~self._index(self.features.ids(cells))[1].all(axis=1))
 
     def distance(self, cells: IntArray) -> FloatArray:
         """Floats only: the largest value at each cell, as a fraction of its scaled row's length, (N, C) -> (N,)."""
@@ -257,7 +235,7 @@ class NullVectors:
         if self.features.columns <= MAX_TABLED_COLUMNS:
             squares = self.features.values(self._squares, cells)
         else:
-            index, seen = self._found(self.features.ids(cells))
+            index, seen = self._index(self.features.ids(cells))
             squares = np.where(seen, self.scale[index] ** 2, 1.0).sum(axis=1)
         return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 
@@ -306,25 +284,15 @@ def null_vectors(
     route: str | None = None,
     seed: int = 0,
 ) -> NullVectors:
-    """Return random null vectors of the seen cells.
+    """Return random null vectors of the distinct ``seen`` cells (N, C).
 
     Parameters
     ----------
-    features : Conjunctions
-        The additive model.
-    seen : IntArray, (N, C)
-        Distinct seen cells.
     count : int, "all" or None
         How many. None: as many as a verdict needs (1 exact, 3 floating). ``"all"``: as many as the seen cells lack in
         rank, so that the vectors' values on the product span everything the seen cells leave open (exact routes only).
     route : str, optional
         Force `graph`, `exact` or `projection`; by default the exactest that is affordable.
-    seed : int
-        Fixes the random numbers.
-
-    Returns
-    -------
-    NullVectors
 
     Examples
     --------

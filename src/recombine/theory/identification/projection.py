@@ -48,11 +48,6 @@ class Projection:
         Estimated error of an entry, in units of the scaled vectors (whose entries are of order one).
     rank : int or None
         Rank of the rows where the method can know it.
-
-    Examples
-    --------
-    >>> Projection(np.zeros((2, 1)), np.ones(2), error=1e-3, rank=2).converged
-    False
     """
 
     table: FloatArray
@@ -70,13 +65,6 @@ def project(ids: IntArray | csr_array, columns: int, count: int, generator: np.r
     """Project ``count`` random vectors on the null space of rows over ``columns`` columns.
 
     Rows are ``ids`` (N, S) of unit entries, or a sparse matrix (N, K).
-
-    Examples
-    --------
-    >>> rows = np.array([[0, 2], [0, 3], [1, 2]])
-    >>> found = project(rows, 4, 1, np.random.default_rng(0))
-    >>> bool(np.abs(found.table[rows].sum(axis=1)).max() < 1e-12), found.rank, found.converged
-    (True, 3, True)
     """
     from threadpoolctl import threadpool_limits
 

@@ -35,14 +35,7 @@ Terms = dict[tuple[int, ...], Fraction]
 
 
 def balances(features: Conjunctions, target: IntArray, terms: Terms) -> bool:
-    """Say whether the weighted rows of the cells add up to the row of ``target`` (C,), in exact arithmetic.
-
-    Examples
-    --------
-    >>> signs = {(1, 0): Fraction(1), (0, 1): Fraction(1), (0, 0): Fraction(-1)}
-    >>> balances(Conjunctions((2, 2)), np.array([1, 1]), signs)
-    True
-    """
+    """Say whether the weighted rows of the cells add up to the row of ``target`` (C,), in exact arithmetic."""
     rows = np.array([*terms, tuple(target.tolist())], dtype=np.int64)
     balance: dict[int, Fraction] = defaultdict(Fraction)
     for row, weight in zip(_exact_rows(features, rows), [*terms.values(), Fraction(-1)], strict=True):
@@ -186,13 +179,7 @@ def _fractions(features: Conjunctions, pool: IntArray, weights: FloatArray, targ
 def solve_fractions(
     rows: Sequence[Mapping[int, Fraction | int]], goal: Mapping[int, Fraction | int]
 ) -> list[Fraction] | None:
-    """Return weights w with sum_i w_i row_i = goal in rational numbers, or None; rows map columns to entries.
-
-    Examples
-    --------
-    >>> [str(weight) for weight in solve_fractions([{0: 2}, {0: 1, 1: 1}], {1: 2})]
-    ['-1', '2']
-    """
+    """Return weights w with sum_i w_i row_i = goal in rational numbers, or None; rows map columns to entries."""
     system: dict[int, dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     for index, row in enumerate([*rows, goal]):
         for column, entry in row.items():

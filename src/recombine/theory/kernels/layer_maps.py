@@ -56,13 +56,7 @@ def dual_of(activation: LayerMap, gain: float = 1.0, nodes: int = 120) -> LayerM
 def input_cosines(
     depth: int, factors: int | None, bias: float, custom: tuple[int, tuple[float, ...]] | None = None
 ) -> FloatArray:
-    """Return cosines of inputs in the order of a kernel's table: of one-hot codes, or of one's own (factors, table).
-
-    Examples
-    --------
-    >>> input_cosines(1, 2, 0.0).tolist(), input_cosines(1, None, 0.0, (2, (0.0, 1.0, 4.0))).tolist()
-    ([0.0, 0.5, 1.0], [0.0, 0.25, 1.0])
-    """
+    """Return cosines of inputs in the order of a kernel's table: of one-hot codes, or of one's own (factors, table)."""
     if custom and factors not in (None, custom[0]):
         raise InputError(f"inputs are of {custom[0]} factors, not {factors}; leave factors out")
     count = custom[0] if custom else factors
@@ -87,7 +81,6 @@ def tangent(cosines: FloatArray, depth: int, bias: float = 0.0) -> FloatArray:
     ----------
     cosines : float array
         Of inputs; the last one is that of an input with itself.
-    depth : int
     bias : float
         Zero for a network without biases.
 

@@ -146,10 +146,6 @@ def anchor_addition(
     intercept : bool
         Fit an unpenalised constant instead.
 
-    Returns
-    -------
-    AnchorAddition
-
     Examples
     --------
     >>> fit = anchor_addition(np.arange(9) - 4, [0], salience=0.4)

@@ -27,7 +27,6 @@ def predict_left_out(
 
     Parameters
     ----------
-    kernel : OverlapKernel
     cells : array-like of int (N, C)
         Distinct seen cells, at most 2,000 of them.
     y : array-like (N,)

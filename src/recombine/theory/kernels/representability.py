@@ -92,10 +92,6 @@ def representability(
         subsets (and a constant) may be used, and one set of weights must fit seen and unseen cells alike. A task that
         passes the first and fails the second can only be fitted by memorizing.
 
-    Returns
-    -------
-    Representability
-
     Examples
     --------
     Seven items are compared after seeing neighbours only; then four items, two of a kind, are called alike or not.
@@ -139,13 +135,6 @@ def seen_incidence(cells: IntArray, seen: BoolArray, family: Iterable[Subset] | 
     seen : array of bool, shape (N,)
     family : iterable of subsets, optional
         Subsets of the factors to use; all non-empty ones by default.
-
-    Examples
-    --------
-    >>> seen_incidence(np.array([[0, 0], [1, 0], [0, 1]]), np.array([True, True, False])).toarray().astype(int)
-    array([[1, 1, 0, 1, 1, 0],
-           [1, 0, 1, 1, 0, 1],
-           [1, 1, 0, 0, 0, 0]])
     """
     from scipy.sparse import csr_array, hstack
 

@@ -70,10 +70,6 @@ def context_dependence_margin(
     loss : {"hinge", "squared"}
         ``"hinge"``: hard margin, the limit of logistic gradient descent on the readout. ``"squared"``: minimum norm.
 
-    Returns
-    -------
-    ContextMargin
-
     See Also
     --------
     crossed_out : weights of three factors from those of four or more, where the others do not matter to the answer.

@@ -56,7 +56,6 @@ def expected_slopes(
 
     Parameters
     ----------
-    kernel : OverlapKernel
     seen : int array of shape (N, C)
     unseen : int array of shape (T, C)
     symmetric : sequence of tuples of int

@@ -139,13 +139,7 @@ def determined_effects(ridge: FloatArray, spread: FloatArray, size: IntArray) ->
 
 
 def next_ridge(effects: FloatArray, determined: FloatArray, noise: float, size: IntArray, scale: float) -> FloatArray:
-    """Return the shrinkage of each order (order,) at the next round of the fixed point.
-
-    Examples
-    --------
-    >>> next_ridge(np.array([1.0, -1.0, 0.5]), np.array([1.8, 0.1]), 0.5, np.array([1, 1, 2]), 1.0)
-    array([0.45, 0.2 ])
-    """
+    """Return the shrinkage of each order (order,) at the next round of the fixed point."""
     power = np.array([np.square(effects[size == order + 1]).sum() for order in range(len(determined))])
     with np.errstate(divide="ignore", over="ignore"):
         ridge = np.where(power > 0, noise * determined / np.where(power > 0, power, 1.0), np.inf)

@@ -27,7 +27,6 @@ class ComponentGrid:
 
     Parameters
     ----------
-    composition : Composition
     components : sequence of K arrays (n_k, ..., M_k)
         Axes in the middle are blocks that the composition leaves apart, such as pixels.
 

@@ -101,7 +101,6 @@ def compositional_support(
         Where the training data lie, and what is asked of the model.
     probes : int
         Points drawn from each; a missing range with a share of 1 % is overlooked with probability 4e-5 at 1000.
-    seed : int or Generator
 
     Examples
     --------
@@ -150,7 +149,6 @@ def sufficient_support(
         Use this many anchors for each value. By default they are doubled until the rank stays the same.
     combine : {"stack", "sum"}
         The sum over anchors has at most the rank of the stack, which is what the theorem's proof needs.
-    seed : int or Generator
 
     Returns
     -------

@@ -70,8 +70,6 @@ class RankTest:
 
     Attributes
     ----------
-    slots : tuple of SlotRank
-    gauge_aware : bool
     missing : tuple of str
         What the theorem needs beside the ranks and the support does not offer, in words.
 

@@ -223,7 +223,6 @@ def reconstruct_components(
     ----------
     observed : callable
         Latents (P, K, D) -> f (P, N). It is only called on the support.
-    composition : Composition or callable
     support : Planes
         The planes must cross in ``start``; one slot needs full rank from the plane through it alone.
     start : array (K, D)

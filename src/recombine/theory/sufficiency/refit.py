@@ -79,12 +79,10 @@ def refit(
     Parameters
     ----------
     seen : array_like of int, (P, K)
-    composition : Composition or callable
     components : sequence of K arrays (n_k, ..., M_k)
         The truth.
     move : float
         Standard deviation of the move. Criteria that are exact to first order need it small.
-    seed : int or Generator
 
     Examples
     --------

@@ -92,12 +92,7 @@ class JacobianStack:
 
 
 def require_small(blocks: tuple[int, ...], columns: int) -> None:
-    """Raise where triangular factors of so many blocks and unknowns would not fit.
-
-    Examples
-    --------
-    >>> require_small((4096,), 4)
-    """
+    """Raise where triangular factors of so many blocks and unknowns would not fit."""
     if np.prod(blocks, dtype=float) * columns**2 > MAX_FACTOR_ENTRIES:
         raise InputError(
             f"a block of {columns} unknowns needs {columns**2:,} numbers (times {blocks} blocks), too many; "

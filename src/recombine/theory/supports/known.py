@@ -300,7 +300,6 @@ def band(width: float, *, slots: int = 2, dimensions: int = 1, low: float = 0.0,
     ----------
     width : float
         The paper's delta; 0 is the diagonal itself. Two slots differ by at most sqrt(2) delta in each coordinate.
-    slots, dimensions : int
     low, high : float
         Range of every coordinate.
 

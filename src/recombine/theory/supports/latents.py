@@ -67,13 +67,7 @@ def as_values(values: npt.ArrayLike, dimensions: int) -> FloatArray:
 
 
 def slot_number(slot: int, slots: int) -> int:
-    """Return a slot's number, or say which there are.
-
-    Examples
-    --------
-    >>> slot_number(1, 2)
-    1
-    """
+    """Return a slot's number, or say which there are."""
     whole(slot, "slot", 0)
     if slot >= slots:
         raise InputError(f"slot {slot} does not exist; slots are numbered 0 to {slots - 1}")
@@ -93,13 +87,7 @@ def as_text(value: FloatArray) -> str:
 
 
 def as_bounds(low: npt.ArrayLike, high: npt.ArrayLike, dimensions: int) -> tuple[FloatArray, FloatArray]:
-    """Return both bounds with shape (D,).
-
-    Examples
-    --------
-    >>> [bound.tolist() for bound in as_bounds(0, [1, 2], 2)]
-    [[0.0, 0.0], [1.0, 2.0]]
-    """
+    """Return both bounds with shape (D,)."""
     try:
         lower, upper = (np.broadcast_to(reals(bound, "bounds"), (dimensions,)).copy() for bound in (low, high))
     except InputError:
@@ -112,13 +100,7 @@ def as_bounds(low: npt.ArrayLike, high: npt.ArrayLike, dimensions: int) -> tuple
 
 
 def between(values: FloatArray, low: npt.ArrayLike, high: npt.ArrayLike) -> BoolArray:
-    """Say which values (..., D) lie between two bounds (D,) in every coordinate, shape (...).
-
-    Examples
-    --------
-    >>> between(np.array([[0.5, 0.5], [0.5, 2.0]]), 0.0, 1.0).tolist()
-    [True, False]
-    """
+    """Say which values (..., D) lie between two bounds (D,) in every coordinate, shape (...)."""
     return np.asarray(((values >= np.asarray(low)) & (values <= np.asarray(high))).all(axis=-1))
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.departures import Departures
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.leverage import MAX_COLUMNS_WITH_EXACT_NOISE, Leverage
 
@@ -34,13 +33,9 @@ class ScaledLeverage(Leverage):
         """Rows of the seen cells, (N, K)."""
         return self.features.incidence(self._seen)[:, self.columns]
 
-    @cached_property
-    def _sparse(self) -> Departures | None:
-        return None
-
-    @cached_property
-    def _block(self) -> int:
-        return -1
+    # Weighted rows neither depart from one level nor hold one column of a block.
+    _sparse = None
+    _block = None
 
     def of(self, cells: IntArray) -> FloatArray:
         """Return the leverage of determined ``cells`` (N, C), shape (N,); meaningless for any other cell."""

@@ -108,7 +108,7 @@ class ScaledNullVectors(NullVectors):
         """Say which cells have a column that no seen cell has."""
         free = np.zeros(len(cells), dtype=bool)
         for ids, picks in self._model.entries(cells):
-            free |= ~self._found(ids)[1] & (self._model.weights(cells, picks) != 0)
+            free |= ~self._index(ids)[1] & (self._model.weights(cells, picks) != 0)
         return free
 
     def distance(self, cells: IntArray) -> FloatArray:
@@ -116,7 +116,7 @@ class ScaledNullVectors(NullVectors):
         assert self.scale is not None
         squares = np.zeros(len(cells))
         for ids, picks in self._model.entries(cells):
-            index, seen = self._found(ids)
+            index, seen = self._index(ids)
             squares += (np.where(seen, self.scale[index], 1.0) * self._model.weights(cells, picks)) ** 2
         return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 

@@ -154,7 +154,6 @@ class MaskedGram:
 
     Parameters
     ----------
-    grid : GridGram
     places : ndarray (M,)
         Position of each cell in the flattened product, increasing.
     """
@@ -224,7 +223,6 @@ class BlockGram:
 
     Parameters
     ----------
-    kernel : OverlapKernel
     cells : ndarray (M, C)
     """
 
@@ -243,13 +241,7 @@ class BlockGram:
 
 
 def group_ids(cells: IntArray, subset: Subset, sizes: Sequence[int]) -> IntArray:
-    """Number the conjunctions of ``cells`` (M, C) on one subset of factors, shape (M,), with few numbers unused.
-
-    Examples
-    --------
-    >>> group_ids(np.array([[0, 3], [1, 3], [1, 3]]), (0, 1), (2, 4)).tolist()
-    [3, 7, 7]
-    """
+    """Number the conjunctions of ``cells`` (M, C) on one subset of factors, shape (M,), with few numbers unused."""
     levels = cells[:, list(subset)]
     radix = [sizes[factor] for factor in subset]
     if product_size(radix) <= max(MAX_PRODUCT_PER_CELL * len(cells), 1000):

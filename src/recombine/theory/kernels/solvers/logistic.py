@@ -27,7 +27,6 @@ def logistic_dual(
         Labels -1 and +1.
     price : float
         The larger, the closer to the hard margin.
-    intercept : bool
     tolerance : float
         Largest breach of the condition above, as a share of the price.
 

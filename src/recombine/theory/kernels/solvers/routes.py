@@ -51,9 +51,6 @@ class System:
 
     Parameters
     ----------
-    kernel : OverlapKernel
-    seen : MergedCells
-    ridge : float
     centred : bool
         Project the constant out on both sides (a free intercept where M is singular).
     most_steps : int

@@ -111,10 +111,6 @@ def solve(
     most_steps : int
         Steps that conjugate gradients may take: a budget that is the same on every machine.
 
-    Returns
-    -------
-    Solution
-
     Raises
     ------
     SolverError
@@ -224,7 +220,6 @@ def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArra
 
     Parameters
     ----------
-    kernel : OverlapKernel
     seen : array-like of int (N, C)
         The cells z_i.
     dual : ndarray (N,) or (N, outputs)

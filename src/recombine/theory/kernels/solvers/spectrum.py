@@ -105,7 +105,6 @@ class FullGrid:
 
     Parameters
     ----------
-    kernel : OverlapKernel
     sizes : tuple of int
         Levels of each factor; outcomes are arrays of this shape, last factor fastest.
 

@@ -77,7 +77,6 @@ class LogFit(StructureFit):
 
     Attributes
     ----------
-    logarithms : TermsFit or AdditiveFit
     smear : float
         Mean of the exponential of the residuals, so that predictions are means, not medians.
     """

@@ -68,7 +68,6 @@ class ProductFit(StructureFit):
 
     Attributes
     ----------
-    scale : float
     factors : tuple of float arrays of shape (levels,)
         One number per level; a level never seen has that of the mean level.
     """

@@ -57,7 +57,6 @@ class Family:
 
     Attributes
     ----------
-    name : str
     per_class : bool
         Whether every class has sums of its own, so that limits and values are (N, K).
     classes_left : int
@@ -275,7 +274,6 @@ class Outcomes:
 
     Attributes
     ----------
-    family : Family
     cells : IntArray, (N, C)
     totals : FloatArray, (N, K)
         Observations of each class (two for logit: 0 and 1); for log one column, the sum of the counts.
