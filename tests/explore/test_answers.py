@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,16 @@ def test_levels_stand_by_name_with_numbers_by_size() -> None:
     with pytest.raises(InputError, match="not by 'size'"):
         answers.beside(0, 0, "size", back=False)
     assert answers.record["by_name"] == "by name, numbers by size"
+
+
+def test_the_record_says_how_the_run_is_repeated_and_how_little_a_dropped_table_is_read(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["u", "u", "v"], "y": [1.0, 2.0, 3.0]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    record = asked(rc.Design.from_frame(tmp_path / "t.csv", factors=["a", "b"], outcome="y", crossed=True)).record
+    assert record["command"].startswith("recombine explore ")
+    assert {"--factors", "a,b", "--outcome", "y", "--crossed"} <= set(shlex.split(record["command"]))
+    assert record["dropped"].endswith(record["command"])
+    assert "factors and outcome only" in record["dropped"]
 
 
 def test_factors_on_a_line_stand_as_they_lie_there(tmp_path: Path) -> None:

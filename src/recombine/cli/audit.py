@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from recombine.cli.compare import read_baseline, read_fail_on, tell_changes
-from recombine.cli.table_options import Outputs, files_of, pandas_left_alone, takes_table
+from recombine.cli.outputs import Outputs, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
+from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError, near_miss
 from recombine.output_files import check_outputs, check_table_name, write_whole
-from recombine.report.screen import capture, printable, say, say_json
+from recombine.report.screen import say
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
 from recombine.writing import listing
@@ -52,37 +50,28 @@ def audit_command(
     outputs: Outputs,
 ) -> None:
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
-    fatal = read_fail_on(outputs.fail_on, "AUDIT", *(["AUDIT_CHANGES"] if outputs.baseline else []))
-    inputs = [file, asked.targets, outputs.baseline, *files_of(table)]
-    written = [outputs.html, asked.verdicts, outputs.save_design]
+    fail_on = read_fail_on(outputs, "AUDIT", *(["AUDIT_CHANGES"] if outputs.baseline else []))
     check_table_name(asked.verdicts, "--verdicts")
-    check_outputs(written, inputs, outputs.force)
-    before = read_baseline(outputs, "audit", inputs, written)
+    outputs.check([file, asked.targets, outputs.baseline, *files_of(table)], asked.verdicts)
+    before = read_baseline(outputs, "audit")
     if before and asked.explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
     result = audited(file, table, asked.targets, asked.new_levels, asked.seed)
     outputs.save(table, result.design)
     explained = None if asked.explain is None else result.explain(named(asked.explain, "--explain"))
     cells = 0 if before and outputs.html is None else asked.plan
-    answer = _answer(result, cells, asked.models, asked.self_pairs)
+    answer = _Answer.of(result, cells, asked.models, asked.self_pairs)
     if before:
         with working("comparing"):
             from recombine import compare
 
             changes = compare(before, result)
-        try:
-            tell_changes(changes, fatal, outputs.json, outputs.markdown, only_new=True)
-        except typer.Exit:  # the answer has been given; files come after it, as without a baseline
-            _write(answer, outputs, asked.verdicts)
-            raise
-    if outputs.json:
-        say_json(_json(answer, explained))
-    elif explained is not None:
-        say(f"{explained}\n")
+        code = tell_changes(changes, fail_on, outputs, only_new=True)
     else:
-        say(_text(answer), drawn=True)
-    _write(answer, outputs, asked.verdicts)
-    raise typer.Exit(1 if fatal.met(result.findings) else 0)
+        code = 1 if fail_on.met(result.findings) else 0
+        answer.tell(outputs, explained)
+    answer.write(outputs, asked.verdicts)
+    raise typer.Exit(code)
 
 
 def audited(file: Path, table: TableSpec, targets: Path | None, new_levels: bool, seed: int) -> Audit:
@@ -109,9 +98,9 @@ def demo_command(
     target = outputs.html or Path("recombine-demo.html")
     check_outputs([target], [flights_path()], outputs.force or _may_replace(target))
     table = TableSpec(factors=("carrier", "origin", "dest"), outcome="air_time", weight="n", sd="sd")
-    answer = _answer(audited(flights_path(), table, None, False, 0), models=models)
-    say(_text(answer), drawn=True)
-    _write(answer, msgspec.structs.replace(outputs, html=target))
+    answer = _Answer.of(audited(flights_path(), table, None, False, 0), models=models)
+    answer.tell(outputs)
+    answer.write(msgspec.structs.replace(outputs, html=target))
 
 
 def _may_replace(target: Path) -> bool:
@@ -129,16 +118,45 @@ class _Answer:
     plan: Plan | None
     models: Table | None
 
+    @classmethod
+    def of(cls, audit: Audit, cells: int = 5, models: bool = False, self_pairs: bool = False) -> _Answer:
+        plan = scores = None
+        if cells:
+            with working("planning the next cells"):
+                plan = audit.plan(cells, self_pairs=self_pairs)
+        if models:
+            with working("training other models on parts of the seen cells"):
+                scores = audit.compare_models()
+        return cls(audit, plan, scores)
 
-def _answer(result: Audit, cells: int = 5, models: bool = False, self_pairs: bool = False) -> _Answer:
-    plan = scores = None
-    if cells:
-        with working("planning the next cells"):
-            plan = result.plan(cells, self_pairs=self_pairs)
-    if models:
-        with working("training other models on parts of the seen cells"):
-            scores = result.compare_models()
-    return _Answer(result, plan, scores)
+    def tell(self, outputs: Outputs, explained: str | None = None) -> None:
+        """Print the answer, or what is ``explained`` of one cell."""
+        from recombine.report.audit.record import audit_json
+        from recombine.report.audit.terminal import show_audit
+
+        if explained is not None and not outputs.json:
+            say(f"{explained}\n")
+            return
+        outputs.answer(
+            self.audit,
+            lambda audit: audit_json(audit, self.plan, self.models, explained),
+            lambda audit, console: show_audit(audit, console, self.plan, self.models),
+        )
+
+    def write(self, outputs: Outputs, verdicts: Path | None = None) -> None:
+        """Write the files asked for and say where they are."""
+        if verdicts is not None:
+            from recombine.words.table import listing_sentence
+
+            self.audit.verdicts.to_csv(verdicts)
+            outputs.note(f"verdicts written to {verdicts} ({listing_sentence(self.audit.decided.listing)})")
+        if outputs.html is not None:
+            from recombine.report.audit.page import page
+
+            with working("writing the report"):
+                text = page(self.audit, models=self.models, plan=self.plan, command=outputs.command)
+                write_whole(outputs.html, text)
+            outputs.note(f"report written to {outputs.html.resolve()}")
 
 
 def named_importance(text: str, file: Path, targets: Path | None) -> Path | tuple[Path, str]:
@@ -157,57 +175,3 @@ def named_importance(text: str, file: Path, targets: Path | None) -> Path | tupl
         f"--importance {text} is neither a column of {tables} nor a file;{near_miss(text, columns)} "
         f"Columns: {listing(columns)}"
     )
-
-
-def _json(answer: _Answer, explained: str | None) -> str:
-    from recombine.report.audit.record import audit_json
-
-    with working("writing the answer"):
-        return audit_json(answer.audit, answer.plan, answer.models, explained)
-
-
-def _text(answer: _Answer) -> str:
-    from recombine.report.audit.terminal import show_audit
-
-    with working("writing the answer"):
-        return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
-
-
-def _write(answer: _Answer, outputs: Outputs, verdicts: Path | None = None) -> None:
-    """Write the files asked for and say where they are; on standard error when standard output is for machines."""
-    notes = []
-    if verdicts is not None:
-        from recombine.words.table import listing_sentence
-
-        answer.audit.verdicts.to_csv(verdicts)
-        notes.append(f"verdicts written to {verdicts} ({listing_sentence(answer.audit.decided.listing)})")
-    if outputs.html is not None:
-        from recombine.report.audit.page import page
-
-        with working("writing the report"):
-            text = page(answer.audit, models=answer.models, plan=answer.plan, command=outputs.command)
-            write_whole(outputs.html, text)
-        notes.append(f"report written to {outputs.html.resolve()}")
-    for note in notes:
-        if outputs.json or (outputs.baseline is not None and outputs.markdown == "-"):
-            print(printable(note), file=sys.stderr)
-        else:
-            say(note + "\n")
-
-
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on stderr what is being done and the share that is done, when a person is watching."""
-    from rich.console import Console
-
-    from recombine.progress import listening
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with (
-        console.status(f"{what} ...") as status,
-        listening(lambda part, share: status.update(f"{what}: {part}, {share:.0%} done ...")),
-    ):
-        yield

@@ -10,46 +10,16 @@ from typer.core import TyperGroup
 
 #: Command -> the function behind it, as ``module:function``, and what ``recombine --help`` says of it.
 COMMANDS = {
-    "audit": (
-        "recombine.cli.audit:audit_command",
-        "Say which unseen combinations of a table are determined by its data, why, and what to collect next.",
-    ),
-    "split": (
-        "recombine.cli.split:split_command",
-        "Split a table so that each part of the test proves what its name says, or check a split that exists.",
-    ),
-    "score": (
-        "recombine.cli.score:score_command",
-        "Say why trained models missed: error on held-out combinations by verdict and, where data settle it, by cause.",
-    ),
-    "compare": (
-        "recombine.cli.compare:compare_command",
-        "Say what changed between two audits or two scores: cells, levels, findings; models, errors and causes.",
-    ),
-    "explore": (
-        "recombine.cli.explore:explore_command",
-        "Open the page on which seen cells are painted; with a table, serve the page with its audit behind it.",
-    ),
-    "probe": (
-        "recombine.cli.probe:probe_command",
-        "Say whether predictions depend on factors that they should ignore, how much, and how sure that is.",
-    ),
-    "inspect": (
-        "recombine.cli.inspect:inspect_command",
-        "Say whether a model's activations compose, where they stop moving, and how additive each layer is.",
-    ),
-    "demo": (
-        "recombine.cli.audit:demo_command",
-        "Audit the bundled table of flight times by carrier, origin and destination.",
-    ),
-    "papers": (
-        "recombine.lab.cli.papers:papers_command",
-        "List papers, their claims, and what has been established of whose statements.",
-    ),
-    "reproduce": (
-        "recombine.lab.cli.reproduce:reproduce_command",
-        "Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one.",
-    ),
+    "audit": ("recombine.cli.audit:audit_command", "Which unseen combinations do the data determine?"),
+    "split": ("recombine.cli.split:split_command", "Make a test that proves what it should, or check one."),
+    "score": ("recombine.cli.score:score_command", "Why did trained models miss?"),
+    "compare": ("recombine.cli.compare:compare_command", "What changed between two audits or two scores?"),
+    "explore": ("recombine.cli.explore:explore_command", "Paint seen cells and watch what follows, in a browser."),
+    "probe": ("recombine.cli.probe:probe_command", "Do predictions depend on what they should ignore?"),
+    "inspect": ("recombine.cli.inspect:inspect_command", "Do a model's activations compose?"),
+    "demo": ("recombine.cli.audit:demo_command", "Audit a table of flight times that comes with the package."),
+    "papers": ("recombine.lab.cli.papers:papers_command", "Papers, their claims, and what was established."),
+    "reproduce": ("recombine.lab.cli.reproduce:reproduce_command", "Run a paper's experiments and check its claims."),
 }
 _STYLE: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": "rich"}
 
@@ -64,10 +34,9 @@ class LazyCommands(TyperGroup):
 
 
 def _imported(name: str) -> Any:
-    address, line = COMMANDS[name]
-    module, _, function = address.partition(":")
+    module, _, function = COMMANDS[name][0].partition(":")
     single = typer.Typer(**_STYLE)
-    single.command(name, help=line)(getattr(import_module(module), function))
+    single.command(name)(getattr(import_module(module), function))
     return typer.main.get_command(single)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_urlsafe
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.audit import audited, working
-from recombine.cli.table_options import Outputs, files_of, takes_table
+from recombine.cli.audit import audited
+from recombine.cli.outputs import Outputs, working
+from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError, missing_package
-from recombine.output_files import check_outputs
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
 
@@ -45,15 +47,15 @@ def explore_command(
         from recombine.explore.server import loopback_socket, serve, table_app
     except ModuleNotFoundError as error:
         raise missing_package(error) from error
-    check_outputs([outputs.save_design], [file, *files_of(table)], outputs.force)
+    outputs.check([file, *files_of(table)])
     with loopback_socket(port) as listener:
         answers = _answers(file, table, outputs, plan, seed)
         token, free = token_urlsafe(32), listener.getsockname()[1]
         app, link = table_app(answers, token, free), f"http://127.0.0.1:{free}/?token={token}"
         listener.listen()
         say(f"{link}\nCtrl-C ends it.\n")
-        if open_it:
-            _show_beside(link)
+        if open_it:  # beside the server: some browsers return when they are closed
+            Thread(target=_show, args=(link, "the link"), daemon=True).start()
         serve(app, listener)
 
 
@@ -62,7 +64,7 @@ def _refuse_options(context: typer.Context) -> None:
     for name in context.params:
         source = context.get_parameter_source(name)
         if name != "open_it" and source is not None and source.name == "COMMANDLINE":
-            option = next(one.opts[0] for one in context.command.params if one.name == name)
+            option = next(entry.opts[0] for entry in context.command.params if entry.name == name)
             raise InputError(f"{option} is about a table; name it: recombine explore table.csv {option} ...")
 
 
@@ -85,25 +87,15 @@ def _open_page(open_it: bool) -> None:
 
     path = page_path()
     say(f"{path}\n")
-    if open_it and not _shown(path.as_uri()):
-        say("no browser could be started; open this file in one\n")
+    if open_it:
+        _show(path.as_uri(), "this file")
 
 
-def _show_beside(link: str) -> None:
-    """Start the browser while the page is already being served: some browsers return when they are closed."""
-    from threading import Thread
-
-    def show() -> None:
-        if not _shown(link):
-            say("no browser could be started; open the link in one\n")
-
-    Thread(target=show, daemon=True).start()
-
-
-def _shown(address: str) -> bool:
+def _show(address: str, what: str) -> None:
     import webbrowser
 
-    try:
-        return webbrowser.open(address)
-    except webbrowser.Error:
-        return False
+    shown = False
+    with suppress(webbrowser.Error):
+        shown = webbrowser.open(address)
+    if not shown:
+        say(f"no browser could be started; open {what} in one\n")

@@ -7,15 +7,18 @@ from typing import Annotated
 
 import typer
 
-from recombine.report.screen import capture, say, say_json
+from recombine.cli.outputs import Outputs
+from recombine.cli.table_options import takes_table
 
 
+@takes_table(outputs=("json",))
 def inspect_command(
     file: Annotated[
         Path,
         typer.Argument(help="Activations: .npy, or .npz with one array per layer. One axis per factor, then features."),
     ],
     factors: Annotated[str, typer.Option(help="Names of the first axes, separated by commas: x,y.")],
+    outputs: Outputs,
     seen: Annotated[
         Path | None,
         typer.Option(help="Cells trained on: a mask (.npy) or a table with one row per seen cell, levels from 0."),
@@ -26,14 +29,10 @@ def inspect_command(
     background: Annotated[
         str, typer.Option(help="What all cells share and is taken away first: median, mean or none.")
     ] = "median",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Say whether a model's activations compose, where they stop moving, and how additive each layer is."""
     from recombine import inspect
     from recombine.report.inspection import inspection_json, show_inspection
 
-    found = inspect(file, factors, seen=seen, truth=truth, background=background)
-    if json:
-        say_json(inspection_json(found))
-    else:
-        say(capture(lambda console: show_inspection(found, console)), drawn=True)
+    inspection = inspect(file, factors, seen=seen, truth=truth, background=background)
+    outputs.answer(inspection, inspection_json, show_inspection)

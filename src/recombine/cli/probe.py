@@ -8,9 +8,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from recombine.cli.compare import end_on, read_fail_on
-from recombine.cli.table_options import Outputs, takes_table
-from recombine.report.screen import capture, say, say_json
+from recombine.cli.outputs import Outputs, end_on, read_fail_on
+from recombine.cli.table_options import takes_table
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
 
@@ -44,22 +43,11 @@ def probe_command(
     outputs: Outputs,
 ) -> None:
     """Say whether predictions depend on factors that they should ignore, how much, and how sure that is."""
-    fatal = read_fail_on(outputs.fail_on, "PROBE")
+    fail_on = read_fail_on(outputs, "PROBE")
     from recombine import probe
     from recombine.report.probe import probe_json, show_probe
 
-    result = probe(
-        file,
-        prediction,
-        table,
-        factor=named(asked.factor, "--factor"),
-        level=asked.level,
-        permutations=asked.permutations,
-        seed=asked.seed,
-        bins=asked.bins,
-    )
-    if outputs.json:
-        say_json(probe_json(result))
-    else:
-        say(capture(lambda console: show_probe(result, console)), drawn=True)
-    end_on(fatal, result.findings)
+    questions = msgspec.structs.asdict(asked) | {"factor": named(asked.factor, "--factor")}
+    result = probe(file, prediction, table, **questions)
+    outputs.answer(result, probe_json, show_probe)
+    end_on(fail_on, result.findings)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.audit import named_importance, working
-from recombine.cli.compare import end_on, read_baseline, read_fail_on, tell_changes
-from recombine.cli.table_options import Outputs, files_of, pandas_left_alone, takes_table
+from recombine.cli.audit import named_importance
+from recombine.cli.outputs import (
+    Outputs,
+    end_on,
+    pandas_left_alone,
+    read_baseline,
+    read_fail_on,
+    tell_changes,
+    working,
+)
+from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError
-from recombine.output_files import check_outputs, write_whole
-from recombine.report.screen import capture, printable, say, say_json
+from recombine.output_files import write_whole
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
 
@@ -45,28 +51,22 @@ def score_command(
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
     models = named(prediction, "--prediction")
-    inputs = [file, train, outputs.baseline, *files_of(table)]
-    written = [outputs.html, outputs.save_design]
-    check_outputs(written, inputs, outputs.force)
-    before = read_baseline(outputs, "score", inputs, written)
-    fatal = read_fail_on(outputs.fail_on, "SCORE" if before is None else "SCORE_CHANGES")
+    outputs.check([file, train, outputs.baseline, *files_of(table)])
+    before = read_baseline(outputs, "score")
+    fail_on = read_fail_on(outputs, "SCORE" if before is None else "SCORE_CHANGES")
     result = _scored(file, models, table, train, seed)
     outputs.save(table, result.design)
     if before is not None:
         from recombine import compare
 
-        try:
-            tell_changes(compare(before, result), fatal, outputs.json, outputs.markdown, only_new=True)
-        except typer.Exit:  # the answer has been given; the page comes after it
-            _write(result, outputs)
-            raise
-    with working("writing the answer"):
-        from recombine.report.score import score_json, show_score
+        code = tell_changes(compare(before, result), fail_on, outputs, only_new=True)
+        _write(result, outputs)
+        raise typer.Exit(code)
+    from recombine.report.score import score_json, show_score
 
-        text = score_json(result) if outputs.json else capture(lambda console: show_score(result, console))
-    say_json(text) if outputs.json else say(text, drawn=True)
+    outputs.answer(result, score_json, show_score)
     _write(result, outputs)
-    end_on(fatal, result.findings)
+    end_on(fail_on, result.findings)
 
 
 def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None, seed: int) -> Score:
@@ -95,13 +95,11 @@ def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None,
 
 
 def _write(result: Score, outputs: Outputs) -> None:
-    """Write the page, if it is asked for, and say so: on standard error where the answer is for a program."""
+    """Write the page, if it is asked for, and say so."""
     if outputs.html is None:
         return
     with working("writing the report"):
         from recombine.report.score import score_page
 
         write_whole(outputs.html, score_page(result, command=outputs.command))
-    note = f"report written to {outputs.html.resolve()}"
-    quiet = outputs.json or (outputs.baseline is not None and outputs.markdown == "-")
-    print(printable(note), file=sys.stderr) if quiet else say(note + "\n")
+    outputs.note(f"report written to {outputs.html.resolve()}")

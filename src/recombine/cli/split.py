@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from recombine.cli.compare import end_on, read_fail_on
-from recombine.cli.table_options import Outputs, files_of, takes_table
+from recombine.cli.outputs import Outputs, end_on, read_fail_on
+from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError
-from recombine.output_files import check_outputs, check_table_name
-from recombine.report.screen import capture, printable, say, say_json
+from recombine.output_files import check_table_name
 from recombine.table_spec import TableSpec
 
 
@@ -51,7 +49,7 @@ def split_command(
     if (asked.test is None) == (asked.check is None):
         raise InputError("say either --test determined:0.2 to make a split, or --check part to look at one")
     check_table_name(asked.out, "--out")
-    check_outputs([asked.out, outputs.save_design], [file, *files_of(table)], outputs.force)
+    outputs.check([file, *files_of(table)], asked.out)
     if asked.check is not None:
         _check(file, table, asked, outputs)
     else:
@@ -61,17 +59,14 @@ def split_command(
 def _check(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs) -> None:
     """Say what an existing split proves, and leave with 1 if it has a leak that ``--fail-on`` names."""
     _only({"--stratify": asked.stratify, "--out": asked.out}, "--test")
-    fatal = read_fail_on(outputs.fail_on, "SPLIT")
+    fail_on = read_fail_on(outputs, "SPLIT")
     from recombine.jobs.split import check_split
     from recombine.report.split import check_json, show_check
 
     checked = check_split(file, table, split=asked.check, seed=asked.seed)
     outputs.save(table, checked.rows.design)
-    if outputs.json:
-        say_json(check_json(checked))
-    else:
-        say(capture(lambda console: show_check(checked, console)), drawn=True)
-    end_on(fatal, checked.findings)
+    outputs.answer(checked, check_json, show_check)
+    end_on(fail_on, checked.findings)
 
 
 def _make(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs) -> None:
@@ -83,18 +78,12 @@ def _make(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs)
     split = split_table(file, asked.test or "", table, stratify=asked.stratify, seed=asked.seed)
     outputs.save(table, split.rows.design)
     # The answer comes before its file: where it cannot be given, nothing is written.
-    if outputs.json:
-        say_json(split_json(split))
-    else:
-        say(capture(lambda console: show_split(split, console)), drawn=True)
-    note = "Nothing was written; name a file with --out.\n"
+    outputs.answer(split, split_json, show_split)
+    note = "Nothing was written; name a file with --out."
     if asked.out is not None:
         split.to_csv(asked.out, column=asked.column, force=outputs.force)
-        note = f"table with column {asked.column!r} written to {asked.out}\n"
-    if outputs.json:
-        print(printable(note), end="", file=sys.stderr)
-    else:
-        say(f"\n{note}")
+        note = f"table with column {asked.column!r} written to {asked.out}"
+    outputs.note(note if outputs.json else f"\n{note}")
 
 
 def _only(given: dict[str, object], where: str) -> None:

@@ -1,4 +1,4 @@
-"""What commands about tables share: the options that say how a table is read, and where answers go.
+"""Options of commands, made from what they stand for: how a table is read, what is asked, where answers go.
 
 `takes_table` makes the options of a command from `recombine.TableSpec`: one field there is one option of every command,
 one line of the files of ``--design``, and one keyword of Python.
@@ -9,8 +9,7 @@ from __future__ import annotations
 import shlex
 import sys
 import typing
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,60 +18,16 @@ import msgspec
 import typer
 
 from recombine import table_spec
+from recombine.cli.outputs import Outputs
 from recombine.errors import InputError
-from recombine.interrupts import interrupts_wait
 from recombine.report.screen import printable
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
-    from recombine.design.design import Design
     from recombine.table_spec import Field, TableSpec
 
 #: Fields that make factors of columns, by themselves or beside ``factors``.
 MAKE_FACTORS = ("factors", "sequence", "sets", "ordered", "numeric")
-#: What to ask where a command needs a field that nobody named.
-QUESTIONS = {
-    "factors": "which columns are the factors? Name them with --factors, or in a file with --design",
-    "outcome": "which column is the outcome? Name it with --outcome, or in a file with --design",
-}
-
-
-class Outputs(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the answer of a command goes, and what it ends with."""
-
-    html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
-    baseline: Annotated[
-        Path | None, typer.Option(help="Compare with an earlier --json; --fail-on then looks at what is new only.")
-    ] = None
-    markdown: Annotated[
-        str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
-    ] = None
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            help="Exit with 1 on these findings, by commas: RC101; with --baseline lost, new-findings, worse; "
-            "of a split same, copied; of a probe dependence."
-        ),
-    ] = None
-    save_design: Annotated[
-        Path | None, typer.Option(help="Write how the table was read, guesses included, to this TOML file.")
-    ] = None
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False
-    #: The command that repeats the run, every option written out.
-    command: str = ""
-
-    def save(self, table: TableSpec, design: Design) -> None:
-        """Write how the table was read where ``--save-design`` says, and say so."""
-        if self.save_design is None:
-            return
-        from recombine.design import used_spec
-        from recombine.output_files import write_whole
-
-        used, guessed = used_spec(design)
-        spec = table_spec.make_spec(table, {name: getattr(used, name) for name in guessed})
-        write_whole(self.save_design, table_spec.spec_toml(spec, guessed, self.save_design.parent))
-        print(printable(f"how the table was read is written to {self.save_design}"), file=sys.stderr)
 
 
 def files_of(table: TableSpec) -> list[Path]:
@@ -95,41 +50,33 @@ def takes_table(
         hints = typing.get_type_hints(command, include_extras=True)
         offered = [field for field in table_spec.fields() if field.name not in without]
         packed = {name: kind for name, kind in hints.items() if name != "table" and _is_struct(kind)}
-        options: dict[str, Parameter] = {
-            "context": Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        }
+        entries = {name: outputs if kind is Outputs else kind.__struct_fields__ for name, kind in packed.items()}
+        options = [] if "context" in hints else [_parameter("context", typer.Context)]
         for name, parameter in signature(command).parameters.items():
             if name == "table":
-                options |= {field.name: _option(field) for field in offered} | {"design": _DESIGN}
+                options += [*map(_option, offered), _DESIGN]
             elif name in packed:
-                chosen = outputs if name == "outputs" else packed[name].__struct_fields__
-                options |= {entry: _packed_option(packed[name], entry) for entry in chosen}
-            elif name != "context":
-                options[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
+                fields = {entry.name: entry for entry in msgspec.structs.fields(packed[name])}
+                options += [_parameter(entry, fields[entry].type, fields[entry].default) for entry in entries[name]]
+            else:
+                options.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
 
         def run(**given: Any) -> None:
-            context = given["context"]
-            arguments: dict[str, Any] = {}
+            context = given["context"] if "context" in hints else given.pop("context")
             table = None
             if "table" in hints:
-                values = {field.name: given.pop(field.name) for field in offered}
-                table = arguments["table"] = _merged(offered, values, given.pop("design"), given.get("file", True))
-                _check_required(table, required if given.get("file", True) else ())
+                values = {field: given.pop(field.name) for field in offered}
+                table = given["table"] = _merged(values, given.pop("design"), given.get("file", True), required)
             for name, kind in packed.items():
-                chosen = outputs if name == "outputs" else kind.__struct_fields__
-                entries = {entry: given.pop(entry) for entry in chosen}
-                if name == "outputs":
-                    entries["command"] = _repeated(context, table)
-                arguments[name] = kind(**entries)
-            if "context" not in hints:
-                given.pop("context")
-            command(**given, **arguments)
+                repeated = {"command": _repeated(context, table)} if kind is Outputs else {}
+                given[name] = kind(**{entry: given.pop(entry) for entry in entries[name]}, **repeated)
+            command(**given)
 
         run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
         # Options without a default come first, as Python wants it of parameters.
-        ordered = sorted(options.values(), key=lambda parameter: parameter.default is not Parameter.empty)
-        run.__signature__ = Signature(ordered)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
+        options.sort(key=lambda parameter: parameter.default is not Parameter.empty)
+        run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in options}
         return run
 
     return decorate
@@ -139,20 +86,13 @@ def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-_DESIGN = Parameter(
-    "design",
-    Parameter.KEYWORD_ONLY,
-    annotation=Annotated[
-        Path | None, typer.Option(help="Read what the columns are from this TOML file; options given beside it win.")
-    ],
-    default=None,
-)
+def _parameter(name: str, annotation: Any, default: Any = msgspec.NODEFAULT) -> Parameter:
+    default = Parameter.empty if default is msgspec.NODEFAULT else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
-def _packed_option(kind: type[msgspec.Struct], name: str) -> Parameter:
-    entry = next(field for field in msgspec.structs.fields(kind) if field.name == name)
-    default = Parameter.empty if entry.required else entry.default
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=entry.type, default=default)
+_DESIGN_HELP = "Read what the columns are from this TOML file; options given beside it win."
+_DESIGN = _parameter("design", Annotated[Path | None, typer.Option(help=_DESIGN_HELP)], None)
 
 
 def _option(field: Field) -> Parameter:
@@ -160,8 +100,9 @@ def _option(field: Field) -> Parameter:
     values: dict[str, Any] = {"names": str, "text": str, "file": str, "flag": bool, "number": int}
     kind: Any = list[str] if field.option.repeatable else values[field.kind]
     metavar = "PATH" if field.kind == "file" else None
-    annotation: Any = Annotated[kind | None, typer.Option(field.flag, help=_help(field), metavar=metavar)]
-    return Parameter(field.name, Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
+    return _parameter(
+        field.name, Annotated[kind | None, typer.Option(field.flag, help=_help(field), metavar=metavar)], None
+    )
 
 
 def _help(field: Field) -> str:
@@ -175,34 +116,34 @@ def _help(field: Field) -> str:
     return f"What effects do: {listed_structures()}; auto chooses."
 
 
-def _merged(offered: Sequence[Field], values: dict[str, Any], design: Path | None, file: object) -> TableSpec:
+def _merged(values: dict[Field, Any], design: Path | None, file: object, required: Sequence[str]) -> TableSpec:
     """Return the spec of what was given, over that of ``--design`` or of the project; what it took is said."""
-    given = {field.name: _value(field, values[field.name]) for field in offered if values[field.name] not in (None, [])}
-    if not file:
-        if design is not None:
-            raise InputError("--design is about a table; name it: recombine explore table.csv --design ...")
-        return table_spec.make_spec(None, given)
-    kept, where = None, ""
+    given = {field.name: _value(field, value) for field, value in values.items() if value not in (None, [])}
+    if not file and design is not None:
+        raise InputError("--design is about a table; name it: recombine explore table.csv --design ...")
+    stored, notes = None, []
     if design is not None:
-        kept, where = table_spec.read_spec(design), str(design)
-    elif (project := table_spec.project_spec(Path())) is not None:
-        kept, where = project[0], "[tool.recombine] of pyproject.toml"
-    if kept is None:
-        return table_spec.make_spec(None, given)
-    names = {field.name for field in offered}
-    defaults = {field.name: field.default for field in table_spec.fields() if field.name not in names}
-    kept = table_spec.make_spec(kept, defaults)
-    replaced = [
-        field.flag
-        for field in offered
-        if field.name in given and getattr(kept, field.name) not in (field.default, given[field.name])
-    ]
-    notes = [] if design is not None else [f"the table is read as {where} says"]
-    if replaced:
-        notes.append(f"{', '.join(replaced)} as given here, not as in {where}")
+        stored, where = table_spec.read_spec(design), str(design)
+    elif file and (project := table_spec.project_spec(Path())) is not None:
+        stored, where = project[0], "[tool.recombine] of pyproject.toml"
+        notes.append(f"the table is read as {where} says")
+    if stored is not None:
+        unoffered = {field.name: field.default for field in table_spec.fields() if field not in values}
+        stored = table_spec.make_spec(stored, unoffered)
+        replaced = [
+            field.flag
+            for field in values
+            if field.name in given and getattr(stored, field.name) not in (field.default, given[field.name])
+        ]
+        notes += [f"{', '.join(replaced)} as given here, not as in {where}"] if replaced else []
     if notes:
         print(printable(f"recombine: {'; '.join(notes)}"), file=sys.stderr)
-    return table_spec.make_spec(kept, given)
+    table = table_spec.make_spec(stored, given)
+    for name in required if file else ():
+        if not any(getattr(table, entry) for entry in (MAKE_FACTORS if name == "factors" else (name,))):
+            which = "columns are the factors? Name them" if name == "factors" else f"column is the {name}? Name it"
+            raise InputError(f"which {which} with --{name}, or in a file with --design")
+    return table
 
 
 def _value(field: Field, value: Any) -> Any:
@@ -210,13 +151,6 @@ def _value(field: Field, value: Any) -> Any:
         return value
     texts = value if isinstance(value, list) else [value]
     return tuple(name for text in texts for name in named(text, field.flag))
-
-
-def _check_required(table: TableSpec, required: Sequence[str]) -> None:
-    for name in required:
-        enough = MAKE_FACTORS if name == "factors" else (name,)
-        if not any(getattr(table, entry) for entry in enough):
-            raise InputError(QUESTIONS[name])
 
 
 def _repeated(context: typer.Context, table: TableSpec | None) -> str:
@@ -235,28 +169,3 @@ def _repeated(context: typer.Context, table: TableSpec | None) -> str:
         else:
             options += [entry.opts[0], str(value)]
     return shlex.join([*words, *([] if table is None else table_spec.spec_options(table)), *options])
-
-
-@contextmanager
-def pandas_left_alone() -> Iterator[None]:
-    """Keep DuckDB from loading pandas only to see that no constant of a query is one of its missing values.
-
-    That would take a sixth of the time of a command on a small table. What wants pandas afterwards finds it.
-    """
-    _load_engine()
-    if "pandas" in sys.modules:
-        yield
-        return
-    sys.modules["pandas"] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        sys.modules.pop("pandas", None)
-
-
-def _load_engine() -> None:
-    """Load DuckDB with Ctrl-C held back: in the middle of it the process would end in a segmentation fault."""
-    with interrupts_wait(True) as interrupted:
-        import duckdb  # noqa: F401
-    if interrupted():
-        raise KeyboardInterrupt

@@ -10,31 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine import words
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
 from recombine.design.restriction import why_impossible
 from recombine.errors import InputError, SolverError
 from recombine.explore.map_view import MapView
 from recombine.explore.scene import scene_of, unshown
-from recombine.jobs.audit.certificates import (
-    MAX_TERMS_WRITTEN,
-    certificate_terms,
-    certificate_variance,
-)
+from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_terms, certificate_variance
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.report.screen import printable
 from recombine.table_spec import spec_command
 from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
-from recombine.words.answer import answer
-from recombine.words.certificates import explanation
-from recombine.words.plan import gain_text, plan_sentence
-from recombine.words.table import rows_phrase
-from recombine.words.verdicts import verdict_meaning
-from recombine.writing import amount, beside_error, round_estimate, written_count
+from recombine.writing import amount, round_estimate, written_count
 
 if TYPE_CHECKING:
-    from recombine.design.factors import Factor
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
 
@@ -42,8 +33,6 @@ if TYPE_CHECKING:
 MAX_LEVELS_FOUND = 20
 #: Seconds that one certificate waits for another to be found.
 ENGINE_WAIT_SECONDS = 20.0
-#: What variances are counted in.
-UNIT = "in units of one measurement's"
 
 
 class NotInTableError(InputError):
@@ -97,62 +86,52 @@ class TableAnswers:
     def _record(self) -> dict[str, Any]:
         audit, design = self.audit, self.audit.design
         off, on_lines = unshown(design, audit.order), any(scale is not None for scale in design.scales)
+        command = self.command or spec_command("explore", design.source, design.spec)
         return {
             "source": design.source,
-            "command": printable(self.command or spec_command("explore", design.source, design.spec)),
+            "command": printable(command),
+            "dropped": printable(words.dropped_sentence(command)),
             "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
             "outcome": design.outcome_name,
             "assumption": audit.choice.assumption,
-            "rows": rows_phrase(audit.coverage),
+            "rows": words.rows_phrase(audit.coverage),
             "cells": written_count(design.product),
-            "verdicts": self._verdicts(),
+            "verdicts": [self._verdict(verdict) for verdict in Verdict],
             "sampled": audit.decided.counts.sampled,
-            "answer": [printable(sentence) for sentence in answer(audit)],
-            "findings": [
-                {
-                    "code": item.code,
-                    "title": item.kind.title,
-                    "severity": item.severity.word,
-                    "message": printable(item.message),
-                }
-                for item in audit.findings
-            ],
+            "answer": [printable(sentence) for sentence in words.answer(audit)],
+            "findings": [{**item.record, "message": printable(item.message)} for item in audit.findings],
             "left_out": [printable(sentence) for sentence in audit.left_out],
             "next": self._next(),
             "start": self.view.start,
-            "by_name": f"by name, numbers by size{', or as ordered' if on_lines else ''}",
+            "by_name": words.level_orders(on_lines),
             "scene": None if off else scene_of(design, audit.order),
-            "unpainted": printable(f"Painting is off: {off}.") if off else "",
+            "unpainted": printable(words.painting_off(off)),
         }
 
-    def _verdicts(self) -> list[dict[str, Any]]:
+    def _verdict(self, verdict: Verdict) -> dict[str, Any]:
         counts = self.audit.decided.counts
-        sure = (Verdict.SEEN, Verdict.UNSEEN_LEVEL)
-        records = []
-        for verdict in Verdict:
-            exact = counts.exact or verdict in sure or not counts[verdict]
-            count = counts[verdict] if exact else round_estimate(counts[verdict])
-            records.append(
-                {
-                    "word": verdict.word,
-                    "symbol": verdict.symbol,
-                    "colour": verdict.colour,
-                    "meaning": self._meaning(verdict),
-                    "count": f"{'' if exact else 'about '}{written_count(count)}",
-                    "none": not counts[verdict],
-                }
-            )
-        return records
+        exact = counts.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL) or not counts[verdict]
+        count = counts[verdict] if exact else round_estimate(counts[verdict])
+        return {
+            "word": verdict.word,
+            "symbol": verdict.symbol,
+            "colour": verdict.colour,
+            "meaning": self._meaning(verdict),
+            "count": f"{'' if exact else 'about '}{written_count(count)}",
+            "none": not counts[verdict],
+        }
 
     def _meaning(self, verdict: Verdict) -> str:
-        return verdict_meaning(verdict, self.audit.choice.assumption)
+        return words.verdict_meaning(verdict, self.audit.choice.assumption)
 
     def _next(self) -> dict[str, Any]:
         plan = self.plan
         if plan is None:
             return {"text": "", "cells": []}
-        cells = [{**self._named(np.array(pick.cell)), "gain": printable(gain_text(plan, pick))} for pick in plan.picks]
-        return {"text": printable(plan_sentence(plan)), "cells": cells}
+        cells = [
+            {**self._named(np.array(pick.cell)), "gain": printable(words.gain_text(plan, pick))} for pick in plan.picks
+        ]
+        return {"text": printable(words.plan_sentence(plan)), "cells": cells}
 
     def _named(self, cell: IntArray) -> dict[str, Any]:
         """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""
@@ -168,10 +147,15 @@ class TableAnswers:
             raise InputError(
                 f"the cell has {len(levels)} levels, and the table {len(factors)} factors; give one of each"
             )
-        for level, factor in zip(levels, factors, strict=True):
-            if not 0 <= level < len(factor.levels):
-                raise NotInTableError(_no_level(factor, level))
-        return np.array(levels, dtype=np.int64)
+        return np.array([self._level(factor, level) for factor, level in enumerate(levels)], dtype=np.int64)
+
+    def _level(self, factor: int, level: int) -> int:
+        named = self.audit.design.factors[self.factor(factor)]
+        if not 0 <= level < len(named.levels):
+            raise NotInTableError(
+                f"{named.name} has no level number {level}; they run from 0 to {len(named.levels) - 1}"
+            )
+        return level
 
     def factor(self, factor: int) -> int:
         """Return the place of a factor if there is such a one, or raise `NotInTableError`."""
@@ -205,47 +189,39 @@ class TableAnswers:
         Each by name, numbers by size.
         """
         labels, lowered = self.audit.design.factors[self.factor(factor)].labels, self._lowered[factor]
-        words = text.strip().lower()
+        wanted = text.strip().lower()
         ranks: tuple[list[int], ...] = ([], [], [])
         for level in self.view.orders["name"][factor].tolist():
-            if words in (name := lowered[level]):
-                ranks[0 if name == words else 1 if name.startswith(words) else 2].append(level)
-                if len(ranks[0]) + len(ranks[1]) >= MAX_LEVELS_FOUND and not words:
+            if wanted in (name := lowered[level]):
+                ranks[0 if name == wanted else 1 if name.startswith(wanted) else 2].append(level)
+                if len(ranks[0]) + len(ranks[1]) >= MAX_LEVELS_FOUND and not wanted:
                     break
         matches = [level for rank in ranks for level in rank][:MAX_LEVELS_FOUND]
         return [{"level": level, "label": labels[level]} for level in matches]
 
     def beside(self, factor: int, level: int, by: str, *, back: bool) -> dict[str, Any]:
         """Return the level that stands before (``back``) or after another of its factor."""
-        named_factor = self.audit.design.factors[self.factor(factor)]
-        if not 0 <= level < len(named_factor.levels):
-            raise NotInTableError(_no_level(named_factor, level))
-        neighbour = self.view.beside(factor, level, -1 if back else 1, by)
-        return {"level": neighbour, "label": named_factor.labels[neighbour]}
+        neighbour = self.view.beside(factor, self._level(factor, level), -1 if back else 1, by)
+        return {"level": neighbour, "label": self.audit.design.factors[factor].labels[neighbour]}
 
     def cell(self, levels: Sequence[int]) -> dict[str, Any]:
         """Return what is known of one cell but for its certificate: verdict, value and range, all as `Audit` has it."""
-        levels_checked = self.checked(levels)
-        design = self.audit.design
-        cell = canonical(levels_checked[None], design.symmetric)[0]
-        record = self._named(levels_checked)
+        design, asked = self.audit.design, self.checked(levels)
+        cell, record = canonical(asked[None], design.symmetric)[0], self._named(asked)
         if reason := why_impossible(design, cell):
-            return record | {
-                "code": IMPOSSIBLE,
-                "word": "cannot exist",
-                "sentence": printable(f"Such a combination cannot exist: {reason}."),
-            }
+            sentence = printable(words.cell_impossible(reason))
+            return record | {"code": IMPOSSIBLE, "word": "cannot exist", "sentence": sentence}
         with self._engine:
             verdict = Verdict(int(self.audit.decided.verdicts_of(cell[None])[0]))
             record |= {"code": int(verdict), "word": verdict.word}
             if verdict is Verdict.DETERMINED:
                 value = self._value(cell)
-                facts = [*_facts(value, design.outcome_name), *self._held_out(cell)]
+                facts = [*words.value_facts(value, design.outcome_name), *self._held_out(cell)]
                 return record | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
             if verdict is Verdict.SEEN:
                 return record | {"sentence": self._meaning(verdict), **self._seen(cell)}
-            words = explanation(self.audit, cell)
-        lead, *more = printable(words).removeprefix(f"{printable(design.label(cell))}: {verdict.word}. ").split("\n  ")
+            text = printable(words.explanation(self.audit, cell))
+        lead, *more = text.removeprefix(f"{printable(design.label(cell))}: {verdict.word}. ").split("\n  ")
         return record | {"sentence": lead, "lines": more, "facts": self._held_out(cell)}
 
     def _value(self, cell: IntArray) -> dict[str, float | None]:
@@ -254,13 +230,8 @@ class TableAnswers:
             # Where each cell takes a solve of its own, it comes with the certificate.
             leverage = leverage if self.audit.values.ranges is None else self.audit.decided.leverage_of(cell[None])
         ranges = self.audit.values.ranges_of(cell[None], leverage)
-        columns = {
-            "predicted": ranges.predicted,
-            "error": ranges.standard_error,
-            "low": ranges.low,
-            "high": ranges.high,
-        }
-        columns["leverage"] = leverage
+        columns = {"predicted": ranges.predicted, "error": ranges.standard_error, "low": ranges.low}
+        columns |= {"high": ranges.high, "leverage": leverage}
         return {name: None if np.isnan(column[0]) else float(column[0]) for name, column in columns.items()}
 
     @cached_property
@@ -308,36 +279,15 @@ class TableAnswers:
         try:
             certificate = self.audit.decided.identification.certificate_of(cell.tolist())
         except SolverError as error:
-            return {"terms": [], "further": 0, "lines": [f"Its certificate was not found: {error}"]}
-        _, *lines = printable(explanation(self.audit, cell, certificate)).split("\n  ")
+            return {"terms": [], "further": 0, "lines": [words.no_certificate(error)]}
+        _, *lines = printable(words.explanation(self.audit, cell, certificate)).split("\n  ")
         terms = [
             {**self._named(row), "sign": term.sign, "weight": term.weight}
             | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})
             for row, term in zip(certificate.cells, certificate_terms(self.audit, certificate), strict=True)
         ]
         # The first lines give the value and range, which the page has said.
-        words = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
+        lines = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
         variance = f"with variance {certificate_variance(self.audit, certificate):.3g}"
-        words = [line.replace(variance, f"{variance} {UNIT}") for line in words]
-        return {"terms": terms[:MAX_TERMS_WRITTEN], "further": max(len(terms) - MAX_TERMS_WRITTEN, 0), "lines": words}
-
-
-def _no_level(factor: Factor, level: int) -> str:
-    return f"{factor.name} has no level number {level}; they run from 0 to {len(factor.levels) - 1}"
-
-
-def _facts(value: dict[str, float | None], outcome: str | None) -> list[tuple[str, str]]:
-    """Value, standard error, range and leverage in words, as far as they are known."""
-    error = value["error"]
-    beside = np.nan if error is None else error
-    facts = []
-    if value["predicted"] is not None:
-        facts.append((f"predicted {outcome or 'outcome'}", beside_error(value["predicted"], beside)))
-    if error is not None:
-        facts.append(("standard error", beside_error(error, error)))
-    if value["low"] is not None and value["high"] is not None:
-        ends = [beside_error(end, beside) for end in (value["low"], value["high"])]
-        facts.append(("90 % range", f"{ends[0]} to {ends[1]}"))
-    if value["leverage"] is not None:
-        facts.append(("leverage", f"{value['leverage']:.3g}: its variance {UNIT}"))
-    return facts
+        lines = [line.replace(variance, f"{variance} {words.UNIT}") for line in lines]
+        return {"terms": terms[:MAX_TERMS_WRITTEN], "further": max(len(terms) - MAX_TERMS_WRITTEN, 0), "lines": lines}

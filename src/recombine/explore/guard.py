@@ -15,16 +15,28 @@ Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: The names by which a browser on this machine reaches the loopback address.
 NAMES = ("127.0.0.1", "localhost")
+
+
+def content_policy(**allowed: str) -> str:
+    """Return a policy of contents that forbids all but what is ``allowed``: ``script_src="'self'"``."""
+    rules = dict.fromkeys(("default_src", "frame_ancestors", "base_uri", "form_action"), "'none'") | allowed
+    return "; ".join(f"{name.replace('_', '-')} {sources}" for name, sources in rules.items())
+
+
 #: Sent with every answer; the page adds its own policy of contents.
 HEADERS = {
     "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "content-security-policy": content_policy(),
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
+
+
+class RefusedError(Exception):
+    """The status and the line with which a request is refused."""
 
 
 class Guard:
@@ -60,33 +72,33 @@ class Guard:
                 message = {**message, "headers": [*headers_sent, *more]}
             await send(message)
 
-        refused = self.refusal(scope)
-        if refused is None:
+        try:
+            self.check(scope)
+        except RefusedError as refused:
+            status, line = refused.args
+            body = f"refused: {line}\n".encode()
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+            await strict({"type": "http.response.start", "status": status, "headers": headers})
+            await strict({"type": "http.response.body", "body": body})
+        else:
             await self.app(scope, receive, strict)
-            return
-        status, line = refused
-        body = f"{line}\n".encode()
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-        await strict({"type": "http.response.start", "status": status, "headers": headers})
-        await strict({"type": "http.response.body", "body": body})
 
-    def refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return the status and the line with which a request is refused; None if it is let through."""
+    def check(self, scope: Scope) -> None:
+        """Raise `RefusedError` unless a request is let through."""
         headers: dict[bytes, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value.decode("latin-1"))
         hosts = headers.get(b"host", [])
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return 403, "refused: this Host is not the one that the link names; open the link as it was printed"
+            raise RefusedError(403, "this Host is not the one that the link names; open the link as it was printed")
         origins = {f"http://{hosts[0].lower()}"}
         if not {origin.lower() for origin in headers.get(b"origin", [])} <= origins or _foreign(scope, headers):
-            return 403, "refused: the request comes from another site"
+            raise RefusedError(403, "the request comes from another site")
         tokens = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [])
         if len(tokens) != 1 or not secrets.compare_digest(tokens[0].encode(), self._token):
-            return 403, "refused: the link's token is missing or wrong; open the link as it was printed"
+            raise RefusedError(403, "the link's token is missing or wrong; open the link as it was printed")
         if scope["method"] != "GET":
-            return 405, "refused: only GET is answered"
-        return None
+            raise RefusedError(405, "only GET is answered")
 
 
 def _foreign(scope: Scope, headers: dict[bytes, list[str]]) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +71,7 @@ class MapView:
 
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
-        self._binned: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+        self._slice = lru_cache(MAX_SLICES_CACHED)(self._gathered)
 
     @cached_property
     def orders(self) -> dict[str, list[IntArray]]:
@@ -130,24 +129,17 @@ class MapView:
             raise InputError(
                 f"a window has 1 to {MAX_WINDOW_SIDE} rows and columns and {MAX_WINDOW_CELLS:,} cells at most"
             )
-        sizes = [len(orders[side]) for side in sides]
-        if first is None:
-            first = (
-                int(positions[sides[0]][at[sides[0]]]) - shape[0] // 2,
-                int(positions[sides[1]][at[sides[1]]]) - shape[1] // 2,
-            )
-        starts = [
-            min(max(start, 0), max(size - long, 0)) for start, size, long in zip(first, sizes, shape, strict=True)
-        ]
-        levels = [orders[side][start : start + long] for side, start, long in zip(sides, starts, shape, strict=True)]
-        factors = [self.audit.design.factors[side] for side in sides]
-        names = [
-            [factor.labels[level] for level in some.tolist()] for factor, some in zip(factors, levels, strict=True)
-        ]
+        starts, levels, labels = [], [], []
+        for axis, (side, long) in enumerate(zip(sides, shape, strict=True)):
+            start = int(positions[side][at[side]]) - long // 2 if first is None else first[axis]
+            starts.append(min(max(start, 0), max(len(orders[side]) - long, 0)))
+            levels.append(orders[side][starts[axis] : starts[axis] + long])
+            names = self.audit.design.factors[side].labels
+            labels.append([names[level] for level in levels[axis].tolist()])
         return {
             "first": starts,
-            "levels": [some.tolist() for some in levels],
-            "labels": names,
+            "levels": [some_levels.tolist() for some_levels in levels],
+            "labels": labels,
             "codes": "".join(map(str, self.codes(sides, at, *levels).reshape(-1).tolist())),
         }
 
@@ -156,20 +148,17 @@ class MapView:
 
         Of long sides some levels, evenly spread, stand for all.
         """
-        orders, _ = self._ordered(by)
-        fixed_levels = tuple(int(level) for factor, level in enumerate(at) if factor not in sides)
-        key = (sides, fixed_levels, by)
-        if key not in self._binned:
-            self._binned[key] = self._gathered(sides, at, [orders[side] for side in sides])
-            while len(self._binned) > MAX_SLICES_CACHED:
-                self._binned.popitem(last=False)
-        return self._binned[key]
+        fixed = tuple(0 if factor in sides else int(level) for factor, level in enumerate(at))
+        return self._slice(sides, fixed, by)
 
-    def _gathered(self, sides: tuple[int, int], at: IntArray, orders: list[IntArray]) -> dict[str, Any]:
+    def _gathered(self, sides: tuple[int, int], at: tuple[int, ...], by: str) -> dict[str, Any]:
+        orders = [self._ordered(by)[0][side] for side in sides]
         looked = [np.unique(np.linspace(0, len(order) - 1, MAX_LEVELS_BINNED).astype(int)) for order in orders]
         shape = [min(len(order), MAX_BINS_PER_SIDE) for order in orders]
         into = [positions * count // len(order) for positions, count, order in zip(looked, shape, orders, strict=True)]
-        codes = self.codes(sides, at, *(order[positions] for order, positions in zip(orders, looked, strict=True)))
+        codes = self.codes(
+            sides, np.array(at), *(order[positions] for order, positions in zip(orders, looked, strict=True))
+        )
         tally = np.zeros((*shape, IMPOSSIBLE + 1), dtype=np.int64)
         np.add.at(tally, (into[0][:, None], into[1][None, :], codes), 1)
         seen, unseen = tally[:, :, Verdict.SEEN], tally[:, :, 1:]

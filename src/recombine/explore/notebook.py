@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from recombine.errors import InputError
-from recombine.explore.page import page_path
-from recombine.explore.scene import painted, scene_of, scene_parts
+from recombine.explore.scene import page_path, painted, scene_of, scene_parts
 
 try:
     import anywidget

@@ -1,9 +1,11 @@
-"""Scenes of the page: a design as the text behind the # of its link, and back."""
+"""The page, one HTML file made from ``page/``, and its scenes: a design as the text behind the # of its link."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
 from itertools import groupby
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
 import numpy as np
@@ -12,10 +14,21 @@ from recombine.cells.arrays import IntArray
 from recombine.cells.scales import FactorScale
 from recombine.design import Design
 from recombine.errors import InputError
+from recombine.words.page import Unpainted
 
 #: What the page takes (``page/src/view/scene.ts`` and ``link.ts``).
 MAX_FACTORS_PAINTED, MAX_LEVELS_PAINTED, MAX_CELLS_PAINTED, MAX_ORDER_PAINTED = 6, 100, 40_000, 3
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def page_path() -> Path:
+    """Return the path of the page; any browser opens it, from disk or from a static site.
+
+    Examples
+    --------
+    >>> page_path().read_text(encoding="utf-8").splitlines()[0]
+    '<!doctype html>'
+    """
+    return Path(str(files("recombine.explore") / "page.html"))
 
 
 def scene_of(design: Design, order: int = 1) -> str:
@@ -40,10 +53,8 @@ def scene_of(design: Design, order: int = 1) -> str:
     flat = np.ravel_multi_index(tuple(design.cells.T), design.sizes)
     seen = np.zeros(design.product, dtype=bool)
     seen[flat[design.train]] = True
-    entries = {**_factors(design), "m": _runs(seen)}
     # Without an outcome the table is empty: verdicts can be told, values cannot.
-    entries["t"] = "table"
-    entries["v"] = "~".join(_entries(design, flat))
+    entries = {**_factors(design), "m": _runs(seen), "t": "table", "v": "~".join(_entries(design, flat))}
     if design.outcome_name:
         entries["u"] = design.outcome_name
     if order > 1:
@@ -96,20 +107,21 @@ def unshown(design: Design, order: int = 1) -> str:
     """
     names = [factor.name for factor in design.factors]
     if not 2 <= len(names) <= MAX_FACTORS_PAINTED:
-        return f"the page shows 2 to {MAX_FACTORS_PAINTED} factors, not {len(names)}"
+        return Unpainted.FACTORS.value.format(most=MAX_FACTORS_PAINTED, count=len(names))
     for factor in design.factors:
         if len(factor.levels) > MAX_LEVELS_PAINTED:
-            return f"{factor.name} has {len(factor.levels):,} levels, the page shows {MAX_LEVELS_PAINTED}"
+            count = len(factor.levels)
+            return Unpainted.LEVELS.value.format(factor=factor.name, count=count, most=MAX_LEVELS_PAINTED)
         if factor.scale is not FactorScale.LABELS:
-            return f"the levels of {factor.name} lie on a line; the page knows labels only"
+            return Unpainted.SCALE.value.format(factor=factor.name)
     if design.product > MAX_CELLS_PAINTED:
-        return f"{design.product:,} cells are more than the {MAX_CELLS_PAINTED:,} of the page"
+        return Unpainted.CELLS.value.format(count=design.product, most=MAX_CELLS_PAINTED)
     if design.symmetric:
-        alike = " and ".join(names[index] for index in design.symmetric[0])
-        return f"{alike} are interchangeable; the page takes every factor for another"
+        return Unpainted.SYMMETRIC.value.format(factors=" and ".join(names[index] for index in design.symmetric[0]))
     if not design.possible.whole:
-        return f"some cells of {design.source} cannot exist; the page takes all for possible"
-    return f"the page lets up to {MAX_ORDER_PAINTED} factors interact, not {order}" if order > MAX_ORDER_PAINTED else ""
+        return Unpainted.IMPOSSIBLE.value.format(source=design.source)
+    allowed = order <= MAX_ORDER_PAINTED
+    return "" if allowed else Unpainted.ORDER.value.format(most=MAX_ORDER_PAINTED, count=order)
 
 
 def _factors(design: Design) -> dict[str, str]:
@@ -120,11 +132,8 @@ def _factors(design: Design) -> dict[str, str]:
     )
     if plain:
         return {"s": "x".join(str(size) for size in design.sizes)}
-    return {"f": ";".join(_packed((factor.name, *factor.labels)) for factor in design.factors)}
-
-
-def _packed(texts: tuple[str, ...]) -> str:
-    return ",".join(quote(text, safe="!*'()") for text in texts)
+    packed = [[quote(text, safe="!*'()") for text in (factor.name, *factor.labels)] for factor in design.factors]
+    return {"f": ";".join(map(",".join, packed))}
 
 
 def _runs(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
@@ -134,15 +143,7 @@ def _runs(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
         runs.insert(0, (False, 0))
     if runs and not runs[-1][0]:
         runs.pop()
-    return ".".join(_base36(length) for _, length in runs)
-
-
-def _base36(number: int) -> str:
-    digits = ""
-    while number >= 36:
-        number, last = divmod(number, 36)
-        digits = _DIGITS[last] + digits
-    return _DIGITS[number] + digits
+    return ".".join(np.base_repr(length, 36).lower() for _, length in runs)
 
 
 def _entries(design: Design, flat: IntArray) -> Iterator[str]:

@@ -24,14 +24,22 @@ from starlette.routing import Route
 
 from recombine.errors import InputError, RecombineError
 from recombine.explore.answers import BusyError, NotInTableError
-from recombine.explore.guard import Asgi, Guard
-from recombine.explore.page import page_path
+from recombine.explore.guard import Asgi, Guard, content_policy
+from recombine.explore.scene import page_path
 from recombine.report.audit.embedded_cells import script_json
 
 if TYPE_CHECKING:
     from recombine.explore.answers import TableAnswers
 
 LOOPBACK = "127.0.0.1"
+
+
+class DefectError(RecombineError):
+    """What nobody foresaw while a question was answered."""
+
+
+#: Statuses of problems; others are bad questions, 400.
+STATUS = {NotInTableError: 404, BusyError: 503, DefectError: 500}
 
 #: A question in the link's words -> the answer as a record.
 Question = Callable[["TableAnswers", Mapping[str, str]], object]
@@ -66,7 +74,9 @@ def table_app(answers: TableAnswers, token: str, port: int) -> Asgi:
 
     async def show(request: Request) -> Response:
         nonce = secrets.token_urlsafe(16)
-        headers = {"content-security-policy": _policy(nonce)}
+        ours = f"'nonce-{nonce}'"
+        policy = content_policy(script_src=ours, style_src=ours, img_src="data:", connect_src="'self'")
+        headers = {"content-security-policy": policy}
         return Response(served_page(answers.record, nonce), headers=headers, media_type="text/html; charset=utf-8")
 
     routes = [Route("/", show), *(Route(path, _endpoint(answers, question)) for path, question in QUESTIONS.items())]
@@ -77,16 +87,8 @@ def table_app(answers: TableAnswers, token: str, port: int) -> Asgi:
 
 def serve(app: Asgi, listener: socket.socket) -> None:
     """Serve until Ctrl-C (or SIGTERM) comes."""
-    config = uvicorn.Config(
-        app,
-        http="h11",
-        ws="none",
-        lifespan="off",
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=1,
-    )
+    quiet: dict[str, Any] = {"log_level": "critical", "access_log": False, "server_header": False}
+    config = uvicorn.Config(app, http="h11", ws="none", lifespan="off", timeout_graceful_shutdown=1, **quiet)
     with suppress(KeyboardInterrupt):  # raised again once every answer has gone out
         uvicorn.Server(config).run(sockets=[listener])
 
@@ -106,25 +108,14 @@ def served_page(record: dict[str, Any], nonce: str) -> str:
     return head + table + "".join(f'<script nonce="{nonce}">{text}</script>\n' for text in scripts) + tail
 
 
-def _policy(nonce: str) -> str:
-    return (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-
-
 def _endpoint(answers: TableAnswers, question: Question) -> Callable[[Request], Any]:
     async def respond(request: Request) -> Response:
         try:
             answer = await _beside(lambda: question(answers, request.query_params))
-        except NotInTableError as error:
-            return _problem(404, str(error))
-        except BusyError as error:
-            return _problem(503, str(error))
         except RecombineError as error:
-            return _problem(400, str(error))
+            return _problem(error)
         except Exception as error:
-            return _problem(500, f"a defect of recombine, not of the question: {type(error).__name__}: {error}")
+            return _problem(DefectError(f"a defect of recombine, not of the question: {type(error).__name__}: {error}"))
         return Response(msgspec.json.encode(answer), media_type="application/json")
 
     return respond
@@ -152,13 +143,14 @@ async def _beside(work: Callable[[], object]) -> object:
     return await done
 
 
-def _problem(status: int, text: str) -> Response:
-    line = msgspec.json.encode({"error": " ".join(text.split())})
+def _problem(error: Exception) -> Response:
+    status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 400)
+    line = msgspec.json.encode({"error": " ".join(str(error).split())})
     return Response(line, status, media_type="application/json")
 
 
 def _no_such_address(request: Request, error: Exception) -> Response:
-    return _problem(getattr(error, "status_code", 404), f"nothing is at {request.url.path}; ask for the page at /")
+    return _problem(NotInTableError(f"nothing is at {request.url.path}; ask for the page at /"))
 
 
 def _numbers(words: Mapping[str, str], name: str, count: int | None = None) -> list[int]:

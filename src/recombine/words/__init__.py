@@ -48,6 +48,14 @@ if TYPE_CHECKING:
     from recombine.words.inspection import inspection_notes as inspection_notes
     from recombine.words.inspection import inspection_sentence as inspection_sentence
     from recombine.words.inspection import layer_sentence as layer_sentence
+    from recombine.words.page import UNIT as UNIT
+    from recombine.words.page import Unpainted as Unpainted
+    from recombine.words.page import cell_impossible as cell_impossible
+    from recombine.words.page import dropped_sentence as dropped_sentence
+    from recombine.words.page import level_orders as level_orders
+    from recombine.words.page import no_certificate as no_certificate
+    from recombine.words.page import painting_off as painting_off
+    from recombine.words.page import value_facts as value_facts
     from recombine.words.plan import NOTHING_TO_COLLECT as NOTHING_TO_COLLECT
     from recombine.words.plan import gain_text as gain_text
     from recombine.words.plan import plan_sentence as plan_sentence

@@ -1,0 +1,171 @@
+"""Where the answers of commands go, and what they end with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import msgspec
+import typer
+
+from recombine import table_spec
+from recombine.errors import InputError
+from recombine.interrupts import interrupts_wait
+from recombine.output_files import check_outputs, write_whole
+from recombine.report.screen import capture, printable, say, say_json
+from recombine.tables.text_files import named
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
+    from recombine.jobs.comparison.audits import AuditComparison
+    from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument
+    from recombine.jobs.comparison.scores import ScoreComparison
+    from recombine.jobs.findings import FailOn, Finding
+
+
+class Outputs(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the answer of a command goes, and what it ends with."""
+
+    html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+    baseline: Annotated[
+        Path | None, typer.Option(help="Compare with an earlier --json; --fail-on then looks at what is new only.")
+    ] = None
+    markdown: Annotated[
+        str | None, typer.Option(help="Write what changed, for a pull request, to this file; - prints it instead.")
+    ] = None
+    fail_on: Annotated[
+        str | None,
+        typer.Option(help="Exit with 1 on these findings, by commas, each by its number or word: RC101,lost."),
+    ] = None
+    save_design: Annotated[
+        Path | None, typer.Option(help="Write how the table was read, guesses included, to this TOML file.")
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False
+    #: The command that repeats the run, every option written out.
+    command: str = ""
+
+    def check(self, inputs: Sequence[Path | None], *files: Path | None) -> None:
+        """Refuse before the work what cannot be written: the outputs here, and ``files`` beside them."""
+        if self.markdown == "-" and self.json:
+            raise InputError("--markdown - and --json both want standard output; name a file for one of them")
+        summary = None if self.markdown in (None, "-") else Path(str(self.markdown))
+        check_outputs([summary, self.html, *files, self.save_design], inputs, self.force)
+
+    def answer(self, result: Any, as_json: Callable[[Any], str], draw: Callable[[Any, Any], None]) -> None:
+        """Print a result, as JSON or drawn for the terminal."""
+        with working("writing the answer"):
+            text = as_json(result) if self.json else capture(lambda console: draw(result, console))
+        say_json(text) if self.json else say(text, drawn=True)
+
+    def note(self, text: str) -> None:
+        """Say what was written beside the answer; on standard error where standard output is for machines."""
+        print(printable(text), file=sys.stderr) if self.json or self.markdown == "-" else say(f"{text}\n")
+
+    def save(self, table: table_spec.TableSpec, design: Design) -> None:
+        """Write how the table was read where ``--save-design`` says, and say so."""
+        if self.save_design is None:
+            return
+        from recombine.design import used_spec
+
+        used, guessed = used_spec(design)
+        spec = table_spec.make_spec(table, {name: getattr(used, name) for name in guessed})
+        write_whole(self.save_design, table_spec.spec_toml(spec, guessed, self.save_design.parent))
+        print(printable(f"how the table was read is written to {self.save_design}"), file=sys.stderr)
+
+
+def read_baseline(outputs: Outputs, kind: str) -> AuditDocument | ScoreDocument | None:
+    """Return the document of before that ``--baseline`` names, refused before the work if it is of another kind."""
+    path = outputs.baseline
+    if path is None:
+        if outputs.markdown is not None:
+            raise InputError(f"--markdown sums up what changed; name what to compare with: --baseline {kind}.json")
+        return None
+    from recombine.jobs.comparison.documents import AuditDocument, read_document
+
+    before = read_document(path, path.name)
+    given = "audit" if isinstance(before, AuditDocument) else "score"
+    if given != kind:
+        raise InputError(f"--baseline {path.name} is of recombine {given}; give one of recombine {kind} ... --json")
+    return before
+
+
+def tell_changes(
+    comparison: AuditComparison | ScoreComparison, fail_on: FailOn, outputs: Outputs, *, only_new: bool = False
+) -> int:
+    """Print what changed, write the summary, and return the exit code: 1 if a change is named by ``--fail-on``."""
+    from recombine.report.comparison.markdown import comparison_markdown
+    from recombine.report.comparison.record import comparison_json
+    from recombine.report.comparison.terminal import show_comparison
+
+    met = fail_on.changes(comparison)
+    if outputs.markdown == "-":
+        say(comparison_markdown(comparison, met))
+    else:
+        outputs.answer(
+            comparison,
+            lambda result: comparison_json(result, met),
+            lambda result, console: show_comparison(result, console, met, only_new=only_new),
+        )
+    if outputs.markdown not in (None, "-"):
+        write_whole(str(outputs.markdown), comparison_markdown(comparison, met))
+        outputs.note(f"summary written to {Path(str(outputs.markdown)).resolve()}")
+    return 1 if met else 0
+
+
+def read_fail_on(outputs: Outputs, *results: str) -> FailOn:
+    """Return what ``--fail-on`` names, refused before the work unless it is about one of these kinds of results."""
+    from recombine.jobs.findings import FailOn, ResultKind
+
+    fail_on = FailOn.named(named(outputs.fail_on, "--fail-on"))
+    return fail_on.about(*(ResultKind[name] for name in results)) if results else fail_on
+
+
+def end_on(fail_on: FailOn, findings: Iterable[Finding]) -> NoReturn:
+    """Leave with 1 if one of the findings is named, and say on stderr which; else with 0."""
+    met = fail_on.met(findings)
+    for finding in met:
+        print(printable(f"--fail-on {finding}"), file=sys.stderr)
+    raise typer.Exit(1 if met else 0)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on stderr what is being done and the share that is done, when a person is watching."""
+    from rich.console import Console
+
+    from recombine.progress import listening
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with (
+        console.status(f"{what} ...") as status,
+        listening(lambda step, share: status.update(f"{what}: {step}, {share:.0%} done ...")),
+    ):
+        yield
+
+
+@contextmanager
+def pandas_left_alone() -> Iterator[None]:
+    """Keep DuckDB from loading pandas only to see that no constant of a query is one of its missing values.
+
+    That would take a sixth of the time of a command on a small table. What wants pandas afterwards finds it. DuckDB
+    itself is loaded with Ctrl-C held back: in the middle of it the process would end in a segmentation fault.
+    """
+    with interrupts_wait(True) as interrupted:
+        import duckdb  # noqa: F401
+    if interrupted():
+        raise KeyboardInterrupt
+    if "pandas" in sys.modules:
+        yield
+        return
+    sys.modules["pandas"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.modules.pop("pandas", None)

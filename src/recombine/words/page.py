@@ -1,0 +1,72 @@
+"""What the page says of a table: why it cannot be painted, what is known of one cell, and how the run is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+import numpy as np
+
+from recombine.writing import beside_error
+
+#: What variances are counted in.
+UNIT = "in units of one measurement's"
+
+
+class Unpainted(Enum):
+    """Why the page cannot paint a design; each a sentence without its end, with holes for names and numbers."""
+
+    FACTORS = "the page shows 2 to {most} factors, not {count}"
+    LEVELS = "{factor} has {count:,} levels, the page shows {most}"
+    SCALE = "the levels of {factor} lie on a line; the page knows labels only"
+    CELLS = "{count:,} cells are more than the {most:,} of the page"
+    SYMMETRIC = "{factors} are interchangeable; the page takes every factor for another"
+    IMPOSSIBLE = "some cells of {source} cannot exist; the page takes all for possible"
+    ORDER = "the page lets up to {most} factors interact, not {count}"
+
+
+def painting_off(reason: str) -> str:
+    """Say that a table cannot be painted, and why; nothing if there is no ``reason``."""
+    return f"Painting is off: {reason}." if reason else ""
+
+
+def level_orders(scales: bool) -> str:
+    """Say in which order levels stand that are not put together by their cells."""
+    return f"by name, numbers by size{', or as ordered' if scales else ''}"
+
+
+def dropped_sentence(command: str) -> str:
+    """Say how a table is read that is dropped on the page, which knows nothing of the options of ``command``."""
+    return f"A table that you drop here is read by its factors and outcome only; this one was read by: {command}"
+
+
+def cell_impossible(reason: str) -> str:
+    """Say that a cell cannot exist."""
+    return f"Such a combination cannot exist: {reason}."
+
+
+def no_certificate(error: Exception) -> str:
+    """Say that the search for a certificate failed."""
+    return f"Its certificate was not found: {error}"
+
+
+def value_facts(value: Mapping[str, float | None], outcome: str | None) -> list[tuple[str, str]]:
+    """Return value, standard error, range and leverage of a cell in words, as far as they are known.
+
+    Examples
+    --------
+    >>> value_facts({"predicted": 5.0, "error": None, "low": None, "high": None, "leverage": 3.0}, "y")
+    [('predicted y', '5'), ('leverage', "3: its variance in units of one measurement's")]
+    """
+    error, low, high = value["error"], value["low"], value["high"]
+    beside = np.nan if error is None else error
+    facts = []
+    if value["predicted"] is not None:
+        facts.append((f"predicted {outcome or 'outcome'}", beside_error(value["predicted"], beside)))
+    if error is not None:
+        facts.append(("standard error", beside_error(error, error)))
+    if low is not None and high is not None:
+        facts.append(("90 % range", f"{beside_error(low, beside)} to {beside_error(high, beside)}"))
+    if value["leverage"] is not None:
+        facts.append(("leverage", f"{value['leverage']:.3g}: its variance {UNIT}"))
+    return facts
