@@ -14,8 +14,9 @@ import recombine as rc
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score import CAUSES, Amount, Regressors, Score
 from recombine.jobs.score.causes import Cause, CauseColumns, Coefficient
+from recombine.report import result_text
 from recombine.report.comparison import comparison_json
-from recombine.report.score import CausesFigure, score_json, score_notebook, score_page, score_text
+from recombine.report.score import CausesFigure, score_json, score_notebook, score_page
 from recombine.words.vocabulary import vocabulary
 
 BUILD = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_vocabulary.py"))
@@ -85,7 +86,7 @@ def test_amounts_still_add_up_and_the_new_cause_takes_what_was_unexplained(befor
 def test_every_output_shows_the_new_cause(before: Score, cause: Cause) -> None:
     score = scored(0.3)
     page = score_page(score)
-    assert cause.meaning in score_text(score)
+    assert cause.meaning in result_text(score)
     assert cause.meaning in page
     assert cause.action in page
     assert f"background:{cause.colour}" in score_notebook(score)
@@ -94,7 +95,7 @@ def test_every_output_shows_the_new_cause(before: Score, cause: Cause) -> None:
     assert ">echo<" in legend
     assert cause.colour in legend
     assert any(row["cause"] == "echo" for row in score.causes.rows())
-    assert "echo" not in score_text(before)
+    assert "echo" not in result_text(before)
 
 
 def test_a_comparison_of_two_scores_names_the_new_cause(cause: Cause) -> None:

@@ -14,7 +14,8 @@ import recombine as rc
 from recombine.cli import main
 from recombine.explore.answers import TableAnswers
 from recombine.jobs.findings import FINDINGS, FailOn, FindingEvidence, FindingKind, Severity
-from recombine.report.audit import audit_json, audit_text, notebook, page
+from recombine.report import result_text
+from recombine.report.audit import audit_json, notebook, page
 from recombine.report.comparison import comparison_json
 
 BUILD = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_vocabulary.py"))
@@ -53,7 +54,7 @@ def audited() -> rc.Audit:
 
 
 @pytest.mark.usefixtures("odd")
-@pytest.mark.parametrize("output", [audit_text, page, notebook, audit_json])
+@pytest.mark.parametrize("output", [result_text, page, notebook, audit_json])
 def test_it_is_in_every_output_of_an_audit(output) -> None:
     text = " ".join(output(audited()).split())
     assert "RC999" in text

@@ -17,7 +17,8 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray
 from recombine.explore.answers import TableAnswers
-from recombine.report.audit import audit_json, audit_text, page
+from recombine.report import result_text
+from recombine.report.audit import audit_json, page
 from recombine.theory.structures import STRUCTURES, Structure, StructureData, StructureFit, TermsFit, fit_terms
 from recombine.words.structure import choice_statement
 
@@ -77,7 +78,7 @@ def test_it_is_chosen_where_it_holds_and_predicts_unseen_cells(design: rc.Design
 
 def test_every_output_of_an_audit_says_what_it_assumes(design: rc.Design, structure: Structure) -> None:
     audit = rc.audit(design, structure="cube-root")
-    assert structure.assumption in told(audit_text(audit))
+    assert structure.assumption in told(result_text(audit))
     assert structure.assumption in told(page(audit))
     assert structure.assumption in told(audit._repr_html_())
     record = json.loads(audit_json(audit))["structure"]

@@ -22,7 +22,7 @@ HEAVY = [
     "polars",
     "pyarrow",
     "recombine.jobs.audit.audit",
-    "recombine.report.audit.terminal",
+    "recombine.report.audit.sections",
     "recombine.theory",
     "rich",
     "scipy.optimize",

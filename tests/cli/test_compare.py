@@ -45,8 +45,8 @@ def test_the_command_says_what_changed(run, documents):
     assert (code, err) == (0, "")
     words = " ".join(out.split())
     assert "0 cells lost (no longer seen or determined), 4 gained." in words
-    assert "disconnected → determined 3" in words
-    assert "disconnected → seen 1" in words
+    assert "disconnected determined 3" in words
+    assert "disconnected seen 1" in words
     assert "Findings that are gone RC101" in words
     assert all(line == line.rstrip() for line in out.splitlines())
     assert "Nothing changed." in run("compare", documents[0], documents[0])[1]
@@ -169,7 +169,7 @@ def test_scores_have_baselines_too(run, predicted, tmp_path):
     code, out, _ = run("score", worse, *options, "--prediction", "good", "--baseline", baseline, "--fail-on", "worse")
     assert code == 1
     assert "--fail-on worse: 1 model worse (good)" in out
-    assert "Gone models: half" in out
+    assert "gone half" in " ".join(out.split())
     code, out, _ = run("score", worse, *options, "--prediction", "good", "--baseline", baseline, "--markdown", "-")
     assert code == 0
     assert "| <code>good</code> |" in out

@@ -9,7 +9,8 @@ import pytest
 
 import recombine as rc
 from recombine.jobs.outputs import OUTPUTS, render
-from recombine.report.audit import audit_text, notebook, page
+from recombine.report import result_text
+from recombine.report.audit import notebook, page
 
 
 @pytest.mark.parametrize("place", [place for kinds in OUTPUTS.values() for place in kinds.values()])
@@ -22,4 +23,4 @@ def test_an_audit_shows_its_faces(tmp_path: Path) -> None:
     audit = rc.audit(rc.Design.from_cells([[0, 0], [1, 1], [1, 0], [2, 2]]))
     assert audit._repr_html_() == notebook(audit) == render(audit, "notebook")
     assert audit.to_html(tmp_path / "report.html").read_text(encoding="utf-8") == page(audit)
-    assert audit.summary == str(audit) == audit_text(audit)
+    assert audit.summary == str(audit) == result_text(audit)

@@ -53,7 +53,7 @@ def test_names_are_text_whatever_they_look_like() -> None:
     design = rc.Design.from_frame(frame, factors=["site", "dose"], outcome="y", split="part=train")
     text = str(rc.score(design, frame, ["[/]net"], "part=train"))
     assert "[bold]x[/foo]5 · 4" in text
-    assert "Missed by most: [/]net" in text
+    assert "Determined cells that [/]net misses by most" in text
 
 
 def test_a_dash_in_a_name_stays_a_dash() -> None:

@@ -132,7 +132,7 @@ class _Answer:
     def tell(self, outputs: Outputs, explained: str | None = None) -> None:
         """Print the answer, or what is ``explained`` of one cell."""
         from recombine.report.audit.record import audit_json
-        from recombine.report.audit.terminal import show_audit
+        from recombine.report.audit.sections import audit_sections
 
         if explained is not None and not outputs.json:
             say(f"{explained}\n")
@@ -140,7 +140,7 @@ class _Answer:
         outputs.answer(
             self.audit,
             lambda audit: audit_json(audit, self.plan, self.models, explained),
-            lambda audit, console: show_audit(audit, console, self.plan, self.models),
+            lambda audit: audit_sections(audit, self.plan, self.models),
         )
 
     def write(self, outputs: Outputs, verdicts: Path | None = None) -> None:

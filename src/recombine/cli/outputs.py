@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument
     from recombine.jobs.comparison.scores import ScoreComparison
     from recombine.jobs.findings import FailOn, Finding
+    from recombine.report.layout import Section
 
 
 class Outputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,10 +56,10 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
         summary = None if self.markdown in (None, "-") else Path(str(self.markdown))
         check_outputs([summary, self.html, *files, self.save_design], inputs, self.force)
 
-    def answer(self, result: Any, as_json: Callable[[Any], str], draw: Callable[[Any, Any], None]) -> None:
+    def answer(self, result: Any, as_json: Callable[[Any], str], sections: Callable[[Any], Iterable[Section]]) -> None:
         """Print a result, as JSON or drawn for the terminal."""
         with working("writing the answer"):
-            text = as_json(result) if self.json else capture(lambda console: draw(result, console))
+            text = as_json(result) if self.json else capture(sections(result))
         say_json(text) if self.json else say(text, drawn=True)
 
     def note(self, text: str) -> None:
@@ -99,7 +100,7 @@ def tell_changes(
     """Print what changed, write the summary, and return the exit code: 1 if a change is named by ``--fail-on``."""
     from recombine.report.comparison.markdown import comparison_markdown
     from recombine.report.comparison.record import comparison_json
-    from recombine.report.comparison.terminal import show_comparison
+    from recombine.report.comparison.sections import comparison_sections
 
     met = fail_on.changes(comparison)
     if outputs.markdown == "-":
@@ -108,7 +109,7 @@ def tell_changes(
         outputs.answer(
             comparison,
             lambda result: comparison_json(result, met),
-            lambda result, console: show_comparison(result, console, met, only_new=only_new),
+            lambda result: comparison_sections(result, met, only_new=only_new),
         )
     if outputs.markdown not in (None, "-"):
         write_whole(str(outputs.markdown), comparison_markdown(comparison, met))

@@ -45,9 +45,9 @@ def probe_command(
     """Say whether predictions depend on factors that they should ignore, how much, and how sure that is."""
     fail_on = read_fail_on(outputs, "PROBE")
     from recombine import probe
-    from recombine.report.probe import probe_json, show_probe
+    from recombine.report.probe import probe_json, probe_sections
 
     questions = msgspec.structs.asdict(asked) | {"factor": named(asked.factor, "--factor")}
     result = probe(file, prediction, table, **questions)
-    outputs.answer(result, probe_json, show_probe)
+    outputs.answer(result, probe_json, probe_sections)
     end_on(fail_on, result.findings)

@@ -62,9 +62,9 @@ def score_command(
         code = tell_changes(compare(before, result), fail_on, outputs, only_new=True)
         _write(result, outputs)
         raise typer.Exit(code)
-    from recombine.report.score import score_json, show_score
+    from recombine.report.score import score_json, score_sections
 
-    outputs.answer(result, score_json, show_score)
+    outputs.answer(result, score_json, score_sections)
     _write(result, outputs)
     end_on(fail_on, result.findings)
 

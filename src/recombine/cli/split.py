@@ -61,11 +61,11 @@ def _check(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs
     _only({"--stratify": asked.stratify, "--out": asked.out}, "--test")
     fail_on = read_fail_on(outputs, "SPLIT")
     from recombine.jobs.split import check_split
-    from recombine.report.split import check_json, show_check
+    from recombine.report.split import check_json, check_sections
 
     checked = check_split(file, table, split=asked.check, seed=asked.seed)
     outputs.save(table, checked.rows.design)
-    outputs.answer(checked, check_json, show_check)
+    outputs.answer(checked, check_json, check_sections)
     end_on(fail_on, checked.findings)
 
 
@@ -73,12 +73,12 @@ def _make(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs)
     """Make a split, say what it proves, and write it."""
     _only({"--fail-on": outputs.fail_on}, "--check")
     from recombine.jobs.split import split_table
-    from recombine.report.split import show_split, split_json
+    from recombine.report.split import split_json, split_sections
 
     split = split_table(file, asked.test or "", table, stratify=asked.stratify, seed=asked.seed)
     outputs.save(table, split.rows.design)
     # The answer comes before its file: where it cannot be given, nothing is written.
-    outputs.answer(split, split_json, show_split)
+    outputs.answer(split, split_json, split_sections)
     note = "Nothing was written; name a file with --out."
     if asked.out is not None:
         split.to_csv(asked.out, column=asked.column, force=outputs.force)

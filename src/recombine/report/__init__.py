@@ -13,46 +13,48 @@ if TYPE_CHECKING:
     from recombine.report import score as score
     from recombine.report.figure import Figure as Figure
     from recombine.report.inspection import inspection_json as inspection_json
-    from recombine.report.inspection import inspection_text as inspection_text
-    from recombine.report.inspection import show_inspection as show_inspection
+    from recombine.report.inspection import inspection_sections as inspection_sections
+    from recombine.report.layout import Section as Section
     from recombine.report.probe import probe_json as probe_json
-    from recombine.report.probe import probe_text as probe_text
-    from recombine.report.probe import show_probe as show_probe
+    from recombine.report.probe import probe_sections as probe_sections
+    from recombine.report.screen import result_text as result_text
     from recombine.report.split import check_json as check_json
-    from recombine.report.split import check_text as check_text
-    from recombine.report.split import show_check as show_check
-    from recombine.report.split import show_split as show_split
+    from recombine.report.split import check_sections as check_sections
     from recombine.report.split import split_json as split_json
-    from recombine.report.split import split_text as split_text
+    from recombine.report.split import split_sections as split_sections
     from recombine.report.theme import theme as theme
 
 lazy_package(__name__)
 
-OUTPUTS |= {
+#: Result -> output -> function; a terminal draws the sections.
+_FUNCTIONS = {
     "Audit": {
-        "json": "recombine.report.audit.record:audit_json",
-        "text": "recombine.report.audit.terminal:audit_text",
-        "notebook": "recombine.report.audit.notebook:notebook",
-        "page": "recombine.report.audit.page:page",
-        "explorer": "recombine.explore.notebook:explorer",
-        "explanation": "recombine.words.certificates:explanation",
+        "json": "report.audit.record:audit_json",
+        "sections": "report.audit.sections:audit_sections",
+        "notebook": "report.notebook:notebook",
+        "page": "report.audit.page:page",
+        "explorer": "explore.notebook:explorer",
+        "explanation": "words.certificates:explanation",
     },
     **{
         f"{kind}Comparison": {
-            "json": "recombine.report.comparison.record:comparison_json",
-            "markdown": "recombine.report.comparison.markdown:comparison_markdown",
-            "text": "recombine.report.comparison.terminal:comparison_text",
+            "json": "report.comparison.record:comparison_json",
+            "markdown": "report.comparison.markdown:comparison_markdown",
+            "sections": "report.comparison.sections:comparison_sections",
         }
         for kind in ("Audit", "Score")
     },
-    "Inspection": {"text": "recombine.report.inspection:inspection_text"},
-    "Probe": {"text": "recombine.report.probe:probe_text"},
+    "Inspection": {"sections": "report.inspection:inspection_sections"},
+    "Probe": {"sections": "report.probe:probe_sections"},
     "Score": {
-        "json": "recombine.report.score.record:score_json",
-        "text": "recombine.report.score.terminal:score_text",
-        "notebook": "recombine.report.score.notebook:score_notebook",
-        "page": "recombine.report.score.page:score_page",
+        "json": "report.score.record:score_json",
+        "sections": "report.score.sections:score_sections",
+        "notebook": "report.notebook:score_notebook",
+        "page": "report.score.page:score_page",
     },
-    "SplitCheck": {"json": "recombine.report.split:check_json", "text": "recombine.report.split:check_text"},
-    "TableSplit": {"json": "recombine.report.split:split_json", "text": "recombine.report.split:split_text"},
+    "SplitCheck": {"json": "report.split:check_json", "sections": "report.split:check_sections"},
+    "TableSplit": {"json": "report.split:split_json", "sections": "report.split:split_sections"},
 }
+for _result, _outputs in _FUNCTIONS.items():
+    OUTPUTS[_result] = {name: f"recombine.{path}" for name, path in _outputs.items()}
+    OUTPUTS[_result]["text"] = "recombine.report.screen:result_text"

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from recombine._version import __version__
+
 
 def json_text(record: Mapping[str, object] | Sequence[object]) -> str:
     """Return a record, or a list of them, as JSON; numbers that do not exist are null.
@@ -27,6 +29,19 @@ def json_text(record: Mapping[str, object] | Sequence[object]) -> str:
 
     document = msgspec.json.encode(_plain(dict(record) if isinstance(record, Mapping) else list(record)))
     return msgspec.json.format(document, indent=2).decode()
+
+
+def json_document(kind: str, schema: int, record: Mapping[str, object]) -> str:
+    """Return a result as JSON text that says of which kind it is, and by which version it was written.
+
+    ``schema`` grows when a field is renamed, removed or means something else.
+
+    Examples
+    --------
+    >>> print(json_document("probe", 2, {}).splitlines()[2].strip())
+    "kind": "probe",
+    """
+    return json_text({"recombine": __version__, "kind": kind, "schema": schema, **record})
 
 
 def _plain(value: Any) -> Any:

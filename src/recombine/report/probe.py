@@ -2,68 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from recombine._version import __version__
-from recombine.jobs.probe.probe import Probe
+from recombine import words
+from recombine.jobs.probe.probe import FactorTest, Probe
 from recombine.measures.dependence.independence import bits_text, share_text
-from recombine.report.json_text import json_text
-from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.report.json_text import json_document
+from recombine.report.layout import Entry, Line, Section, text_grid
 from recombine.table_spec import plain_spec
-from recombine.words.probe import dependence_sentence, probe_notes, probe_opening
-from recombine.words.table import GUESS
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _SYMBOLS = {"depends": "✕", "no dependence found": "●", "cannot tell": "?"}
 _STYLES = {"depends": "bold red", "no dependence found": "", "cannot tell": "yellow"}
 
 
-#: Version of the JSON document: it grows when a field is renamed, removed or means something else.
-SCHEMA = 2
-
-
-def probe_text(probe: Probe, width: int = 110) -> str:
-    """Return the probe as plain text without colours."""
-    return plain_text(lambda console: show_probe(probe, console), width)
-
-
-def show_probe(probe: Probe, console: Console) -> None:
-    """Print the probe to a rich console."""
-    print_line(console, f"Recombine probe of {probe.source}", "bold")
-    for sentence in probe_opening(probe):
-        print_line(console, sentence)
-    if probe.proposals:
-        print_line(console, GUESS, "bold yellow")
-    print_title(console, f"Does {probe.prediction} depend on a factor beyond {' and '.join(probe.given)}?")
-    _verdicts(probe, console)
-    for item in probe.tests:
-        console.print()
-        print_line(console, f"  {dependence_sentence(probe, item)}")
-    notes = probe_notes(probe)
-    if notes:
-        print_title(console, "Notes")
-    for note in notes:
-        print_line(console, f"  {note}")
-
-
-def _verdicts(probe: Probe, console: Console) -> None:
-    """One line per factor: verdict, bits beyond chance, share of what is left open, p-value."""
-    from rich.text import Text
-
+def probe_sections(probe: Probe) -> list[Section]:
+    """Return what the probe shows: per factor verdict, bits beyond chance, share of what is left open, p-value."""
     adjusted = len([item for item in probe.tests if item.test.varied]) > 1
-    table = plain_grid()
-    table.add_column()
-    for _ in range(3):
-        table.add_column(justify="right")
-    head = ["bits above chance", "of what is left", "adjusted p" if adjusted else "p"]
-    table.add_row("", "", "", *(Text(text, style="dim") for text in head))
-    for item in probe.tests:
-        words = Text(f"{_SYMBOLS[item.verdict]} {item.verdict}", style=_STYLES[item.verdict])
-        numbers = [bits_text(item.test.excess), share_text(item.test.effect), f"{item.adjusted:.3g}"]
-        table.add_row("", words, Text(item.factor), *(numbers if item.test.varied else ["–"] * 3))
-    console.print(table)
+    head = ["", "", "bits above chance", "of what is left", "adjusted p" if adjusted else "p"]
+    guess = [Line(words.GUESS, "bold yellow")] if probe.proposals else []
+    grid = text_grid([_row(item) for item in probe.tests], head, numbers=3, labels=2)
+    title, *sentences = [words.probe_question(probe), *(words.dependence_sentence(probe, item) for item in probe.tests)]
+    return [
+        Section(f"Recombine probe of {probe.source}", [*words.probe_opening(probe), *guess]),
+        Section(title, [grid]),
+        *(Section("", [f"  {sentence}"]) for sentence in sentences),
+        Section("Notes", words.probe_notes(probe)),
+    ]
+
+
+def _row(item: FactorTest) -> list[str | Entry]:
+    verdict = Entry(f"{_SYMBOLS[item.verdict]} {item.verdict}", style=_STYLES[item.verdict])
+    numbers = [bits_text(item.test.excess), share_text(item.test.effect), f"{item.adjusted:.3g}"]
+    return [verdict, item.factor, *(numbers if item.test.varied else ["–"] * 3)]
 
 
 def probe_json(probe: Probe) -> str:
@@ -81,14 +49,11 @@ def probe_json(probe: Probe) -> str:
             **row,
             "degrees of freedom": item.test.freedom,
             "varied": item.test.varied,
-            "sentence": dependence_sentence(probe, item),
+            "sentence": words.dependence_sentence(probe, item),
         }
         for row, item in zip(probe.table.rows(), probe.tests, strict=True)
     ]
     record = {
-        "recombine": __version__,
-        "kind": "probe",
-        "schema": SCHEMA,
         "source": probe.source,
         "table": plain_spec(probe.spec),
         "prediction": probe.prediction,
@@ -103,6 +68,6 @@ def probe_json(probe: Probe) -> str:
         "depends": list(probe.depends),
         "factors": rows,
         "findings": [finding.record for finding in probe.findings],
-        "notes": probe_notes(probe),
+        "notes": words.probe_notes(probe),
     }
-    return json_text(record)
+    return json_document("probe", 2, record)

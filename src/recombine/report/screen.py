@@ -8,13 +8,20 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
+
+from recombine.jobs.outputs import widget
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.segment import Segment
     from rich.table import Table as RichTable
+
+    from recombine.report.layout import Entry, Grid, Section
+
+    #: What is drawn: sections, or what a function prints.
+    Drawn = Iterable[Section] | Callable[[Console], None]
 
 
 #: What a terminal obeys rather than shows: control characters but line ends and tabs, and marks that turn the
@@ -22,6 +29,10 @@ if TYPE_CHECKING:
 _COMMANDS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+
+
+#: Width of a full bar, of a terminal that has room for bars, and of what numbers have to leave for texts.
+BAR_LETTERS, MIN_COLUMNS_FOR_BARS, MIN_LETTERS_FOR_TEXTS = 8, 100, 24
 
 
 def printable(text: str) -> str:
@@ -34,7 +45,7 @@ def printable(text: str) -> str:
     >>> print(printable("red\x1b[31m"))
     red\u001b[31m
     """
-    return _COMMANDS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _COMMANDS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 class _Printable:
@@ -57,7 +68,24 @@ class _Guard:
         return [_Printable(item) for item in renderables]
 
 
-def print_line(console: Console, text: str, style: str = "") -> None:
+def show_sections(console: Console, sections: Iterable[Section]) -> None:
+    """Print sections, a blank line between them; the first is the heading, and only what has a title is indented."""
+    from recombine.report.layout import Grid
+
+    for position, section in enumerate(section for section in sections if list(section)):
+        if position:
+            console.print()
+        if section.title:
+            _print_line(console, section.title, "bold")
+        for block in section:
+            if isinstance(block, Grid):
+                console.print(_rich_table(block, console.width))
+                continue
+            text, style = (block, "") if isinstance(block, str) else block
+            _print_line(console, f"  {text}" if position and section.title else text, style)
+
+
+def _print_line(console: Console, text: str, style: str = "") -> None:
     """Print one paragraph; its leading blanks become a hanging indent."""
     from rich.padding import Padding
     from rich.text import Text
@@ -66,41 +94,69 @@ def print_line(console: Console, text: str, style: str = "") -> None:
     console.print(Padding(Text(body, style=style), (0, 0, 0, len(text) - len(body)), expand=False))
 
 
-def print_title(console: Console, text: str) -> None:
-    """Print the title of a section, a blank line before it."""
-    console.print()
-    print_line(console, text, "bold")
-
-
-def plain_grid(numbers: int = 0) -> RichTable:
-    """Return a table without lines: an indent, one text column, ``numbers`` right-aligned ones, then text."""
+def _rich_table(grid: Grid, width: int) -> RichTable:
+    """Return a table without lines, indented, heads dimmed, notes of texts last."""
     from rich.table import Table as RichTable
+    from rich.text import Text
 
     table = RichTable(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(width=0)
-    table.add_column()
-    for _ in range(numbers):
-        table.add_column(justify="right")
+    columns = zip(grid.heads, *grid.rows, strict=True)
+    numbers = sum(2 + max(len(entry.text) for entry in column) for column in columns if column[0].numeric)
+    for head in grid.heads:
+        # Numbers stay on one line where they leave room for texts, which are wrapped instead.
+        whole = head.numeric and numbers + MIN_LETTERS_FOR_TEXTS <= width
+        table.add_column(justify="right" if head.numeric else "left", no_wrap=whole)
+    if any(head.text for head in grid.heads):
+        table.add_row("", *(Text(head.text, style="dim") for head in grid.heads))
+    notes = ["".join(entry.note for entry in row if not entry.numeric) for row in grid.rows]
+    bars = BAR_LETTERS if grid.bars and width >= MIN_COLUMNS_FOR_BARS else 0
+    for row, note in zip(grid.rows, notes, strict=True):
+        texts = [Text(_entry_text(entry, bars), entry.style) for entry in row]
+        table.add_row("", *texts, *([Text(note)] if note else []))
     return table
 
 
-def plain_text(draw: Callable[[Console], None], width: int = 110) -> str:
-    """Return what ``draw`` prints, without colours and trailing blanks.
+def _entry_text(entry: Entry, bars: int) -> str:
+    """Write an entry: a bar of at most ``bars`` letters before it and, if it is a number, its note behind it."""
+    bar = "█" * round(bars * entry.bar) + " " if bars and entry.bar is not None else ""
+    return f"{bar}{entry.text}{f' ({entry.note})' if entry.note and entry.numeric else ''}"
+
+
+def result_text(result: object, width: int = 110) -> str:
+    """Return an audit, a score or any other result as text for a terminal, without colours.
 
     Examples
     --------
-    >>> plain_text(lambda console: print_line(console, "seen   ", "bold"))
-    'seen'
+    >>> import recombine as rc
+    >>> result_text(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))).partition(chr(10))[0]
+    'Recombine audit of the table'
+    """
+    return plain_text(widget(result, "sections"), width)
+
+
+def plain_text(drawn: Drawn, width: int = 110) -> str:
+    """Return sections, or what a function prints, as text without colours and trailing blanks.
+
+    Examples
+    --------
+    >>> from recombine.report.layout import Section
+    >>> print(plain_text([Section("Cells", ["12   "]), Section("Seen", ["4"])]))
+    Cells
+    12
+    <BLANKLINE>
+    Seen
+      4
     """
     from rich.console import Console
 
     buffer = io.StringIO()
-    draw(_guarded(Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False)))
+    _draw(drawn, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def capture(draw: Callable[[Console], None], plain_width: int | None = None) -> str:
-    """Return what ``draw`` prints, with colours where a terminal is watching and without trailing blanks elsewhere.
+def capture(drawn: Drawn, plain_width: int | None = None) -> str:
+    """Return sections, or what a function prints, with colours where a terminal is watching.
 
     Rendering before writing keeps a reader who stops early (head) from stopping anything else.
 
@@ -112,17 +168,16 @@ def capture(draw: Callable[[Console], None], plain_width: int | None = None) -> 
     from rich.console import Console
 
     screen = Console(highlight=False, emoji=False)
-    width = screen.width if screen.is_terminal or plain_width is None else plain_width
-    buffer = io.StringIO()
-    terminal = screen.is_terminal
-    draw(_guarded(Console(file=buffer, width=width, force_terminal=terminal, highlight=False, emoji=False)))
+    terminal, buffer = screen.is_terminal, io.StringIO()
+    width = screen.width if terminal or plain_width is None else plain_width
+    _draw(drawn, Console(file=buffer, width=width, force_terminal=terminal, highlight=False, emoji=False))
     text = buffer.getvalue()
-    return text if screen.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def _guarded(console: Console) -> Console:
+def _draw(drawn: Drawn, console: Console) -> None:
     console.push_render_hook(_Guard())  # type: ignore[arg-type]
-    return console
+    drawn(console) if callable(drawn) else show_sections(console, drawn)
 
 
 #: What stands for signs of the reports where the encoding has none of them; letters of the data are escaped instead.
@@ -142,7 +197,7 @@ def _escaped(problem: UnicodeError) -> tuple[str | bytes, int]:
 
 def _in_ascii(text: str) -> str:
     units = text.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
 def fit_streams() -> None:
@@ -203,5 +258,5 @@ def hush(stream: Any) -> None:
 def say_json(text: str) -> None:
     """Write JSON and a line end to standard output; in ASCII where that is not UTF-8, which is what JSON is read as."""
     if codecs.lookup(sys.stdout.encoding or "utf-8").name != "utf-8":
-        text = re.sub(r"[^\x00-\x7f]", lambda found: _in_ascii(found.group()), text)
+        text = re.sub(r"[^\x00-\x7f]", lambda match: _in_ascii(match.group()), text)
     say(f"{text}\n")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 from functools import lru_cache
+from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from recombine import words
+from recombine._version import __version__
 from recombine.report.theme import NARROW
 from recombine.verdicts import Verdict
 from recombine.words.vocabulary import verdict_style
@@ -47,6 +50,12 @@ def _environment(package: str) -> Environment:
         "ask": Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8")),
     }
     return environment
+
+
+def versions() -> list[tuple[str, str]]:
+    """Return the versions of this package, of Python and of the libraries that give numbers and drawings."""
+    libraries = [(name, version(name)) for name in ("numpy", "scipy", "matplotlib")]
+    return [("recombine", __version__), ("Python", platform.python_version()), *libraries]
 
 
 def inline(figure: Figure) -> Markup:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +168,19 @@ def symbol_marker(verdict: Verdict) -> Outline:
     # The points of closing strokes are never drawn, but would count when the marker is scaled.
     points[glyph.codes == Outline.CLOSEPOLY] = 0.0
     return Outline(points, glyph.codes)
+
+
+def verdict_legend(figure: Canvas, verdicts: Iterable[Verdict]) -> None:
+    """Draw symbol and word of each verdict in a line at the top of a figure."""
+    from matplotlib.lines import Line2D
+
+    wide, tall = (float(size) * PIXELS_PER_INCH for size in figure.get_size_inches())
+    cursor = 10.0
+    for verdict in verdicts:
+        mark: dict[str, Any] = {"ms": 8, "mfc": verdict.colour, "mec": INK, "mew": 0.5, "linestyle": "none"}
+        figure.add_artist(Line2D([cursor / wide], [1 - 14 / tall], marker=symbol_marker(verdict), **mark))
+        figure.text((cursor + 10) / wide, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
+        cursor += 25 + 6.7 * len(verdict.word)
 
 
 def inline_svg(figure: Canvas, name: str, alternative: str, by_night: bool = False) -> str:

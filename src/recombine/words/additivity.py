@@ -10,6 +10,7 @@ from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.additivity import why_unchecked
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
+from recombine.words.values import held_out_sentence, ranges_sentence
 from recombine.words.verdicts import assumption
 from recombine.writing import few_digits, number
 
@@ -49,6 +50,16 @@ def condition(audit: Audit, order: int) -> str:
 def caution_sentence(order: int) -> str:
     """Say that the assumption was not checked."""
     return f"Not checked: no outcome was named. Every verdict holds only if {assumption(order)}."
+
+
+def additivity_sentences(audit: Audit) -> list[str]:
+    """Say what was found about additivity, or that it was not checked; some of the sentences may be empty."""
+    check = audit.structure.additivity
+    if check is None:
+        return [caution_sentence(audit.order)]
+    statements = [additivity_statement(check, order) for order in sorted({1, audit.order})]
+    values = [held_out_sentence(audit), breakers_sentence(audit), ranges_sentence(audit)]
+    return [*statements, beyond_sentence(audit), *values]
 
 
 def additivity_sentence(audit: Audit) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from recombine.jobs.comparison.audits import AuditComparison
-from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
+from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.jobs.score.causes import CAUSES
@@ -24,6 +24,47 @@ OUTSIDE_RULE = (
 )
 #: What is said when nothing is different.
 NOTHING = "Nothing changed."
+ERRORS_TITLE = "What models will be off by on determined cells"
+
+
+def comparison_title(comparison: AuditComparison | ScoreComparison) -> str:
+    """Say what was compared."""
+    return f"Recombine comparison of two {'audits' if isinstance(comparison, AuditComparison) else 'scores'}"
+
+
+def side_text(document: AuditDocument | ScoreDocument, limit: int) -> str:
+    """Say what a document is about, naming at most ``limit`` factors."""
+    if isinstance(document, ScoreDocument):
+        cells, models = plural(document.held_out_cells, "held-out cell"), plural(len(document.models), "model")
+        return f"{document.source}, {cells}, {models}"
+    factors = " × ".join(f"{factor.name} ({factor.levels:,})" for factor in document.factors[:limit])
+    more = f" and {len(document.factors) - limit:,} more factors" if len(document.factors) > limit else ""
+    return f"{document.source}, {factors}{more}; structure {document.structure.name}"
+
+
+def lost_title(count: int) -> str:
+    """Say how many cells are no longer settled."""
+    return f"{plural(count, 'cell')} no longer seen or determined"
+
+
+def gained_title(count: int) -> str:
+    """Say how many cells became settled."""
+    return f"{plural(count, 'cell')} became seen or determined"
+
+
+def causes_title(model: str) -> str:
+    """Return the title of a model's errors and causes."""
+    return f"Errors and causes of {model}"
+
+
+def stay_sentence(count: int) -> str:
+    """Say how many findings were there before."""
+    return f"{plural(count, 'finding')} of before {'stays' if count == 1 else 'stay'}."
+
+
+def omitted_sentence(count: int) -> str:
+    """Say how many parts a summary lacks."""
+    return f"{plural(count, 'part')} left out: too long for a summary."
 
 
 def coefficient_meanings() -> str:

@@ -30,7 +30,6 @@ ROWS = {
     "noise": "the cells' own noise (no model is below it)",
 }
 ONE_LAYER = ", MLP, 1 hidden layer"
-SLOPES = "Share of each factor's effect that reaches unseen cells"
 
 
 def sentence_of(error: ErrorForecast) -> str:

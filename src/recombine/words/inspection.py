@@ -8,7 +8,7 @@ from recombine.jobs.inspection.inspection import Inspection
 from recombine.jobs.inspection.reading import LayerReading
 from recombine.jobs.inspection.truth import Truth
 from recombine.measures.activations.grid import MAX_GRAM_CELLS
-from recombine.writing import listing
+from recombine.writing import listing, plural
 
 #: Unseen cells are sums where sums fitted to seen cells predict at least this share of their variance.
 SHARE_SUMS = 0.9
@@ -33,6 +33,13 @@ VERDICT_MEANINGS = {
     "variance",
     "does not compose": "outputs on unseen cells are wrong",
 }
+
+
+def inspection_opening(inspection: Inspection) -> str:
+    """Say how many layers were looked at, over which factors and cells."""
+    sizes = " × ".join(f"{name} ({size})" for name, size in zip(inspection.factors, inspection.levels, strict=True))
+    cells = "" if inspection.seen is None else f"; {inspection.seen:,} cells seen, {inspection.unseen:,} unseen"
+    return f"{plural(len(inspection.layers), 'layer')} over {sizes}{cells}"
 
 
 def inspection_sentence(inspection: Inspection) -> str:

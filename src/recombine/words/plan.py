@@ -55,6 +55,21 @@ def plan_sentence(plan: Plan) -> str:
     return f"{inside} {plan.outside}".strip() if plan.outside else inside
 
 
+def plan_sentences(plan: Plan) -> list[str]:
+    """Say what it takes, and which of the cells follow; some of the sentences may be empty."""
+    shown = sum(pick.reason == "connect" for pick in plan.picks)
+    return [
+        plan_sentence(plan) if plan.needed or plan.beyond or plan.enough or plan.several else "",
+        f"The first {shown} of them (all: --plan {plan.needed}):" if plan.needed and 0 < shown < plan.needed else "",
+        "" if plan.picks or plan.enough else NOTHING_TO_COLLECT,
+    ]
+
+
+def gains_sentence(plan: Plan) -> str:
+    """Say what the gains of several picks are; empty of one."""
+    return "Each gain is on top of the cells before it." if len(plan.picks) > 1 else ""
+
+
 def _inside(plan: Plan) -> str:
     """What it takes to determine everything inside the seen ranges."""
     if plan.enough:

@@ -20,6 +20,11 @@ def probe_opening(probe: Probe) -> list[str]:
     ]
 
 
+def probe_question(probe: Probe) -> str:
+    """Ask what the tests answer."""
+    return f"Does {probe.prediction} depend on a factor beyond {' and '.join(probe.given)}?"
+
+
 def dependence_sentence(probe: Probe, tested: FactorTest) -> str:
     """Say whether the prediction depends on a factor, with the effect size and its null.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from recombine.jobs.findings.reading import RowsLeftOut
+from recombine.jobs.score import Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES, Cause
 from recombine.jobs.score.determined import confounded_columns
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
-from recombine.jobs.score.score import Score
 from recombine.verdicts import Verdict
 from recombine.writing import few_digits, join_words, plural
 
@@ -25,6 +25,12 @@ def score_opening(score: Score) -> str:
         f"{' summed over classes' if score.classes else ''}"
         f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels."
     )
+
+
+def scored_phrase(score: Score) -> str:
+    """Say what was scored, on how many cells."""
+    cells = plural(len(score.codes), "held-out cell")
+    return f"of {score.outcome_name} in {score.design.source}: {cells}, {score.determined:,} determined"
 
 
 def cause_meaning(model: ModelScore, cause: Cause) -> str:
@@ -264,6 +270,21 @@ def _confounded(group: tuple[tuple[str, str], ...]) -> str:
 def causes_caption(score: Score, model: ModelScore) -> str:
     """Say what a model's table of causes holds."""
     return f"{model.name}: squared error on {score.determined:,} determined cells by cause, with 95 % ranges"
+
+
+def by_verdict_caption(model: ModelScore) -> str:
+    """Say what a model's table of verdicts holds."""
+    return f"{model.name} on held-out cells, by verdict; shares are of its error on unseen cells"
+
+
+def beside_caption(score: Score) -> str:
+    """Say what the table of other predictions holds."""
+    return f"Squared error on the {score.determined:,} determined cells"
+
+
+def worst_caption(model: ModelScore) -> str:
+    """Say what a model's table of cells holds."""
+    return f"Determined cells that {model.name} misses by most"
 
 
 def factors_caption(model: ModelScore) -> str:

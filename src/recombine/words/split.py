@@ -17,6 +17,8 @@ PROVES = {
     Verdict.UNDECIDED: "arithmetic could not tell whether training fixes it",
     Verdict.BEYOND: "outside the range that training has: nothing says how the trend goes on there",
 }
+SHARES_TITLE = "Asked for and got, as shares of the table's rows"
+CHECK_TITLE = "What the test rows are to training"
 #: Levels and pairs of levels that are named.
 MAX_LEVELS_NAMED = 5
 
@@ -59,6 +61,11 @@ def split_remarks(made: TableSplit) -> list[str]:
     if made.left_out:
         remarks.append(f"{plural(made.left_out, 'row')} lack a factor and are in no part.")
     return remarks
+
+
+def check_title(check: SplitCheck) -> str:
+    """Say which column of which table was checked."""
+    return f"Recombine split check of {check.column} in {check.rows.source.name}"
 
 
 def check_opening(check: SplitCheck) -> str:

@@ -12,8 +12,6 @@ from recombine.writing import few_digits, number
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
-MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
-
 
 def held_out_sentence(audit: Audit) -> str:
     """Say how the values that follow compare with the outcomes of the held-out rows; empty without any."""

@@ -25,8 +25,6 @@ RARE = (Verdict.UNDECIDED, Verdict.BEYOND)
 
 NO_FINDINGS = "None: every unseen combination{which} is determined, and no risk was found."
 
-LEFT_OUT = "Left out to save time"
-
 #: By which arithmetic verdicts are decided, and how sure that is.
 _ROUTES = {
     Route.GRAPH: ("decided exactly, by connectivity", " of levels, which cannot err"),

@@ -14,7 +14,7 @@ from recombine.jobs.advice.variance import VariancePlan
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
-from recombine.report.audit.terminal import show_audit
+from recombine.report.audit.sections import audit_sections
 from recombine.report.screen import capture
 from recombine.verdicts import Verdict
 from recombine.words.plan import plan_sentence
@@ -130,7 +130,7 @@ def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
     ):
         assert words in finding.message
     assert "Beyond the seen range nothing is planned: dose -1 lies below" in plan_sentence(found.plan(3))
-    assert "3 lie beyond the seen range" in " ".join(capture(lambda screen: show_audit(found, screen)).split())
+    assert "3 lie beyond the seen range" in " ".join(capture(audit_sections(found)).split())
 
 
 def test_any_value_can_be_explained() -> None:

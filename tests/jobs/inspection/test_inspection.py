@@ -17,7 +17,7 @@ from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations import grid as grid_module
 from recombine.measures.activations.anova import additive_share
 from recombine.measures.activations.superposition import pasted_outputs
-from recombine.report.inspection import inspection_text
+from recombine.report import result_text
 from recombine.words import inspection_notes, inspection_sentence
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
@@ -161,7 +161,7 @@ def test_factors_may_be_one_text_with_commas() -> None:
 
 @pytest.mark.parametrize("width", [60, 110, 200])
 def test_legends_use_the_width_there_is(width: int) -> None:
-    lines = inspection_text(rc.inspect(RIGHT, FACTORS, seen=SEEN), width).splitlines()
+    lines = result_text(rc.inspect(RIGHT, FACTORS, seen=SEEN), width).splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("  additive:"))
     legend = lines[start:]
     assert max(len(line) for line in legend) <= width

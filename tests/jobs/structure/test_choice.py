@@ -10,7 +10,7 @@ import pytest
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.structure import HeldOutRanges, choose_structure, verdicts_under
-from recombine.report.audit import audit_json, audit_text, page
+from recombine.report.audit import audit_json, page
 from recombine.words.structure import choice_statement
 
 CELLS = every_cell((7, 6, 5))
@@ -66,7 +66,7 @@ def test_a_curve_decides_value_certificate_and_words() -> None:
     assert certificate.value(hidden) == pytest.approx(float(audit.choice.fit.latent(cell[None])[0]), abs=1e-6)
     text = audit.explain(cell.tolist())
     assert "certificate, on the scale on which effects add: s(" in text
-    assert "If effects add on a curved scale, the seen combinations determine" in audit_text(audit)
+    assert "If effects add on a curved scale, the seen combinations determine" in audit.summary
     assert 'id="structure"' in page(audit)
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.report.audit.verdict_map import VerdictMap
+from recombine.report.notebook import notebook
 
 FACTORS = ["plant", "treatment", "dose"]
 

@@ -21,10 +21,10 @@ import recombine as rc
 from recombine.data import flights_path
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.certificates import certificates_to_show
-from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
-from recombine.report.audit.terminal import show_audit
+from recombine.report.audit.sections import audit_sections
+from recombine.report.notebook import notebook
 from recombine.report.screen import plain_text
 from recombine.verdicts import Verdict
 from recombine.words.additivity import STATE_WORDS
@@ -97,7 +97,7 @@ def outputs(audit: rc.Audit, folder: Any, models: rc.Table | None = None) -> Out
     audit.verdicts.to_csv(folder / "verdicts.csv")
     with (folder / "verdicts.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
-    terminal = plain_text(lambda console: show_audit(audit, console, plan, models), width=4_000)
+    terminal = plain_text(audit_sections(audit, plan, models), width=4_000)
     reader = Reader(page(audit, plan=plan, models=models))
     return Outputs(json.loads(audit_json(audit, plan, models)), rows, terminal, reader, Reader(notebook(audit)).text)
 
@@ -301,7 +301,7 @@ def _forecast(found: Outputs) -> Iterator[Check]:
         heads = {"effect (standard deviation)": "effect", "arrives": "slope", "NTK": "ntk", "NNGP": "nngp"}
         for head, name in heads.items():
             yield f"page, slope {head}", row[head], truth[name]
-        line = re.search(rf"\n +{re.escape(row['factor'])} +(\S+) \((\S+) NTK, (\S+) NNGP\)", found.terminal)
+        line = re.search(rf"\n +{re.escape(row['factor'])} +\S+ +(\S+) +(\S+) +(\S+)\n", found.terminal)
         for place, name in enumerate(("slope", "ntk", "nngp"), 1):
             yield f"terminal, slope {name}", None if line is None else line[place], truth[name]
     for row, truth in zip(tables.get("t-shortcuts", []), told["shortcuts"], strict=True):
@@ -325,8 +325,8 @@ def _advice(found: Outputs) -> Iterator[Check]:
 
 def _models(found: Outputs) -> Iterator[Check]:
     for row, truth in zip(found.reader.tables.get("t-models", []), found.record["models"] or [], strict=True):
-        line = re.search(rf"{truth['share']:.0%} of cells +{re.escape(truth['model'])} +(.*)", found.terminal)
-        texts = re.findall(rf"{NUMBER}|–", re.sub(r"\(n=\d+\)", "", line[1])) if line else [None] * 3
+        line = re.search(rf"{re.escape(truth['model'])} +{truth['share']:.0%} of cells +(.*)", found.terminal)
+        texts = re.findall(rf"{NUMBER}|–", re.sub(r"\(n = [\d,]+\)", "", line[1])) if line else [None] * 3
         for place, word in enumerate(WORDS[1:4]):
             yield f"page, {truth['model']}", row[word].partition(" n = ")[0], truth[word]
             yield f"terminal, {truth['model']}", texts[place], truth[word]
@@ -535,6 +535,6 @@ def test_numbers_are_read_with_the_digits_they_have(text: str, value: float | No
 
 def test_console_of_any_width_says_the_same() -> None:
     audit = held_out()
-    wide, narrow = (plain_text(lambda console: show_audit(audit, console), width) for width in (4_000, 60))
+    wide, narrow = (plain_text(audit_sections(audit), width) for width in (4_000, 60))
     assert re.findall(NUMBER, wide) == re.findall(NUMBER, narrow)
     assert io.StringIO(narrow).readline().startswith("Recombine audit")

@@ -15,8 +15,8 @@ import pytest
 import recombine as rc
 from recombine.data import flights_path
 from recombine.jobs.audit.certificates import certificates_to_show
-from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
+from recombine.report.notebook import notebook
 from recombine.verdicts import Verdict
 from recombine.words.additivity import additivity_sentence
 from recombine.words.table import listing_sentence

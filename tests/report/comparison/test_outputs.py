@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.report.comparison import comparison_json, comparison_text
+from recombine.report import result_text
+from recombine.report.comparison import comparison_json
 from recombine.report.comparison.record import MAX_CELLS_RECORDED
 
 
@@ -26,10 +27,10 @@ def found():
 
 
 def test_names_are_written_as_they_are_and_commands_spelled_out(found):
-    text = comparison_text(found)
+    text = result_text(found)
     assert "[bold]x[/]\\u001b[31m" in text
     assert "\x1b" not in text
-    assert "new levels of colour: green" in text
+    assert "new gone levels of colour green" in " ".join(text.split())
 
 
 def test_json_holds_what_the_comparison_says(found):

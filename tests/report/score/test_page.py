@@ -11,7 +11,8 @@ import pytest
 
 import recombine as rc
 from recombine.jobs.score import Score
-from recombine.report.score import CausesFigure, PredictionsFigure, score_json, score_notebook, score_page, score_text
+from recombine.report import result_text
+from recombine.report.score import CausesFigure, PredictionsFigure, score_json, score_notebook, score_page
 from recombine.words import score_answers
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m|`@all`"
@@ -60,7 +61,7 @@ def test_hostile_names_stay_text() -> None:
     found = scored(1, HOSTILE)
     assert "<img" not in score_page(found)
     assert "<img" not in score_notebook(found)
-    assert "\x1b" not in score_text(found)
+    assert "\x1b" not in result_text(found)
     assert json.loads(score_json(found))["models"][0]["name"].startswith("<img")
 
 

@@ -8,12 +8,11 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.report.audit import figures as figures
-    from recombine.report.audit.notebook import notebook as notebook
     from recombine.report.audit.page import page as page
     from recombine.report.audit.record import audit_json as audit_json
-    from recombine.report.audit.terminal import audit_text as audit_text
-    from recombine.report.audit.terminal import show_audit as show_audit
+    from recombine.report.audit.sections import audit_sections as audit_sections
     from recombine.report.audit.verdict_map import VerdictMap as VerdictMap
+    from recombine.report.notebook import notebook as notebook
     from recombine.words.answer import answer as answer
 
 lazy_package(__name__)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine import words
-from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.jobs.findings.finding import Severity
@@ -18,21 +15,17 @@ from recombine.report.audit.embedded_cells import embedded_cells, script_json
 from recombine.report.audit.figures.additivity_figure import AdditivityFigure
 from recombine.report.audit.figures.models_figure import ModelsFigure
 from recombine.report.audit.figures.structure_figure import StructureFigure
+from recombine.report.audit.sections import models_table, slopes_table
 from recombine.report.audit.verdict_map import VerdictMap
-from recombine.report.templates import fill_template, inline_both
+from recombine.report.templates import fill_template, inline_both, versions
 from recombine.table_spec import spec_command
-from recombine.tables.table import Table
 from recombine.verdicts import Verdict
-from recombine.words.answer import answer
-from recombine.words.importance import importance_column, importance_shares, no_findings
-from recombine.writing import number
+from recombine.words import captions
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
-
-#: Libraries whose version the report states.
-LIBRARIES = ("numpy", "scipy", "matplotlib")
+    from recombine.tables.table import Table
 
 
 def page(
@@ -81,22 +74,22 @@ def page(
         values=tables.values_table(audit),
         certificates=shown,
         glossary=_glossary(audit, command),
-        asked=script_json(embedded_cells(audit, chart, [one.certificate for one in shown])),
+        asked=script_json(embedded_cells(audit, chart, [item.certificate for item in shown])),
     )
 
 
 def _head(audit: Audit) -> dict[str, Any]:
-    found = words.Tally.of(audit)
+    tally = words.Tally.of(audit)
     marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
     return {
-        "answer": answer(audit),
-        "tally": found,
-        "shares": [(v, found.counts[v], found.counts[v] / max(found.total, 1)) for v in Verdict if found.counts[v]],
+        "answer": words.answer(audit),
+        "tally": tally,
+        "shares": [(v, tally.counts[v], tally.counts[v] / max(tally.total, 1)) for v in Verdict if tally.counts[v]],
         "counts": tables.counts_table(audit),
-        "weighted": {verdict: importance_column(audit, verdict) for verdict in Verdict},
-        "by_importance": importance_shares(audit),
+        "weighted": {verdict: words.importance_column(audit, verdict) for verdict in Verdict},
+        "by_importance": words.importance_shares(audit),
         "matters": "" if audit.decided.matters is None else words.importance_statement(audit.decided.matters),
-        "no_findings": no_findings(audit),
+        "no_findings": words.no_findings(audit),
         "findings": [(finding, marks[finding.severity]) for finding in audit.findings],
         "proposals": tables.proposals_table(audit.design),
     }
@@ -121,28 +114,20 @@ def _map(audit: Audit, chart: VerdictMap) -> dict[str, Any]:
 
 def _no_map(chart: VerdictMap) -> str:
     """Say why a map would show nothing."""
-    if not (chart.mapped.codes != Verdict.SEEN).any():
-        return "There is nothing to map: every combination was seen."
-    if chart.sure is None or chart.tells:
-        return "There is nothing to map: every unseen combination is determined."
-    middle = number(float(np.median(chart.sure.values)))
-    return (
-        "There is nothing to map: every unseen combination is determined, and all are known about equally well "
-        f"({chart.quantity}: {middle})."
-    )
+    middle = None if chart.sure is None or chart.tells else float(np.median(chart.sure.values))
+    return captions.no_map_sentence(chart.quantity, middle, bool((chart.mapped.codes == Verdict.SEEN).all()))
 
 
 def _map_unit(chart: VerdictMap) -> str:
     """Say what a place's shade averages, where it is not the cell's own."""
     if chart.steps is None or chart.single:
         return ""
-    how = "root mean square" if chart.sure is not None and chart.sure.power == 2 else "mean"
-    return f"The {chart.quantity.partition(' (')[0]} is the {how} over a place's unseen combinations. "
+    return captions.shade_sentence(chart.quantity, chart.sure is not None and chart.sure.power == 2)
 
 
 def _coverage(audit: Audit) -> dict[str, Any]:
-    found = audit.coverage
-    return {"found": found, "ways": tables.ways_table(found), "sparse": tables.sparse_table(found)}
+    coverage = audit.coverage
+    return {"found": coverage, "ways": tables.ways_table(coverage), "sparse": tables.sparse_table(coverage)}
 
 
 def _additivity(audit: Audit) -> dict[str, Any]:
@@ -173,24 +158,24 @@ def _structure(audit: Audit) -> dict[str, Any] | None:
 
 
 def _forecast(audit: Audit) -> dict[str, Any]:
-    found = audit.forecast
+    forecast = audit.forecast
     return {
-        "found": found,
+        "found": forecast,
         "errors": tables.errors_table(audit),
-        "depths": tables.depths_table(found),
-        "slopes": tables.slopes_table(found),
-        "shortcuts": tables.shortcuts_table(found),
-        "accuracy": tables.accuracy_table(found),
+        "depths": tables.depths_table(forecast),
+        "slopes": slopes_table(forecast),
+        "shortcuts": tables.shortcuts_table(forecast),
+        "accuracy": tables.accuracy_table(forecast),
         "sentences": [
-            words.trust_sentence(found),
-            words.depth_sentence(found) if len(found.depths) else "",
-            words.early_sentence(found),
+            words.trust_sentence(forecast),
+            words.depth_sentence(forecast) if len(forecast.depths) else "",
+            words.early_sentence(forecast),
         ],
-        "nothing": words.nothing_sentence(found),
-        "untold": words.untold_sentence(found),
-        "slopes_trust": words.slopes_trust(found),
-        "shortcut": words.shortcut_sentence(found),
-        "left_out": found.left_out if found.error else "",
+        "nothing": words.nothing_sentence(forecast),
+        "untold": words.untold_sentence(forecast),
+        "slopes_trust": words.slopes_trust(forecast),
+        "shortcut": words.shortcut_sentence(forecast),
+        "left_out": forecast.left_out if forecast.error else "",
     }
 
 
@@ -198,15 +183,14 @@ def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
     if models is None or not len(models):
         return None
     figure = ModelsFigure(models, audit.design.outcome_name or "outcome")
-    return {"table": tables.models_table(models), "svg": inline_both(figure)}
+    return {"table": models_table(models), "svg": inline_both(figure)}
 
 
 def _glossary(audit: Audit, command: str | None) -> dict[str, Any]:
     return {
         "verdicts": list(Verdict),
         "command": command or spec_command("audit", audit.design.source, audit.design.spec),
-        "versions": [("recombine", __version__), ("Python", platform.python_version())]
-        + [(name, version(name)) for name in LIBRARIES],
+        "versions": versions(),
     }
 
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from recombine.report.comparison.markdown import markdown_code as markdown_code
     from recombine.report.comparison.markdown import markdown_prose as markdown_prose
     from recombine.report.comparison.record import comparison_json as comparison_json
-    from recombine.report.comparison.terminal import comparison_text as comparison_text
-    from recombine.report.comparison.terminal import show_comparison as show_comparison
+    from recombine.report.comparison.sections import comparison_sections as comparison_sections
 
 lazy_package(__name__)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from recombine._version import __version__
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
-from recombine.report.json_text import json_text
+from recombine.report.json_text import json_document
 from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes
 
 #: Cells gained, and cells lost, that the document lists.
@@ -27,9 +26,6 @@ def comparison_json(comparison: AuditComparison | ScoreComparison, met: list[str
     False
     """
     record = {
-        "recombine": __version__,
-        "kind": "comparison",
-        "schema": 1,
         "of": "audit" if isinstance(comparison, AuditComparison) else "score",
         "before": _side(comparison.before),
         "after": _side(comparison.after),
@@ -39,7 +35,8 @@ def comparison_json(comparison: AuditComparison | ScoreComparison, met: list[str
         "failed": met or [],
         "settings": _pairs(comparison.settings),
     }
-    return json_text(record | (_audit(comparison) if isinstance(comparison, AuditComparison) else _score(comparison)))
+    more = _audit(comparison) if isinstance(comparison, AuditComparison) else _score(comparison)
+    return json_document("comparison", 1, record | more)
 
 
 def _side(document: AuditDocument | ScoreDocument) -> dict[str, Any]:

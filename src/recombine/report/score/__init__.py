@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
+    from recombine.report.notebook import score_notebook as score_notebook
     from recombine.report.score.causes_figure import CausesFigure as CausesFigure
-    from recombine.report.score.notebook import score_notebook as score_notebook
     from recombine.report.score.page import score_page as score_page
     from recombine.report.score.predictions_figure import PredictionsFigure as PredictionsFigure
     from recombine.report.score.record import score_json as score_json
-    from recombine.report.score.terminal import score_text as score_text
-    from recombine.report.score.terminal import show_score as show_score
+    from recombine.report.score.sections import score_sections as score_sections
 
 lazy_package(__name__)

@@ -12,6 +12,7 @@ from recombine.jobs.score.causes import CAUSES
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, SOFT, inches, ink_on, shorten, text_width
 from recombine.tables.table import Table
+from recombine.words.captions import SQUARED_ERROR
 from recombine.words.score import causes_alternative
 from recombine.writing import compact
 
@@ -80,7 +81,7 @@ class CausesFigure(Figure):
         axes.grid(axis="y", visible=False)
         axes.xaxis.set_major_formatter(lambda value, _: compact(round(value, 12)))
         axes.axvline(0, color=SOFT, linewidth=0.8)
-        axes.set_xlabel("squared error on determined cells", loc="right")
+        axes.set_xlabel(SQUARED_ERROR, loc="right")
         self._beside(axes, pixels)
         self._legend(figure, height)
         return figure

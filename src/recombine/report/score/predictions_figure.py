@@ -9,9 +9,10 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score import ModelScore, Score
 from recombine.report.figure import Figure
-from recombine.report.theme import INK, PIXELS_PER_INCH, SOFT, WIDTH, inches, shorten, symbol_marker
+from recombine.report.theme import INK, SOFT, WIDTH, inches, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.words.captions import predictions_alternative
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,10 +65,7 @@ class PredictionsFigure(Figure):
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        return (
-            f"Predicted against observed means of {len(self.score.codes):,} held-out cells by verdict, for "
-            f"{', '.join(model.name for model in self.models)}. The line is perfect agreement."
-        )
+        return predictions_alternative(self.score, [model.name for model in self.models])
 
     def _points(self, model: ModelScore) -> list[tuple[Verdict, FloatArray, FloatArray]]:
         points = []
@@ -89,7 +87,6 @@ class PredictionsFigure(Figure):
         height = 40 + down * (side + 74)
         figure = Canvas(figsize=inches(self.width, height))
         ends = self._ends
-        panels = []
         for position, model in enumerate(self.models):
             left = 66 + (position % across) * (side + 82)
             bottom = height - 40 - (position // across + 1) * (side + 74) + 52
@@ -98,8 +95,7 @@ class PredictionsFigure(Figure):
             if position % across == 0:
                 axes.set_ylabel(shorten(f"predicted {self._unit}", 34))
             axes.set_xlabel(shorten(f"observed {self._unit}", 34), loc="right")
-            panels.append(axes)
-        self._legend(figure)
+        verdict_legend(figure, [verdict for verdict in VERDICTS if (self.score.codes == verdict).any()])
         return figure
 
     @property
@@ -120,18 +116,3 @@ class PredictionsFigure(Figure):
             axes.plot(observed, predicted, linestyle="none", marker=symbol_marker(verdict), **look)
         axes.set(xlim=ends, ylim=ends)
         axes.set_title(shorten(model.name, 30), fontsize=12.5, pad=6)
-
-    def _legend(self, figure: Canvas) -> None:
-        from matplotlib.lines import Line2D
-
-        wide, tall = (float(size) * PIXELS_PER_INCH for size in figure.get_size_inches())
-        cursor = 10.0
-        for verdict in VERDICTS:
-            if not (self.score.codes == verdict).any():
-                continue
-            mark: dict[str, Any] = {"ms": 8, "mfc": verdict.colour, "mec": INK, "mew": 0.5}
-            figure.add_artist(
-                Line2D([cursor / wide], [1 - 14 / tall], linestyle="none", marker=symbol_marker(verdict), **mark)
-            )
-            figure.text((cursor + 10) / wide, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
-            cursor += 25 + 6.7 * len(verdict.word)

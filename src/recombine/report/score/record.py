@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from recombine._version import __version__
 from recombine.design.reading import used_table
 from recombine.jobs.comparison.cell_maps import cells_digest
 from recombine.jobs.comparison.documents import BY_FACTOR, SCHEMAS
@@ -13,7 +13,7 @@ from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
-from recombine.report.json_text import json_text
+from recombine.report.json_text import json_document
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
 
 
@@ -25,15 +25,12 @@ def score_json(score: Score) -> str:
     >>> import json, numpy as np, recombine as rc
     >>> cells = np.indices((6, 6)).reshape(2, -1).T
     >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
-    >>> found = rc.score(design, {"net": design.held_out @ [1.0, 1.0]})
-    >>> json.loads(score_json(found))["models"][0]["name"]
+    >>> scored = rc.score(design, {"net": design.held_out @ [1.0, 1.0]})
+    >>> json.loads(score_json(scored))["models"][0]["name"]
     'net'
     """
     design = score.design
     record = {
-        "recombine": __version__,
-        "kind": "score",
-        "schema": SCHEMAS["score"],
         "source": design.source,
         "table": used_table(design) | {"outcome": score.outcome_name},
         "outcome": score.outcome_name,
@@ -52,23 +49,23 @@ def score_json(score: Score) -> str:
         "seed": score.audit.seed,
         "cell errors": cell_errors_record(score),
     }
-    return json_text(record)
+    return json_document("score", SCHEMAS["score"], record)
 
 
 def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
     attribution = model.attribution
     record: dict[str, Any] = {
         "name": model.name,
-        "error on unseen cells": _amount(model.unseen_error),
+        "error on unseen cells": asdict(model.unseen_error),
         "by verdict": list(model.by_verdict.rows()),
     }
     if attribution is None or model.gain is None:
         return record
     return record | {
-        "error on determined cells": _amount(attribution.error),
+        "error on determined cells": asdict(attribution.error),
         "causes": _amounts(model.causes),
         **_by_factor(attribution),
-        "gain over adding": _amount(model.gain),
+        "gain over adding": asdict(model.gain),
         "explained": model.explained,
         "sentences": model_sentences(score, model),
     }
@@ -86,8 +83,4 @@ def _by_factor(attribution: Attribution) -> dict[str, Any]:
 
 
 def _amounts(amounts: dict[str, Amount]) -> dict[str, dict[str, float]]:
-    return {name: _amount(amount) for name, amount in amounts.items()}
-
-
-def _amount(amount: Amount) -> dict[str, float]:
-    return {"value": amount.value, "low": amount.low, "high": amount.high}
+    return {name: asdict(amount) for name, amount in amounts.items()}

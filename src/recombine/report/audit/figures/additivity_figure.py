@@ -14,6 +14,7 @@ from recombine.jobs.listing import level_columns
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, PAPER, POINT, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
+from recombine.words.captions import additivity_alternative
 from recombine.writing import compact
 
 if TYPE_CHECKING:
@@ -69,10 +70,7 @@ class AdditivityFigure(Figure):
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        return (
-            f"Two scatter plots of {self.check.tested:,} seen cells at order {self.check.order}: observed against "
-            f"predicted from the others, and the difference; root mean square difference {self.check.error:.3g}."
-        )
+        return additivity_alternative(self.check)
 
     @property
     def outcome(self) -> str:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.report.audit.sections import MODEL_VERDICTS
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, PIXELS_PER_INCH, WIDTH, inches, shorten, symbol_marker
+from recombine.report.theme import HAIR, INK, PAPER, WIDTH, inches, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
-from recombine.verdicts import Verdict
+from recombine.words.captions import error_axis, models_alternative, trained_on
 from recombine.writing import listing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 #: An error over fewer cells than this is drawn hollow.
 MIN_CELLS_SOLID = 10
 _ROW, _MARGIN = 30, 88
@@ -38,7 +38,7 @@ class ModelsFigure(Figure):
     by_night = True
 
     def __init__(self, models: Table, outcome: str = "outcome") -> None:
-        words = [name for verdict in VERDICTS for name in (verdict.word, f"{verdict.word} cells")]
+        words = [name for verdict in MODEL_VERDICTS for name in (verdict.word, f"{verdict.word} cells")]
         missing = [name for name in ("share", "model", *words) if name not in models.columns]
         if missing:
             raise InputError(f"the model table lacks {listing(missing)}; pass what audit.compare_models() returns")
@@ -53,9 +53,7 @@ class ModelsFigure(Figure):
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        best = {row["model"]: row[Verdict.DETERMINED.word] for row in self._models.rows()}
-        parts = ", ".join(f"{model} {error:.3g}" for model, error in best.items() if not np.isnan(error))
-        return f"Dot plot of errors by model and verdict; on determined cells: {parts}. The table gives all numbers."
+        return models_alternative(self._models)
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
@@ -73,7 +71,7 @@ class ModelsFigure(Figure):
         )
         for axes, share in zip(panels, shares, strict=True):
             self._panel(axes, share, names)
-        _legend(panels[0])
+        verdict_legend(figure, MODEL_VERDICTS)
         return figure
 
     def _panel(self, axes: Axes, share: float, names: list[str]) -> None:
@@ -83,40 +81,20 @@ class ModelsFigure(Figure):
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(0, 1.06 * self._largest)
         axes.grid(axis="y", visible=False)
-        axes.set_title(f"trained on {share:.0%} of the seen cells", fontsize=12, pad=8, weight="normal", loc="right")
+        axes.set_title(trained_on(share), fontsize=12, pad=8, weight="normal", loc="right")
         unit = shorten(self.outcome, 26 if self.width >= WIDTH else 18)
-        axes.set_xlabel(f"root mean squared error, {unit}", loc="right")
+        axes.set_xlabel(error_axis(unit), loc="right")
 
     @property
     def _largest(self) -> float:
-        errors = np.concatenate([self._models[verdict.word] for verdict in VERDICTS])
+        errors = np.concatenate([self._models[verdict.word] for verdict in MODEL_VERDICTS])
         return float(np.nanmax(errors, initial=0.0)) or 1.0
 
     def _row(self, axes: Axes, row: dict[str, Any], height: int) -> None:
-        errors = {verdict: float(row[verdict.word]) for verdict in VERDICTS if not np.isnan(row[verdict.word])}
+        errors = {verdict: float(row[verdict.word]) for verdict in MODEL_VERDICTS if not np.isnan(row[verdict.word])}
         if errors:
             axes.plot([min(errors.values()), max(errors.values())], [height] * 2, color=HAIR, linewidth=2, zorder=1)
         for verdict, error in errors.items():
             colour = verdict.colour if row[f"{verdict.word} cells"] >= MIN_CELLS_SOLID else PAPER
             look: dict[str, Any] = {"ms": 9, "mfc": colour, "mec": INK, "mew": 0.5, "zorder": 3}
             axes.plot([error], [height], linestyle="none", marker=symbol_marker(verdict), **look)
-
-
-def _legend(axes: Axes) -> None:
-    from matplotlib.lines import Line2D
-
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    wide, tall = (float(size) * PIXELS_PER_INCH for size in figure.get_size_inches())
-    cursor = 10.0
-    for verdict in VERDICTS:
-        mark: dict[str, Any] = {
-            "marker": symbol_marker(verdict),
-            "ms": 8,
-            "mfc": verdict.colour,
-            "mec": INK,
-            "mew": 0.5,
-        }
-        figure.add_artist(Line2D([cursor / wide], [1 - 14 / tall], linestyle="none", **mark))
-        figure.text((cursor + 10) / wide, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
-        cursor += 25 + 6.7 * len(verdict.word)

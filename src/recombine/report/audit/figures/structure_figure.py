@@ -12,6 +12,7 @@ from recombine.errors import InputError
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
+from recombine.words.captions import CURVE, structures_alternative
 from recombine.writing import compact
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ class StructureFigure(Figure):
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        rungs = ", ".join(f"{rung.name} {rung.r2:.2f}" for rung in self.ladder.rungs)
-        bent = "" if self.fit is None else " Beside it, the curve from the hidden sum to the outcome."
-        return f"Dot plot of the share of held-out variance that each structure explains: {rungs}.{bent}"
+        return structures_alternative(self.ladder, self.fit is not None)
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
@@ -130,6 +129,6 @@ class StructureFigure(Figure):
             axes.axvline(end, color=HAIR, linewidth=1, zorder=0)
         axes.yaxis.set_major_locator(MaxNLocator(6))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
-        axes.set_title("The curve, and seen cells")
+        axes.set_title(CURVE)
         axes.set_xlabel("hidden sum of effects")
         axes.set_ylabel(shorten(design.outcome_name or "outcome", 24 if self.width >= WIDTH else 15))

@@ -11,7 +11,8 @@ from rich.console import Console
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.data import flights_path
-from recombine.report.audit.terminal import audit_text, show_audit
+from recombine.report.audit.sections import audit_sections
+from recombine.report.screen import result_text, show_sections
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,8 @@ def flights() -> rc.Audit:
 
 def shown(audit: rc.Audit, width: int = 100, **parts) -> str:
     buffer = io.StringIO()
-    show_audit(audit, Console(file=buffer, width=width, highlight=False, emoji=False), **parts)
+    console = Console(file=buffer, width=width, highlight=False, emoji=False)
+    show_sections(console, audit_sections(audit, **parts))
     return buffer.getvalue()
 
 
@@ -52,7 +54,7 @@ def test_headings_come_in_the_order_of_the_questions(flights):
 
 def test_plain_text_has_neither_colours_nor_trailing_blanks(flights):
     text = flights.summary
-    assert text == audit_text(flights)
+    assert text == result_text(flights)
     assert "\x1b" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
 
@@ -161,4 +163,4 @@ def test_models_are_compared_by_verdict():
     )
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), models=models)
     row = next(line for line in text.splitlines() if "20% of cells" in line)
-    assert row.split()[-5:] == ["additive", "0.0123", "–", "1,234", "(n=2)"]
+    assert " ".join(row.split()) == "additive 20% of cells 0.0123 (n = 40) – 1,234 (n = 2)"

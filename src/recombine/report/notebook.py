@@ -1,0 +1,126 @@
+"""Results in a notebook: no script, no style sheet, inherited text colour, so that they read by day and by night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+from recombine import words
+from recombine.jobs.findings.finding import Severity
+from recombine.report.theme import ink_on
+from recombine.verdicts import Verdict
+from recombine.writing import percent
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.score import ModelScore, Score
+
+#: A mid grey that shows on white and on black.
+_LINE = "1px solid rgba(128,128,128,.55)"
+_SOFT = "margin:.3em 0;opacity:.75"
+_WEIGHT = {Severity.PROBLEM: 700, Severity.WARNING: 600, Severity.NOTE: 400}
+
+
+def notebook(audit: Audit) -> str:
+    """Return a compact HTML summary of an audit: the answer, verdict counts as a bar, findings.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> "determined" in notebook(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    True
+    """
+    tally, matters = words.Tally.of(audit), audit.decided.matters
+    title, about = words.audit_title(audit), f"{audit.design.title}; {words.rows_phrase(audit.coverage)}"
+    notes = [words.impossible_sentence(audit.design), "" if matters is None else words.importance_statement(matters)]
+    counts = {verdict: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
+    findings = "".join(
+        f'<li><span style="font-weight:{_WEIGHT[finding.severity]}">{finding.code} {escape(finding.kind.title)}</span> '
+        f"({finding.severity.word}): {escape(finding.message)}</li>"
+        for finding in audit.findings
+    )
+    return _frame(
+        f"<p><strong>{escape(title)}</strong>: {escape(about)}</p>",
+        *map(_paragraph, [*words.answer(audit), *notes]),
+        _bar([(f"{count:,} {verdict.word}", count / tally.total, verdict.colour) for verdict, count in counts.items()]),
+        _legend(_verdict_chip(audit, verdict, tally) for verdict in counts),
+        _paragraph("" if tally.exact else words.ESTIMATED, _SOFT),
+        f'<ul style="margin:0;padding-left:1.2em">{findings}</ul>'
+        if findings
+        else _paragraph(words.no_findings(audit)),
+        _paragraph(words.more_in("audit.to_html", "audit.verdicts"), _SOFT),
+    )
+
+
+def _verdict_chip(audit: Audit, verdict: Verdict, tally: words.Tally) -> str:
+    weighted = words.importance_column(audit, verdict)
+    share = f"{percent(tally.counts[verdict], tally.total)}{f'; {weighted}' if weighted else ''}"
+    meaning = words.verdict_meaning(verdict, audit.choice.assumption)
+    return _chip(verdict.colour, f"{tally.number(verdict)} {verdict.word} ({share})", meaning, verdict.symbol)
+
+
+def score_notebook(score: Score) -> str:
+    """Return a compact HTML summary of a score: answers, one bar of causes per model.
+
+    Examples
+    --------
+    >>> import numpy as np, recombine as rc
+    >>> cells = np.indices((6, 6)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> "leak" in score_notebook(rc.score(design, {"net": design.held_out @ [1.0, 1.0]}))
+    True
+    """
+    return _frame(
+        f"<p><strong>Recombine score</strong> {escape(words.scored_phrase(score))}</p>",
+        *map(_paragraph, words.score_answers(score)),
+        *(_causes(score, model) for model in score.models if model.attribution is not None),
+        *(_paragraph(sentence, _SOFT) for sentence in words.unclear_sentences(score)),
+        _paragraph(words.more_in("score.to_html", "score.causes"), _SOFT),
+    )
+
+
+def _causes(score: Score, model: ModelScore) -> str:
+    """Draw the causes that add to a model's error as one bar, and name them with their shares."""
+    from recombine.jobs.score.causes import CAUSES
+
+    assert model.attribution is not None
+    total = model.attribution.error.value or 1.0
+    shares = {CAUSES[name]: amount.value / total for name, amount in model.causes.items()}
+    texts = {cause: f"{cause.name} {share:.0%}" for cause, share in shares.items()}
+    sentences = escape(" ".join(words.model_sentences(score, model)))
+    return (
+        f"<p><strong>{escape(model.name)}</strong> {sentences}</p>"
+        + _bar([(texts[cause], share, cause.colour) for cause, share in shares.items() if share > 0])
+        + _legend(_chip(cause.colour, texts[cause], words.cause_meaning(model, cause)) for cause in shares)
+    )
+
+
+def _frame(*texts: str) -> str:
+    return f'<div style="max-width:52em;line-height:1.45;padding:.4em 0">{"".join(texts)}</div>'
+
+
+def _paragraph(text: str, style: str = "margin:0 0 .35em") -> str:
+    return f'<p style="{style}">{escape(text)}</p>' if text else ""
+
+
+def _bar(pieces: Iterable[tuple[str, float, str]]) -> str:
+    """Draw texts, shares and colours as one bar; what occurs is never too thin to see."""
+    shown = [(escape(text), share, colour) for text, share, colour in pieces]
+    spans = "".join(
+        f'<span style="flex:{share:.6f} 0 3px;background:{colour}" title="{text}"></span>'
+        for text, share, colour in shown
+    )
+    label = ", ".join(text for text, _, _ in shown)
+    frame = f"display:flex;height:14px;border:{_LINE};overflow:hidden"
+    return f'<div role="img" aria-label="{label}" style="{frame}">{spans}</div>'
+
+
+def _legend(chips: Iterable[str]) -> str:
+    return f'<p style="margin:.4em 0 .6em;display:flex;flex-wrap:wrap;gap:.2em 1.4em">{"".join(chips)}</p>'
+
+
+def _chip(colour: str, text: str, meaning: str, symbol: str = "&nbsp;") -> str:
+    box = f"display:inline-block;width:1.2em;text-align:center;line-height:1.2em;border:{_LINE}"
+    sign = f'<span style="{box};background:{colour};color:{ink_on(colour)}">{symbol}</span>'
+    return f'<span title="{escape(meaning)}">{sign} {escape(text)}</span>'

@@ -1,0 +1,131 @@
+"""The tables of a score, for its page and terminals: error by verdict, by cause, beside others, and the worst cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine.jobs.score import ModelScore, Score
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.causes import CAUSES
+from recombine.report.layout import Entry, Grid, Section, Value, table_of
+from recombine.verdicts import Verdict
+from recombine.words import score as words
+from recombine.writing import few_digits, listing
+
+#: Cells that a model misses by most, as many as a terminal shows and a page lists.
+MAX_WORST_SHOWN, MAX_WORST_LISTED = 5, 8
+_VERDICTS = {verdict.word: verdict for verdict in Verdict}
+
+
+def score_sections(score: Score) -> list[Section]:
+    """Return what a terminal shows of a score."""
+    verdicts = [Section(words.by_verdict_caption(model), [by_verdict_table(model)]) for model in score.models]
+    causes = [
+        Section(words.causes_caption(score, model), [causes_table(score, model), *words.model_sentences(score, model)])
+        for model in score.models
+    ]
+    worst = [
+        Section(words.worst_caption(model), [worst_table(score, model, MAX_WORST_SHOWN, joined=True)])
+        for model in score.models
+    ]
+    return [
+        Section(
+            f"Recombine score of {listing((model.name for model in score.models), 6)}", [words.score_opening(score)]
+        ),
+        Section("", words.score_answers(score)),
+        *verdicts,
+        *causes,
+        Section(words.beside_caption(score), [beside_table(score)]),
+        Section("What cannot be told", words.unclear_sentences(score)),
+        *worst,
+    ]
+
+
+def by_verdict_table(model: ModelScore, identity: str = "") -> Grid | None:
+    """Return the error of a model on cells of each verdict, beside that of the plain mean."""
+    columns: dict[str, Value] = {
+        "verdict": lambda row: _VERDICTS[row["verdict"]],
+        "cells": "cells",
+        "of what matters": lambda row: row.get("importance", float("nan")),
+        "squared error": lambda row: _size(row.get("squared error")),
+        "range": lambda row: _range(Amount(row["squared error"], row["low"], row["high"])),
+        "share": "share",
+        "plain mean": lambda row: _size(row.get("plain mean")),
+        "log loss": lambda row: _size(row.get("log loss")),
+        "accuracy": lambda row: row.get("accuracy", float("nan")),
+    }
+    bars = ["share", "accuracy", "of what matters"]
+    return table_of(identity, words.by_verdict_caption(model), model.by_verdict.rows(), columns, bars=bars)
+
+
+def _range(amount: Amount) -> Entry:
+    return Entry(words.written_range(amount) if amount.low == amount.low else "–", True)
+
+
+def causes_table(score: Score, model: ModelScore, identity: str = "") -> Grid | None:
+    """Return the amount of each cause and their sum, with ranges; None where causes are not told apart."""
+    if model.attribution is None:
+        return None
+    total = model.attribution.error
+    columns = {
+        "cause": lambda item: Entry(
+            item[0], note=words.cause_meaning(model, CAUSES[item[0]]) if item[0] in CAUSES else ""
+        ),
+        "squared error": lambda item: _signed(item[1].value),
+        "range": lambda item: _range(item[1]),
+        "share": lambda item: item[1].value / total.value if total.value > 0 else float("nan"),
+    }
+    rows = [*model.causes.items(), ("sum", total)]
+    return table_of(identity, words.causes_caption(score, model), rows, columns, bars=["share"])
+
+
+def factors_table(model: ModelScore, identity: str) -> Grid | None:
+    """Return each cause's coefficients factor by factor, with the error that each factor makes."""
+    if model.attribution is None:
+        return None
+    tables = [(CAUSES[name], table) for name, table in model.attribution.per_factor.items()]
+    columns: list[tuple[str, Any]] = [("factor", str)]
+    for cause, table in tables:
+        if cause.coefficient is not None:
+            columns.append(
+                (cause.coefficient.heading, lambda factor, of=table.coefficients: _coefficient(of.get(factor)))
+            )
+        columns.append((cause.name, lambda factor, of=table.amounts: _size(of[factor].value if factor in of else None)))
+    factors = dict.fromkeys(factor for _, table in tables for factor in table.amounts)
+    return table_of(identity, words.factors_caption(model), factors, columns)
+
+
+def _size(value: float | None) -> Entry:
+    return Entry("–" if value is None else few_digits(value), True)
+
+
+def _coefficient(amount: Amount | None) -> Entry:
+    return Entry("–" if amount is None else f"{amount.value:.2f} {words.written_range(amount)}", True)
+
+
+def beside_table(score: Score) -> Grid | None:
+    """Return what models and simpler predictions miss on determined cells; None without such cells."""
+    if not score.determined:
+        return None
+    columns: dict[str, Value] = {"predictions": "predictions", "squared error": lambda row: _size(row["squared error"])}
+    return table_of("errors-beside", words.beside_caption(score), score.errors.rows(), columns)
+
+
+def worst_table(
+    score: Score, model: ModelScore, count: int, identity: str = "", *, joined: bool = False
+) -> Grid | None:
+    """Return the cells that a model misses by most; with ``joined`` levels one column holds all of them."""
+    if not score.determined:
+        return None
+    rows = list(score.worst(model.name, count).rows())
+    names = [name for name in rows[0] if name not in ("observed", "predicted", "cause")]
+    columns: list[tuple[str, Any]] = [(name, lambda row, name=name: str(row[name])) for name in names]
+    if joined:
+        columns = [("", lambda row: " · ".join(str(row[name]) for name in names))]
+    for name in ("observed", "predicted"):
+        columns.append((name, lambda row, name=name: _signed(row[name])))
+    return table_of(identity, words.worst_caption(model), rows, [*columns, ("mostly", "cause")])
+
+
+def _signed(value: object) -> Entry:
+    return Entry(few_digits(value).replace("-", "−"), True) if isinstance(value, float) else Entry(str(value))

@@ -1,0 +1,209 @@
+"""Titles, captions of tables, and what figures show to those who do not see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.verdicts import Verdict
+from recombine.words.additivity import condition
+from recombine.words.table import rows_phrase
+from recombine.writing import number, percent, written_count
+
+if TYPE_CHECKING:
+    from recombine.cells.arrays import IntArray
+    from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
+    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.score import Score
+    from recombine.tables.table import Table
+    from recombine.theory.structures.ladder import Ladder
+    from recombine.words.verdicts import Tally
+
+ADDITIVITY_TITLE = "Does additivity hold here?"
+STRUCTURE_TITLE = "Which structure holds here?"
+FORECAST_TITLE = "What your model will do"
+PLAN_TITLE = "What to collect next"
+LEFT_OUT = "Left out to save time"
+MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
+SLOPES = "Share of each factor's effect that reaches unseen cells"
+BREAKERS = "Seen cells that depart most from additivity"
+HELD_OUT = "Held-out cells by verdict: root mean squared errors"
+DEPTHS = "The same networks by number of hidden layers"
+SHORTCUTS = "How far a network follows each factor's own mean outcomes, away from its effect"
+ACCURACY = "Predicted accuracy on the held-out cells"
+PICKS = "Cells to collect, in this order"
+PROPOSALS = "Columns of the table and why each was taken or left"
+ESTIMATED = "Counts are estimated from a random sample."
+LEVERAGE = "leverage (1: as sure as one measurement)"
+CURVE = "The curve, and seen cells"
+SQUARED_ERROR = "squared error on determined cells"
+
+
+def audit_title(audit: Audit) -> str:
+    """Say what was audited."""
+    return f"Recombine audit of {audit.design.source}"
+
+
+def table_phrase(audit: Audit) -> str:
+    """Say which factors, outcome and rows the audit is about."""
+    outcome = f", outcome {audit.design.outcome_name}" if audit.design.outcome_name else ""
+    return f"{audit.design.title}{outcome}; {rows_phrase(audit.coverage)}"
+
+
+def targets_title(audit: Audit, targets: Tally) -> str:
+    """Say of which cells the counts of targets are, and what they assume."""
+    return f"{targets.total:,} target cells, {condition(audit, audit.order)}:"
+
+
+def unseen_title(audit: Audit, order: int) -> str:
+    """Say of which cells counts are, and what they assume."""
+    return f"unseen cells, {condition(audit, order)}:"
+
+
+def product_title(audit: Audit, targets: bool) -> str:
+    """Say how many cells there are, and how many of them were seen."""
+    counts, product = audit.decided.counts, "The full product" if targets else "All combinations"
+    product = product if audit.design.possible.whole else "All combinations that can exist"
+    seen, unseen = counts[Verdict.SEEN], written_count(counts.total - counts[Verdict.SEEN])
+    return (
+        f"{product}: {written_count(counts.total)} cells, {seen:,} seen ({percent(seen, counts.total)}), {unseen} not"
+    )
+
+
+def example_title(audit: Audit, cell: IntArray) -> str:
+    """Name the cell that is shown as an example."""
+    which = "" if audit.decided.matters is None else " that matters"
+    return f"The shakiest determined cell{which}: {audit.design.label(cell)}"
+
+
+def more_in(page: str, table: str) -> str:
+    """Say which calls give more than the summary in a notebook."""
+    return f'{page}("report.html") writes the whole report; {table} is the table behind it.'
+
+
+def counts_caption(audit: Audit) -> str:
+    """Say over which cells verdicts are counted."""
+    which = "" if audit.design.possible.whole else " that can exist"
+    return f"All {written_count(audit.decided.counts.total)} combinations{which} by verdict"
+
+
+def ways_caption(omitted: int) -> str:
+    """Say which combinations of levels were counted."""
+    more = f"; {omitted} better covered left out" if omitted else ""
+    return f"Combinations of t levels that occur in training{more}"
+
+
+def sparse_caption(omitted: int) -> str:
+    """Say which levels are listed."""
+    more = f"; {omitted:,} more levels have as many or more" if omitted > 0 else ""
+    return f"Levels seen in the fewest cells{more}"
+
+
+def levels_caption(complete: bool, omitted: int) -> str:
+    """Say of which cells the counts per level are."""
+    cells = "possible cells" if complete else "seen and sampled cells"
+    more = f"; {omitted:,} levels are left out" if omitted else ""
+    return f"The map in numbers: {cells} with each level, by verdict{more}"
+
+
+def open_cells_caption(shown: int, listed: int) -> str:
+    """Say how many of the cells that the data cannot tell are shown."""
+    return f"Cells that the data cannot tell: {shown:,} of {listed:,} listed"
+
+
+def values_caption(audit: Audit, shown: int, listed: int) -> str:
+    """Say of how many determined cells values are shown."""
+    which = "" if audit.decided.matters is None else " that matter and are"
+    return f"Predicted values, the shakiest first: {shown:,} of {listed:,} determined cells{which} listed"
+
+
+def rungs_caption(ladder: Ladder) -> str:
+    """Say on how many cells structures were compared."""
+    return f"Structures on {ladder.chosen.cells:,} held-out seen cells, simplest first"
+
+
+def orders_caption(audit: Audit, check: AdditivityCheck) -> str:
+    """Say how the errors by order were found, and in which unit they are."""
+    unit = audit.design.outcome_name or "outcome"
+    return f"Root mean squared error of predicting seen cells from the others ({check.method}), in units of {unit}"
+
+
+def no_map_sentence(quantity: str, middle: float | None, all_seen: bool) -> str:
+    """Say why a map would show nothing; ``middle`` is about what all values of ``quantity`` are."""
+    if all_seen:
+        return "There is nothing to map: every combination was seen."
+    known = "" if middle is None else f", and all are known about equally well ({quantity}: {number(middle)})"
+    return f"There is nothing to map: every unseen combination is determined{known}."
+
+
+def shade_sentence(quantity: str, squared: bool) -> str:
+    """Say what the shade of a place averages."""
+    how = "root mean square" if squared else "mean"
+    return f"The {quantity.partition(' (')[0]} is the {how} over a place's unseen combinations. "
+
+
+def too_large_sentence(shown: int, listed: int) -> str:
+    """Say of which cells a report can be asked."""
+    return (
+        f"The table is too large to carry along: {shown:,} of {listed:,} listed unseen combinations, evenly spread, "
+        "can be asked about here; recombine explore, with the name of the table, answers for any."
+    )
+
+
+def map_alternative(titles: Iterable[str], codes: IntArray, shade: str) -> str:
+    """Say what the verdict map shows; ``shade`` is the quantity that shades unseen cells, if any."""
+    tally = np.bincount(codes, minlength=len(Verdict))
+    counts = ", ".join(f"{int(tally[verdict]):,} {verdict.word}" for verdict in Verdict if tally[verdict])
+    shaded = f" Unseen cells are shaded by {shade}." if shade else ""
+    return (
+        f"Verdict map of {'; '.join(titles)}. Cells counted: {counts}.{shaded} The table below gives counts for every "
+        "level."
+    )
+
+
+def axis_note(factor: str, levels: int, bins: int, in_order: bool) -> str:
+    """Say what runs along an axis of the map that names no levels; without ``bins`` each place is a level."""
+    how = "in order" if in_order else "often seen first"
+    return f"{factor}, {levels:,} levels {f'in {bins} bins' if bins else how}"
+
+
+def additivity_alternative(check: OrderCheck) -> str:
+    """Say what the figure of additivity shows."""
+    return (
+        f"Two scatter plots of {check.tested:,} seen cells at order {check.order}: observed against predicted from the "
+        f"others, and the difference; root mean square difference {check.error:.3g}."
+    )
+
+
+def structures_alternative(ladder: Ladder, curved: bool) -> str:
+    """Say what the figure of structures shows."""
+    rungs = ", ".join(f"{rung.name} {rung.r2:.2f}" for rung in ladder.rungs)
+    curve = " Beside it, the curve from the hidden sum to the outcome." if curved else ""
+    return f"Dot plot of the share of held-out variance that each structure explains: {rungs}.{curve}"
+
+
+def models_alternative(models: Table) -> str:
+    """Say what the figure of models shows."""
+    errors = {row["model"]: row[Verdict.DETERMINED.word] for row in models.rows()}
+    texts = ", ".join(f"{model} {error:.3g}" for model, error in errors.items() if not np.isnan(error))
+    return f"Dot plot of errors by model and verdict; on determined cells: {texts}. The table gives all numbers."
+
+
+def trained_on(share: float) -> str:
+    """Say on how many of the seen cells models were trained."""
+    return f"trained on {share:.0%} of the seen cells"
+
+
+def error_axis(unit: str) -> str:
+    """Return the title of an axis of errors."""
+    return f"root mean squared error, {unit}"
+
+
+def predictions_alternative(score: Score, models: Sequence[str]) -> str:
+    """Say what the figure of predictions shows."""
+    return (
+        f"Predicted against observed means of {len(score.codes):,} held-out cells by verdict, for {', '.join(models)}. "
+        "The line is perfect agreement."
+    )
