@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recombine.design.reading import used_table
+from recombine.jobs.findings.leaks import leak_examples
 from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.table_files import TableSplit
 from recombine.report.json_text import json_document
@@ -66,7 +67,7 @@ def split_json(made: TableSplit) -> str:
     record = {
         "source": made.rows.source.name,
         "table": used_table(made.rows.design),
-        "factors": [factor.name for factor in made.rows.factors],
+        "factors": [factor.name for factor in made.rows.design.factors],
         "order": split.order,
         "assumption": sum_of(split.order).assumption,
         "seed": made.seed,
@@ -96,7 +97,7 @@ def check_json(check: SplitCheck) -> str:
     record = {
         "source": check.rows.source.name,
         "table": used_table(check.rows.design),
-        "factors": [factor.name for factor in check.rows.factors],
+        "factors": [factor.name for factor in check.rows.design.factors],
         "split": check.column,
         "structure": check.choice.name,
         "assumption": check.choice.assumption,
@@ -107,7 +108,7 @@ def check_json(check: SplitCheck) -> str:
         "by value": {side: list(table.rows()) for side, table in check.by_side.items()},
         "conclusions": words.check_conclusions(check),
         "leaks": [
-            {"kind": leak.kind, "cells": leak.cells, "rows": leak.rows, "examples": list(leak.examples)}
+            {"kind": leak.kind, "cells": leak.cells, "rows": leak.rows, "examples": leak_examples(leak)}
             for leak in check.leaks
         ],
         "findings": [finding.record for finding in check.findings],

@@ -38,8 +38,8 @@ def split_opening(made: TableSplit) -> str:
     """Say what was split, and under which condition its parts have their verdicts."""
     rows, cells = len(made.split.part), len(set(made.split.where.tolist()))
     return (
-        f"{made.rows.title}: {plural(rows, 'row')} in {plural(cells, 'cell')}. Each test row has the verdict of its "
-        f"part if {sum_of(made.split.order).assumption}; verified cell by cell."
+        f"{made.rows.design.title}: {plural(rows, 'row')} in {plural(cells, 'cell')}. Each test row has the verdict of "
+        f"its part if {sum_of(made.split.order).assumption}; verified cell by cell."
     )
 
 
@@ -71,8 +71,8 @@ def check_title(check: SplitCheck) -> str:
 def check_opening(check: SplitCheck) -> str:
     """Say how many rows and cells each side has, and under which condition verdicts hold."""
     return (
-        f"{check.rows.title}: {plural(check.trained, 'training row')}, {plural(len(check.where), 'test row')} in "
-        f"{plural(len(check.cells), 'cell')}. Verdicts hold if {check.choice.assumption}."
+        f"{check.rows.design.title}: {plural(check.trained, 'training row')}, {plural(len(check.where), 'test row')} "
+        f"in {plural(len(check.cells), 'cell')}. Verdicts hold if {check.choice.assumption}."
     )
 
 
@@ -120,7 +120,7 @@ def check_leaks(check: SplitCheck) -> list[str]:
         )
     if sentences:
         return sentences
-    permuted = ["a permuted cell"] if check.rows.symmetric else []
+    permuted = ["a permuted cell"] if check.rows.design.symmetric else []
     copied = ["a copied level"] if len(check.rows.others) > 1 else []
     sought = ["the same cell", *permuted, "a level spelled another way", *copied]
     return [f"None of what was looked for: {join_words(sought)} on both sides."]

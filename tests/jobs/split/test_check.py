@@ -63,7 +63,7 @@ def test_a_value_beyond_training_is_beyond(frame: pd.DataFrame) -> None:
 
 def test_a_scale_that_is_named_is_a_factor(frame: pd.DataFrame) -> None:
     found = check_split(frame, factors=["a", "b"], split="part=train", ordered=["dose"])
-    assert [factor.name for factor in found.rows.factors] == ["a", "b", "dose"]
+    assert [factor.name for factor in found.rows.design.factors] == ["a", "b", "dose"]
 
 
 def test_missing_levels_and_parts_are_left_out_and_said(frame: pd.DataFrame) -> None:

@@ -92,7 +92,11 @@ def test_a_copied_level_is_found_and_named() -> None:
     found = check_split(frame, factors=["drug", "line"], split="part", outcome="y")
     (leak,) = found.leaks
     assert (leak.kind, leak.cells, leak.rows) == ("copied level", 7, 7)
-    assert leak.examples[0].startswith("drug '3' has the rows of '5' in all of its 7 test cells (fewer than 0.0001")
+    (copy,) = leak.examples
+    assert (copy.factor, copy.level, copy.original, copy.cells) == ("drug", "3", "5", 7)
+    assert copy.chance < 1e-4
+    (finding,) = found.findings
+    assert "drug '3' has the rows of '5' in all of its 7 test cells (fewer than 0.0001" in finding.message
     # One outcome that differs, and it is no copy.
     frame.loc[frame[mine].index[0], "y"] += 1.0
     assert check_split(frame, factors=["drug", "line"], split="part", outcome="y").leaks == ()

@@ -11,12 +11,17 @@ import pytest
 
 from recombine.cells import Conjunctions, canonical, distinct
 from recombine.errors import InputError
+from recombine.jobs.split import parts
 from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
-from recombine.jobs.split.parts import split_cells
 from recombine.jobs.split.spanning import spanning_cells
 from recombine.verdicts import Verdict
 
 Cell = tuple[int, ...]
+
+
+def split_cells(cells, rows, mix, *, sizes, order=1, symmetric=(), hidden=None, seed=0) -> np.ndarray:
+    features = Conjunctions(sizes, order, tuple(map(tuple, symmetric)))
+    return parts.split_cells(parts.CellTable(features, cells, rows, hidden=hidden), mix, seed)
 
 
 def columns_of(cell: Cell, order: int, symmetric: Sequence[Sequence[int]]) -> dict[object, int]:

@@ -9,6 +9,20 @@ from recombine.writing import listing, percent, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.split.check import SplitCheck
+    from recombine.jobs.split.leaks import CopiedRows, Leak
+
+
+def leak_examples(leak: Leak) -> list[str]:
+    """Return the examples of a leak in words: cells, or levels and what they are copies of."""
+    return [example if isinstance(example, str) else _copied_words(example) for example in leak.examples]
+
+
+def _copied_words(copy: CopiedRows) -> str:
+    chance = "fewer than 0.0001" if copy.chance < 1e-4 else f"{copy.chance:.1g}"
+    return (
+        f"{copy.factor} {copy.level!r} has the rows of {copy.original!r} in all of its {copy.cells:,} test cells "
+        f"({chance} expected by chance)"
+    )
 
 
 class LeakFinding(FindingKind["SplitCheck"]):
@@ -31,7 +45,7 @@ class LeakFinding(FindingKind["SplitCheck"]):
         share = percent(leak.rows, evidence["test rows"])
         return (
             f"{plural(leak.rows, 'test row')} ({share}) in {plural(leak.cells, 'cell')} {self.rows_are}; "
-            f"{self.before_examples}{listing(leak.examples, self.examples_named)}"
+            f"{self.before_examples}{listing(leak_examples(leak), self.examples_named)}"
         )
 
 

@@ -9,15 +9,10 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
+from recombine.jobs.split.limits import SPLIT_LIMITS
 
-#: Bins of a numeric outcome, each with equally many rows as far as ties allow.
-OUTCOME_BINS = 10
-#: Classes of an outcome above which nothing can be alike.
-MAX_OUTCOME_CLASSES = 100
 #: Exchanges of chosen cells for others that are tried, and others that are looked at each time.
 MAX_EXCHANGES, OTHERS_PER_EXCHANGE = 400, 256
-#: Part of the rows, one in so many, by which an exchange may miss the number of rows asked for.
-ROWS_PER_TOLERATED_ROW = 200
 
 
 def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
@@ -29,16 +24,16 @@ def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
     ([0, 1, 0], [0, 5, 9])
     """
     values, where = np.unique(outcome, return_inverse=True)
-    where = np.asarray(where.reshape(-1), dtype=np.int64)
-    if len(values) <= OUTCOME_BINS or outcome.dtype.kind not in "iuf":
-        if len(values) > MAX_OUTCOME_CLASSES:
-            raise InputError(
-                f"the outcome to stratify by has {len(values):,} classes, more than {MAX_OUTCOME_CLASSES}; give "
-                "numbers, or merge classes"
-            )
-        return where
-    below = np.concatenate([[0], np.cumsum(np.bincount(where))[:-1]])
-    return np.asarray(np.unique((below * OUTCOME_BINS // len(outcome))[where], return_inverse=True)[1].reshape(-1))
+    where, bins, most_classes = where.reshape(-1), SPLIT_LIMITS.outcome_bins, SPLIT_LIMITS.max_outcome_classes
+    if len(values) > bins and outcome.dtype.kind in "iuf":
+        below = np.cumsum(np.bincount(where)) - np.bincount(where)
+        where = np.unique((below * bins // len(outcome))[where], return_inverse=True)[1].reshape(-1)
+    elif len(values) > most_classes:
+        raise InputError(
+            f"the outcome to stratify by has {len(values):,} classes, more than {most_classes}; give numbers, or merge "
+            "classes"
+        )
+    return np.asarray(where, dtype=np.int64)
 
 
 def outcome_counts(bins: IntArray, where: IntArray, cells: int) -> FloatArray:
@@ -102,7 +97,7 @@ def _filled(order: IntArray, rows: IntArray, aim: int) -> IntArray:
         taken.append(fitting[:many])
         gap -= int(rows[fitting[:many]].sum())
         fitting = fitting[many:]
-    chosen = np.concatenate([*taken, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    chosen = np.concatenate([np.zeros(0, dtype=np.int64), *taken])
     remaining = np.setdiff1d(order, chosen)
     if gap > 0 and len(remaining):
         last = remaining[np.argmin(rows[remaining])]
@@ -137,7 +132,7 @@ def _exchanged(
     taken = np.zeros(len(rows), dtype=bool)
     taken[chosen] = True
     total, lack = int(rows[chosen].sum()), goal - counts[chosen].sum(axis=0)
-    tolerance = max(abs(total - aim), min(aim // ROWS_PER_TOLERATED_ROW, int(rows[pool].max())))
+    tolerance = max(abs(total - aim), min(aim // SPLIT_LIMITS.rows_per_tolerated_row, int(rows[pool].max())))
     others = np.setdiff1d(pool, chosen)
     for _ in range(MAX_EXCHANGES if len(others) else 0):
         mine, theirs = np.flatnonzero(taken), others[~taken[others]]

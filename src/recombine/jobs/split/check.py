@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical, distinct
-from recombine.design.design import Design
 from recombine.design.naming import outcome_parts, split_parts
 from recombine.errors import InputError
-from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.audit.audit import audit
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
-from recombine.jobs.split.table_files import FACTORS_ALONE, FactorRows, outcome_values, read_rows
-from recombine.jobs.structure.choice import Choice, choose_structure, verdicts_under
+from recombine.jobs.split.table_files import FACTORS_ALONE, FactorRows, column_texts, outcome_values, read_rows
 from recombine.table_spec import TableFields, TableSpec, asked_structure, make_spec
 from recombine.tables.frames import open_table
 from recombine.tables.grouping import training_rows
-from recombine.tables.numbers import level_text
 from recombine.tables.table import Table
-from recombine.theory.identification.identify import identify
 from recombine.theory.structures.all_structures import STRUCTURES
 from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.cells.arrays import IntArray
+    from recombine.jobs.structure.choice import Choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +81,8 @@ class SplitCheck:
         cells = np.unique(self.where[mine])
         records = []
         for verdict in Verdict:
-            count, rows = (
-                int((self.codes[cells] == verdict).sum()),
-                int((self.codes[self.where[mine]] == verdict).sum()),
-            )
+            count = int((self.codes[cells] == verdict).sum())
+            rows = int((self.codes[self.where[mine]] == verdict).sum())
             if rows:
                 shares = {"share of cells": count / len(cells), "share of rows": rows / int(mine.sum())}
                 records.append({"verdict": verdict.word, "cells": count, "rows": rows, **shares})
@@ -134,15 +131,16 @@ def check_split(
     verdict     cells  rows  share of cells  share of rows
     determined  1      1     1.0             1.0
     """
-    spec, source = make_spec(spec, fields), open_table(data)
+    # How much cells matter is no matter here.
+    spec, source = make_spec(spec, {**fields, "importance": None}), open_table(data)
     column, value = split_parts(spec.split, source)
     if column is None:
         raise InputError("which column says the part of each row? Name it with --check")
     outcome = outcome_parts(spec.outcome, source)[0]
     structure, order = asked_structure(spec, None, None, default="add")
     # Sums need no outcome, and without one no row is left out for it.
-    needs_outcome = structure not in STRUCTURES or STRUCTURES[structure].needs_outcome
-    unread: TableFields = {} if needs_outcome else {**FACTORS_ALONE, "split": spec.split}
+    kind = STRUCTURES.get(structure)
+    unread: TableFields = {} if kind is None or kind.needs_outcome else {**FACTORS_ALONE, "split": spec.split}
     rows = read_rows(data, spec, {"split": column, "outcome": outcome}, [column], unread)
     sides, side_of = _distinct_values(rows.others[column][rows.kept])
     train = training_rows(sides, column, value)[side_of]
@@ -151,37 +149,33 @@ def check_split(
             f"every row of {rows.source.name} is {'training' if train.all() else 'test'}; nothing to check"
         )
     design = rows.design
-    choice = _structure(design, structure, order, seed)
-    engine = identify(design.seen, order=choice.order, **design.shape, seed=seed)
-    cells, where = distinct(canonical(rows.codes[~train], rows.symmetric))
-    codes = verdicts_under(choice, engine, cells)
+    if kind is not None and kind.adds:  # sums of any order, not of the structure's own
+        structure, order = (structure, None) if order in (None, 1) else ("auto", order)
+    judged = audit(design, structure=structure, order=order, seed=seed)
+    cells, where = distinct(canonical(rows.codes[~train], design.symmetric))
     numbers = None
     if outcome is not None:
         numbers = np.unique(outcome_values(rows, outcome), return_inverse=True)[1].reshape(-1)
-    labels = tuple(factor.labels for factor in rows.factors)
-    sided = SidedRows(design.names, labels, rows.codes, train, rows.symmetric, numbers)
-    texts = np.array([level_text(side) for side in sides.tolist()], dtype=object)[side_of]
-    leaks, alike = find_leaks(sided), tuple(alike_levels(sided))
-    return SplitCheck(rows, choice, column, texts, train, cells, codes, where, leaks, alike)
+    labels = tuple(factor.labels for factor in design.factors)
+    sided = SidedRows(design.names, labels, rows.codes, train, design.symmetric, numbers)
+    return SplitCheck(
+        rows,
+        judged.choice,
+        column,
+        np.array(column_texts(sides), dtype=object)[side_of],
+        train,
+        cells,
+        judged.decided.verdicts_of(cells),
+        where,
+        find_leaks(sided),
+        tuple(alike_levels(sided)),
+    )
 
 
 def _distinct_values(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.object_], IntArray]:
     """Return the distinct values of a column (N,) in order of appearance, and the place of each row's among them."""
-    distinct_values: dict[Any, int] = {}
-    where = np.fromiter(
-        (distinct_values.setdefault(value, len(distinct_values)) for value in column.tolist()), np.int64, len(column)
-    )
-    values = np.empty(len(distinct_values), dtype=object)
-    values[:] = list(distinct_values)
+    code_of: dict[Any, int] = {}
+    where = np.array([code_of.setdefault(value, len(code_of)) for value in column.tolist()], dtype=np.int64)
+    values = np.empty(len(code_of), dtype=object)
+    values[:] = list(code_of)
     return values, where
-
-
-def _structure(design: Design, structure: str, order: int | None, seed: int) -> Choice:
-    """Return the structure under which the training cells judge the others; it may need outcomes."""
-    adds = structure in STRUCTURES and STRUCTURES[structure].adds
-    asked = None if adds and order in (None, 1) else order
-    if adds and asked is not None:
-        return choose_structure(design, "auto", asked, seed=seed)  # without an outcome: sums of that order
-    noise = None if design.outcome is None else cell_noise(design)
-    variance = None if noise is None or noise.at_most else noise.variances
-    return choose_structure(design, structure, asked, variance=variance, seed=seed)

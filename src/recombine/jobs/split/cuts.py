@@ -79,14 +79,9 @@ def find_cut(
                 return full
         elif partial is None or _worth(cut, rows, aim) > _worth(partial, rows, aim):
             partial = cut
-    sparing = (
-        not at_once
-        and partial is not None
-        and not partial.waste(rows, aim)
-        and full is not None
-        and full.waste(rows, aim)
-    )
-    return partial if full is None or sparing else full
+    if full is None or at_once or partial is None or partial.waste(rows, aim) or not full.waste(rows, aim):
+        return partial if full is None else full
+    return partial
 
 
 def _worth(cut: Cut, rows: IntArray, aim: int) -> float:
@@ -107,22 +102,25 @@ def _candidates(
     yield from _by_basis(features, cells, rows, generator)
 
 
-def _usable(features: Conjunctions, cells: IntArray, out: BoolArray) -> BoolArray:
-    """Say which cells that go ``out`` (M,) have all their levels in what is left."""
-    usable = out.copy()
-    for group in _families(features):
-        present = np.zeros(features.sizes[group[0]], dtype=bool)
-        for factor in group:
-            present[cells[~out, factor]] = True
-        for factor in group:
-            usable &= present[cells[:, factor]]
-    return usable
+def cut_of(features: Conjunctions, cells: IntArray, out: BoolArray) -> Cut:
+    """Return the cut at which the cells ``out`` (M,) leave training."""
+    return Cut(out, out & levels_seen(features, cells, ~out))
 
 
-def _families(features: Conjunctions) -> list[tuple[int, ...]]:
+def families(features: Conjunctions) -> list[tuple[int, ...]]:
     """Return the factors, interchangeable ones together."""
     paired = {factor for group in features.symmetric for factor in group}
     return [*features.symmetric, *((factor,) for factor in range(len(features.sizes)) if factor not in paired)]
+
+
+def levels_seen(features: Conjunctions, cells: IntArray, training: BoolArray) -> BoolArray:
+    """Say which of ``cells`` (M, C) have all their levels among the ``training`` ones (M,)."""
+    complete = np.ones(len(cells), dtype=bool)
+    for group in families(features):
+        present = np.zeros(features.sizes[group[0]], dtype=bool)
+        present[cells[training][:, list(group)]] = True
+        complete &= present[cells[:, list(group)]].all(axis=1)
+    return complete
 
 
 def _without_conjunctions(
@@ -143,7 +141,7 @@ def _without_conjunctions(
         np.add.at(weight, turn, rows)
         for many in _enough(np.cumsum(weight), aim):
             out = turn <= many
-            yield Cut(out, _usable(features, cells, out))
+            yield cut_of(features, cells, out)
 
 
 def _enough(total: FloatArray, aim: int) -> list[int]:
@@ -168,7 +166,7 @@ def _by_basis(features: Conjunctions, cells: IntArray, rows: IntArray, generator
     for position in generator.permutation(len(basis)):
         out = needed[position]
         if 2 * out.sum() < len(cells):
-            yield Cut(out, _usable(features, cells, out))
+            yield cut_of(features, cells, out)
 
 
 class _Levels:
@@ -190,14 +188,12 @@ class _Levels:
             function = function.copy()
             function[lost] = np.where(function[lost] != 0, 0, self._sides(function, lost))
         out = function[self.ids].sum(axis=1) != 0
-        return Cut(out, _usable(self.features, self.cells, out))
+        return cut_of(self.features, self.cells, out)
 
     def _lost(self, out: BoolArray) -> IntArray:
-        remaining = np.zeros(self.features.columns, dtype=bool)
-        remaining[self.ids[~out]] = True
-        here = np.zeros(self.features.columns, dtype=bool)
-        here[self.ids[out]] = True
-        return np.flatnonzero(here & ~remaining)
+        """Columns that only cells have which go ``out``."""
+        leaving, staying = (np.bincount(self.ids[side].ravel(), minlength=len(self.weight)) for side in (out, ~out))
+        return np.flatnonzero((leaving > 0) & (staying == 0))
 
     def _sides(self, function: IntArray, lost: IntArray) -> IntArray:
         """What to say of each lost level so that its cells stay: less than nothing where the others say more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,21 +13,25 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import Subset, canonical, contains, distinct
+from recombine.jobs.split.limits import SPLIT_LIMITS
 from recombine.tables.numbers import is_number
 
-#: Copies of a level are told where so many are expected by chance at most.
-MAX_COPIES_BY_CHANCE = 0.01
-#: A level on fewer test cells than this is too little to be a copy of another.
-MIN_CELLS_COPIED = 2
-#: Levels of training that a test level is compared with at most, those that share its rarest row.
-MAX_LEVELS_COMPARED = 50
-#: Letters from which on case is taken to mean nothing: the alleles A and a are two.
-MIN_LETTERS_FOLDED = 3
 #: Punctuation that means nothing; a plus, a star or a dash at an end may mean something (A+, A-).
 _IDLE = frozenset("_.,;:'\"`´’‘“”/\\|()[]{}!?¿¡·•")
 _DASHES = frozenset("-‐‑‒–—−")
 
 LeakKind = Literal["same cell", "permuted cell", "respelled level", "copied level"]
+
+
+@dataclass(frozen=True)
+class CopiedRows:
+    """A level whose test rows, in so many ``cells``, are those of an ``original``; ``chance``: such pairs expected."""
+
+    factor: str
+    level: str
+    original: str
+    cells: int
+    chance: float
 
 
 @dataclass(frozen=True)
@@ -39,14 +43,14 @@ class Leak:
     kind : str
     cells, rows : int
         Test cells and test rows that it gives away.
-    examples : tuple of str
-        Some of them in words.
+    examples : tuple of str or of CopiedRows
+        Some of these cells, or the levels that are copies.
     """
 
     kind: LeakKind
     cells: int
     rows: int
-    examples: tuple[str, ...] = ()
+    examples: tuple[str, ...] | tuple[CopiedRows, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +89,11 @@ def find_leaks(rows: SidedRows) -> tuple[Leak, ...]:
     count = np.bincount(where, minlength=len(test))
     train = distinct(rows.codes[rows.train])[0]
     open_cells = np.ones(len(test), dtype=bool)
-    spelled = _respelled(rows)
     views: list[tuple[LeakKind, IntArray, IntArray]] = [("same cell", train, test)]
     if rows.symmetric:
         views.append(("permuted cell", canonical(train, rows.symmetric), canonical(test, rows.symmetric)))
-    merged = [canonical(_merge(cells, spelled), rows.symmetric) for cells in (train, test)]
-    views.append(("respelled level", merged[0], merged[1]))
+    respelled = _respelled(rows)
+    views.append(("respelled level", respelled(train), respelled(test)))
     for kind, train_view, test_view in views:
         hit = open_cells & contains(train_view, test_view)
         if hit.any():
@@ -138,20 +141,18 @@ def spelling(label: str) -> object:
         if not idle:
             signs.append(sign)
     letters = "".join(signs)
-    return (letters.casefold() if len(letters) >= MIN_LETTERS_FOLDED else letters) or label
+    return (letters.casefold() if len(letters) >= SPLIT_LIMITS.min_letters_folded else letters) or label
 
 
-def _respelled(rows: SidedRows) -> list[IntArray]:
-    """Return for each factor the first level (L,) that is spelled like each."""
+def _respelled(rows: SidedRows) -> Callable[[IntArray], IntArray]:
+    """Return what writes cells (M, C) with the first level of each factor that is spelled like theirs."""
     maps = []
     for labels in rows.labels:
-        first: dict[object, int] = {}
-        maps.append(np.array([first.setdefault(spelling(label), code) for code, label in enumerate(labels)]))
-    return maps
-
-
-def _merge(cells: IntArray, maps: Sequence[IntArray]) -> IntArray:
-    return np.stack([level_map[cells[:, factor]] for factor, level_map in enumerate(maps)], axis=1)
+        first_code: dict[object, int] = {}
+        maps.append(np.array([first_code.setdefault(spelling(label), code) for code, label in enumerate(labels)]))
+    return lambda cells: canonical(
+        np.stack([level_map[cells[:, factor]] for factor, level_map in enumerate(maps)], axis=1), rows.symmetric
+    )
 
 
 def _copied_levels(rows: SidedRows) -> list[Leak]:
@@ -159,17 +160,12 @@ def _copied_levels(rows: SidedRows) -> list[Leak]:
     if rows.outcome is None:
         return []
     test, train = _Profile.of(rows, ~rows.train), _Profile.of(rows, rows.train)
-    cells, words = np.zeros(len(test.cells), dtype=bool), []
-    for factor, name in enumerate(rows.names):
+    cells, copies = np.zeros(len(test.cells), dtype=bool), []
+    for factor, (name, labels) in enumerate(zip(rows.names, rows.labels, strict=True)):
         for level, original, mine, chance in _copies(test, train, factor):
             cells |= mine
-            what = f"{name} {rows.labels[factor][level]!r} has the rows of {rows.labels[factor][original]!r}"
-            words.append(f"{what} in all of its {int(mine.sum()):,} test cells ({_written(chance)} expected by chance)")
-    return [Leak("copied level", int(cells.sum()), int(test.rows[cells].sum()), tuple(words))] if words else []
-
-
-def _written(chance: float) -> str:
-    return "fewer than 0.0001" if chance < 1e-4 else f"{chance:.1g}"
+            copies.append(CopiedRows(name, labels[level], labels[original], int(mine.sum()), chance))
+    return [Leak("copied level", int(cells.sum()), int(test.rows[cells].sum()), tuple(copies))] if copies else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,11 +219,11 @@ def _copies(test: _Profile, train: _Profile, factor: int) -> list[tuple[int, int
     copies = []
     for level in np.unique(levels):
         cells = np.flatnonzero(levels == level)
-        if len(cells) < MIN_CELLS_COPIED or not met[cells].all():
+        if len(cells) < SPLIT_LIMITS.min_cells_copied or not met[cells].all():
             continue
         rare = key_here[cells[np.argmin(met[cells])]]
         low, high = np.searchsorted(key_there[order], [rare, rare + 1])
-        for original in np.unique(level_there[order[low:high]])[:MAX_LEVELS_COMPARED]:
+        for original in np.unique(level_there[order[low:high]])[: SPLIT_LIMITS.max_levels_compared]:
             if original == level or not np.isin(key_here[cells] * size + original, pairs_there).all():
                 continue
             # The pair's own cells are no evidence of what others have.
@@ -239,7 +235,7 @@ def _copies(test: _Profile, train: _Profile, factor: int) -> list[tuple[int, int
             rate = (same.sum() + 1) / (others.sum() + 1)
             chance = np.where(others > 0, np.maximum(rate, overall[mine[cells]]), 1.0)
             likely = np.log(chance).sum() + math.log(tries)
-            if likely <= math.log(MAX_COPIES_BY_CHANCE):
+            if likely <= math.log(SPLIT_LIMITS.max_copies_by_chance):
                 copies.append((int(level), int(original), levels == level, math.exp(max(likely, -700.0))))
     return copies
 

@@ -1,4 +1,4 @@
-"""The mix that a test shall have: what its cells shall be to the training rows, and how many of the table's rows."""
+"""What is asked of a split: what the test's cells shall be to the training rows, how many rows, under which order."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
 
+from recombine.checks import whole
 from recombine.errors import InputError, near_miss
+from recombine.table_spec import TableSpec, asked_structure
 from recombine.tables.text_files import split_names
+from recombine.theory.structures.all_structures import simplest_first
 from recombine.verdicts import Verdict
 from recombine.writing import listing
 
@@ -85,20 +88,41 @@ def hidden_place(test: str | Mapping[str, float], factors: Sequence[object]) -> 
     return None
 
 
+def split_order(spec: TableSpec) -> int:
+    """Return the order at which a split is made: that of the structure, whose effects have to add.
+
+    Examples
+    --------
+    >>> split_order(TableSpec()), split_order(TableSpec(structure="pairs"))
+    (1, 2)
+    """
+    structure, order = asked_structure(spec, None, None, default="add")
+    sums = {entry.name: entry for entry in simplest_first() if not entry.needs_outcome}
+    if structure not in sums:
+        raise InputError(
+            f"splits are made for structures that add, {', '.join(sums)}, not for {structure!r}; its verdicts depend "
+            "on outcomes, so make the split with one of these and look at it with --check"
+        )
+    named = sums[structure]
+    if not named.adds and order not in (None, named.order):
+        raise InputError(f"structure {structure} is of order {named.order}, not {order}; leave one of the two out")
+    return named.order if order is None else whole(order, "order")
+
+
 def _given(test: object) -> list[tuple[object, object]]:
     """Return the parts as they were named with their shares; None where a part has none."""
     if isinstance(test, Mapping):
         return list(test.items())
     if not isinstance(test, str):
         raise InputError(f"test is {test!r}; give a text such as 'determined:0.2' or a mapping of parts to shares")
-    return [_pair(text) for text in split_names(" ".join(test.splitlines()))]
-
-
-def _pair(text: str) -> tuple[str, object]:
-    name, colon, share = text.rpartition(":")
-    if not colon or not share.strip():
-        return text.rstrip(": "), None
-    try:
-        return name.strip(), float(share)
-    except ValueError:
-        return name.strip(), share.strip()
+    pairs: list[tuple[object, object]] = []
+    for text in split_names(" ".join(test.splitlines())):
+        name, colon, share = (word.strip() for word in text.rpartition(":"))
+        if not colon or not share:
+            pairs.append((text.rstrip(": "), None))
+            continue
+        try:
+            pairs.append((name, float(share)))
+        except ValueError:
+            pairs.append((name, share))
+    return pairs

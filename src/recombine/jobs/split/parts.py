@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, Subset
+from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
 from recombine.jobs.split.balance import draw_cells
-from recombine.jobs.split.cuts import find_cut
+from recombine.jobs.split.cuts import families, find_cut, levels_seen
 from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
 from recombine.jobs.split.spanning import spanning_cells
 from recombine.theory.identification.identify import identify
@@ -44,17 +44,30 @@ class _TooFewError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """What is to be split: distinct cells (M, C), their rows (M,), the model, rows by outcome (M, B), what to hide.
+class CellTable:
+    """What is to be split.
 
-    ``scales`` says of training cells (N, C) where levels lie; its knots change with them, so that no basis is looked
-    for: cells are tried, and those that do not follow go back.
+    Attributes
+    ----------
+    features : Conjunctions
+        The model under which verdicts hold: levels of each factor, order, symmetric groups.
+    cells : int array of shape (M, C)
+        Distinct, levels of symmetric factors in order.
+    rows : int array of shape (M,)
+        Rows of each cell.
+    counts : float array of shape (M, B), optional
+        Rows by outcome, which shall be alike in test and training.
+    hidden : int, optional
+        Place of the factor whose levels training shall lack, where a part has unseen levels; any by default.
+    scales : function of training cells (N, C), optional
+        Where levels of ordered and numeric factors lie. Knots change with training, so that no basis is looked for:
+        cells are tried, and those that do not follow go back.
     """
 
     features: Conjunctions
     cells: IntArray
     rows: IntArray
-    counts: FloatArray | None
+    counts: FloatArray | None = None
     hidden: int | None = None
     scales: ScalesOf | None = None
 
@@ -74,67 +87,30 @@ class _Table:
         return draw_cells(pool, self.rows, aim, generator, self.counts, goal)
 
 
-def split_cells(
-    cells: IntArray,
-    rows: IntArray,
-    mix: Mix,
-    *,
-    sizes: Sequence[int],
-    order: int = 1,
-    symmetric: Sequence[Subset] = (),
-    counts: FloatArray | None = None,
-    hidden: int | None = None,
-    scales: ScalesOf | None = None,
-    seed: int = 0,
-) -> IntArray:
-    """Return the part of each cell (M,): a verdict of the mix, or TRAIN, or UNUSED.
+def split_cells(table: CellTable, mix: Mix, seed: int = 0) -> IntArray:
+    """Return the part of each cell (M,): a verdict of the mix (shares of all rows but `seen`), or TRAIN, or UNUSED.
 
-    Parameters
-    ----------
-    cells : int array of shape (M, C)
-        Distinct, levels of symmetric factors in order.
-    rows : int array of shape (M,)
-        Rows of each cell.
-    mix : mapping of Verdict to float
-        Shares of all rows; `seen` takes rows of training cells and is no matter of cells.
-    sizes : sequence of int
-        Levels of each factor.
-    order : int
-        Order of the model at which verdicts hold.
-    symmetric : sequence of tuples of int
-        Groups of interchangeable factors.
-    counts : float array of shape (M, B), optional
-        Rows by outcome, which shall be alike in test and training.
-    hidden : int, optional
-        Place of the factor whose levels training shall lack, where a part has unseen levels; any by default.
-    scales : function of training cells (N, C), optional
-        Where levels of ordered and numeric factors lie, as `recombine.identify` takes it.
-    seed : int
-
-    Notes
-    -----
     Cells of unseen levels go out first, then cuts (`recombine.jobs.split.cuts`), then cells outside a basis of what is
     left: these are determined by it. Taking a basis of the lightest cells, no split has more determined rows.
 
     Examples
     --------
-    >>> cells = np.indices((4, 5)).reshape(2, -1).T
-    >>> part = split_cells(cells, np.full(20, 3), {Verdict.DETERMINED: 0.3}, sizes=(4, 5))
+    >>> table = CellTable(Conjunctions((4, 5)), np.indices((4, 5)).reshape(2, -1).T, np.full(20, 3))
+    >>> part = split_cells(table, {Verdict.DETERMINED: 0.3})
     >>> (part == Verdict.DETERMINED).sum(), (part == TRAIN).sum()
     (np.int64(6), np.int64(14))
     """
-    table = _Table(Conjunctions(tuple(sizes), order, tuple(map(tuple, symmetric))), cells, rows, counts, hidden, scales)
-    aims = {verdict: max(round(share * int(rows.sum())), 1) for verdict, share in mix.items()}
+    rows, total = table.rows, int(table.rows.sum())
+    aims = {verdict: max(round(share * total), 1) for verdict, share in mix.items()}
     lossy = bool({Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL} & set(mix))
     best: IntArray | None = None
     failed: list[_TooFewError] = []
-    tries = int(np.clip(MAX_LEVELS_PLANNED // cells.size, 1, MAX_PLANS)) if lossy else 1
+    tries = int(np.clip(MAX_LEVELS_PLANNED // table.cells.size, 1, MAX_PLANS)) if lossy else 1
     for attempt in range(TIMES_AS_MANY_PLANS * tries):
         if best is not None and (attempt >= tries or not _missed(best, rows, aims)):
             break
-        generator = np.random.default_rng([seed, attempt])
         try:
-            assigned = _plan(table, aims, generator, at_once=attempt % 2 == 0)
+            assigned = _plan(table, aims, np.random.default_rng([seed, attempt]), at_once=attempt % 2 == 0)
         except _TooFewError as reason:
             failed.append(reason)
             if reason.exact:
@@ -143,8 +119,12 @@ def split_cells(
         if best is None or _missed(assigned, rows, aims) < _missed(best, rows, aims):
             best = assigned
     if best is None:
+        nearest = max(failed, key=lambda failure: failure.had / aims[failure.verdict])
+        aim, beside = aims[nearest.verdict], " beside the other parts" if len(aims) > 1 else ""
         raise InputError(
-            _reason(max(failed, key=lambda failure: failure.had / aims[failure.verdict]), aims, int(rows.sum()))
+            f"test part {nearest.verdict.word!r} asks for {plural(aim, 'row')} ({aim / total:.3g} of them), and "
+            f"{'at most' if nearest.exact else 'as far as was found'} {nearest.had:,} ({nearest.had / total:.3g}) can "
+            f"be had{beside}: {nearest.why}"
         )
     return best
 
@@ -155,17 +135,7 @@ def _missed(assigned: IntArray, rows: IntArray, aims: dict[Verdict, int]) -> int
     return int(rows[assigned == UNUSED].sum()) + 2 * sum(off)
 
 
-def _reason(failed: _TooFewError, aims: dict[Verdict, int], total: int) -> str:
-    rows_asked = aims[failed.verdict]
-    can = "at most" if failed.exact else "as far as was found"
-    beside = " beside the other parts" if len(aims) > 1 else ""
-    return (
-        f"test part {failed.verdict.word!r} asks for {plural(rows_asked, 'row')} ({rows_asked / total:.3g} of them), "
-        f"and {can} {failed.had:,} ({failed.had / total:.3g}) can be had{beside}: {failed.why}"
-    )
-
-
-def _plan(table: _Table, aims: dict[Verdict, int], generator: np.random.Generator, *, at_once: bool) -> IntArray:
+def _plan(table: CellTable, aims: dict[Verdict, int], generator: np.random.Generator, *, at_once: bool) -> IntArray:
     assigned = np.full(len(table.cells), TRAIN)
     if (aim := aims.get(Verdict.UNSEEN_LEVEL)) is not None:
         leaving = _levels_out(table, aim, generator)
@@ -181,7 +151,7 @@ def _plan(table: _Table, aims: dict[Verdict, int], generator: np.random.Generato
 
 
 def _drawn(
-    table: _Table, pool: IntArray, aim: int, assigned: IntArray, verdict: Verdict, generator: np.random.Generator
+    table: CellTable, pool: IntArray, aim: int, assigned: IntArray, verdict: Verdict, generator: np.random.Generator
 ) -> IntArray:
     if not len(pool):
         raise _TooFewError(verdict, 0, "no cell can be it; ask for another part")
@@ -196,22 +166,22 @@ def _drawn(
     return chosen
 
 
-def _levels_out(table: _Table, aim: int, generator: np.random.Generator) -> IntArray:
+def _levels_out(table: CellTable, aim: int, generator: np.random.Generator) -> IntArray:
     """Return the places of the cells that go out with whole levels: as many rows as are asked for, or little more."""
     best, lowest, most_rows = None, np.inf, 0
     features, cells, rows = table.features, table.cells, table.rows
-    paired = {factor for group in features.symmetric for factor in group}
     # A level on a scale follows from those beside it, so none is hidden.
-    families = [*features.symmetric, *((factor,) for factor in range(len(features.sizes)) if factor not in paired)]
-    families = [family for family in families if not table.curved & set(family)]
-    if table.hidden in table.curved or not families:
-        why = "levels on a scale follow from those beside them; name a factor of labels"
-        raise _TooFewError(Verdict.UNSEEN_LEVEL, 0, why, exact=True)
-    for family in (
-        families if table.hidden is None else [candidate for candidate in families if table.hidden in candidate]
-    ):
+    hideable = [family for family in families(features) if not table.curved & set(family)]
+    if table.hidden in table.curved or not hideable:
+        raise _TooFewError(
+            Verdict.UNSEEN_LEVEL,
+            0,
+            "levels on a scale follow from those beside them; name a factor of labels",
+            exact=True,
+        )
+    for family in (candidate for candidate in hideable if table.hidden is None or table.hidden in candidate):
         weight = sum(np.bincount(cells[:, factor], rows, minlength=features.sizes[factor]) for factor in family)
-        weight = np.asarray(weight).astype(np.int64)
+        weight = np.asarray(weight, dtype=np.int64)
         levels = np.flatnonzero(weight)
         for _ in range(LEVEL_DRAWS if len(levels) > 2 else 0):
             order = generator.permutation(draw_cells(levels, weight, aim, generator))[: len(levels) - 2]
@@ -233,7 +203,7 @@ def _levels_out(table: _Table, aim: int, generator: np.random.Generator) -> IntA
 
 
 def _cuts_out(
-    table: _Table, remaining: BoolArray, aim: int, generator: np.random.Generator, at_once: bool
+    table: CellTable, remaining: BoolArray, aim: int, generator: np.random.Generator, at_once: bool
 ) -> tuple[IntArray, BoolArray]:
     """Return the places of cells that cuts disconnect, all their levels seen, and which cells are left (M,)."""
     start, remaining = remaining.copy(), remaining.copy()
@@ -247,27 +217,19 @@ def _cuts_out(
         if cut is None:
             break
         remaining[places[cut.out]] = False
-        usable = np.flatnonzero(start & ~remaining & _levels_left(table, remaining))
+        usable = np.flatnonzero(start & ~remaining & levels_seen(table.features, table.cells, remaining))
     if not len(usable):
-        why = "taking cells out of training leaves a level unseen before anything is disconnected"
-        raise _TooFewError(Verdict.DISCONNECTED, 0, f"{why}; ask for 'unseen level' or 'determined' instead")
+        raise _TooFewError(
+            Verdict.DISCONNECTED,
+            0,
+            "taking cells out of training leaves a level unseen before anything is disconnected; ask for 'unseen "
+            "level' or 'determined' instead",
+        )
     return usable, remaining
 
 
-def _levels_left(table: _Table, remaining: BoolArray) -> BoolArray:
-    """Say which cells (M,) have every level among the ``remaining`` ones (M,)."""
-    complete = np.ones(len(remaining), dtype=bool)
-    twins = {factor: group for group in table.features.symmetric for factor in group}
-    for factor, size in enumerate(table.features.sizes):
-        present = np.zeros(size, dtype=bool)
-        for twin in twins.get(factor, (factor,)):
-            present[table.cells[remaining, twin]] = True
-        complete &= present[table.cells[:, factor]]
-    return complete
-
-
 def _hold_determined(
-    table: _Table, assigned: IntArray, aim: int, generator: np.random.Generator, *, alone: bool
+    table: CellTable, assigned: IntArray, aim: int, generator: np.random.Generator, *, alone: bool
 ) -> None:
     """Mark cells that the rest of training determines, in place; ``alone`` if no other part has taken cells."""
     places = np.flatnonzero(assigned == TRAIN)
@@ -283,15 +245,18 @@ def _hold_determined(
         assert basis is not None
     had = int(rows.sum() - rows[basis].sum())
     if aim - had >= rows[basis].min():
-        why = f"training has to keep a cell for each of {plural(len(basis), 'independent effect')}; ask for less"
-        raise _TooFewError(Verdict.DETERMINED, had, why, exact=alone)
+        raise _TooFewError(
+            Verdict.DETERMINED,
+            had,
+            f"training has to keep a cell for each of {plural(len(basis), 'independent effect')}; ask for less",
+            exact=alone,
+        )
     pool = np.delete(places, basis)
-    chosen = _drawn(table, pool, aim, assigned, Verdict.DETERMINED, generator)
-    assigned[chosen] = Verdict.DETERMINED
+    assigned[_drawn(table, pool, aim, assigned, Verdict.DETERMINED, generator)] = Verdict.DETERMINED
     return None
 
 
-def _tried(table: _Table, assigned: IntArray, aim: int, generator: np.random.Generator) -> None:
+def _tried(table: CellTable, assigned: IntArray, aim: int, generator: np.random.Generator) -> None:
     """Mark cells as `_hold_determined` does where no basis can be found: what is not determined goes back."""
     tested, pool = assigned.copy(), np.flatnonzero(assigned == TRAIN)
     chosen = table.draw(pool, aim, tested, generator)
@@ -314,22 +279,27 @@ def _tried(table: _Table, assigned: IntArray, aim: int, generator: np.random.Gen
     assigned[chosen] = Verdict.DETERMINED
 
 
-def _verdicts(table: _Table, assigned: IntArray, places: IntArray) -> IntArray:
+def _verdicts(table: CellTable, assigned: IntArray, places: IntArray) -> IntArray:
     model, training = table.features, table.cells[assigned == TRAIN]
     scales = () if table.scales is None else table.scales(training)
     identified = identify(training, order=model.order, sizes=model.sizes, symmetric=model.symmetric, scales=scales)
     return identified.verdicts_of(table.cells[places]).astype(np.int64)
 
 
-def _verified(table: _Table, assigned: IntArray) -> IntArray:
+def _verified(table: CellTable, assigned: IntArray) -> IntArray:
     """Return the parts if the verdict of every test cell is its part, by the exact engine; else refuse them."""
     places = np.flatnonzero(assigned >= 0)
     wrong = places[_verdicts(table, assigned, places) != assigned[places]] if len(places) else places
     if len(wrong):
         verdict = Verdict(int(assigned[wrong[0]]))
         had = int(table.rows[assigned == verdict].sum() - table.rows[wrong].sum())
-        why = "arithmetic leaves some cells undecided; lower the order or merge levels"
-        if table.scales is not None:
-            why = "levels on a scale follow from those beside them; ask for less, or take them as labels"
-        raise _TooFewError(verdict, max(had, 0), why)
+        if table.scales is None:
+            raise _TooFewError(
+                verdict, max(had, 0), "arithmetic leaves some cells undecided; lower the order or merge levels"
+            )
+        raise _TooFewError(
+            verdict,
+            max(had, 0),
+            "levels on a scale follow from those beside them; ask for less, or take them as labels",
+        )
     return assigned

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.conjunctions import Subset, canonical, distinct
+from recombine.cells.conjunctions import Conjunctions, canonical, distinct
 from recombine.errors import InputError
 from recombine.jobs.split.balance import bin_outcomes, outcome_counts, unlike
 from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
-from recombine.jobs.split.parts import ScalesOf, split_cells
+from recombine.jobs.split.parts import CellTable, ScalesOf, split_cells
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import plural
@@ -84,16 +83,14 @@ class RowSplit:
 def split_rows(
     codes: IntArray,
     mix: Mix,
+    features: Conjunctions,
     *,
-    sizes: Sequence[int],
-    order: int = 1,
-    symmetric: Sequence[Subset] = (),
     outcome: npt.NDArray[Any] | None = None,
     hidden: int | None = None,
     scales: ScalesOf | None = None,
     seed: int = 0,
 ) -> RowSplit:
-    """Split rows, given as cells ``codes`` (N, C), so that each test part is what its name says.
+    """Split rows, given as cells ``codes`` (N, C), so that each test part is what its name says under ``features``.
 
     ``outcome`` (N,), if given, shall be alike in test and training as far as verdicts allow; ``hidden`` is the place of
     the factor whose levels a part of unseen levels hides, ``scales`` says of training cells where ordered levels lie.
@@ -101,34 +98,22 @@ def split_rows(
     Examples
     --------
     >>> codes = np.repeat(np.indices((4, 5)).reshape(2, -1).T, 3, axis=0)
-    >>> split_rows(codes, {Verdict.SEEN: 0.1, Verdict.DETERMINED: 0.3}, sizes=(4, 5)).shares
+    >>> split_rows(codes, {Verdict.SEEN: 0.1, Verdict.DETERMINED: 0.3}, Conjunctions((4, 5))).shares
     part        asked  got  rows  cells
     seen        0.1    0.1  6     4
     determined  0.3    0.3  18    6
     """
-    cells, where = distinct(canonical(codes, tuple(symmetric)))
-    rows = np.bincount(where, minlength=len(cells))
+    cells, where = distinct(canonical(codes, features.symmetric))
     bins = None if outcome is None else bin_outcomes(outcome)
     counts = None if bins is None else outcome_counts(bins, where, len(cells))
-    part_of_cell = np.full(len(cells), TRAIN)
+    assigned = np.full(len(codes), TRAIN)
     of_cells: Mix = {verdict: share for verdict, share in mix.items() if verdict != Verdict.SEEN}
     if of_cells:
-        part_of_cell = split_cells(
-            cells,
-            rows,
-            of_cells,
-            sizes=sizes,
-            order=order,
-            symmetric=symmetric,
-            counts=counts,
-            hidden=hidden,
-            scales=scales,
-            seed=seed,
-        )
-    assigned = part_of_cell[where]
+        rows = np.bincount(where, minlength=len(cells))
+        assigned = split_cells(CellTable(features, cells, rows, counts, hidden, scales), of_cells, seed)[where]
     if Verdict.SEEN in mix:
         _hold_repeats(assigned, where, max(round(mix[Verdict.SEEN] * len(codes)), 1), np.random.default_rng([seed, 1]))
-    return RowSplit(assigned, where, mix, order, bins)
+    return RowSplit(assigned, where, mix, features.order, bins)
 
 
 def _hold_repeats(assigned: IntArray, where: IntArray, aim: int, generator: np.random.Generator) -> None:

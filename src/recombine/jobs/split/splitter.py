@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import Conjunctions, Subset
 from recombine.checks import whole
 from recombine.errors import InputError, near_miss
 from recombine.jobs.estimators.factor_columns import given_column
@@ -94,41 +95,35 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
         columns = self._columns(X)
         groups = self._symmetric(list(columns))
         hidden = hidden_place(self.test, list(columns))
-        codes = _codes(columns, groups)
+        codes, sizes = _coded(columns, groups)
         outcome = self._outcome(y, len(codes))
-        sizes = _sizes(codes, groups)
-        if not 1 <= whole(self.order, "order") <= len(sizes):
-            raise InputError(f"order {self.order} does not fit {len(sizes)} factors; choose one from 1 to {len(sizes)}")
-        state = check_random_state(self.random_state)
-        for seed in state.randint(2**31 - 1, size=count):
-            options: dict[str, Any] = {"sizes": sizes, "order": self.order, "symmetric": groups, "hidden": hidden}
-            yield split_rows(codes, mix, outcome=outcome, seed=int(seed), **options)
+        features = Conjunctions(sizes, whole(self.order, "order"), groups)
+        for seed in check_random_state(self.random_state).randint(2**31 - 1, size=count):
+            yield split_rows(codes, mix, features, outcome=outcome, hidden=hidden, seed=int(seed))
 
     def _columns(self, X: Any) -> dict[Any, npt.NDArray[Any]]:
         """Return the factor columns of ``X`` by name, or by number where it is an array."""
         if X is None:
             raise InputError("X is None; give the factor columns, one row per sample")
-        if not hasattr(X, "columns") or not all(isinstance(name, str) for name in X.columns):
+        columns: dict[Any, npt.NDArray[Any]]
+        if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+            source = open_table(X)
+            names = source.columns if self.factors is None else self.factors
+            if isinstance(names, str):
+                raise InputError(f"factors is the text {names!r}; give a list of column names")
+            columns = dict(source.read([source.require(str(name), "factor") for name in names]))
+            if not len(next(iter(columns.values()), ())):
+                raise InputError("X has no rows; give one row per sample")
+        else:
             array = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
             if array.ndim != 2 or not len(array):
                 raise InputError(f"X has shape {array.shape}; give one row per sample and one column per factor")
-            chosen = range(array.shape[1]) if self.factors is None else self.factors
+            last = array.shape[1] - 1
+            chosen = range(last + 1) if self.factors is None else self.factors
             for position in chosen:
-                if isinstance(position, str) or not 0 <= whole(position, "factors", 0) < array.shape[1]:
-                    raise InputError(
-                        f"factor {position!r} is not a column of X; give numbers 0 to {array.shape[1] - 1}"
-                    )
-            return self._enough({int(position): array[:, int(position)] for position in chosen})
-        source = open_table(X)
-        names = source.columns if self.factors is None else self.factors
-        if isinstance(names, str):
-            raise InputError(f"factors is the text {names!r}; give a list of column names")
-        columns_read = source.read([source.require(str(name), "factor") for name in names])
-        if not len(next(iter(columns_read.values()), ())):
-            raise InputError("X has no rows; give one row per sample")
-        return self._enough(dict(columns_read))
-
-    def _enough(self, columns: dict[Any, npt.NDArray[Any]]) -> dict[Any, npt.NDArray[Any]]:
+                if isinstance(position, str) or not 0 <= whole(position, "factors", 0) <= last:
+                    raise InputError(f"factor {position!r} is not a column of X; give numbers 0 to {last}")
+            columns = {int(position): array[:, int(position)] for position in chosen}
         if len(columns) < 2:
             raise InputError(
                 f"{listing(map(repr, columns)) or 'no factor'} is too little to recombine; name two or more"
@@ -157,24 +152,16 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
         return outcome if outcome.dtype.kind != "O" else np.asarray(given.where)
 
 
-def _codes(columns: Mapping[Any, npt.NDArray[Any]], symmetric: Sequence[tuple[int, ...]]) -> IntArray:
-    """Return columns as cells (N, C); symmetric ones share their levels."""
-    given = [given_column(str(name), column) for name, column in columns.items()]
-    group = symmetric[0] if symmetric else ()
+def _coded(columns: Mapping[Any, npt.NDArray[Any]], symmetric: Sequence[tuple[int, ...]]) -> tuple[IntArray, Subset]:
+    """Return columns as cells (N, C), and how many levels each has; symmetric ones share their levels."""
     shared: dict[Any, int] = {}
-    codes = []
-    for position, column in enumerate(given):
-        code_of = shared if position in group else {}
+    codes, levels = [], []
+    for position, (name, values) in enumerate(columns.items()):
+        column = given_column(str(name), values)
+        code_of = shared if any(position in group for group in symmetric) else {}
         # Numbered in the order of their texts, so that the order of rows is no matter.
-        for value in sorted(column.values, key=lambda one: (str(type(one)), str(one))):
+        for value in sorted(column.values, key=lambda value: (str(type(value)), str(value))):
             code_of.setdefault(value, len(code_of))
         codes.append(np.array([code_of[value] for value in column.values], dtype=np.int64)[column.where])
-    return np.stack(codes, axis=1)
-
-
-def _sizes(codes: IntArray, symmetric: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    sizes = (codes.max(axis=0) + 1).tolist()
-    for group in symmetric:
-        for position in group:
-            sizes[position] = int(codes[:, list(group)].max()) + 1
-    return tuple(sizes)
+        levels.append(code_of)
+    return np.stack(codes, axis=1), tuple(map(len, levels))

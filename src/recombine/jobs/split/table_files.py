@@ -13,21 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, IntArray
-from recombine.checks import whole
+from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
-from recombine.design.factors import Factor
 from recombine.design.naming import taken_columns
 from recombine.design.reading import is_nothing, missing_values
 from recombine.design.scaling import scales_of
 from recombine.errors import InputError
 from recombine.jobs.outputs import render
-from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
+from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix, split_order
 from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.output_files import check_file, path_beside
-from recombine.table_spec import TableFields, TableSpec, asked_structure, make_spec
+from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
-from recombine.theory.structures.all_structures import simplest_first
 from recombine.verdicts import Verdict
 
 #: Fields of a spec as they are where factors are read and nothing else: no row is left out for another column.
@@ -57,26 +55,6 @@ class FactorRows:
     kept: BoolArray
     others: Mapping[str, npt.NDArray[Any]]
 
-    @property
-    def factors(self) -> tuple[Factor, ...]:
-        """The factors of the design."""
-        return self.design.factors
-
-    @property
-    def symmetric(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of interchangeable factors."""
-        return self.design.symmetric
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Levels of each factor."""
-        return self.design.sizes
-
-    @property
-    def title(self) -> str:
-        """Factor names with their numbers of levels."""
-        return self.design.title
-
 
 def read_rows(
     data: object,
@@ -104,14 +82,14 @@ def read_rows(
     for name in design.columns:
         if name in taken:
             raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
-    part = source.kept([*design.columns, *taken])
-    codes = design.codes_of_rows(part)
-    others = part.read(taken) if taken else {}
-    kept = codes[:, 0] >= 0
+    columns = source.kept([*design.columns, *taken])
+    codes = design.codes_of_rows(columns)
+    others = columns.read(taken) if taken else {}
+    complete = codes[:, 0] >= 0
     for name in needed:
-        kept &= ~missing_values(others[name])
-    part.look(taken)  # kinds of columns that are parsed already; the source knows them from here on
-    return FactorRows(source, design, codes[kept], kept, others)
+        complete &= ~missing_values(others[name])
+    columns.look(taken)  # kinds of columns that are parsed already; the source knows them from here on
+    return FactorRows(source, design, codes[complete], complete, others)
 
 
 def outcome_values(rows: FactorRows, name: str) -> npt.NDArray[Any]:
@@ -125,15 +103,17 @@ def outcome_values(rows: FactorRows, name: str) -> npt.NDArray[Any]:
     ['no', '']
     """
     values = rows.others[name][rows.kept]
-    missing = missing_values(values)
-    if rows.source.kind(name) in ("integer", "number") and not missing.any():
-        return np.asarray(values, dtype=np.float64)
-    texts = ["" if gone else level_text(value) for value, gone in zip(values.tolist(), missing, strict=True)]
+    missing, texts = missing_values(values), column_texts(values)
     if rows.source.kind(name) not in ("integer", "number"):
         return np.array(texts)
     # A number that is missing is a bin of its own, below all others.
-    numbers = np.array([-np.inf if gone else float(text) for text, gone in zip(texts, missing, strict=True)])
-    return numbers
+    return np.array([float(text) if text else -np.inf for text in texts]) if missing.any() else values.astype(float)
+
+
+def column_texts(values: npt.NDArray[Any]) -> list[str]:
+    """Return the values of a column as levels are written; what is missing is empty."""
+    missing = missing_values(values)
+    return ["" if gone else level_text(value) for value, gone in zip(values.tolist(), missing, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,22 +140,21 @@ class TableSplit:
     def column(self) -> npt.NDArray[np.object_]:
         """The split column (R,): ``train``, ``test determined``, ..., and nothing for rows in no part."""
         words = np.array([WORDS[code] for code in range(UNUSED, max(Verdict) + 1)], dtype=object)
-        found = np.full(len(self.rows.kept), "", dtype=object)
-        found[self.rows.kept] = words[self.split.part - UNUSED]
-        return found
+        column = np.full(len(self.rows.kept), "", dtype=object)
+        column[self.rows.kept] = words[self.split.part - UNUSED]
+        return column
 
     @cached_property
     def hidden(self) -> dict[str, tuple[str, ...]]:
         """Factor -> its levels that test rows have and training lacks; only factors that have such levels."""
+        design = self.rows.design
         test, train = (self.rows.codes[rows] for rows in (self.split.test, self.split.train))
-        twins = {place: group for group in self.rows.symmetric for place in group}
-        found = {}
-        for place, factor in enumerate(self.rows.factors):
-            known = train[:, list(twins.get(place, (place,)))]
-            fresh = np.setdiff1d(test[:, place], known)
+        hidden = {}
+        for position, factor in enumerate(design.factors):
+            fresh = np.setdiff1d(test[:, position], train[:, list(design.twins(position))])
             if len(fresh):
-                found[factor.name] = tuple(factor.labels[int(code)] for code in fresh)
-        return found
+                hidden[factor.name] = tuple(factor.labels[int(code)] for code in fresh)
+        return hidden
 
     @property
     def left_out(self) -> int:
@@ -193,11 +172,11 @@ class TableSplit:
         names = source.columns
         if column in names:
             raise InputError(f"{source.name} has a column {column!r} already; name another with --column")
-        values = [*source.read(names).values(), self.column]
+        columns = [*source.read(names).values(), self.column]
         with path_beside(target) as draft, draft.open("x", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow([*names, column])
-            writer.writerows(zip(*(_texts(part) for part in values), strict=True))
+            writer.writerows(zip(*map(_texts, columns), strict=True))
         return target
 
     def __str__(self) -> str:
@@ -248,39 +227,14 @@ def split_table(
     mix, spec = read_mix(test), make_spec(spec, fields)
     order = split_order(spec)
     rows = read_rows(data, spec, {"stratify": stratify}, unread=FACTORS_ALONE)
-    if not 1 <= whole(order, "order") <= len(rows.factors):
-        raise InputError(f"order {order} does not fit {len(rows.factors)} factors; choose 1 to {len(rows.factors)}")
     design = rows.design
     split = split_rows(
         rows.codes,
         mix,
-        sizes=rows.sizes,
-        order=order,
-        symmetric=rows.symmetric,
+        Conjunctions(design.sizes, order, design.symmetric),
         outcome=None if stratify is None else outcome_values(rows, stratify),
         hidden=hidden_place(test, design.names),
         scales=(lambda cells: scales_of(design, cells)) if design.scales else None,
         seed=seed,
     )
     return TableSplit(rows, split, stratify, seed)
-
-
-def split_order(spec: TableSpec) -> int:
-    """Return the order at which a split is made: that of the structure, whose effects have to add.
-
-    Examples
-    --------
-    >>> split_order(TableSpec()), split_order(TableSpec(structure="pairs"))
-    (1, 2)
-    """
-    structure, order = asked_structure(spec, None, None, default="add")
-    sums = {entry.name: entry for entry in simplest_first() if not entry.needs_outcome}
-    if structure not in sums:
-        raise InputError(
-            f"splits are made for structures that add, {', '.join(sums)}, not for {structure!r}; its verdicts depend "
-            "on outcomes, so make the split with one of these and look at it with --check"
-        )
-    named = sums[structure]
-    if not named.adds and order not in (None, named.order):
-        raise InputError(f"structure {structure} is of order {named.order}, not {order}; leave one of the two out")
-    return named.order if order is None else order
