@@ -8,7 +8,7 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
-    from recombine.jobs.estimators.fold_ranges import FoldRanges as FoldRanges
     from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
+    from recombine.jobs.estimators.structure_fits import FoldRanges as FoldRanges
 
 lazy_package(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,37 +15,29 @@ from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
-from recombine.jobs.estimators.factor_columns import FactorColumns, GivenColumn, given_columns, learn_columns
-from recombine.jobs.estimators.membership import Membership
+from recombine.jobs.estimators.factor_columns import FactorColumns, GivenColumn, given_columns
+from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.structures.structure import Structure
 from recombine.verdicts import Verdict
+from recombine.writing import plural
 
 #: What to do about rows that are not determined.
 UNDETERMINED = ("mean", "nan", "raise")
+#: Levels of a column that are tried in place of one that is not joined to the others.
+MAX_LEVELS_TRIED = 1_000
 
 
 @dataclass(frozen=True, eq=False)
 class AskedRows:
-    """Rows that are asked about, as distinct cells.
+    """N rows that are asked about, as M distinct cells."""
 
-    Attributes
-    ----------
-    cells : int array of shape (M, C)
-        Distinct.
-    where : int array of shape (N,)
-        Place of each row's cell among them.
-    codes : int array of shape (M,)
-        Verdict codes.
-    columns : list of GivenColumn
-        The levels as they were given, by row.
-    """
-
-    cells: IntArray
-    where: IntArray
-    codes: IntArray
-    columns: list[GivenColumn]
+    cells: IntArray  # (M, C)
+    where: IntArray  # (N,), position of each row's cell
+    codes: IntArray  # (M,), verdicts
+    columns: list[GivenColumn]  # the levels as they were given
 
     @property
-    def known(self) -> BoolArray:
+    def settled(self) -> BoolArray:
         """Which cells are seen or determined, (M,)."""
         return np.asarray(self.codes <= Verdict.DETERMINED)
 
@@ -58,7 +51,9 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator whose columns are factors; see `CompositionalRegressor`."""
 
     undetermined: str
-    _member: Membership
+    _table: FactorColumns
+    _structure: Structure
+    _identification: Identification
 
     def __sklearn_tags__(self) -> Any:
         """Say that columns hold categories and may hold texts."""
@@ -66,15 +61,15 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
-    def _learn(self, X: Any, y: Any) -> tuple[FactorColumns, IntArray]:
-        """Check what both take, and return the levels of the columns and the cells (N, C) of the rows."""
+    def _learn(self, X: Any, y: Any) -> IntArray:
+        """Check what both take, learn the levels of the columns, and return the cells (N, C) of the rows."""
         known_or_refuse(self.undetermined, "word for undetermined", UNDETERMINED)
         if y is None:
             raise InputError("requires y to be passed, but the target y is None")
         columns, names = given_columns(self, X, reset=True)
-        table, cells = learn_columns(columns, names)
-        self.levels_ = [list(levels) for levels in table.levels]
-        return table, cells
+        self._table = FactorColumns.learned(columns, names)
+        self.levels_ = [list(levels) for levels in self._table.levels]
+        return self._table.codes(columns)
 
     def _same_length(self, cells: IntArray, y: npt.NDArray[Any]) -> None:
         if len(y) != len(cells):
@@ -83,16 +78,69 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{len(y)}; give one outcome per row"
             )
 
+    def _assume(self, structure: Structure, cells: IntArray) -> None:
+        """Work out which cells follow from those of the training rows (N, C) under a structure."""
+        if structure.order > cells.shape[1]:
+            raise InputError(
+                f"structure {structure.name!r} needs {structure.order} columns; X has {cells.shape[1]} feature(s): "
+                "use 'add'"
+            )
+        self._structure, self.structure_ = structure, structure.name
+        self._identification = identify(cells, order=structure.order, sizes=self._table.sizes)
+
     def _asked(self, X: Any) -> AskedRows:
         check_is_fitted(self, "structure_")
         columns, _ = given_columns(self, X, reset=False)
-        rows, where = distinct(self._member.table.codes(columns))
-        return AskedRows(rows, where, self._member.identification.verdicts_of(rows).astype(np.int64), columns)
+        rows, where = distinct(self._table.codes(columns))
+        return AskedRows(rows, where, self._identification.verdicts_of(rows).astype(np.int64), columns)
 
     def _refuse(self, asked: AskedRows) -> None:
-        """Raise for the first row that is not determined, where that is asked for."""
-        places = np.flatnonzero(~asked.known[asked.where])
-        if self.undetermined == "raise" and len(places):
-            row = int(places[0])
-            values = [column.at(row) for column in asked.columns]
-            raise InputError(self._member.advice(asked.cells[asked.where[row]], values, row, len(places) - 1))
+        """Raise for the first row that is not determined, where that is asked for: say why, and what to collect."""
+        rows = np.flatnonzero(~asked.settled[asked.where])
+        if self.undetermined != "raise" or not len(rows):
+            return
+        row, cell = int(rows[0]), asked.cells[asked.where[rows[0]]]
+        values = [column.at(row) for column in asked.columns]
+        more = f" ({plural(len(rows) - 1, 'further row')} alike)" if len(rows) > 1 else ""
+        unseen = [factor for factor, code in enumerate(cell) if code >= len(self._table.levels[factor])]
+        if unseen:
+            levels = " and ".join(self._table.level(factor, int(cell[factor]), values) for factor in unseen)
+            raise InputError(
+                f"row {row} of X ({self._table.text(cell, values)}) has a level that no training row has: {levels}; "
+                f"collect rows with it, or pass undetermined='mean' or 'nan'{more}"
+            )
+        try:
+            self._refuse_gap(cell)
+        except InputError as gap:
+            raise InputError(
+                f"row {row} of X ({self._table.text(cell)}) is not determined by the training rows if "
+                f"{self._structure.assumption}: {gap}, or pass undetermined='mean' or 'nan'{more}"
+            ) from None
+
+    def _refuse_gap(self, cell: IntArray) -> None:
+        """Raise what is missing: a conjunction that was never seen, or a comparison between two levels of a column."""
+        order, seen = self._structure.order, self._identification.seen.cells
+        here = [self._table.level(factor, int(code)) for factor, code in enumerate(cell)]
+        for factors in itertools.combinations(range(len(cell)), order) if order > 1 else ():
+            if not (seen[:, list(factors)] == cell[list(factors)]).all(axis=1).any():
+                together = " with ".join(here[factor] for factor in factors)
+                raise InputError(f"no training row has {together}; collect this combination, or others that have both")
+        for factor in range(len(cell)):
+            joined = self._joined(cell, factor)
+            if joined is not None:
+                there = self._table.level(factor, joined)
+                raise InputError(
+                    f"no chain of training rows compares {here[factor]} with {there}, for which the same combination "
+                    "is known; collect this combination"
+                    + (f", or another row with {here[factor]} whose like with {there} is known" if order == 1 else "")
+                )
+        columns = ", ".join(map(repr, self._table.names))
+        raise InputError(f"no sum of training rows over {columns} gives it; collect this combination")
+
+    def _joined(self, cell: IntArray, factor: int) -> int | None:
+        """Return a level of a column with which the cell would be determined."""
+        levels = np.arange(min(len(self._table.levels[factor]), MAX_LEVELS_TRIED))
+        tried = np.repeat(cell[None, :], len(levels), axis=0)
+        tried[:, factor] = levels
+        good = np.flatnonzero(self._identification.verdicts_of(tried) <= Verdict.DETERMINED)
+        return int(levels[good[0]]) if len(good) else None

@@ -1,7 +1,9 @@
-"""Classification on factor columns: log odds that add, in pairs if held-out rows show it, with verdicts."""
+"""Classification on factor columns: log odds that add, in pairs if held-out rows show it, with verdicts and ranges."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -11,19 +13,26 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import distinct
 from recombine.checks import known_or_refuse
-from recombine.errors import InputError
+from recombine.errors import InputError, RecombineError
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
-from recombine.jobs.estimators.chances import SEPARATED, choose_order, range_of_chances
-from recombine.jobs.estimators.membership import Membership, check_columns
+from recombine.theory.identification.identify import identify
 from recombine.theory.structures.all_structures import sum_of
 from recombine.theory.structures.likelihood import fit_chances
 from recombine.theory.structures.separation.families import Limit
 from recombine.theory.structures.structure import Structure
+from recombine.theory.structures.terms import terms_of
 from recombine.verdicts import Verdict
 
 #: Sums of effects on log odds that classes are fitted with.
 SUMS_OF_CLASSES = {structure.name: structure for structure in (sum_of(1), sum_of(2))}
+#: What to do where the maximum of the likelihood does not exist.
+SEPARATED = ("prior", "limits")
+#: Parts that are held out in turn, and held-out rows below which nothing is chosen.
+FOLDS_OF_CLASSES, MIN_ROWS_SCORED = 5, 10
+#: Standard errors to either side of a 90 % range.
+ERRORS_OF_RANGE = 1.6448536269514722
 
 
 class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[misc]
@@ -91,7 +100,7 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         """Fit to factor columns ``X`` (N, C) with labels ``y`` (N,)."""
         known_or_refuse(self.structure, "structure", ("auto", *SUMS_OF_CLASSES))
         known_or_refuse(self.separated, "word for separated", SEPARATED)
-        table, cells = self._learn(X, y)
+        cells = self._learn(X, y)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
@@ -100,22 +109,25 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         if len(self.classes_) < 2:
             raise InputError(f"y has one class only, {str(self.classes_[0])!r}; give rows of two classes")
         codes = codes.reshape(-1).astype(np.int64)
-        structure = self._chosen(cells, codes, table.sizes)
-        check_columns(structure, cells)
-        chances = fit_chances(cells, codes, len(self.classes_), structure.order, table.sizes, self.separated)
+        structure = self._chosen(cells, codes)
+        self._assume(structure, cells)
+        chances = fit_chances(cells, codes, len(self.classes_), structure.order, self._table.sizes, self.separated)
         self.fit_, self.separation_ = chances.fit, chances.separation
         self._shares = np.bincount(codes) / len(codes)
-        self.structure_, self._member = structure.name, Membership(table, cells, structure)
         return self
 
-    def _chosen(self, cells: IntArray, codes: IntArray, sizes: tuple[int, ...]) -> Structure:
+    def _chosen(self, cells: IntArray, codes: IntArray) -> Structure:
         self.log_loss_, self.reason_ = {}, ""
         if self.structure != "auto":
             return SUMS_OF_CLASSES[self.structure]
-        choice = choose_order(cells, codes, len(self.classes_), sizes, self.seed)
-        self.log_loss_ = {name: choice.losses[entry.order] for name, entry in SUMS_OF_CLASSES.items() if choice.losses}
-        self.reason_ = choice.reason
-        return sum_of(choice.order)
+        try:
+            losses = _held_out_losses(cells, codes, len(self.classes_), self._table.sizes, self.seed)
+        except InputError as error:
+            self.reason_ = str(error)
+            return sum_of(1)
+        self.log_loss_ = {name: float(loss.mean()) for name, loss in zip(SUMS_OF_CLASSES, losses, strict=True)}
+        gain = losses[0] - losses[1]
+        return sum_of(2 if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)) else 1)
 
     @overload
     def predict_proba(self, X: Any, return_range: Literal[False] = ...) -> FloatArray: ...
@@ -132,16 +144,16 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         """
         asked = self._determined(X)
         self._refuse(asked)
-        known, where = asked.known, asked.where
+        settled, where = asked.settled, asked.where
         shape = (len(asked.cells), len(self.classes_))
         chances = np.full(shape, np.nan) if self.undetermined == "nan" else np.tile(self._shares, (shape[0], 1))
-        chances[known] = _by_class(self.fit_.predict(asked.cells[known]))
+        chances[settled] = _by_class(self.fit_.predict(asked.cells[settled]))
         if not return_range:
             return np.asarray(chances[where])
         low, high = np.zeros(shape), np.ones(shape)
         if self.undetermined == "nan":
-            low[~known], high[~known] = np.nan, np.nan
-        low[known], high[known] = range_of_chances(self.fit_, asked.cells[known])
+            low[~settled], high[~settled] = np.nan, np.nan
+        low[settled], high[settled] = self._ranges(asked.cells[settled])
         return chances[where], low[where], high[where]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -180,10 +192,52 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         """Return the rows of X; where the fit is a limit, those whose chances are open are not determined."""
         asked = self._asked(X)
         if self._at_limits:
-            places = np.flatnonzero(asked.known)
-            open_ = np.isnan(_by_class(self.fit_.predict(asked.cells[places]))).any(axis=1)
-            asked.codes[places[open_]] = Verdict.DISCONNECTED
+            settled = np.flatnonzero(asked.settled)
+            is_open = np.isnan(_by_class(self.fit_.predict(asked.cells[settled]))).any(axis=1)
+            asked.codes[settled[is_open]] = Verdict.DISCONNECTED
         return asked
+
+    def _ranges(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of 90 % ranges on the log odds for the chances of all classes, (N, K) each; NaN at limits."""
+        from scipy.special import expit, logit
+
+        errors = self.fit_.standard_errors(cells)
+        chances, errors = _by_class(self.fit_.predict(cells)), errors if errors.ndim == 2 else errors[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds, reach = logit(chances), ERRORS_OF_RANGE * errors / (chances * (1 - chances))
+            return np.asarray(expit(odds - reach)), np.asarray(expit(odds + reach))
+
+
+def _held_out_losses(cells: IntArray, labels: IntArray, classes: int, sizes: Sequence[int], seed: int) -> FloatArray:
+    """Return the log loss of single effects and of pairs on R held-out rows, (2, R); raise where they cannot be told.
+
+    A cell with several rows is held out as a whole.
+    """
+    if cells.shape[1] < 2:
+        raise InputError("pairs need 2 columns and there is 1")
+    terms = terms_of(cells, 2).columns
+    if terms > len(cells) / 2:
+        raise InputError(f"pairs have {terms:,} terms, more than half of the {len(cells):,} rows")
+    rows, which = distinct(cells)
+    fold_of = np.random.default_rng(seed).permutation(len(rows)) % FOLDS_OF_CLASSES
+    losses = np.full((2, len(cells)), np.nan)
+    for fold in range(FOLDS_OF_CLASSES):
+        training = fold_of[which] != fold
+        if training.all() or len(np.unique(labels[training])) < 2:
+            continue
+        # Rows that only single effects determine say nothing about pairs.
+        verdicts = identify(cells[training], cells[~training], 2, sizes=sizes).verdicts
+        scored = np.flatnonzero(~training)[verdicts == Verdict.DETERMINED]
+        if not len(scored):
+            continue
+        with suppress(RecombineError):
+            fits = [fit_chances(cells[training], labels[training], classes, order, sizes).fit for order in (1, 2)]
+            chances = [_by_class(fit.predict(cells[scored]))[np.arange(len(scored)), labels[scored]] for fit in fits]
+            losses[:, scored] = -np.log(np.maximum(chances, 1e-15))
+    done = np.isfinite(losses).all(axis=0)
+    if done.sum() < MIN_ROWS_SCORED:
+        raise InputError(f"{int(done.sum())} held-out rows follow from the others, and it takes {MIN_ROWS_SCORED}")
+    return losses[:, done]
 
 
 def _by_class(chances: FloatArray) -> FloatArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from recombine.cells.arrays import IntArray
+from recombine.design.reading import is_nothing
 from recombine.errors import InputError
 from recombine.tables.frames import open_table
 from recombine.tables.numbers import level_text
@@ -32,41 +32,37 @@ class GivenColumn:
 
 @dataclass(frozen=True, eq=False)
 class FactorColumns:
-    """The factor columns of the training rows.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the columns; ``column 1``, ``column 2``, ... where they have none.
-    levels : tuple of lists
-        Distinct values of each column at fit, sorted; a cell is coded by their places.
+    """The factor columns of the training rows: names, and the sorted levels whose positions code a cell.
 
     Examples
     --------
-    >>> table = FactorColumns(("colour",), (["blue", "red"],))
-    >>> table.codes([given_column("colour", np.array(["red", "green"]))]).tolist()
-    [[1], [2]]
-    >>> table.text([1])
-    "colour='red'"
+    >>> columns = [given_column("a", np.array(["y", "x"])), given_column("year", np.array([2014, 2013]))]
+    >>> table = FactorColumns.learned(columns, ["a", "year"])
+    >>> table.levels, table.codes(columns).tolist()
+    ((['x', 'y'], [2013, 2014]), [[1, 1], [0, 0]])
+    >>> table.text([1, 0])
+    "a='y', year='2013'"
     """
 
     names: tuple[str, ...]
     levels: tuple[list[Any], ...]
+
+    @classmethod
+    def learned(cls, columns: Sequence[GivenColumn], names: Sequence[str]) -> FactorColumns:
+        """Return the levels of training columns."""
+        return cls(tuple(names), tuple(_sorted(column.values) for column in columns))
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Levels of each factor, and one more for all that were never seen."""
         return tuple(len(levels) + 1 for levels in self.levels)
 
-    @cached_property
-    def _places(self) -> list[dict[Any, int]]:
-        return [{level: code for code, level in enumerate(levels)} for levels in self.levels]
-
     def codes(self, columns: Sequence[GivenColumn]) -> IntArray:
         """Return columns of N rows as cells (N, C); a level that was never seen has the number past the last."""
         coded = []
-        for places, column in zip(self._places, columns, strict=True):
-            numbers = np.array([places.get(value, len(places)) for value in column.values], dtype=np.int64)
+        for levels, column in zip(self.levels, columns, strict=True):
+            code_of = {level: code for code, level in enumerate(levels)}
+            numbers = np.array([code_of.get(value, len(levels)) for value in column.values], dtype=np.int64)
             coded.append(numbers[column.where])
         return np.stack(coded, axis=1)
 
@@ -81,25 +77,8 @@ class FactorColumns:
         return f"{self.names[factor]}={level_text(value)!r}"
 
 
-def learn_columns(columns: Sequence[GivenColumn], names: Sequence[str]) -> tuple[FactorColumns, IntArray]:
-    """Return the levels of training columns of N rows, and the cells (N, C) of the rows.
-
-    Examples
-    --------
-    >>> columns = [given_column("a", np.array(["x", "y"])), given_column("year", np.array([2014, 2013]))]
-    >>> table, cells = learn_columns(columns, ["a", "year"])
-    >>> table.levels, cells.tolist()
-    ((['x', 'y'], [2013, 2014]), [[0, 1], [1, 0]])
-    """
-    table = FactorColumns(tuple(names), tuple(_sorted(column.values) for column in columns))
-    return table, table.codes(columns)
-
-
 def given_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[list[GivenColumn], tuple[str, ...]]:
-    """Return the columns of ``X`` (N, C), each with its own type, and their names.
-
-    ``reset`` learns number and names of the columns, else they have to be those learned. Missing values are refused.
-    """
+    """Return the columns of ``X`` (N, C) and their names, which ``reset`` learns; missing values are refused."""
     if _is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if not X.shape[0]:
@@ -146,12 +125,11 @@ def given_column(name: str, column: npt.NDArray[Any]) -> GivenColumn:
             codes = [positions.setdefault(value, len(positions)) for value in column.tolist()]
         except TypeError:
             raise InputError(f"{name!r} holds lists or records, which are no levels; write them as texts") from None
-        where = np.array(codes, dtype=np.int64)
-        given = GivenColumn(list(positions), where)
+        given = GivenColumn(list(positions), np.array(codes, dtype=np.int64))
     else:
         levels, where = np.unique(column, return_inverse=True)
         given = GivenColumn(levels.tolist(), np.asarray(where.reshape(-1), dtype=np.int64))
-    missing = [position for position, value in enumerate(given.values) if _is_missing(value)]
+    missing = [position for position, value in enumerate(given.values) if is_nothing(value)]
     if missing:
         row = int(np.flatnonzero(np.isin(given.where, missing))[0])
         raise InputError(
@@ -166,9 +144,3 @@ def _sorted(values: list[Any]) -> list[Any]:
         return sorted(values)
     except TypeError:
         return sorted(values, key=lambda value: (type(value).__name__, str(value)))
-
-
-def _is_missing(value: Any) -> bool:
-    # pandas has missing values that refuse to be compared.
-    nothing = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return nothing or (isinstance(value, float | np.floating) and bool(value != value))

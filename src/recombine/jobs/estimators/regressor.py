@@ -15,7 +15,6 @@ from recombine.design.design import Design
 from recombine.errors import InputError, RecombineError
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
-from recombine.jobs.estimators.membership import Membership, check_columns
 from recombine.jobs.estimators.structure_fits import fit_cells
 from recombine.jobs.structure.choice import choose_structure
 from recombine.theory.structures.all_structures import STRUCTURES, sum_of
@@ -95,12 +94,7 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
     """
 
     def __init__(
-        self,
-        structure: str = "auto",
-        *,
-        undetermined: str = "mean",
-        shrink: bool | None = None,
-        seed: int = 0,
+        self, structure: str = "auto", *, undetermined: str = "mean", shrink: bool | None = None, seed: int = 0
     ) -> None:
         self.structure = structure
         self.undetermined = undetermined
@@ -110,32 +104,33 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Fit to factor columns ``X`` (N, C) with outcomes ``y`` (N,)."""
         known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES.names))
-        table, cells = self._learn(X, y)
+        cells = self._learn(X, y)
         outcome = reals(column_or_1d(y, warn=True), "y")
         self._same_length(cells, outcome)
-        structure, self.ladder_, self.reason_ = self._chosen(cells, outcome)
-        check_columns(structure, cells)
+        self.ladder_: Ladder | None = None
+        self.reason_ = ""
+        structure = self._chosen(cells, outcome) if self.structure == "auto" else STRUCTURES[self.structure]
+        self._assume(structure, cells)
         if len(cells) < structure.min_cells:
             raise InputError(f"structure {structure.name!r} needs rows that differ and X has 1 sample; use 'add'")
         shrunk = self.shrink if self.shrink is not None else self.ladder_ is not None
-        self._fit = fit_cells(structure, cells, outcome, table.sizes, shrunk, self.seed)
-        self.structure_, self._mean = structure.name, float(outcome.mean())
-        self._member = Membership(table, cells, structure)
+        self._fit = fit_cells(structure, cells, outcome, self._table.sizes, shrunk, self.seed)
+        self._mean = float(outcome.mean())
         return self
 
-    def _chosen(self, cells: IntArray, y: FloatArray) -> tuple[Structure, Ladder | None, str]:
-        if self.structure != "auto":
-            return STRUCTURES[self.structure], None, ""
-        if _repeated(cells) < MIN_ROWS_SHARED:
-            return sum_of(1), None, "fewer than three rows share all their levels with others; collect more rows"
-        design = Design.from_cells(cells, y)
-        noise = cell_noise(design)
-        variance = None if noise is None or noise.at_most else noise.variances
+    def _chosen(self, cells: IntArray, y: FloatArray) -> Structure:
         try:
+            if _repeated(cells) < MIN_ROWS_SHARED:
+                raise InputError("fewer than three rows share all their levels with others; collect more rows")
+            design = Design.from_cells(cells, y)
+            noise = cell_noise(design)
+            variance = None if noise is None or noise.at_most else noise.variances
             choice = choose_structure(design, variance=variance, seed=self.seed)
         except RecombineError as error:
-            return sum_of(1), None, str(error)
-        return choice.structure, choice.ladder, choice.obstacle
+            self.reason_ = str(error)
+            return sum_of(1)
+        self.ladder_, self.reason_ = choice.ladder, choice.obstacle
+        return choice.structure
 
     @property
     def ranges_(self) -> Any:
@@ -154,20 +149,20 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         The range is for the combination's mean where training rows repeat combinations, else for one measurement.
         Ends are NaN where no range can be given (``ranges_`` says why), and infinite where a row is not determined.
         """
-        asked, found = self._valued(X)
+        asked, values = self._valued(X)
         beyond = self._beyond(asked)
         self._refuse(asked)
         self._refuse_beyond(asked, beyond)
-        known = asked.known & ~(beyond & (self.undetermined == "nan"))
+        settled = asked.settled & ~(beyond & (self.undetermined == "nan"))
         cells, where = asked.cells, asked.where
-        value = np.where(known, found, np.nan if self.undetermined == "nan" else self._mean)
+        values = np.where(settled, values, np.nan if self.undetermined == "nan" else self._mean)
         if not return_range:
-            return np.asarray(value[where])
+            return np.asarray(values[where])
         low, high = np.full((2, len(cells)), np.nan)
         if self.undetermined == "mean":
-            low[~known], high[~known] = -np.inf, np.inf
-        low[known], high[known] = self._fit.range_of(cells[known])
-        return value[where], low[where], high[where]
+            low[~settled], high[~settled] = -np.inf, np.inf
+        low[settled], high[settled] = self._fit.range_of(cells[settled])
+        return values[where], low[where], high[where]
 
     def verdicts(self, X: Any) -> npt.NDArray[np.object_]:
         """Say of each row of ``X`` (N, C) whether the training rows determine it, shape (N,).
@@ -183,10 +178,10 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
     def _valued(self, X: Any) -> tuple[AskedRows, FloatArray]:
         """Return the rows of X and the values (M,) of their cells; one without a value is not determined."""
         asked = self._asked(X)
-        value = np.full(len(asked.cells), np.nan)
-        value[asked.known] = self._fit.predict(asked.cells[asked.known])
-        asked.codes[asked.known & np.isnan(value)] = Verdict.DISCONNECTED
-        return asked, value
+        values = np.full(len(asked.cells), np.nan)
+        values[asked.settled] = self._fit.predict(asked.cells[asked.settled])
+        asked.codes[asked.settled & np.isnan(values)] = Verdict.DISCONNECTED
+        return asked, values
 
     def _beyond(self, asked: AskedRows) -> BoolArray:
         """Say of the distinct cells (M, C) which lie beyond the seen range of the curve."""
@@ -198,7 +193,7 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
     def _refuse_beyond(self, asked: AskedRows, beyond: BoolArray) -> None:
         if self.undetermined == "raise" and beyond.any():
             row = int(np.flatnonzero(beyond[asked.where])[0])
-            cell = self._member.table.text(asked.cells[asked.where[row]])
+            cell = self._table.text(asked.cells[asked.where[row]])
             raise InputError(
                 f"row {row} of X ({cell}) is beyond the seen range of the curve; collect rows with as high or as low "
                 "a sum of effects, or pass undetermined='mean' for the curve continued straight"
