@@ -7,14 +7,14 @@ from dataclasses import asdict, replace
 from recombine import words
 from recombine._version import __version__
 from recombine.jobs.inspection.inspection import Inspection
-from recombine.jobs.inspection.reading import LayerReading
+from recombine.jobs.inspection.reading import Composes, LayerReading
 from recombine.report.json_text import json_text
 from recombine.report.layout import Entry, Grid, Line, Section, text_grid
 
 #: A cross for a sign of failure, a question mark for what is open, a ring for a layer that only behaves in some way;
 #: the disc is kept for outputs that were found right.
-_SYMBOLS = {"pastes": "✕", "stops moving": "✕", "does not compose": "✕", "composes": "●"}
-_BEHAVIOUR = ("adds", "keeps moving")
+_SYMBOLS = {Composes.PASTES: "✕", Composes.STOPS_MOVING: "✕", Composes.WRONG: "✕", Composes.RIGHT: "●"}
+_BEHAVIOUR = (Composes.ADDS, Composes.KEEPS_MOVING)
 _STYLES = {"✕": "bold red", "?": "yellow", "●": "bold", "○": ""}
 
 

@@ -5,33 +5,26 @@ from __future__ import annotations
 import math
 
 from recombine.jobs.inspection.inspection import Inspection
-from recombine.jobs.inspection.reading import LayerReading
-from recombine.jobs.inspection.truth import Truth
+from recombine.jobs.inspection.limits import INSPECTION_LIMITS
+from recombine.jobs.inspection.reading import Composes, LayerReading, Truth
 from recombine.measures.activations.grid import MAX_GRAM_CELLS
 from recombine.writing import listing, plural
-
-#: Unseen cells are sums where sums fitted to seen cells predict at least this share of their variance.
-SHARE_SUMS = 0.9
-#: Unseen cells are no mixture of seen ones below this correlation, if seen cells have no smaller one.
-CORRELATION_UNMIXED = 0.3
-#: A speed worth a word, and how much slower than along any other factor the slowest must be to be named.
-SPEED_SHARE_SLOWED, SPEED_SHARE_TIED = 0.9, 0.01
 
 #: Each verdict with what it means. Only the right outputs tell whether a model composes: without them the verdicts
 #: "adds" and "keeps moving" say how it behaves, not whether it is right.
 VERDICT_MEANINGS = {
-    "adds": "one part per factor; whether the sum is right cannot be told without --truth",
-    "pastes": "unseen cells look like mixtures of seen ones that share a level, more than seen cells do",
-    "stops moving": "the representation hardly changes from one unseen cell to the next",
-    "keeps moving": "what unseen outputs should be was not given, so whether they are right cannot be told; "
+    Composes.ADDS: "one part per factor; whether the sum is right cannot be told without --truth",
+    Composes.PASTES: "unseen cells look like mixtures of seen ones that share a level, more than seen cells do",
+    Composes.STOPS_MOVING: "the representation hardly changes from one unseen cell to the next",
+    Composes.KEEPS_MOVING: "what unseen outputs should be was not given, so whether they are right cannot be told; "
     "give --truth",
-    "mixes": "mostly conjunctions of levels; without knowing which cells were seen nothing more can be said",
-    "constant": "the same at every cell",
-    "cannot tell": "what could be measured does not settle it",
-    "composes": "outputs on unseen cells are right",
-    "composes in part": "outputs on unseen cells are near the right ones, and off by more than a hundredth of their "
+    Composes.MIXES: "mostly conjunctions of levels; without knowing which cells were seen nothing more can be said",
+    Composes.CONSTANT: "the same at every cell",
+    Composes.CANNOT_TELL: "what could be measured does not settle it",
+    Composes.RIGHT: "outputs on unseen cells are right",
+    Composes.NEAR: "outputs on unseen cells are near the right ones, and off by more than a hundredth of their "
     "variance",
-    "does not compose": "outputs on unseen cells are wrong",
+    Composes.WRONG: "outputs on unseen cells are wrong",
 }
 
 
@@ -59,7 +52,7 @@ def layer_sentence(last: LayerReading, factors: tuple[str, ...], truth: Truth | 
     sentences = [_opening(last), _mixture(last), *_movement(last, factors), _additivity(last)]
     if truth is not None:
         sentences.insert(0, _against_truth(truth))
-    elif last.verdict in ("adds", "keeps moving"):
+    elif last.verdict in (Composes.ADDS, Composes.KEEPS_MOVING):
         sentences.append("Whether that is right cannot be told without the right outputs (--truth).")
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -106,27 +99,27 @@ def inspection_legend(inspection: Inspection) -> list[str]:
 
 def _opening(last: LayerReading) -> str:
     openings = {
-        "adds": f"{last.name} adds: {last.additive:.0%} of its variance over all cells is one part per factor.",
-        "pastes": f"{last.name} pastes: on unseen cells it correlates {last.pasted:.2f} with a mixture of seen cells "
-        f"that share a level ({last.pasted_seen:.2f} on seen cells), which is right only where such mixtures are.",
-        "stops moving": f"{last.name} stops moving: a unit square of levels spans {last.volume_ratio:.2f} of the "
-        "volume on unseen cells that it spans on seen ones.",
-        "keeps moving": f"{last.name} keeps moving: on unseen cells it spans {last.volume_ratio:.2f} of the volume it "
-        "spans on seen ones.",
-        "mixes": f"{last.name} is mostly conjunctions of levels; say which cells were seen to learn more.",
-        "cannot tell": f"{last.name} is mostly conjunctions of levels, and how its volume changes on unseen cells "
-        "cannot be measured: that takes as many features as factors, and seen and unseen cells off the grid's border.",
-        "constant": f"{last.name} is the same at every cell: nothing is represented.",
+        Composes.ADDS: f"adds: {last.additive:.0%} of its variance over all cells is one part per factor",
+        Composes.PASTES: f"pastes: on unseen cells it correlates {last.pasted:.2f} with a mixture of seen cells that "
+        f"share a level ({last.pasted_seen:.2f} on seen cells), which is right only where such mixtures are",
+        Composes.STOPS_MOVING: f"stops moving: a unit square of levels spans {last.volume_ratio:.2f} of the volume on "
+        "unseen cells that it spans on seen ones",
+        Composes.KEEPS_MOVING: f"keeps moving: on unseen cells it spans {last.volume_ratio:.2f} of the volume it spans "
+        "on seen ones",
+        Composes.MIXES: "is mostly conjunctions of levels; say which cells were seen to learn more",
+        Composes.CANNOT_TELL: "is mostly conjunctions of levels, and how its volume changes on unseen cells cannot be "
+        "measured: that takes as many features as factors, and seen and unseen cells off the grid's border",
+        Composes.CONSTANT: "is the same at every cell: nothing is represented",
     }
-    return openings[last.verdict]
+    return f"{last.name} {openings[last.verdict]}."
 
 
 def _mixture(last: LayerReading) -> str:
     """Say how much unseen cells look like mixtures of seen ones, where that is not the verdict itself."""
-    if last.verdict not in ("keeps moving", "stops moving") or last.pasted != last.pasted:
+    if last.verdict not in (Composes.KEEPS_MOVING, Composes.STOPS_MOVING) or last.pasted != last.pasted:
         return ""
     against = f" ({last.pasted_seen:.2f} on seen cells)" if last.pasted_seen == last.pasted_seen else ""
-    unmixed = last.pasted < CORRELATION_UNMIXED and last.pasted <= last.pasted_seen
+    unmixed = last.pasted < INSPECTION_LIMITS.max_unmixed and last.pasted <= last.pasted_seen
     end = ": it is no mixture of them." if unmixed else "."
     return f"It correlates {last.pasted:.2f} with a mixture of seen cells that share a level{against}{end}"
 
@@ -141,7 +134,8 @@ def _movement(last: LayerReading, factors: tuple[str, ...]) -> list[str]:
         sentences.append(f"It moves less than half as much as usual at {still.count:,} cells{shares}, within {ranges}.")
     speeds = sorted((speed, name) for speed, name in zip(last.speeds, factors, strict=True) if speed == speed)
     # Where two factors tie, rounding would choose.
-    if len(speeds) > 1 and speeds[0][0] < min(SPEED_SHARE_SLOWED, (1 - SPEED_SHARE_TIED) * speeds[1][0]):
+    limits = INSPECTION_LIMITS
+    if len(speeds) > 1 and speeds[0][0] < min(limits.max_speed_told, (1 - limits.min_speed_lead) * speeds[1][0]):
         sentences.append(f"It slows most along {speeds[0][1]}, to {speeds[0][0]:.2f} of its speed on seen cells.")
     return sentences
 
@@ -149,7 +143,7 @@ def _movement(last: LayerReading, factors: tuple[str, ...]) -> list[str]:
 def _additivity(last: LayerReading) -> str:
     """Say how much is additive over all cells, and how much of the unseen cells is sums of what seen cells have."""
     clauses = []
-    if last.verdict not in ("adds", "constant"):
+    if last.verdict not in (Composes.ADDS, Composes.CONSTANT):
         clauses.append(f"{last.additive:.0%} of its variance over all cells is additive")
     if last.predicted == last.predicted:
         clauses.append(
@@ -158,7 +152,11 @@ def _additivity(last: LayerReading) -> str:
     if not clauses:
         return ""
     text = "; ".join(clauses)
-    return text[0].upper() + text[1:] + (": unseen cells are sums." if last.predicted >= SHARE_SUMS else ".")
+    return (
+        text[0].upper()
+        + text[1:]
+        + (": unseen cells are sums." if last.predicted >= INSPECTION_LIMITS.min_sums else ".")
+    )
 
 
 def _against_truth(truth: Truth) -> str:
@@ -166,12 +164,12 @@ def _against_truth(truth: Truth) -> str:
     seen, close = f"{truth.seen_error:.3g} on seen cells", truth.correlation
     tail = f"; correlation {close:.2f}" if close == close else ""
     if truth.relative_error == truth.relative_error:
-        word = {"composes": "right", "composes in part": "near the right ones"}.get(truth.verdict, "wrong")
+        word = {Composes.RIGHT: "right", Composes.NEAR: "near the right ones"}.get(truth.verdict, "wrong")
         times = truth.unseen_error / truth.seen_error if truth.seen_error else 0.0
         beside = f"{times:,.0f} times that on seen cells ({truth.seen_error:.3g})" if times >= 2 else f"and {seen}"
         explained = f"they explain {_percent(1 - truth.relative_error)} of the variance of the right outputs"
         return f"On unseen cells the outputs are {word}: {explained}; error {truth.unseen_error:.3g}, {beside}{tail}."
-    word = "right" if truth.verdict == "composes" else "not small enough to be called right"
+    word = "right" if truth.verdict is Composes.RIGHT else "not small enough to be called right"
     return (
         f"On unseen cells the error is {truth.unseen_error:.3g} ({seen}){tail}. The right outputs do not vary there; "
         f"next to their variance over all cells, {truth.variance:.3g}, that is {word}."

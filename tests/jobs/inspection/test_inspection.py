@@ -12,7 +12,7 @@ import pytest
 import recombine as rc
 import recombine.words.inspection as inspection_words
 from recombine.errors import InputError
-from recombine.jobs.inspection import inspection
+from recombine.jobs.inspection import inspection, reading
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations import grid as grid_module
 from recombine.measures.activations.anova import additive_share
@@ -127,7 +127,7 @@ def test_three_factors_and_levels_never_seen() -> None:
 
 
 def test_grids_too_large_for_pairs_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (grid_module, inspection, inspection_words):
+    for module in (grid_module, reading, inspection_words):
         monkeypatch.setattr(module, "MAX_GRAM_CELLS", 100)
     found = rc.inspect(RIGHT, FACTORS, seen=SEEN)
     assert np.isnan(found.layers[0].F_K)

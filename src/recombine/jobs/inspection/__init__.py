@@ -9,8 +9,9 @@ from recombine._lazy import lazy_package
 if TYPE_CHECKING:
     from recombine.jobs.inspection.inspection import Inspection as Inspection
     from recombine.jobs.inspection.inspection import inspect as inspect
+    from recombine.jobs.inspection.reading import Composes as Composes
     from recombine.jobs.inspection.reading import LayerReading as LayerReading
     from recombine.jobs.inspection.reading import StillCells as StillCells
-    from recombine.jobs.inspection.truth import Truth as Truth
+    from recombine.jobs.inspection.reading import Truth as Truth
 
 lazy_package(__name__)

@@ -16,17 +16,11 @@ from recombine.tables.frames import open_table
 from recombine.writing import listing
 
 Array = npt.NDArray[Any]
+ARRAY_SUFFIXES = (".npy", ".npz")
 
 
 def load_layers(activations: Any) -> tuple[str, dict[str, Any]]:
-    """Return a name for messages and the layers by name, in order: of a file, a mapping or one array.
-
-    Examples
-    --------
-    >>> source, layers = load_layers({"code": np.eye(2), "output": np.ones((2, 2))})
-    >>> source, list(layers)
-    ('2 layers', ['code', 'output'])
-    """
+    """Return a name for messages and the layers by name, in order: of a file, a mapping or one array."""
     if isinstance(activations, str | Path):
         path = Path(activations)
         return path.name, _arrays(path)
@@ -38,34 +32,33 @@ def load_layers(activations: Any) -> tuple[str, dict[str, Any]]:
 
 
 def load_seen(seen: Any, factors: Sequence[str], levels: Sequence[int]) -> Any:
-    """Return which cells were seen: a mask as it is or from a file, or the cells that the rows of a table name.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> load_seen(pd.DataFrame({"x": [0, 1], "y": [0, 1]}), ["x", "y"], (2, 2)).tolist()
-    [[True, False], [False, True]]
-    """
-    if isinstance(seen, str | Path):
-        path = Path(seen)
-        return _single(path) if path.suffix.lower() in (".npy", ".npz") else _from_table(path, factors, levels)
-    return _from_table(seen, factors, levels) if hasattr(seen, "columns") else seen
+    """Return which cells were seen: a mask as it is or from a file, or the cells that the rows of a table name."""
+    if isinstance(seen, str | Path) and Path(seen).suffix.lower() in ARRAY_SUFFIXES:
+        return load_array(seen)
+    is_table = isinstance(seen, str | Path) or hasattr(seen, "columns")
+    return _from_table(seen, factors, levels) if is_table else seen
 
 
-def load_truth(truth: Any) -> Array:
-    """Return the right outputs as an array, from an array or a file.
-
-    Examples
-    --------
-    >>> load_truth([[1.0, 2.0]]).shape
-    (1, 2)
-    """
-    return _single(Path(truth)) if isinstance(truth, str | Path) else np.asarray(truth)
+def load_array(source: Any) -> Array:
+    """Return an array, or the only one of a file."""
+    if not isinstance(source, str | Path):
+        return np.asarray(source)
+    arrays = _arrays(Path(source))
+    if len(arrays) > 1:
+        raise InputError(f"{Path(source).name} holds {len(arrays)} arrays ({listing(arrays)}); give a file with one")
+    return next(iter(arrays.values()))
 
 
 def _arrays(path: Path) -> dict[str, Array]:
-    """All arrays of an .npy or .npz file."""
-    _check(path)
+    """Return all arrays of an .npy or .npz file."""
+    if not path.exists():
+        beside = path.parent.iterdir() if path.parent.is_dir() else ()
+        near = near_file(path.name, [entry.name for entry in beside if entry.suffix.lower() in ARRAY_SUFFIXES])
+        raise InputError(f"{path} does not exist;{near or ' check the path'}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give one .npy or .npz file")
+    if path.suffix.lower() not in ARRAY_SUFFIXES:
+        raise InputError(f"{path.name} is not an .npy or .npz file; save arrays with numpy.save or numpy.savez")
     try:
         layers = {name or path.stem: values for name, values in load_arrays(path).items()}
     except InputError as error:
@@ -73,28 +66,6 @@ def _arrays(path: Path) -> dict[str, Array]:
     if not layers:
         raise InputError(f"{path.name} holds no arrays; save at least one layer with numpy.savez")
     return layers
-
-
-def _single(path: Path) -> Array:
-    arrays = _arrays(path)
-    if len(arrays) > 1:
-        raise InputError(f"{path.name} holds {len(arrays)} arrays ({listing(arrays)}); give a file with one")
-    return next(iter(arrays.values()))
-
-
-def _check(path: Path) -> None:
-    if not path.exists():
-        raise InputError(f"{path} does not exist;{near_file(path.name, _arrays_beside(path)) or ' check the path'}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give one .npy or .npz file")
-    if path.suffix.lower() not in (".npy", ".npz"):
-        raise InputError(f"{path.name} is not an .npy or .npz file; save arrays with numpy.save or numpy.savez")
-
-
-def _arrays_beside(path: Path) -> list[str]:
-    """Names of the files of arrays in the folder of one that is missing."""
-    near = path.parent.iterdir() if path.parent.is_dir() else ()
-    return [entry.name for entry in near if entry.suffix.lower() in (".npy", ".npz")]
 
 
 def _from_table(data: Any, factors: Sequence[str], levels: Sequence[int]) -> Array:

@@ -9,27 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.cells.arrays import BoolArray, as_numbers
 from recombine.errors import InputError
-from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
-from recombine.jobs.inspection.reading import LayerReading, StillCells, judge_layer
-from recombine.jobs.inspection.truth import Truth, compare_outputs
+from recombine.jobs.inspection.files import load_array, load_layers, load_seen
+from recombine.jobs.inspection.reading import Composes, LayerReading, Truth, compare_outputs, read_layer
 from recombine.jobs.outputs import render
-from recombine.measures.activations.anova import effect_shares
-from recombine.measures.activations.factorization import factorization, kernel_factorization
-from recombine.measures.activations.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio
-from recombine.measures.activations.grid import MAX_GRAM_CELLS, ActivationGrid, as_grid, as_seen
-from recombine.measures.activations.linear_probe import linear_probe
-from recombine.measures.activations.superposition import superposition
-from recombine.measures.activations.surrogate import surrogate
+from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen
 from recombine.tables.table import Table
 from recombine.tables.text_files import split_names
 from recombine.writing import listing, plural
 
-#: A cell is still where a unit square of levels becomes less than this share of what it usually becomes.
-STILL_SHARE = 0.5
 #: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.
 MAX_THREADS = 4
 
@@ -63,7 +52,7 @@ class Inspection:
     partly_unseen: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Composes:
         """Whether outputs are right, where that can be told; else how the last layer behaves."""
         return self.layers[-1].verdict if self.truth is None else self.truth.verdict
 
@@ -120,6 +109,7 @@ def inspect(
     --------
     A code with one unit per level composes, whatever cells were seen:
 
+    >>> import numpy as np
     >>> x, y = np.indices((12, 12))
     >>> code = np.concatenate([np.eye(12)[x], np.eye(12)[y]], axis=2)
     >>> seen = ~((x >= 3) & (x < 8) & (y >= 3) & (y < 8))
@@ -132,11 +122,12 @@ def inspect(
     layers = {name: _grid(name, values, names, background) for name, values in arrays.items()}
     levels = _common_levels(layers)
     mask = None if seen is None else as_seen(load_seen(seen, names, levels), levels)
-    against = None if truth is None else compare_outputs(list(layers.values())[-1], load_truth(truth), mask)
+    against = None if truth is None else compare_outputs(list(layers.values())[-1], load_array(truth), mask)
     readings = _readings(layers, mask)
     if mask is None:
         return Inspection(source, names, levels, None, None, readings, against)
-    partly_unseen = tuple(name for axis, name in enumerate(names) if not _every_level_seen(mask, axis))
+    seen_levels = [mask.any(axis=tuple(set(range(mask.ndim)) - {axis})) for axis in range(mask.ndim)]
+    partly_unseen = tuple(name for name, some in zip(names, seen_levels, strict=True) if not some.all())
     return Inspection(source, names, levels, int(mask.sum()), int((~mask).sum()), readings, against, partly_unseen)
 
 
@@ -173,14 +164,14 @@ def _grid(layer: str, values: Any, names: tuple[str, ...], background: str) -> A
 
 
 def _common_levels(layers: Mapping[str, ActivationGrid]) -> tuple[int, ...]:
-    first, *others = layers.items()
-    for name, grid in others:
-        if grid.levels != first[1].levels:
+    lowest, levels = next((name, grid.levels) for name, grid in layers.items())
+    for name, grid in layers.items():
+        if grid.levels != levels:
             raise InputError(
-                f"layer {name!r} has levels {grid.levels}, but layer {first[0]!r} has {first[1].levels}; "
+                f"layer {name!r} has levels {grid.levels}, but layer {lowest!r} has {levels}; "
                 "give all layers over the same grid"
             )
-    return first[1].levels
+    return levels
 
 
 def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[LayerReading, ...]:
@@ -190,52 +181,4 @@ def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> t
     workers = min(len(layers), os.cpu_count() or 1, MAX_THREADS)
     # One thread per layer: threads inside a matrix product wait for each other where other programs run too.
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
-        return tuple(
-            pool.map(lambda item: judge_layer(_reading(item[0], item[1], seen), seen is not None), layers.items())
-        )
-
-
-def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> LayerReading:
-    """All measures of one layer; those that compare all pairs of cells only where there are not too many."""
-    shares = effect_shares(grid)
-    metric = metric_tensor(grid)
-    flat = np.isnan(shares[0,]) or grid.features < grid.factors
-    nothing = (float("nan"),) * grid.factors
-    fields: dict[str, Any] = {
-        "name": name,
-        "features": grid.features,
-        "additive": sum(share for subset, share in shares.items() if len(subset) == 1),
-        "F": float("nan") if np.isnan(shares[0,]) else factorization(metric),
-        "speeds": nothing if seen is None else tuple(speed_ratios(metric, seen, border=False).tolist()),
-        "volume_ratio": float("nan") if seen is None or flat else volume_ratio(metric, seen, border=False),
-        "still": None if flat else _still_cells(volume_element(metric), seen),
-        "readout": nothing,
-    }
-    if grid.count <= MAX_GRAM_CELLS and not np.isnan(shares[0,]):
-        fields |= _paired(grid, seen)
-    return LayerReading(**fields)
-
-
-def _paired(grid: ActivationGrid, seen: BoolArray | None) -> dict[str, Any]:
-    probe = linear_probe(grid, seen)
-    fields: dict[str, Any] = {"F_K": kernel_factorization(grid), "readout": probe.unseen or probe.fitted}
-    if seen is not None:
-        mixed = superposition(grid, seen)
-        fields |= {"pasted": mixed.pasted, "pasted_seen": mixed.pasted_seen, "spanned": mixed.spanned}
-        fields |= {"cross_ratio": mixed.cross_ratio, "predicted": surrogate(grid, seen).explained}
-    return fields
-
-
-def _still_cells(volume: FloatArray, seen: BoolArray | None) -> StillCells:
-    """Where the volume element is far below its median, over seen cells where these are known."""
-    usual = float(np.median(volume if seen is None else volume[seen]))
-    still = volume < STILL_SHARE * usual
-    where = np.argwhere(still)
-    ranges = tuple((int(column.min()), int(column.max())) for column in where.T) if len(where) else ()
-    if seen is None:
-        return StillCells(len(where), ranges, None, None)
-    return StillCells(len(where), ranges, float(still[~seen].mean()), float(still[seen].mean()))
-
-
-def _every_level_seen(seen: BoolArray, axis: int) -> bool:
-    return bool(seen.any(axis=tuple(set(range(seen.ndim)) - {axis})).all())
+        return tuple(pool.map(lambda name: read_layer(name, layers[name], seen), layers))
