@@ -10,13 +10,17 @@ import dataclasses
 import inspect
 import json
 import pkgutil
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import NoneType
+from typing import get_args
 
-from recombine import jobs
+from recombine import jobs, table_spec
+from recombine.cli.commands import COMMANDS
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.findings import FINDINGS
 from recombine.jobs.limits import Limits
@@ -146,6 +150,57 @@ def structures_page() -> str:
     )
 
 
+#: A table of options in a page: between these two comments.
+OPTIONS = re.compile(r"(<!-- Options of (\w+): .*? -->\n)(.*?)(<!-- End of options -->)", re.DOTALL)
+#: How values of options are written, by their type; a switch has none.
+VALUES = {bool: "", int: "n", float: "x", Path: "FILE"}
+#: Commands that read a table.
+READERS = ("audit", "split", "score", "explore", "probe")
+
+
+def command_line_page() -> str:
+    """Return the page of the command line with its tables of options written anew."""
+    text = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    return OPTIONS.sub(lambda found: f"{found[1]}\n{options_table(found[2])}\n\n{found[4]}", text)
+
+
+def options_table(command: str) -> str:
+    """Return the options of a command but those about its table; these are ``table``, one for all commands."""
+    if command != "table":
+        about_table = {field.name for field in table_spec.fields()} if command in READERS else set()
+        rows = [row for name, row in _options(command).items() if name not in about_table]
+        return "\n".join(_table(["option", "what it does"], rows))
+    options = {name: _options(name) for name in READERS}
+    rows = []
+    for field in table_spec.fields():
+        lacking = [name for name in READERS if field.name not in options[name]]
+        takers = [name for name in READERS if name not in lacking]
+        flags, told = options[takers[0]][field.name]
+        shown = re.sub(r" (TEXT|n)`", f" {field.option.example}`", flags)
+        few = ", ".join(takers) if len(takers) <= len(lacking) else f"all but {', '.join(lacking)}"
+        rows.append([shown, told, few if lacking else "all"])
+    return "\n".join(_table(["option", "what it says of the table", "taken by"], rows))
+
+
+def _options(command: str) -> dict[str, list[str]]:
+    """Return the options of a command by name: how each is written, and what its help says."""
+    module, _, function = COMMANDS[command][0].partition(":")
+    options = {}
+    for name, parameter in inspect.signature(getattr(import_module(module), function)).parameters.items():
+        kind, *marks = get_args(parameter.annotation) or (parameter.annotation,)
+        if not marks or type(marks[0]).__name__ != "OptionInfo":
+            continue
+        given = [entry for entry in get_args(kind) or (kind,) if entry is not NoneType]
+        value = VALUES.get(given[0], "TEXT")
+        # What is written after Option( is its default or its name: here always the latter.
+        names = marks[0].default if isinstance(marks[0].default, str) else f"--{name.replace('_', '-')}"
+        default = "" if parameter.default in (None, False, True, inspect.Parameter.empty) else parameter.default
+        told = f"{marks[0].help}{'' if default == '' else f' Default: {default}.'}"
+        written = ", ".join(f"`{f'{flag} {value}'.strip()}`" for flag in names.split("/"))
+        options[name] = [written, told.replace("|", "\\|")]
+    return options
+
+
 def page_words() -> str:
     """Return the words that the page shows, as JSON; others would make it stale whenever one of them changes."""
     words = vocabulary()
@@ -154,6 +209,7 @@ def page_words() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/causes.md": causes_page,
+    "docs/command-line.md": command_line_page,
     "docs/findings.md": findings_page,
     "docs/limits.md": limits_page,
     "docs/structures.md": structures_page,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -50,6 +51,11 @@ def test_the_help_of_every_command_has_it(batched: type[rc.TableSpec]) -> None:
         text = run(name, "--help")
         assert "--batch" in text, name
         assert "Column of batches." in text, name
+
+
+def test_the_page_of_the_command_line_has_it(batched: type[rc.TableSpec]) -> None:
+    build = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_vocabulary.py"))
+    assert "| `--batch plate` | Column of batches. | all |" in build["command_line_page"]().splitlines()
 
 
 def test_python_files_documents_and_comparisons_have_it(batched: type[rc.TableSpec]) -> None:
