@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.measures.activations.dimensionality import ensd, feature_reuse, participation_ratio
+from recombine.measures.activations.dimensionality import ensd, feature_reuse
 
 row, column = np.meshgrid(np.arange(8), np.arange(5), indexing="ij")
 X1, X2 = np.sin(row * column + row + 1), np.cos(row * (column + 2))
@@ -23,8 +23,9 @@ def direct(first: np.ndarray, second: np.ndarray) -> float:
 
 def test_reference_numbers() -> None:
     assert ensd(X1, X2, centred=False) == pytest.approx(3.37300684, abs=6e-9)
-    assert participation_ratio(X1, centred=False) == pytest.approx(3.96492437, abs=6e-9)
-    assert participation_ratio(X2, centred=False) == pytest.approx(4.05279108, abs=6e-9)
+    # Shared with itself: the participation ratio.
+    assert ensd(X1, X1, centred=False) == pytest.approx(3.96492437, abs=6e-9)
+    assert ensd(X2, X2, centred=False) == pytest.approx(4.05279108, abs=6e-9)
 
 
 @given(st.integers(0, 1000), st.integers(2, 12), st.integers(1, 12), st.booleans())
@@ -46,7 +47,6 @@ def test_shared_dimensions_are_symmetric_and_blind_to_scale_and_common_rotation(
     assert ensd(second, first, centred=False) == pytest.approx(value)
     assert ensd(3 * first, -0.2 * second, centred=False) == pytest.approx(value)
     assert ensd(first @ turn, second @ turn, centred=False) == pytest.approx(value)
-    assert ensd(first, first, centred=False) == pytest.approx(participation_ratio(first, centred=False))
     assert ensd(first @ turn, second, centred=False, shared="samples") == pytest.approx(
         ensd(first, second, centred=False, shared="samples")
     )
@@ -90,9 +90,9 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(InputError, match="did you mean 'features'"):
         ensd(X1, X2, centred=False, shared="feature")
     with pytest.raises(InputError, match="all zero after centring"):
-        participation_ratio(np.ones((4, 3)), centred=True)
+        ensd(np.ones((4, 3)), np.ones((4, 3)), centred=True)
     with pytest.raises(InputError, match="not finite"):
-        participation_ratio([[1.0, np.inf]], centred=False)
+        ensd([[1.0, np.inf]], [[1.0, 1.0]], centred=False)
 
 
 def test_new_dimensions_beside_known_ones_are_new() -> None:
@@ -120,8 +120,9 @@ def test_unrelated_positive_activity_is_not_called_reuse() -> None:
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
 def test_dimensions_do_not_depend_on_scale(scale: float) -> None:
     X = np.random.default_rng(0).standard_normal((8, 5))
-    assert participation_ratio(scale * X, centred=False) == pytest.approx(participation_ratio(X, centred=False))
-    assert ensd(scale * X, X, centred=True) == pytest.approx(participation_ratio(X, centred=True))
+    for centred in (False, True):
+        assert ensd(scale * X, scale * X, centred=centred) == pytest.approx(ensd(X, X, centred=centred))
+        assert ensd(scale * X, X, centred=centred) == pytest.approx(ensd(X, X, centred=centred))
 
 
 @pytest.mark.parametrize(("samples", "features"), [(1, 30), (2, 30), (40, 1)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.measures.outputs.sensitivity import gradient_share, sensitivity, torch_sensitivity
+from recombine.measures.outputs.sensitivity import sensitivity, torch_sensitivity
 
 
 def plane(points: int = 20) -> tuple[Any, Any]:
@@ -40,14 +40,11 @@ def test_without_correlation_the_other_component_gets_no_weight() -> None:
     np.testing.assert_allclose(weights, [0.5, 0], atol=1e-12)
 
 
-def test_shares_are_means_of_norms() -> None:
-    generator = np.random.default_rng(0)
-    left, right = generator.normal(size=(3, 7, 4, 2)), generator.normal(size=(3, 7, 5))
-    norms = [np.sqrt((left**2).sum(axis=(2, 3))).mean(axis=1), np.sqrt((right**2).sum(axis=2)).mean(axis=1)]
-    shares = gradient_share([left, right], models=1)
-    np.testing.assert_allclose(shares, np.stack(norms, axis=1) / np.sum(norms, axis=0)[:, None])
-    np.testing.assert_allclose(gradient_share([left[0], right[0]]), shares[0])
-    assert np.isnan(gradient_share([np.zeros((3, 2)), np.zeros((3, 2))])).all()
+def test_shares_are_norms_over_their_sum() -> None:
+    inputs = np.random.default_rng(0).normal(size=(7, 3))
+    shares = sensitivity(lambda x: x @ np.array([3.0, 4.0, 5.0]), inputs, {"left": [0, 1], "right": [2]}).share
+    np.testing.assert_allclose(shares, [0.5, 0.5], rtol=1e-8)
+    assert np.isnan(sensitivity(lambda x: np.zeros(len(x)), inputs, [0, 1]).share).all()
 
 
 def test_every_output_has_its_row_and_labels_pick_one() -> None:
@@ -98,8 +95,6 @@ def test_layers_are_followed_by_random_projections() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: gradient_share([]), "no gradients"),
-        (lambda: gradient_share([np.ones((3, 2)), np.ones((4, 2))]), "same number of rows"),
         (lambda: sensitivity(np.sum, np.ones(3), [0]), "inputs have shape"),
         (lambda: sensitivity(lambda x: x[:1, 0], np.ones((3, 2)), [0]), r"the model returned shape \(1,\) for 6 rows"),
         (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), {"far": 5}), "component far = 5 does not fit"),

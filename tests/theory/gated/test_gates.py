@@ -13,7 +13,6 @@ from recombine.theory.gated import (
     FrozenGates,
     GatedLinearSVC,
     HalfSpaces,
-    context_kernel,
     freeze_relu,
     inconsistency,
     largest_margin,
@@ -104,10 +103,9 @@ def test_the_context_kernel_is_that_of_the_limit():
         found = largest_margin(X, y, ids, contexts=2, norm=norm, C=5.0)
         # The function of largest margin is a sum of kernels at the samples.
         signs = np.where(y, 1.0, -1.0)
-        weighed = context_kernel(X, ids, contexts=2, norm=norm) @ (found.dual * signs)
+        features = found.gating.features(ids)
+        weighed = ((X @ X.T) * (features @ features.T)) @ (found.dual * signs)
         assert np.corrcoef(weighed, found.decision(X, ids))[0, 1] == pytest.approx(1)
-    with pytest.raises(InputError, match="there are 4 groups"):
-        context_kernel(X, ids, contexts=2, norm="group", groups=[1.0])
 
 
 def test_inconsistency_has_its_baseline():

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from recombine.measures.activations.dimensionality import Reuse as Reuse
     from recombine.measures.activations.dimensionality import ensd as ensd
     from recombine.measures.activations.dimensionality import feature_reuse as feature_reuse
-    from recombine.measures.activations.dimensionality import participation_ratio as participation_ratio
     from recombine.measures.activations.factorization import factorization as factorization
     from recombine.measures.activations.factorization import kernel_factorization as kernel_factorization
     from recombine.measures.activations.factorization import product_share as product_share

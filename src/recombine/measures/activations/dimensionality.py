@@ -32,24 +32,6 @@ MIN_CORRELATION_STAYED = 0.5
 MIN_SAMPLES, MIN_FEATURES = 3, 2
 
 
-def participation_ratio(activations: Any, *, centred: bool = True) -> float:
-    """Return (tr C)^2 / tr C^2 of activations (samples, features); further axes of a sample are flattened.
-
-    Parameters
-    ----------
-    activations : array or Tensor (N, ...)
-    centred : bool
-        Whether the mean over samples is taken away first. Published numbers for multi-task networks did not
-        (``centred=False``); a mean far from zero then counts as the one dimension there is.
-
-    Examples
-    --------
-    >>> participation_ratio(np.eye(4), centred=False)
-    4.0
-    """
-    return _ratio(_prepared(activations, "activations", centred))
-
-
 def ensd(first: Any, second: Any, *, centred: bool = True, shared: str = "features") -> float:
     """Return the effective number of dimensions that two representations of the same samples share.
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from recombine.measures.outputs.scores import margin as margin
     from recombine.measures.outputs.scores import sign_accuracy as sign_accuracy
     from recombine.measures.outputs.sensitivity import Sensitivity as Sensitivity
-    from recombine.measures.outputs.sensitivity import gradient_share as gradient_share
     from recombine.measures.outputs.sensitivity import sensitivity as sensitivity
     from recombine.measures.outputs.sensitivity import torch_sensitivity as torch_sensitivity
 

@@ -60,39 +60,6 @@ class Sensitivity:
         return _shares(self.norms)
 
 
-def gradient_share(gradients: Sequence[npt.ArrayLike], *, models: int = 0) -> FloatArray:
-    """Return the gradient share of each component from gradients that you have.
-
-    Parameters
-    ----------
-    gradients : sequence of C arrays of shape (models..., N, ...)
-        For each component the gradient of the output with respect to it, one row per sample. Norms are taken over all
-        axes after the rows.
-    models : int
-        Number of axes before the rows (one for stacked networks).
-
-    Returns
-    -------
-    float array of shape (models..., C)
-        Sums to 1; NaN where every gradient is zero.
-
-    Examples
-    --------
-    >>> gradient_share([np.full((5, 2), [3.0, 4.0]), np.full((5, 1), 5.0)]).tolist()
-    [0.5, 0.5]
-    """
-    if not len(gradients):
-        raise InputError("no gradients were given; pass one array per component")
-    arrays = [np.asarray(gradient, dtype=np.float64) for gradient in gradients]
-    shapes = {array.shape[: models + 1] for array in arrays}
-    if len(shapes) > 1 or any(array.ndim <= models or not array.shape[models] for array in arrays):
-        raise InputError(
-            f"gradients have shapes {listing([array.shape for array in arrays])}; all must start with the same "
-            f"{'axes of models and of ' if models else 'number of '}rows"
-        )
-    return _shares(np.stack([_mean_norm(array, models) for array in arrays], axis=-1))
-
-
 def sensitivity(
     model: Callable[[FloatArray], npt.ArrayLike],
     inputs: npt.ArrayLike,
@@ -299,11 +266,6 @@ def _labels(labels: npt.ArrayLike | None, rows: int) -> IntArray | None:
 def _refuse_single(several: bool) -> None:
     if not several:
         raise InputError("labels choose among outputs, but the model has one output per row; leave labels out")
-
-
-def _mean_norm(array: FloatArray, models: int) -> FloatArray:
-    flat = array.reshape(*array.shape[: models + 1], -1)
-    return np.linalg.norm(flat, axis=-1).mean(axis=-1)  # type: ignore[no-any-return]
 
 
 def _shares(norms: FloatArray) -> FloatArray:

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.penalties import Potential as Potential
     from recombine.theory.diagonal.penalties import group_norm as group_norm
     from recombine.theory.diagonal.penalties import pretrained_weights as pretrained_weights
-    from recombine.theory.diagonal.regimes import Exponents as Exponents
     from recombine.theory.diagonal.regimes import Regime as Regime
     from recombine.theory.diagonal.regimes import finetune_penalty as finetune_penalty
     from recombine.theory.diagonal.regimes import multitask_penalty as multitask_penalty
-    from recombine.theory.diagonal.regimes import penalty_exponents as penalty_exponents
     from recombine.theory.diagonal.regimes import regime as regime
     from recombine.theory.diagonal.regimes import scaling_of_order as scaling_of_order
     from recombine.theory.diagonal.relu_penalties import rotation_cost as rotation_cost

@@ -8,18 +8,16 @@ has order + feature dependence = 1: a learner can favour few features or known o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import broadcast, check_bounds, known_or_refuse, real
+from recombine.checks import broadcast, check_bounds, real
 from recombine.errors import InputError
-from recombine.theory.diagonal.penalties import bending_scale, check_start, hyperbolic_entropy
+from recombine.theory.diagonal.penalties import bending_scale, hyperbolic_entropy
 
-#: Methods whose price of a feature depends on what an auxiliary task has used.
-AUXILIARY_METHODS = ("pt+ft", "mtl")
 #: A pretrained feature is treated as by ridge (lazy) above this order; halfway between lasso and ridge.
 LAZY_ORDER = 1.5
 #: Below this ratio of prices, a pretrained feature is hardly cheaper than a new one, so learning is from scratch.
@@ -63,60 +61,6 @@ def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArr
     coefficients, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
     total = np.hypot(coefficients, B) + B
     return np.asarray(np.divide(coefficients**2, total, out=np.zeros_like(total), where=total > 0))
-
-
-class Exponents(NamedTuple):
-    """How a penalty P(beta, B) grows: order dlog P / dlog beta, and feature dependence dlog P / dlog B."""
-
-    order: FloatArray
-    feature_dependence: FloatArray
-
-
-def penalty_exponents(
-    beta: npt.ArrayLike,
-    auxiliary: npt.ArrayLike,
-    method: str = "pt+ft",
-    *,
-    alpha: float = 0.0,
-    scaling: float = 1.0,
-    gamma: float = 0.0,
-    form: str = "exact",
-) -> Exponents:
-    """Return order and feature dependence of a penalty at coefficients ``beta`` and auxiliary ones ``auxiliary``.
-
-    The feature dependence is negative where an auxiliary task makes a feature cheaper.
-
-    Parameters
-    ----------
-    beta, auxiliary : array
-        Broadcast against each other; ``beta`` is not zero.
-    method : {"pt+ft", "mtl"}
-    alpha, scaling, gamma, form
-        Of `finetune_penalty`, for "pt+ft"; the price of a feature in multi-task learning does not depend on them.
-
-    Examples
-    --------
-    >>> [round(float(penalty_exponents(1.0, 1.0, form=form).order), 4) for form in ("exact", "symmetric")]
-    [1.7486, 1.8867]
-    >>> [round(float(found), 4) for found in penalty_exponents(1.0, 1.0, "mtl")]
-    [1.7071, -0.7071]
-    >>> round(float(sum(penalty_exponents(1.0, 0.001, gamma=0.001, form="symmetric"))), 6)
-    1.000151
-    """
-    known_or_refuse(method, "method", AUXILIARY_METHODS)
-    check_start(alpha, scaling, gamma, form)
-    if not np.all(beta):
-        raise InputError("beta is 0 somewhere, where logarithms have no slope; give coefficients other than 0")
-    if method == "mtl":
-        coefficients, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
-        share = np.asarray(B / np.hypot(coefficients, B))
-        return Exponents(1 + share, -share)
-    k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
-    flat = np.divide(bending_scale(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
-    # dlog k / dlog B, from k = m^2 |B| + gamma^2 or k^2 = (m^2 alpha^2 + gamma^2)^2 + m^4 B^2 / 4.
-    moves = 1 - flat if form == "symmetric" else 1 - flat**2
-    excess = _excess(ratio)
-    return Exponents(np.asarray(1 + excess), np.asarray(0.0 - moves * excess))
 
 
 def _bent(

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from recombine.theory.gated.contexts import relu_gates as relu_gates
     from recombine.theory.gated.estimator import GatedLinearSVC as GatedLinearSVC
     from recombine.theory.gated.features import Gating as Gating
-    from recombine.theory.gated.features import context_kernel as context_kernel
     from recombine.theory.gated.features import gating_for as gating_for
     from recombine.theory.gated.flow import Flow as Flow
     from recombine.theory.gated.flow import flow as flow
@@ -28,12 +27,10 @@ if TYPE_CHECKING:
     from recombine.theory.gated.margin import largest_margin as largest_margin
     from recombine.theory.gated.norms import chain_cost as chain_cost
     from recombine.theory.gated.norms import convolution_cost as convolution_cost
-    from recombine.theory.gated.norms import effective_squares as effective_squares
     from recombine.theory.gated.norms import frozen_relu_cost as frozen_relu_cost
     from recombine.theory.gated.norms import gated_readout_cost as gated_readout_cost
     from recombine.theory.gated.norms import group_cost as group_cost
     from recombine.theory.gated.norms import least_group_cost as least_group_cost
-    from recombine.theory.gated.norms import mixed_norm as mixed_norm
     from recombine.theory.gated.norms import one_layer_cost as one_layer_cost
     from recombine.theory.gated.norms import shared_contexts_cost as shared_contexts_cost
     from recombine.theory.gated.polynomial import OwnMargin as OwnMargin

@@ -136,31 +136,6 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     return _by_unit(norm, rows.shape[1], contexts)
 
 
-def context_kernel(
-    X: npt.ArrayLike, ids: npt.ArrayLike, *, contexts: int, norm: str = "zeta", groups: npt.ArrayLike | None = None
-) -> FloatArray:
-    """Return the kernel (n, n) of gated linear functions under a norm: inner products of inputs, weighed by contexts.
-
-    K o (Z_g Z_g') summed over groups g. For "effective", "zeta" and "one-layer" it is *the* kernel of the norm, to use
-    with any kernel machine; under "group" and "frozen" the weights of ``groups`` decide (all one unless given), and the
-    limit's own are its group norms.
-
-    Examples
-    --------
-    >>> X, ids = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([[0, 1], [1, 1], [0, 0]])
-    >>> context_kernel(X, ids, contexts=2).tolist()
-    [[2.0, 0.0, 1.0], [0.0, 8.0, 0.0], [1.0, 0.0, 4.0]]
-    """
-    points, rows = as_points(X), as_ids(ids, contexts)
-    gating = gating_for(norm, rows, contexts)
-    weights = np.ones(gating.groups) if groups is None else as_numbers(groups, "groups").astype(np.float64)
-    if weights.shape != (gating.groups,):
-        raise InputError(f"there are {gating.groups} groups and weights of shape {weights.shape}; give one per group")
-    features = gating.features(rows)
-    kernel: FloatArray = (points @ points.T) * ((features * weights[gating.group]) @ features.T)
-    return kernel
-
-
 def check_norm(norm: str) -> None:
     """Refuse a norm that is not one of `NORMS`."""
     if norm not in NORMS:

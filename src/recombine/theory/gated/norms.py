@@ -137,53 +137,6 @@ def chain_cost(zeta: npt.ArrayLike, depth: int) -> float:
     return float(depth / 2 * (norms ** (2 / depth)).sum())
 
 
-def effective_squares(zeta: npt.ArrayLike) -> float:
-    """Return the sum of ``|beta_c|^2`` over all C^H joint contexts of (H, C, d), by its closed form.
-
-    ``C^(H-2) [C sum_hc |zeta_hc - S_h / C|^2 + |sum_h S_h|^2]`` with ``S_h = sum_c zeta_hc``.
-
-    Examples
-    --------
-    >>> zeta = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
-    >>> round(effective_squares(zeta), 6)
-    51.941805
-    """
-    weights = _array(zeta, 3, "zeta")
-    units, contexts, _ = weights.shape
-    if units * math.log(contexts) > math.log(np.finfo(np.float64).max) / 2:
-        raise InputError(f"a sum over {contexts}^{units} joint contexts overflows; give fewer units")
-    within = ((weights - weights.mean(axis=1, keepdims=True)) ** 2).sum()
-    return float(contexts ** (units - 2.0) * (contexts * within + (weights.sum(axis=(0, 1)) ** 2).sum()))
-
-
-def mixed_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:
-    """Return the group norm of ``rows`` (H C, d) that are ordered unit by unit.
-
-    Parameters
-    ----------
-    rows : array (H C, d)
-    units : int
-        Number H of groups.
-    order : {"C", "F"}
-        "C" reads the rows as (H, C), which is right. "F" reads them in column-major order, as the published code did
-        without meaning to: a group then holds contexts of different units.
-
-    Examples
-    --------
-    >>> draws = np.random.RandomState(1).randn(785, 3, 4)
-    >>> rows = draws.transpose(1, 2, 0).reshape(12, 785)
-    >>> round(mixed_norm(rows, 3), 6), round(mixed_norm(rows, 3, order="F"), 6)
-    (168.407117, 168.402395)
-    """
-    if order not in ("C", "F"):
-        raise InputError(f"order {order!r} is not known; use 'C' (right) or 'F' (as published)")
-    units, weights = whole(units, "units"), _array(rows, 2, "rows")
-    if len(weights) % units:
-        raise InputError(f"{len(weights)} rows are not whole contexts of {units} units; give H C rows")
-    squares = (weights**2).sum(axis=1).reshape((units, -1), order="C" if order == "C" else "F")
-    return float(np.sqrt(squares.sum(axis=1)).sum())
-
-
 def _array(values: npt.ArrayLike, axes: int | None, name: str) -> FloatArray:
     array = as_numbers(values, name).astype(np.float64)
     if array.ndim != (axes or max(array.ndim, 1)) or array.size == 0:

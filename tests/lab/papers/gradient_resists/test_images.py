@@ -25,7 +25,6 @@ from recombine.lab.papers.gradient_resists.experiments.images import (
     pairs,
 )
 from recombine.lab.runs.experiment import Unit
-from recombine.measures.outputs.sensitivity import gradient_share
 from recombine.tables.table import Table
 
 TINY = {"images": "digits", "setting": "A", "seeds": [0, 1], "steps": 4, "record": [0, 4], "evaluated": 60}
@@ -78,7 +77,9 @@ def test_gradient_norms_are_those_of_autograd_one_network_at_a_time() -> None:
         own = samples.draws["probe"].labels[place, :30, 0]
         slopes = [torch.autograd.grad(outputs[0, row, own[row]], inputs, retain_graph=True)[0] for row in range(30)]
         gradients = torch.cat([slope[:, row] for row, slope in enumerate(slopes)]).numpy()
-        share = gradient_share([gradients[..., :8], gradients[..., 8:]])
+        halves = np.stack([gradients[..., :8], gradients[..., 8:]])
+        sizes = np.sqrt((halves.reshape(2, 30, -1) ** 2).sum(axis=2)).mean(axis=1)
+        share = sizes / sizes.sum()
         norms = found[place, -2:]
         np.testing.assert_allclose((norms / norms.sum()).numpy(), share, rtol=1e-8)
         right = (outputs[0].argmax(-1).numpy() == found[place, 120:150].numpy()).mean()

@@ -19,7 +19,7 @@ from recombine.lab.report.figure import PaperFigure
 from recombine.lab.runs.executors import make_executor
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.runs.store import Store
-from recombine.measures.activations.dimensionality import ensd, participation_ratio
+from recombine.measures.activations.dimensionality import ensd
 from recombine.tables.table import Table
 from recombine.theory.diagonal.penalties import hyperbolic_entropy
 
@@ -157,5 +157,6 @@ class TestFormulas:
             shared(first @ turn, second @ turn),
         ):
             assert same == pytest.approx(value, rel=1e-9)
-        assert shared(first, first) == pytest.approx(participation_ratio(first, centred=False), rel=1e-9)
+        ratio = np.trace(one) ** 2 / np.trace(one @ one)
+        assert shared(first, first) == pytest.approx(ratio, rel=1e-9)
         assert abs(shared(first @ turn, second) / value - 1) > 1e-3
