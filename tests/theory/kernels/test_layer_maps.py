@@ -24,7 +24,7 @@ def test_quadrature_gives_known_maps() -> None:
 
 
 def test_a_kink_costs_digits_but_not_many() -> None:
-    drawn = OverlapKernel.of_activation(lambda u: np.maximum(u, 0), depth=1, factors=2)
+    drawn = OverlapKernel.depth_map(dual_of(lambda u: np.maximum(u, 0)), depth=1, factors=2)
     assert np.abs(drawn.salience - OverlapKernel.relu(1, 2).salience).max() < 2e-3
 
 
@@ -41,7 +41,7 @@ def test_uneven_inputs_match_drawn_units() -> None:
     inputs = OverlapKernel.from_sets({(): 0.0, (0,): 4.0, (1,): 1.0, (0, 1): 5.0})
     hidden = np.tanh(np.random.default_rng(0).standard_normal((400_000, 4)) @ loud.T / np.sqrt(5))
     gram = hidden.T @ hidden / len(hidden)
-    expected = OverlapKernel.of_activation(np.tanh, depth=1, inputs=inputs)
+    expected = OverlapKernel.depth_map(dual_of(np.tanh), depth=1, inputs=inputs)
     cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     assert np.abs(gram / gram[0, 0] - expected(cells, cells)).max() < 0.01
 

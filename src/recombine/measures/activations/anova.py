@@ -19,16 +19,9 @@ FLAT_VARIANCE_SHARE = 1e-24
 
 
 def effect_shares(activations: Any) -> dict[Subset, float]:
-    """Return the share of the variance over cells, summed over features, that each subset of factors explains.
+    """Return the share of variance that each subset of factors explains of activations (levels_1, ..., levels_C, D).
 
-    Parameters
-    ----------
-    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-
-    Returns
-    -------
-    dict of tuple of int to float
-        By subset, from single factors to all of them. The shares add up to 1; all NaN for constant activations.
+    Variances over cells are summed over features. The shares add up to 1; all are NaN for constant activations.
 
     Examples
     --------

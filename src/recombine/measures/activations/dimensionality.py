@@ -33,12 +33,10 @@ MIN_SAMPLES, MIN_FEATURES = 3, 2
 
 
 def ensd(first: Any, second: Any, *, centred: bool = True, shared: str = "features") -> float:
-    """Return the effective number of dimensions that two representations of the same samples share.
+    """Return the effective number of dimensions that two representations (N, ...) of the same samples share.
 
     Parameters
     ----------
-    first, second : array or Tensor (N, ...)
-        Activations of the same samples in the same order.
     centred : bool
         Whether the mean over samples is taken away first. Published numbers for multi-task networks did not
         (``centred=False``); behind a ReLU, where activity is positive, the mean then counts as shared.
@@ -155,13 +153,9 @@ def feature_reuse(before: Any, after: Any, *, centred: bool = True) -> Reuse:
     4. "nested" if after < 0.75 before;
     5. "lazy".
 
-    Parameters
-    ----------
-    before, after : array or Tensor (N, ...)
-        Activations of the same samples in the same order; further axes of a sample are flattened.
-    centred : bool
-        Whether the mean over samples is taken away first. Behind a ReLU it counts as shared if it is not, so that
-        shuffled neurons share nearly as much: ``centred=False`` is for comparison with published numbers.
+    Further axes of a sample are flattened. With ``centred`` the mean over samples is taken away first. Behind a ReLU it
+    counts as shared if it is not, so that shuffled neurons share nearly as much: ``centred=False`` is for comparison
+    with published numbers.
 
     Examples
     --------

@@ -22,14 +22,8 @@ def factorization(metric: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> f
     """Return F = 1 - mean abs(g_01) / mean (g_00 + g_11), from 1/2 to 1: orthogonal directions.
 
     Invariant to rotations and to one scale of feature space, not to how the levels are spaced. With C factors the
-    numerator is the sum over pairs divided by C - 1, which keeps the range.
-
-    Parameters
-    ----------
-    metric : array of shape (levels_1, ..., levels_C, C, C)
-        Of `recombine.measures.activations.metric_tensor`.
-    mask : array of bool, shape (levels_1, ..., levels_C), optional
-        Cells to average over; all by default.
+    numerator is the sum over pairs divided by C - 1, which keeps the range. ``metric`` is that of `metric_tensor`; the
+    average is over the cells of ``mask`` (levels_1, ..., levels_C), all by default.
 
     Examples
     --------
@@ -53,12 +47,7 @@ def kernel_factorization(activations: Any, background: str | None = None) -> flo
     F_K = s_1² / sum s_i². Invariant to rotations of feature space and to any relabelling of the levels of a factor.
     With more than two factors, each is split from all others and the smallest value counts: K is a product iff it is 1.
 
-    Parameters
-    ----------
-    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-    background : {"none", "mean", "median"}, optional
-        What to take away first; see `recombine.measures.activations.as_grid`. A large constant makes any kernel look
-        like a product.
+    ``background`` is taken away first, as in `as_grid`: a large constant makes any kernel look like a product.
 
     Examples
     --------

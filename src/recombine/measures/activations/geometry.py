@@ -20,16 +20,9 @@ from recombine.measures.activations.grid import as_grid, as_seen
 
 
 def metric_tensor(activations: Any) -> FloatArray:
-    """Return inner products of the activations' derivatives along the factors, by central differences.
+    """Return inner products of derivatives along the factors: (levels_1, ..., levels_C, D) -> (levels..., C, C).
 
-    Parameters
-    ----------
-    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-
-    Returns
-    -------
-    float array of shape (levels_1, ..., levels_C, C, C)
-        One-sided differences at the ends of a factor. Constants that all cells share do not matter.
+    Differences are central, and one-sided at the ends of a factor. Constants that all cells share do not matter.
 
     Examples
     --------
@@ -54,16 +47,7 @@ def metric_tensor(activations: Any) -> FloatArray:
 
 
 def volume_element(metric: npt.ArrayLike) -> FloatArray:
-    """Return sqrt(det g), the volume that a unit cube of levels becomes, at every cell.
-
-    Parameters
-    ----------
-    metric : array of shape (levels_1, ..., levels_C, C, C)
-        Of `metric_tensor`.
-
-    Returns
-    -------
-    float array of shape (levels_1, ..., levels_C)
+    """Return sqrt(det g), the volume that a unit cube of levels becomes: `metric_tensor` (..., C, C) -> (...).
 
     Examples
     --------
@@ -78,13 +62,9 @@ def volume_element(metric: npt.ArrayLike) -> FloatArray:
 def volume_ratio(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = True) -> float:
     """Return the mean volume element on unseen cells over that on seen ones; below 1 where the sheet contracts.
 
-    Parameters
-    ----------
-    metric : array of shape (levels_1, ..., levels_C, C, C)
-    seen : array of bool, shape (levels_1, ..., levels_C)
-    border : bool
-        Whether cells at the ends of a factor count. Differences are one-sided there, which makes codes with one unit
-        per level look twice as fast; they are kept all the same where nothing seen, or nothing unseen, would be left.
+    ``metric`` is that of `metric_tensor` and ``seen`` a mask (levels_1, ..., levels_C); ``border`` says whether cells
+    at the ends of a factor count. Differences are one-sided there, which makes codes with one unit per level look twice
+    as fast; they are kept all the same where nothing seen, or nothing unseen, would be left.
 
     Examples
     --------
@@ -145,12 +125,7 @@ class Transport:
 
 
 def transport(metric: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Transport:
-    """Say how far a metric is from a product metric, over all cells or those ``mask`` is True.
-
-    Parameters
-    ----------
-    metric : array of shape (levels_1, ..., levels_C, C, C)
-    mask : array of bool, shape (levels_1, ..., levels_C), optional
+    """Say how far a metric (levels_1, ..., levels_C, C, C) is from a product metric, over the cells of ``mask``.
 
     Examples
     --------

@@ -140,10 +140,7 @@ def as_grid(activations: object, background: str | None = None, name: str = "act
         A grid is handed back as it is, with the inner products it has already computed.
     background : {"none", "mean", "median"}, optional
         "none" if not given. A constant that all cells share (a white page, a bias) hides how kernels factorise and how
-        outputs overlap; the median takes it away and leaves sparse activations as
-        they are. It is taken over at most 101 cells.
-    name : str
-        For messages.
+        outputs overlap; the median, over at most 101 cells, takes it away and leaves sparse activations as they are.
 
     Examples
     --------
@@ -176,11 +173,7 @@ def as_grid(activations: object, background: str | None = None, name: str = "act
 def as_seen(seen: npt.ArrayLike, levels: Sequence[int], *, both: bool = True) -> BoolArray:
     """Return which cells were trained on as a mask of shape ``levels``, or say what is wrong with it.
 
-    Parameters
-    ----------
-    seen : array of bool, or of 0 and 1
-    both : bool
-        Whether there must be seen and unseen cells.
+    With ``both`` there must be seen and unseen cells.
 
     Examples
     --------

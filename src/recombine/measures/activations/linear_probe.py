@@ -39,15 +39,10 @@ class LinearProbe:
 def linear_probe(
     activations: Any, seen: npt.ArrayLike | None = None, positions: Sequence[npt.ArrayLike] | None = None
 ) -> LinearProbe:
-    """Read each factor's level out of the activations by least squares with a free constant, the smallest weights.
+    """Read each factor's level out of activations (levels_1, ..., levels_C, D), by least squares, the smallest weights.
 
-    Parameters
-    ----------
-    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-    seen : array of bool, shape (levels_1, ..., levels_C), optional
-        Cells to fit; all by default.
-    positions : sequence of C arrays, optional
-        Numbers that the levels stand for; 0, 1, 2, ... by default.
+    There is a free constant. ``seen`` (levels_1, ..., levels_C) are the cells to fit, all by default; ``positions`` the
+    numbers that the levels of each factor stand for, 0, 1, 2, ... by default.
 
     Examples
     --------

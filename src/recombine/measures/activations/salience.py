@@ -37,11 +37,6 @@ def measured_salience(
         Whether to keep apart *which* factors two cells share, instead of how many: a kernel by sets, whose
         ``salience_by_set`` tells a loud factor from a quiet one.
 
-    Returns
-    -------
-    OverlapKernel
-        ``.values`` are kappa_0..kappa_C, ``.salience`` the normalised S(1;C)..S(C;C).
-
     Examples
     --------
     >>> from recombine.cells import every_cell

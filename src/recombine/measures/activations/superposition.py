@@ -56,18 +56,8 @@ class Superposition:
 def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, background: str | None = None) -> Superposition:
     """Compare outputs on unseen cells with seen outputs that share a level, and with the right ones if given.
 
-    Parameters
-    ----------
-    outputs : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-    seen : array of bool, shape (levels_1, ..., levels_C)
-    truth : array of shape (levels_1, ..., levels_C, D), optional
-    background : {"none", "mean", "median"}, optional
-        What to take away from outputs first; see `recombine.measures.activations.as_grid`.
-
-    Returns
-    -------
-    Superposition
-        NaN where nothing can be said: outputs that are constant over features, or no seen cell on any cross.
+    Outputs and ``truth`` are (levels_1, ..., levels_C, D); ``background`` is taken away first, as in `as_grid`. NaN
+    where nothing can be said: outputs that are constant over features, or no seen cell on any cross.
 
     Examples
     --------
@@ -101,12 +91,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
 def _paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArray:
     """Return the weights (R, P) of the seen cells in the sum, over factors, of the mean at cells that share a level.
 
-    Parameters
-    ----------
-    cells : int array of shape (P, C)
-    seen : bool array of shape (P,)
-    rows : int array of shape (R,)
-        Which cells to paste; a seen cell is left out of its own means.
+    ``rows`` (R,) of ``cells`` (P, C) are pasted; a seen cell is left out of its own means.
     """
     weights = np.zeros((len(rows), len(cells)))
     distinct_cells = rows[:, None] != np.arange(len(cells))
@@ -117,17 +102,9 @@ def _paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArr
 
 
 def pasted_outputs(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
-    """Return the sum over factors of the mean seen output that shares the factor's level, at every cell.
+    """Return the sum over factors of the mean seen output that shares the level, (levels_1, ..., levels_C, D).
 
-    Parameters
-    ----------
-    outputs : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-    seen : array of bool, shape (levels_1, ..., levels_C)
-
-    Returns
-    -------
-    float array of shape (levels_1, ..., levels_C, D)
-        A seen cell is left out of its own means.
+    A seen cell is left out of its own means.
 
     Examples
     --------
@@ -159,15 +136,8 @@ def correlations(outputs: Any, truth: Any) -> FloatArray:
             f"outputs have shape {predicted.shape} and the truth has {right.shape}; give one right output each"
         )
     predicted, right = (values - values.mean(axis=-1, keepdims=True) for values in (predicted, right))
-    product, first, second = (
-        (a * b).sum(axis=-1)
-        for a, b in (
-            (predicted, right),
-            (predicted, predicted),
-            (right, right),
-        )
-    )
-    return _quotient(product, np.sqrt(first * second))
+    squares = (predicted**2).sum(axis=-1) * (right**2).sum(axis=-1)
+    return _quotient((predicted * right).sum(axis=-1), np.sqrt(squares))
 
 
 def peaks(images: npt.ArrayLike) -> IntArray:
@@ -188,19 +158,10 @@ def peaks(images: npt.ArrayLike) -> IntArray:
 
 
 def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float = 1.5) -> float:
-    """Return the share of images whose largest value lies within ``within`` pixels of where it should.
+    """Return the share of images (..., rows, columns) whose largest value lies within ``within`` pixels of its centre.
 
-    Parameters
-    ----------
-    images : array of shape (..., rows, columns)
-    centres : array of shape (..., 2)
-        (x, y) = (column, row).
-    within : float
-        Euclidean distance; 1.5 allows the eight neighbours.
-
-    Notes
-    -----
-    A sum of two stripes has its largest value in the right place too: look at the correlation with the truth as well.
+    ``centres`` (..., 2) are (x, y) = (column, row); a distance of 1.5 allows the eight neighbours. A sum of two stripes
+    has its largest value in the right place too: look at the correlation with the truth as well.
 
     Examples
     --------

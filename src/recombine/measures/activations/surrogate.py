@@ -42,22 +42,8 @@ class Surrogate:
     __repr__ = brief_repr
 
 
-def _binary_kernel(factors: int) -> OverlapKernel:
-    """Return the kernel that counts shared levels."""
-    return OverlapKernel.from_values(np.arange(factors + 1.0))
-
-
 def additive_prediction(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
-    """Fit the binary kernel to seen outputs and return its outputs at every cell.
-
-    Parameters
-    ----------
-    outputs : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-    seen : array of bool, shape (levels_1, ..., levels_C)
-
-    Returns
-    -------
-    float array of shape (levels_1, ..., levels_C, D)
+    """Fit the binary kernel to seen outputs and return its outputs at every cell, (levels_1, ..., levels_C, D).
 
     Examples
     --------
@@ -70,14 +56,14 @@ def additive_prediction(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
     grid = as_grid(outputs)
     mask = as_seen(seen, grid.levels, both=False).reshape(-1)
     flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
-    model = KernelRegressor(_binary_kernel(grid.factors)).fit(grid.cells[mask], flat[mask])
+    model = KernelRegressor(OverlapKernel.from_values(np.arange(grid.factors + 1.0))).fit(grid.cells[mask], flat[mask])
     return model.predict(grid.cells).reshape(grid.values.shape)
 
 
 def additive_weights(cells: IntArray, seen: BoolArray) -> FloatArray:
     """Return the weight (P, S) of each seen cell's output in the additive prediction at each cell.
 
-    Least squares on indicators of levels, the solution of smallest norm; the same as regression with `_binary_kernel`.
+    Least squares on indicators of levels, the solution of smallest norm; the same as regression with the binary kernel.
     """
     indicators = np.concatenate([column[:, None] == np.arange(column.max() + 1) for column in cells.T], axis=1)
     design = indicators.astype(float)
@@ -87,12 +73,7 @@ def additive_weights(cells: IntArray, seen: BoolArray) -> FloatArray:
 def surrogate(activations: Any, seen: npt.ArrayLike) -> Surrogate:
     """Say how well sums of one part per factor, fitted to seen cells, predict activations on unseen ones.
 
-    Works from inner products of activations, so it costs the same for any number of features.
-
-    Parameters
-    ----------
-    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
-    seen : array of bool, shape (levels_1, ..., levels_C)
+    Works from inner products of activations (levels_1, ..., levels_C, D), so it costs the same for any D.
 
     Examples
     --------

@@ -25,18 +25,7 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     """Return a column as codes 0, 1, ... and, where it had to be cut into bins, the words that say so.
 
     Integers, flags and text are levels. Floating-point numbers are too, unless there are more than 20 different ones:
-    then they are cut at quantiles into ``bins`` bins of about equal counts.
-
-    Parameters
-    ----------
-    values : array of shape (N,)
-    name : str
-        What messages call the column.
-
-    Returns
-    -------
-    codes : int array of shape (N,)
-    note : str or None
+    then they are cut at quantiles into ``bins`` bins of about equal counts. Messages call the column ``name``.
 
     Examples
     --------
@@ -59,7 +48,8 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
         return column.astype(np.int64), None
     levels, codes = np.unique(column, return_inverse=True)
     if column.dtype.kind == "f" and len(levels) > MAX_DISTINCT_VALUES:
-        codes = _bin_codes(column.astype(np.float64), bin_edges(column.astype(np.float64), bins))
+        numbers = column.astype(np.float64)
+        codes = np.searchsorted(bin_edges(numbers, bins), numbers, side="left").astype(np.int64)
         return codes, binned_words(name, int(codes.max()) + 1)
     return codes.reshape(-1).astype(np.int64), None
 
@@ -101,11 +91,6 @@ def bin_edges(values: FloatArray, bins: int) -> FloatArray:
     points = points[points < values.max()]
     below = values[values < values.max()]
     return points if len(points) or not len(below) else np.array([below.max()])
-
-
-def _bin_codes(values: FloatArray, points: FloatArray) -> IntArray:
-    """Return the bin of each of ``values`` (N,): how many of ``points`` lie below it."""
-    return np.searchsorted(points, values, side="left").astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

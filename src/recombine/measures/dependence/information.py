@@ -17,14 +17,10 @@ from recombine.measures.dependence.contingency import Contingency, as_codes
 
 
 def entropy(values: npt.ArrayLike, given: npt.ArrayLike | None = None, *, corrected: bool = True) -> float:
-    """Estimate the entropy of a column in bits, or what is left of it when another one is known.
+    """Estimate the entropy of a column (N,) in bits, or what is left of it when another one is known.
 
-    Parameters
-    ----------
-    values, given : arrays of shape (N,)
-        Levels, or numbers that are cut into bins as in `mutual_information`.
-    corrected : bool
-        Add the Miller-Madow correction for a sample. Of a table that is the whole truth, ask for False.
+    Numbers are cut into bins as in `mutual_information`. ``corrected`` adds the Miller-Madow correction for a sample;
+    of a table that is the whole truth, ask for False.
 
     Examples
     --------
@@ -35,19 +31,10 @@ def entropy(values: npt.ArrayLike, given: npt.ArrayLike | None = None, *, correc
 
 
 def mutual_information(first: npt.ArrayLike, second: npt.ArrayLike, *, corrected: bool = True) -> float:
-    """Estimate the mutual information of two columns, in bits.
+    """Estimate the mutual information of two columns (N,), in bits.
 
-    Parameters
-    ----------
-    first, second : arrays of shape (N,)
-        Levels (integers, text), or numbers, which are cut into 10 bins where there are more than 20 different ones.
-    corrected : bool
-        Add the Miller-Madow correction. Without it this is the plug-in estimate.
-
-    Returns
-    -------
-    float
-        With the correction it may be slightly negative.
+    Integers and text are levels; numbers are cut into 10 bins where there are more than 20 different ones. With the
+    Miller-Madow correction it may be slightly negative; without it, it is the plug-in estimate.
 
     Examples
     --------
@@ -65,15 +52,8 @@ def conditional_information(
     """Estimate I(prediction; factor | given) in bits: what the factor tells about the prediction beyond the given one.
 
     Use a probe set in which factor and given one vary independently. The estimate is biased upwards even with the
-    correction: subtract the mean of its null, as `independence_test` does, before you compare it with zero.
-
-    Parameters
-    ----------
-    prediction, factor, given : arrays of shape (N,)
-        Levels, or numbers that are cut into bins as in `mutual_information`. Without ``given`` this is the mutual
-        information.
-    corrected : bool
-        Add the Miller-Madow correction. Without it this is the plug-in estimate.
+    correction: subtract the mean of its null, as `independence_test` does, before you compare it with zero. Columns
+    (N,) and the correction are those of `mutual_information`, which this is without ``given``.
 
     Examples
     --------
@@ -114,18 +94,10 @@ def entropy_of(table: Contingency) -> float:
 
 
 def invariance_entropy(predictions: npt.ArrayLike) -> FloatArray:
-    """Return the mean entropy, in bits, of the prediction while only what it should ignore changes.
+    """Return the mean entropy, in bits, of predictions while only what they should ignore changes, shape (...).
 
-    Parameters
-    ----------
-    predictions : array of int, shape (..., N, M)
-        The predicted class of N values of the component that decides, each with M values of the component that should
-        not matter; any number of models.
-
-    Returns
-    -------
-    float array of shape (...)
-        0 if and only if no prediction changes.
+    The predicted classes (..., N, M) are of N values of the component that decides, each with M values of the component
+    that should not matter, for any number of models. 0 if and only if no prediction changes.
 
     Examples
     --------

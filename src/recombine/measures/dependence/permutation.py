@@ -26,12 +26,7 @@ def null_sums(table: Contingency, permutations: int, generator: Generator) -> tu
     """Return sum(c log2 c) over the entries, and the number of occupied entries, of shuffled tables.
 
     Entries of strata in which prediction or factor is constant do not change, so they are left out: take them from
-    the table itself.
-
-    Returns
-    -------
-    total : float array of shape (permutations,)
-    occupied : int array of shape (permutations,)
+    the table itself. Both results have shape (permutations,).
     """
     free = table.freedom > 0
     sparse = free & (DRAW_COST * table.freedom > table.sizes + STRATUM_COST)

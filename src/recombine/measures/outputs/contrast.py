@@ -12,18 +12,10 @@ from recombine.errors import InputError
 def compositional_contrast(jacobians: npt.ArrayLike, *, weighted: bool = False) -> float:
     """Return the compositional contrast of a decoder: 0 if and only if every output depends on at most one slot.
 
-    Parameters
-    ----------
-    jacobians : array, shape (N, outputs, slots, latents of a slot)
-        Derivatives of outputs by the latents of each slot, at N points.
-    weighted : bool
-        Divide slopes by each slot's mean size and weigh outputs by it, so that a slot that hardly changes anything
-        counts as much as the others and the measure does not depend on the outputs' scale.
-
-    Returns
-    -------
-    float
-        Mean over points of the sum, over outputs and pairs of slots, of the product of both slots' slopes.
+    From derivatives (N, outputs, slots, latents of a slot) at N points: the mean over points of the sum, over outputs
+    and pairs of slots, of the product of both slots' slopes. ``weighted`` divides slopes by each slot's mean size and
+    weighs outputs by it, so that a slot that hardly changes anything counts as much as the others and the measure does
+    not depend on the outputs' scale.
 
     Examples
     --------

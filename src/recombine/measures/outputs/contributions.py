@@ -28,23 +28,12 @@ KINDS = ("right", "wrong", "sensory", "context", "memorized")
 def conjunction_values(
     cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLike, *, order: int | None = None
 ) -> Contributions:
-    """Return the weight of every seen conjunction in the smallest weights that give the outputs.
+    """Return the weight of every seen conjunction, up to ``order``, in the smallest weights that give the outputs.
 
-    Parameters
-    ----------
-    cells : array of int, shape (R, C)
-    seen : array of bool, shape (R,)
-        Whether the row's cell was trained on.
-    outputs : array of float, shape (..., R)
-    order : int, optional
-        Largest order of the conjunctions; all of them by default.
-
-    Returns
-    -------
-    Contributions
-        A mapping: for each subset of the factors, the levels of its seen conjunctions (M, size) and their values
-        (..., M). The empty subset holds the constant. On unseen cells the values of a cell's conjunctions add up to the
-        fit. ``.table(names)`` lists them, the largest first.
+    Rows are ``cells`` (R, C), whether they were ``seen`` (R,), and ``outputs`` (..., R). For each subset of the factors
+    the result holds the levels of its seen conjunctions (M, size) and their values (..., M); the empty subset holds the
+    constant. On unseen cells the values of a cell's conjunctions add up to the fit. ``.table(names)`` lists them, the
+    largest first.
 
     Examples
     --------
@@ -104,20 +93,8 @@ class ItemCurve:
 def item_values(cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLike) -> tuple[ItemCurve, ItemCurve]:
     """Return what each item adds to the outputs on unseen pairs: its own weight and half of the constant.
 
-    An unseen pair's fit is the sum of its two items' values. Anchors, the items that no unseen cell has, are left out,
-    and so are items that were never seen.
-
-    Parameters
-    ----------
-    cells : array of int, shape (R, 2)
-    seen : array of bool, shape (R,)
-        Whether the row's cell was trained on.
-    outputs : array of float, shape (..., R)
-
-    Returns
-    -------
-    tuple of ItemCurve
-        One curve for each of the two factors.
+    An unseen pair's fit is the sum of its two items' values: one curve for each factor. Anchors, the items that no
+    unseen cell has, are left out, and so are items that were never seen. Rows are those of `conjunction_values`.
 
     Examples
     --------
@@ -171,11 +148,6 @@ def by_kind(
         For each context the feature that decides: 0 or 1.
     kinds : callable, optional
         The factors of a conjunction and its levels -> the name of its kind, for any number of factors.
-
-    Returns
-    -------
-    dict
-        Kind (of `KINDS`) to float array of shape (...); kinds of which ``values`` holds nothing are left out.
 
     Examples
     --------

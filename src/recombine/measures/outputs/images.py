@@ -37,13 +37,8 @@ def variance_weighted_r2(predicted: Images, target: Images, batch: int = SCORE_B
     """Return R2 as Wiedemer et al. 2023 score it: sums over outputs, mean over batches.
 
     1 - (sum of squared residuals) / (sum of squared deviations from the batch's mean), over those outputs whose target
-    is not constant in the batch: errors in pixels that are never lit count for nothing.
-
-    Parameters
-    ----------
-    predicted, target : array or Tensor, shape (N, ...)
-    batch : int
-        Images in a batch; a last batch of one image is left out, since it has no variance.
+    is not constant in the batch: errors in pixels that are never lit count for nothing. A last batch of one image is
+    left out, since it has no variance.
 
     Examples
     --------
@@ -129,14 +124,9 @@ class RegionError:
 
 
 def errors_by_region(errors: Images, regions: Mapping[str, Images]) -> dict[str, RegionError]:
-    """Return the error of each kind of pixel.
+    """Return the error of each kind of pixel, from `pixel_errors` (N, H, W).
 
-    Parameters
-    ----------
-    errors : array or Tensor, shape (N, H, W)
-        From `pixel_errors`.
-    regions : mapping of str to array or Tensor of bool, shape (N, H, W) or (H, W)
-        Pixels of a kind in each image, or in all images.
+    ``regions`` are masks of the pixels of a kind in each image (N, H, W), or in all images (H, W).
 
     Examples
     --------
@@ -163,21 +153,9 @@ def errors_by_region(errors: Images, regions: Mapping[str, Images]) -> dict[str,
 def error_map(
     errors: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, bins: int, low: float = 0.0, high: float = 1.0
 ) -> FloatArray:
-    """Return the mean error of images in each cell of a grid of two latents.
+    """Return the mean of ``errors`` (N,) of images in each cell (bins, bins) of a grid of two latents (N,).
 
-    Parameters
-    ----------
-    errors, first, second : array, shape (N,)
-        Error and two latents of each image.
-    bins : int
-        Cells along a side.
-    low, high : float
-        Range of the latents.
-
-    Returns
-    -------
-    array of float, shape (bins, bins)
-        Rows are the first latent; NaN where no image falls.
+    The latents range from ``low`` to ``high``. Rows are the first latent; NaN where no image falls.
 
     Examples
     --------

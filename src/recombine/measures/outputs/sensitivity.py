@@ -57,7 +57,8 @@ class Sensitivity:
     @property
     def share(self) -> FloatArray:
         """Gradient share, the same shape; NaN where every gradient is zero."""
-        return _shares(self.norms)
+        total = self.norms.sum(axis=-1, keepdims=True)
+        return np.where(total > 0, self.norms / np.where(total > 0, total, 1.0), np.nan)
 
 
 def sensitivity(
@@ -159,11 +160,6 @@ def torch_sensitivity(
     projections : int
         More of them make the norms of inner layers more precise; the error falls as one over the square root.
 
-    Returns
-    -------
-    Sensitivity
-        Of the output, and in ``.layers`` of the layers asked for.
-
     Examples
     --------
     >>> import torch
@@ -228,15 +224,12 @@ def _parts(components: Components, rows: npt.NDArray[Any]) -> tuple[tuple[str, .
     """Names of the components and, for each, a mask over the entries of a flattened input."""
     if rows.ndim < 2 or not rows.size:
         raise InputError(f"inputs have shape {rows.shape}; give at least one row and one entry per row")
-    named = (
-        components
-        if isinstance(components, Mapping)
-        else {str(index): entries for index, entries in enumerate(components)}
-    )
-    if not named:
+    if not isinstance(components, Mapping):
+        components = {str(index): entries for index, entries in enumerate(components)}
+    if not components:
         raise InputError("no components were given; say which entries of the input belong to each")
     masks = []
-    for name, entries in named.items():
+    for name, entries in components.items():
         mask = np.zeros(rows.shape[1:], dtype=bool)
         try:
             if not isinstance(entries, Sequence):
@@ -251,7 +244,7 @@ def _parts(components: Components, rows: npt.NDArray[Any]) -> tuple[tuple[str, .
         if not mask.any():
             raise InputError(f"component {name} has no entry; give at least one")
         masks.append(mask.reshape(-1))
-    return tuple(named), masks
+    return tuple(components), masks
 
 
 def _labels(labels: npt.ArrayLike | None, rows: int) -> IntArray | None:
@@ -266,8 +259,3 @@ def _labels(labels: npt.ArrayLike | None, rows: int) -> IntArray | None:
 def _refuse_single(several: bool) -> None:
     if not several:
         raise InputError("labels choose among outputs, but the model has one output per row; leave labels out")
-
-
-def _shares(norms: FloatArray) -> FloatArray:
-    total = norms.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, norms / np.where(total > 0, total, 1.0), np.nan)

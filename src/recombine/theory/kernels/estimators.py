@@ -23,8 +23,7 @@ from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.cells.contributions import Contributions
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.logistic import logistic_dual
-from recombine.theory.kernels.solvers.margin import fit_machine, margin_dual
+from recombine.theory.kernels.solvers.margin import fit_machine, logistic_dual, margin_dual
 from recombine.theory.kernels.solvers.routes import MAX_DENSE_CELLS
 from recombine.theory.kernels.solvers.solve import Solution, kernel_expansion, solve
 
@@ -79,18 +78,9 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
         """Return what each seen conjunction of one order contributes to every prediction.
 
         f_J(z_J) = w_J times the sum of the dual weights of the seen cells that share z_J. The prediction at any cell is
-        the intercept plus the sum of its conjunctions' contributions over all orders 0..C; unseen ones give nothing.
-
-        Parameters
-        ----------
-        order : int
-            Number of factors in the conjunctions, from 0 (the constant) to C (whole cells).
-
-        Returns
-        -------
-        Contributions
-            A mapping: for each subset J of that size, the seen conjunctions' levels (M, order) and their contributions,
-            (M,) or (M, outputs). ``.table(names)`` lists them, the largest first.
+        the intercept plus the sum of its conjunctions' contributions over all orders from 0 (the constant) to C (whole
+        cells); unseen ones give nothing. For each subset J of ``order`` factors the result holds the seen conjunctions'
+        levels (M, order) and contributions, (M,) or (M, outputs); ``.table(names)`` lists them, the largest first.
         """
         check_is_fitted(self)
         if not 0 <= order <= self.kernel_.factors:

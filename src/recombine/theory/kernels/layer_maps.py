@@ -17,16 +17,7 @@ def dual_of(activation: LayerMap, gain: float = 1.0, nodes: int = 120) -> LayerM
 
     The map sends a cosine x to E[f(u) f(v)]: u and v are normal with standard deviation ``gain`` and correlation x.
     Smooth activations (tanh, GELU, erf) are exact to rounding with a hundred nodes; one with a kink, like ReLU, to
-    about 1e-4, so that `OverlapKernel.relu` is better for it.
-
-    Parameters
-    ----------
-    activation : callable
-        Array to array, elementwise.
-    gain : float
-        Standard deviation of what enters a unit, on every layer.
-    nodes : int
-        Per dimension.
+    about 1e-4, so that `OverlapKernel.relu` is better for it. ``activation`` is elementwise, array to array.
 
     Examples
     --------
@@ -75,14 +66,7 @@ def tangent(cosines: FloatArray, depth: int, bias: float = 0.0) -> FloatArray:
 
     Inputs have length 1, weights the variance that keeps it (2 / units after the first layer), and biases the variance
     ``bias`` in every layer, the readout too: with Q the kernel of a layer, Q' = 2 E[relu relu] + bias and
-    T' = 2 E[step step] T + Q'.
-
-    Parameters
-    ----------
-    cosines : float array
-        Of inputs; the last one is that of an input with itself.
-    bias : float
-        Zero for a network without biases.
+    T' = 2 E[step step] T + Q'. The last of the ``cosines`` of inputs is that of an input with itself.
 
     Examples
     --------

@@ -21,19 +21,8 @@ def slope(salience: npt.ArrayLike, anchors: npt.ArrayLike) -> FloatArray:
     """Return the slope of unseen predictions in addition with anchors: p S / (1 + (p - 2) S).
 
     Eq. 3 of Lippl & Stachenfeld 2025. It does not depend on the items' values, their number, or whether unseen sums lie
-    inside or outside the seen range; 1 only when S = 1/2 (nothing is memorized) or p grows without bound.
-
-    Parameters
-    ----------
-    salience : array of float
-        S(1;2), the normalised weight of single items, from 0 to 1/2.
-    anchors : array of int
-        p, the number of anchor items; broadcast against ``salience``.
-
-    Returns
-    -------
-    array of float
-        Of the broadcast shape.
+    inside or outside the seen range; 1 only when S = 1/2 (nothing is memorized) or p grows without bound. ``salience``
+    is S(1;2), the normalised weight of single items, from 0 to 1/2; p is the number of anchor items.
 
     Examples
     --------
@@ -207,12 +196,9 @@ def _items(slot: _Slot, partner: _Slot, gain: FloatArray, partner_dual: FloatArr
 
 def _weights(salience: float | Sequence[float]) -> tuple[float, float, float]:
     """Return (s1, s2, s12)."""
-    salience_values = np.asarray(salience, dtype=np.float64).reshape(-1)
-    weights = (
-        np.array([salience_values[0], salience_values[0], 1 - 2 * salience_values[0]])
-        if salience_values.size == 1
-        else salience_values
-    )
+    weights = np.asarray(salience, dtype=np.float64).reshape(-1)
+    if weights.size == 1:
+        weights = np.array([weights[0], weights[0], 1 - 2 * weights[0]])
     if weights.size != 3 or not np.all(np.isfinite(weights)) or weights.min() < 0:
         raise InputError(f"salience is {salience!r}; give S(1;2) between 0 and 1/2, or three weights s1, s2, s12 >= 0")
     return float(weights[0]), float(weights[1]), float(weights[2])

@@ -23,16 +23,8 @@ def predict_left_out(
     """Return, for each cell, what the interpolant of all other cells predicts there, shape (N,).
 
     The model has a free intercept. With the Gram matrix bordered by ones, M = [[K, 1], [1', 0]], the error at a cell
-    left out is its dual weight over the diagonal of the inverse of M, so nothing is fitted N times.
-
-    Parameters
-    ----------
-    cells : array-like of int (N, C)
-        Distinct seen cells, at most 2,000 of them.
-    y : array-like (N,)
-        Their outcomes.
-    symmetric : sequence of tuples of int
-        Groups of interchangeable factors: a cell is left out in every order of their levels.
+    left out is its dual weight over the diagonal of the inverse of M, so nothing is fitted N times. ``cells`` (N, C)
+    are distinct, at most 2,000 of them; with ``symmetric`` factors, a cell is left out in every order of their levels.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.arrays import FloatArray, as_cells
 from recombine.cells.conjunctions import Subset, subsets
 from recombine.errors import InputError
 from recombine.theory.kernels.layer_maps import (
@@ -26,7 +26,6 @@ from recombine.theory.kernels.layer_maps import (
     arc_cosine_0,
     arc_cosine_1,
     arc_cosine_2,
-    dual_of,
     input_cosines,
     tangent,
 )
@@ -69,11 +68,6 @@ class OverlapKernel:
     def __repr__(self) -> str:
         return f"OverlapKernel{self._origin or f'(factors={self.factors}, table=({listing(self.table)}))'}"
 
-    def _made_by(self, name: str, depth: int, **options: float) -> OverlapKernel:
-        """Remember how a network's kernel was made, with the options that were not left out."""
-        more = "".join(f", {key}={value}" for key, value in options.items() if value)
-        return replace(self, _origin=f".{name}(depth={depth}, factors={self.factors}{more})")
-
     def __post_init__(self) -> None:
         if self.factors < 1:
             raise InputError(f"a kernel needs at least one factor, not {self.factors}")
@@ -85,8 +79,6 @@ class OverlapKernel:
             )
         if not all(math.isfinite(value) for value in self.table):
             raise InputError(f"kernel values must be finite numbers; got {listing(self.table)}")
-
-    # ------------------------------------------------------------------ constructors
 
     @classmethod
     def from_values(cls, kappa: npt.ArrayLike) -> OverlapKernel:
@@ -104,15 +96,8 @@ class OverlapKernel:
     def from_salience(cls, salience: npt.ArrayLike, constant: float = 0.0, factors: int | None = None) -> OverlapKernel:
         """Return the kernel with salience S(1..C) and weight ``constant`` (S0) on the constant conjunction.
 
-        Parameters
-        ----------
-        salience : array-like (C,) or (C-1,)
-            One number per order; with ``factors`` one larger than its length, S(C;C) is what is missing to the sum
-            rule sum_k binom(C,k) S(k;C) = 1. Any scale is accepted; `salience` reports the normalised one.
-        constant : float
-            Weight of the order-0 conjunction, on the same scale.
-        factors : int, optional
-            Number of factors C; the length of ``salience`` by default.
+        With ``factors`` one larger than the length of ``salience``, S(C;C) is what is missing to the sum rule
+        sum_k binom(C,k) S(k;C) = 1. Any scale is accepted; `salience` reports the normalised one.
 
         Examples
         --------
@@ -165,6 +150,7 @@ class OverlapKernel:
     ) -> OverlapKernel:
         """Return the kernel of a wide random network whose layer sends a cosine to the inner product ``layer(cosine)``.
 
+        `recombine.theory.kernels.dual_of` gives the ``layer`` of any activation.
         Unless ``inputs`` says otherwise, the input is one-hot per factor, so cells that share o of C factors start at
         cosine (o + r) / (C + r), with r the bias variance of the first layer relative to one active input (``bias``).
         Each layer's kernel is divided by its value on identical cells before the next one, and at the end.
@@ -178,6 +164,9 @@ class OverlapKernel:
         >>> uneven = OverlapKernel.from_sets({(): 0.0, (0,): 0.5, (1,): 0.25, (0, 1): 1.0})
         >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, inputs=uneven).table
         (0.0, 0.0625, 0.25, 1.0)
+        >>> from recombine.theory.kernels import dual_of
+        >>> OverlapKernel.depth_map(dual_of(np.tanh), depth=1, factors=2).salience.round(4).tolist()
+        [0.4726, 0.0549]
         """
         custom = None if inputs is None else (inputs.factors, inputs.table)
         values = input_cosines(depth, factors, bias, custom)
@@ -185,25 +174,6 @@ class OverlapKernel:
             values = layer(np.clip(values, -1.0, 1.0))
             values = values / values[-1]
         return cls(inputs.factors if inputs else len(values) - 1, tuple(values.tolist()))
-
-    @classmethod
-    def of_activation(
-        cls,
-        activation: LayerMap,
-        depth: int,
-        factors: int | None = None,
-        gain: float = 1.0,
-        *,
-        inputs: OverlapKernel | None = None,
-    ) -> OverlapKernel:
-        """Return the kernel of ``depth`` random layers of any activation: `layer_maps.dual_of` at each of them.
-
-        Examples
-        --------
-        >>> OverlapKernel.of_activation(np.tanh, depth=1, factors=2).salience.round(4).tolist()
-        [0.4726, 0.0549]
-        """
-        return cls.depth_map(dual_of(activation, gain), depth, factors, inputs=inputs)
 
     @classmethod
     def relu(
@@ -227,7 +197,7 @@ class OverlapKernel:
             return (1 - leak) ** 2 * arc_cosine_1(x) / 2 + leak * x
 
         kernel = cls.depth_map(layer, depth, factors, bias, inputs=inputs)
-        return kernel if inputs else kernel._made_by("relu", depth, leak=leak, bias=bias)
+        return kernel if inputs else _made_by(kernel, "relu", depth, leak=leak, bias=bias)
 
     @classmethod
     def step(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
@@ -238,7 +208,7 @@ class OverlapKernel:
         >>> OverlapKernel.step(depth=1, factors=2).salience.round(6).tolist()
         [0.333333, 0.333333]
         """
-        return cls.depth_map(arc_cosine_0, depth, factors, bias)._made_by("step", depth, bias=bias)
+        return _made_by(cls.depth_map(arc_cosine_0, depth, factors, bias), "step", depth, bias=bias)
 
     @classmethod
     def quadratic(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
@@ -249,7 +219,7 @@ class OverlapKernel:
         >>> OverlapKernel.quadratic(depth=2, factors=3).salience.round(6).tolist()
         [0.146891, 0.141077, 0.136094]
         """
-        return cls.depth_map(arc_cosine_2, depth, factors, bias)._made_by("quadratic", depth, bias=bias)
+        return _made_by(cls.depth_map(arc_cosine_2, depth, factors, bias), "quadratic", depth, bias=bias)
 
     @classmethod
     def gaussian(cls, depth: int, factors: int, bias: float = 0.0, sharpness: float = 1.0) -> OverlapKernel:
@@ -262,7 +232,7 @@ class OverlapKernel:
         """
         width = (2 * sharpness + 1) ** 2
         kernel = cls.depth_map(lambda x: 1 / np.sqrt(width - (2 * sharpness * x) ** 2), depth, factors, bias)
-        return kernel._made_by("gaussian", depth, bias=bias, sharpness=sharpness)
+        return _made_by(kernel, "gaussian", depth, bias=bias, sharpness=sharpness)
 
     @classmethod
     def ntk(
@@ -278,19 +248,12 @@ class OverlapKernel:
         custom = None if inputs is None else (inputs.factors, inputs.table)
         values = tangent(input_cosines(depth, factors, 0.0, custom), depth, bias)
         kernel = cls(inputs.factors if inputs else len(values) - 1, tuple(values.tolist()))
-        return kernel if inputs else kernel._made_by("ntk", depth, bias=bias)
-
-    # ------------------------------------------------------------------ what it weighs
-
-    @property
-    def counts_only(self) -> bool:
-        """Whether the kernel depends only on how many factors agree, not on which."""
-        return len(self.table) == self.factors + 1
+        return kernel if inputs else _made_by(kernel, "ntk", depth, bias=bias)
 
     @property
     def values(self) -> FloatArray:
         """kappa_0..kappa_C by overlap count, shape (C+1,)."""
-        self._need_counts("values", "weights")
+        _need_counts(self, "values", "weights")
         return np.array(self.table)
 
     @cached_property
@@ -314,7 +277,7 @@ class OverlapKernel:
     @property
     def salience(self) -> FloatArray:
         """Normalised salience S(1..C;C), shape (C,); sum_k binom(C,k) S(k;C) = 1."""
-        self._need_counts("salience", "salience_by_set")
+        _need_counts(self, "salience", "salience_by_set")
         return self._by_order[1:] / self.spread
 
     @property
@@ -329,7 +292,7 @@ class OverlapKernel:
             raise InputError(
                 f"{self.factors} factors have too many subsets to weigh; use at most {MAX_FACTORS_OF_SUBSETS}"
             )
-        if self.counts_only:
+        if _counts_only(self):
             orders = np.zeros((2,) * self.factors, dtype=np.int64)
             for bits in np.ix_(*[np.arange(2)] * self.factors):
                 orders += bits
@@ -347,7 +310,7 @@ class OverlapKernel:
     @property
     def whole(self) -> float:
         """Weight of whole cells, the conjunctions of all factors: what the kernel can memorise with."""
-        return float(self._by_order[-1] if self.counts_only else self.cube.flat[-1])
+        return float(self._by_order[-1] if _counts_only(self) else self.cube.flat[-1])
 
     @property
     def weights(self) -> dict[Subset, float]:
@@ -359,25 +322,32 @@ class OverlapKernel:
         """Normalised salience w_T / (kappa_C - kappa_0) of every non-empty subset T."""
         return {subset: weight / self.spread for subset, weight in self.weights.items() if subset}
 
-    # ------------------------------------------------------------------ the Gram block
-
     def __call__(self, cells_a: npt.ArrayLike, cells_b: npt.ArrayLike) -> FloatArray:
         """Return the dense Gram block of ``cells_a`` (N, C) and ``cells_b`` (M, C), shape (N, M)."""
         rows = as_cells(cells_a, "cells_a", self.factors)
         columns = as_cells(cells_b, "cells_b", self.factors)
-        return np.array(self.table)[self._agreement(rows, columns)]
-
-    def _agreement(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Index into ``table`` for each pair: a count of agreeing factors, or their bits."""
+        # The place in the table of each pair: a count of agreeing factors, or their bits.
         index = np.zeros((len(rows), len(columns)), dtype=np.int64)
         for factor in range(self.factors):
-            step = 1 if self.counts_only else 2 ** (self.factors - 1 - factor)
+            step = 1 if _counts_only(self) else 2 ** (self.factors - 1 - factor)
             index += step * (rows[:, factor, None] == columns[None, :, factor])
-        return index
+        return np.array(self.table)[index]
 
-    def _need_counts(self, name: str, instead: str) -> None:
-        if not self.counts_only:
-            raise InputError(f"this kernel depends on which factors agree, so it has no .{name}; use .{instead}")
+
+def _counts_only(kernel: OverlapKernel) -> bool:
+    """Say whether a kernel depends only on how many factors agree, not on which."""
+    return len(kernel.table) == kernel.factors + 1
+
+
+def _need_counts(kernel: OverlapKernel, name: str, instead: str) -> None:
+    if not _counts_only(kernel):
+        raise InputError(f"this kernel depends on which factors agree, so it has no .{name}; use .{instead}")
+
+
+def _made_by(kernel: OverlapKernel, name: str, depth: int, **options: float) -> OverlapKernel:
+    """Remember how a network's kernel was made, with the options that were not left out."""
+    more = "".join(f", {key}={value}" for key, value in options.items() if value)
+    return replace(kernel, _origin=f".{name}(depth={depth}, factors={kernel.factors}{more})")
 
 
 def _vector(values: npt.ArrayLike, name: str) -> FloatArray:

@@ -80,12 +80,8 @@ def representability(
 
     Parameters
     ----------
-    cells : array of int, shape (N, C)
-        Seen and unseen cells.
-    seen : array of bool, shape (N,)
-        Which cells are seen.
-    target : array of float, shape (N,)
-        The truth on all of them.
+    cells, seen, target : arrays of shapes (N, C), (N,) and (N,)
+        Seen and unseen cells, which are seen, and the truth on all of them.
     family : iterable of subsets, optional
         Left out: every conjunction of every order that occurs in a seen cell may be used, and only unseen cells are
         judged, because whole-cell conjunctions fit anything that is seen. Given, say ``[(0, 1), (0, 2)]``: only these
@@ -108,10 +104,10 @@ def representability(
     >>> representability(pairs, (pairs % 2 == 0).any(axis=1), alike).kind
     'neither'
     """
-    codes, known, truth = _checked(cells, seen, target)
+    codes, mask, truth = _checked(cells, seen, target)
     chosen = None if family is None else _family(family, codes.shape[1])
-    judged = np.flatnonzero(~known) if chosen is None else np.arange(len(codes))
-    features = seen_incidence(codes, known, chosen)[judged]
+    judged = np.flatnonzero(~mask) if chosen is None else np.arange(len(codes))
+    features = seen_incidence(codes, mask, chosen)[judged]
     misses = np.abs(truth[judged] - features @ _least_squares(features, truth[judged]))
     margin = _best_margin(features, np.sign(truth[judged]))
     residual = float(misses.max(initial=0.0))
@@ -127,14 +123,9 @@ def representability(
 
 
 def seen_incidence(cells: IntArray, seen: BoolArray, family: Iterable[Subset] | None = None) -> csr_array:
-    """Return the 0/1 matrix of a constant and every conjunction that some seen cell has, shape (N, F).
+    """Return the 0/1 matrix (N, F) of a constant and every conjunction that some seen one of ``cells`` (N, C) has.
 
-    Parameters
-    ----------
-    cells : array of int, shape (N, C)
-    seen : array of bool, shape (N,)
-    family : iterable of subsets, optional
-        Subsets of the factors to use; all non-empty ones by default.
+    ``family`` are the subsets of factors to use, all non-empty ones by default.
     """
     from scipy.sparse import csr_array, hstack
 

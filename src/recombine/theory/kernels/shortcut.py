@@ -102,18 +102,8 @@ def crossed_out(salience: npt.ArrayLike, levels: int) -> FloatArray:
     """Return the weights that are left when the last factor is met at all its levels with every cell and never matters.
 
     A model then treats its levels alike, and its kernel on the other factors is the mean over them: a conjunction of
-    them gains a share 1 / levels of that conjunction joined with the last factor.
-
-    Parameters
-    ----------
-    salience : array of float, shape (..., C)
-        Weights of conjunctions of order 1 to C.
-    levels : int
-        Of the last factor.
-
-    Returns
-    -------
-    array of float, shape (..., C - 1)
+    them gains a share 1 / levels of that conjunction joined with the last factor. Weights are those of conjunctions of
+    order 1 to C, (..., C) -> (..., C - 1).
 
     Examples
     --------

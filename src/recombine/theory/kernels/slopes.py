@@ -54,16 +54,8 @@ def expected_slopes(
 ) -> FloatArray:
     """Return the expected slope of each factor, shape (C,); NaN where the unseen cells do not vary that factor.
 
-    Parameters
-    ----------
-    seen : int array of shape (N, C)
-    unseen : int array of shape (T, C)
-    symmetric : sequence of tuples of int
-        Groups of interchangeable factors: their cells are shown in every order and their effects are one.
-    probes : int
-        Random draws of the effects when there are too many seen cells for the exact expectation.
-    seed : int
-        Fixes the draws.
+    Cells of ``symmetric``, interchangeable factors are shown in every order and their effects are one. Where there are
+    too many ``seen`` cells (N, C) for the exact expectation, effects are drawn ``probes`` times.
 
     Examples
     --------

@@ -59,7 +59,9 @@ class TestFullGrid:
     def test_solve_and_fit(self, ridge):
         dual = np.linalg.solve(self.gram + ridge * np.eye(24), self.outcome)
         assert_allclose(self.grid.solve(self.outcome, ridge).reshape(-1), dual, atol=1e-10)
-        assert_allclose(self.grid.fitted(self.outcome, ridge).reshape(-1), self.gram @ dual, atol=1e-10)
+        assert_allclose(
+            self.grid.multiply(self.grid.solve(self.outcome, ridge)).reshape(-1), self.gram @ dual, atol=1e-10
+        )
 
     @pytest.mark.parametrize("ridge", [0.0, 1e-3, 0.7])
     def test_leave_one_out_is_leaving_one_out(self, ridge):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.solvers.gram import GridGram as GridGram
     from recombine.theory.kernels.solvers.gram import GroupGram as GroupGram
     from recombine.theory.kernels.solvers.gram import MaskedGram as MaskedGram
-    from recombine.theory.kernels.solvers.logistic import logistic_dual as logistic_dual
+    from recombine.theory.kernels.solvers.margin import logistic_dual as logistic_dual
     from recombine.theory.kernels.solvers.margin import margin_dual as margin_dual
     from recombine.theory.kernels.solvers.orbits import Quotient as Quotient
     from recombine.theory.kernels.solvers.orbits import Solutions as Solutions

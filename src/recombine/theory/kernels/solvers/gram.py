@@ -21,7 +21,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 #: Entries of a Gram block that is formed at once.
 MAX_GRAM_BLOCK_ENTRIES = 2**20
 #: A conjunction's ids stay a plain mixed-radix number while the product is at most this many times the cells.
-MAX_PRODUCT_PER_CELL = 8
+MAX_IDS_PER_CELL = 8
 #: Reflections of consecutive factors are merged up to this size (measured: best of 8 to 100).
 MAX_REFLECTION_SIZE = 16
 
@@ -40,14 +40,9 @@ def eigenvalues_from_weights(weights: FloatArray, sizes: Sequence[int]) -> Float
 
 @dataclass(frozen=True, eq=False)
 class GridGram:
-    """Gram operator on a full product.
+    """Gram operator on the full product of ``sizes``.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (2,)*C
-        w_T, index 1 along axis c where c is in T (`OverlapKernel.cube`).
-    sizes : tuple of int
-        Levels of each factor.
+    ``weights`` are w_T, (2,)*C, index 1 along axis c where c is in T (`OverlapKernel.cube`).
 
     Examples
     --------
@@ -152,10 +147,7 @@ def _reflect(array: FloatArray) -> None:
 class MaskedGram:
     """Gram operator on some cells of a product, through the product: scatter, multiply, gather.
 
-    Parameters
-    ----------
-    places : ndarray (M,)
-        Position of each cell in the flattened product, increasing.
+    ``places`` (M,) are the increasing positions of the cells in the flattened product.
     """
 
     grid: GridGram
@@ -175,16 +167,9 @@ class MaskedGram:
 
 @dataclass(frozen=True, eq=False)
 class GroupGram:
-    """Gram operator on any set of distinct cells, by group ids; nothing of the size of the product is allocated.
+    """Gram operator on distinct ``cells`` (M, C), by group ids; nothing of the size of the product is allocated.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (2,)*C
-        w_T (`OverlapKernel.cube`).
-    cells : ndarray (M, C)
-        Distinct cells.
-    sizes : tuple of int
-        Levels of each factor.
+    ``weights`` are w_T, (2,)*C (`OverlapKernel.cube`).
 
     Examples
     --------
@@ -219,12 +204,7 @@ class GroupGram:
 
 @dataclass(frozen=True, eq=False)
 class BlockGram:
-    """Gram operator block of rows by block of rows, for more factors than subsets can be summed over.
-
-    Parameters
-    ----------
-    cells : ndarray (M, C)
-    """
+    """Gram operator of ``cells`` (M, C) block by block of rows, for more factors than subsets can be summed over."""
 
     kernel: OverlapKernel
     cells: IntArray
@@ -244,6 +224,6 @@ def group_ids(cells: IntArray, subset: Subset, sizes: Sequence[int]) -> IntArray
     """Number the conjunctions of ``cells`` (M, C) on one subset of factors, shape (M,), with few numbers unused."""
     levels = cells[:, list(subset)]
     radix = [sizes[factor] for factor in subset]
-    if product_size(radix) <= max(MAX_PRODUCT_PER_CELL * len(cells), 1000):
+    if product_size(radix) <= max(MAX_IDS_PER_CELL * len(cells), 1000):
         return mixed_radix(levels, radix)
     return distinct(levels)[1]

@@ -20,8 +20,6 @@ class MergedCells:
 
     Attributes
     ----------
-    sizes : tuple of int
-        Levels of each factor that occur.
     where : ndarray (N,)
         Distinct cell of each row.
     counts : ndarray (M,)

@@ -19,7 +19,7 @@ from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 
 #: Seen cells that miss their margin by more than this were not separable.
-MAX_ORBIT_BREACH = 1e-3
+MAX_MARGIN_SHORTFALL = 1e-3
 #: Added to the diagonal of singular systems, relative to the kernel's value on identical cells.
 ORBIT_JITTER = 1e-9
 _MAX_PIVOT_ROUNDS = 60
@@ -63,11 +63,11 @@ class Quotient:
     @classmethod
     def of(cls, cells: npt.ArrayLike, target: npt.ArrayLike, train: npt.ArrayLike) -> Quotient:
         """Merge ``cells`` (N, C) with answers ``target`` (N,), each -1 or +1, of which ``train`` (N,) were seen."""
-        codes, answers, known = as_cells(cells), np.asarray(target, dtype=np.float64), np.asarray(train, dtype=bool)
+        codes, answers, mask = as_cells(cells), np.asarray(target, dtype=np.float64), np.asarray(train, dtype=bool)
         if not np.all(np.abs(answers) == 1):
             raise InputError("target has values other than -1 and +1; merge cells of two-class tasks only")
-        order = np.argsort(~known, kind="stable")
-        codes, answers, seen = codes[order], answers[order], int(known.sum())
+        order = np.argsort(~mask, kind="stable")
+        codes, answers, seen = codes[order], answers[order], int(mask.sum())
         overlap = (codes[:, None, :] == codes[None, :seen, :]).sum(axis=2)
         signed = answers[:, None] * answers[None, :seen]
         levels = np.stack([np.where(overlap == o, signed, 0.0) for o in range(codes.shape[1] + 1)])
@@ -133,12 +133,10 @@ class Solutions:
 
 
 def solve_kernels(quotient: Quotient, kappa: npt.ArrayLike, loss: Literal["hinge", "squared"] = "hinge") -> Solutions:
-    """Fit every kernel of a batch to a two-class task.
+    """Fit every kernel of a batch to a two-class task with its cells merged.
 
     Parameters
     ----------
-    quotient : Quotient
-        The task with its cells merged.
     kappa : array, shape (B, C+1)
         Kernel values by the number of agreeing factors, positive definite on the task's cells or singular.
     loss : {"hinge", "squared"}
@@ -173,9 +171,7 @@ def solve_kernels(quotient: Quotient, kappa: npt.ArrayLike, loss: Literal["hinge
     solver = _hard_margin if loss == "hinge" else _least_norm
     dual = solver(system, root, values[:, -1]) / root
     margins = np.einsum("bhg,bg->bh", blocks, dual)
-    short = (
-        margins[:, :count].min(axis=1) < 1 - MAX_ORBIT_BREACH if loss == "hinge" else np.zeros(len(values), dtype=bool)
-    )
+    short = (margins[:, :count].min(axis=1) < 1 - MAX_MARGIN_SHORTFALL) & (loss == "hinge")
     unseen = np.where(short[:, None], np.nan, margins[:, count:])
     largest = np.abs(dual).max(axis=1, keepdims=True)
     shares = quotient.counts[count:] / max(int(quotient.counts[count:].sum()), 1)
@@ -208,8 +204,8 @@ def _hard_margin(system: FloatArray, target: FloatArray, scale: FloatArray) -> F
         open_ = open_[changed]
         if not len(open_):
             return dual
-    for place in open_:
-        dual[place] = _one_by_one(lifted[place], target)
+    for kernel in open_:
+        dual[kernel] = _one_by_one(lifted[kernel], target)
     return dual
 
 

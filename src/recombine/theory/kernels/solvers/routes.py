@@ -49,12 +49,8 @@ Multiply = Callable[[FloatArray], FloatArray]
 class System:
     """The linear system of one kernel on one set of seen cells.
 
-    Parameters
-    ----------
-    centred : bool
-        Project the constant out on both sides (a free intercept where M is singular).
-    most_steps : int
-        Steps that conjugate gradients may take.
+    ``centred`` projects the constant out on both sides (a free intercept where M is singular); ``most_steps`` are those
+    that conjugate gradients may take.
     """
 
     kernel: OverlapKernel

@@ -94,27 +94,17 @@ def solve(
 
     Parameters
     ----------
-    kernel : OverlapKernel
-        Kernel on C factors.
-    cells : array-like of int (N, C)
-        Seen cells.
-    y : array-like (N,) or (N, outputs)
-        Outcomes.
-    ridge : float
-        Added to the diagonal.
+    cells, y : array-like of int (N, C), array-like (N,) or (N, outputs)
+        Seen cells and their outcomes.
     tolerance : float
-        Largest relative residual accepted of the iterative route; the direct ones go down to rounding.
+        Largest relative residual accepted of the iterative route, which else raises `SolverError`; the direct ones go
+        down to rounding.
     route : {"closed", "dense", "primal", "iterative"}, optional
         Force one way; by default the cheapest that fits.
     intercept : bool
         Solve (K + ridge) a + b = y with sum a = 0 instead: a free intercept b, which the norm does not see.
     most_steps : int
         Steps that conjugate gradients may take: a budget that is the same on every machine.
-
-    Raises
-    ------
-    SolverError
-        When an iterative residual stays above ``tolerance``; the text says what to change.
 
     Examples
     --------
@@ -180,7 +170,13 @@ def _solved(system: System, outcome: FloatArray, tolerance: float, route: str | 
         exact = name != "iterative" and system.backward_error(columns, answer) <= DIRECT_BACKWARD_ERROR
         if residual <= tolerance or exact:
             return Solution(_per_row(system, outcome, columns, answer), residual, name, steps)
-    raise SolverError(_advice(system, names[-1], residual, steps, tolerance))
+    scale = abs(system.kernel.table[-1])
+    raise SolverError(
+        f"the '{name}' solve of {len(seen)} cells stopped at relative residual {residual:.1e} after {steps} steps, "
+        f"above the tolerance {tolerance:.1e}; whole cells hold {system.memorising.min() / scale:.1e} of the kernel. "
+        f"Add a ridge (say {1e-6 * scale:.1e}), loosen the tolerance, or use a kernel with larger S(C;C) and no "
+        "negative eigenvalue (theory.kernels.is_positive)"
+    )
 
 
 def _routes(system: System) -> list[str]:
@@ -205,30 +201,11 @@ def _per_row(system: System, outcome: FloatArray, columns: FloatArray, answer: F
     return dual
 
 
-def _advice(system: System, route: str, residual: float, steps: int, tolerance: float) -> str:
-    share = float(system.memorising.min()) / abs(system.kernel.table[-1])
-    return (
-        f"the '{route}' solve of {len(system.seen)} cells stopped at relative residual {residual:.1e} after {steps} "
-        f"steps, above the tolerance {tolerance:.1e}; whole cells hold {share:.1e} of the kernel. "
-        f"Add a ridge (say {1e-6 * abs(system.kernel.table[-1]):.1e}), loosen the tolerance, or use a kernel with "
-        "larger S(C;C) and no negative eigenvalue (theory.kernels.is_positive)"
-    )
-
-
 def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike) -> FloatArray:
-    """Return f(z) = sum_i dual_i K(z, z_i) at each of ``cells``, without a large Gram block.
+    """Return f(z) = sum_i dual_i K(z, z_i) at ``cells`` (P, C), shape (P,) or (P, outputs), without a large Gram block.
 
-    Parameters
-    ----------
-    seen : array-like of int (N, C)
-        The cells z_i.
-    dual : ndarray (N,) or (N, outputs)
-    cells : array-like of int (P, C)
-        Where to predict; levels that no seen cell has match nothing.
-
-    Returns
-    -------
-    ndarray (P,) or (P, outputs)
+    ``seen`` (N, C) are the cells z_i, with weights ``dual`` (N,) or (N, outputs); levels that no seen cell has match
+    nothing.
 
     Examples
     --------
@@ -236,13 +213,12 @@ def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArra
     >>> kernel_expansion(kernel, [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
     [2.0, 1.0]
     """
-    trained = as_cells(seen, "seen", kernel.factors)
-    asked_cells = as_cells(cells, "cells", kernel.factors)
+    trained, targets = as_cells(seen, "seen", kernel.factors), as_cells(cells, "cells", kernel.factors)
     weights = np.asarray(dual, dtype=float)
-    if len(trained) * len(asked_cells) > MAX_GRAM_BLOCK_ENTRIES and kernel.factors <= MAX_FACTORS_BY_SUBSETS:
-        columns = _by_conjunctions(kernel, trained, weights.reshape(len(trained), -1), asked_cells)
-        return columns.reshape(len(asked_cells), *weights.shape[1:])
-    return BlockGram(kernel, trained).multiply(weights, at=asked_cells)
+    if len(trained) * len(targets) > MAX_GRAM_BLOCK_ENTRIES and kernel.factors <= MAX_FACTORS_BY_SUBSETS:
+        columns = _by_conjunctions(kernel, trained, weights.reshape(len(trained), -1), targets)
+        return columns.reshape(len(targets), *weights.shape[1:])
+    return BlockGram(kernel, trained).multiply(weights, at=targets)
 
 
 def _by_conjunctions(kernel: OverlapKernel, seen: IntArray, dual: FloatArray, cells: IntArray) -> FloatArray:

@@ -25,12 +25,10 @@ from recombine.theory.kernels.solvers.gram import GridGram, eigenvalues_from_wei
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues of an overlap kernel on a full product.
+    """Eigenvalues of an overlap kernel on the full product of ``sizes``, n_c levels of each factor.
 
     Parameters
     ----------
-    sizes : tuple of int
-        Number of levels n_c of each factor.
     eigenvalues : ndarray of shape (2,)*C
         lambda_T = sum over U containing T of w_U times the product of n_c outside U; index 1 along axis c where c is
         in T.
@@ -103,14 +101,8 @@ def is_positive(kernel: OverlapKernel, sizes: Sequence[int]) -> bool:
 class FullGrid:
     """Kernel regression on a full product, where everything is known in closed form.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Levels of each factor; outcomes are arrays of this shape, last factor fastest.
-
-    Notes
-    -----
-    A solve costs about as much as adding the marginals of the grid back together: hundredths of a second for 1e6 cells.
+    Outcomes are arrays of shape ``sizes``, last factor fastest. A solve costs about as much as adding the marginals of
+    the grid back together: hundredths of a second for 1e6 cells.
 
     Examples
     --------
@@ -141,10 +133,6 @@ class FullGrid:
     def solve(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
         """Return the dual weights (K + ridge)^-1 y, or the pseudo-inverse's, shape ``sizes``."""
         return self._filter(self._inverse(ridge), self._shaped(y))
-
-    def fitted(self, y: npt.ArrayLike, ridge: float) -> FloatArray:
-        """Return the ridge prediction K (K + ridge)^-1 y on the product, shape ``sizes``."""
-        return self._filter(self.spectrum.eigenvalues * self._inverse(ridge), self._shaped(y))
 
     def leave_one_out(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
         """Return each cell's outcome minus its prediction from all the others, shape ``sizes``.
