@@ -97,7 +97,7 @@ def score(frame: Any, labels: list[str], value: str, outcome: str, kind: str, dr
         audit = rc.audit(design)
         told = audit.decided.identification.verdicts_of(design.held_out) == Verdict.DETERMINED
         cells, truth = design.held_out[told], design.outcome[~design.train][told]
-        found.curve += ((design.bounded(audit.values.fit.predict(cells)) - truth) ** 2).tolist()
+        found.curve += ((design.outcome_column.bounded(audit.values.fit.predict(cells)) - truth) ** 2).tolist()
         found.mean += ((design.outcome[design.train].mean() - truth) ** 2).tolist()
         found.nearest += ((audit.values.fit.predict(_moved(design, cells)) - truth) ** 2).tolist()
         if audit.values.ranges is not None and not audit.values.ranges.obstacle and len(cells):

@@ -36,7 +36,7 @@ ASKED = ("add", "auto", "link")
 def every_table(mavenn: Path | None) -> Iterator[tuple[str, pd.DataFrame, np.ndarray]]:
     """Yield each table's name, its distinct cells as columns of texts, and their mean outcomes."""
     for name, design in tables([]):
-        yield name, pd.DataFrame(design.decode(design.cells)), np.asarray(design.outcome)
+        yield name, pd.DataFrame(design.space.decode(design.cells)), np.asarray(design.outcome)
     if mavenn:
         data = pd.read_csv(mavenn / "mpsa_data.csv.gz", comment="#")
         letters = np.array([list(word) for word in data["x"]])

@@ -111,7 +111,7 @@ def load(package: str, name: str) -> Any:
 
 
 def inferred(design: Design) -> set[str]:
-    return {f"{item.child}/{item.parent}" for item in design.nesting}
+    return {f"{item.child}/{item.parent}" for item in design.space.nesting}
 
 
 def real_tables(draws: int) -> None:
@@ -158,7 +158,7 @@ def tally(design: Design) -> Counter[str]:
 
     pairs = list(itertools.permutations(range(len(design.sizes)), 2))
     accidents = sum(follows(design.cells, *pair) for pair in pairs)
-    return Counter({"draws": 1, "pairs": len(pairs), "accidents": accidents, "false": len(design.nesting)})
+    return Counter({"draws": 1, "pairs": len(pairs), "accidents": accidents, "false": len(design.space.nesting)})
 
 
 def made_up(draws: int) -> None:

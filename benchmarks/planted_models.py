@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.design import Design
+from recombine.design import Design, Observed
 from recombine.jobs.audit.forecast import level_values
 from recombine.theory.identification import identify
 from recombine.theory.identification.additive_fit import fit_additive
@@ -95,11 +95,11 @@ class World:
         weights, asked = self.design.precision[self.design.train], all_cells()[self.unseen]
         first = fit_additive(self.design.features(1), self.design.seen, outcome, weights)
         fit = fit_additive(self.design.features(order), self.design.seen, outcome, weights)
-        seen = Design(
-            self.design.factors, self.design.seen, np.ones(len(outcome), bool), weights.astype(int), weights, outcome
-        )
+        everywhere = np.ones(len(outcome), bool)
+        observed = Observed(self.design.seen, everywhere, weights.astype(int), weights, outcome)
+        seen = Design(self.design.space, observed)
         mean, effects, marginals = level_values(seen, first, asked)
-        whole = self.design.bounded(fit.predict(asked))
+        whole = self.design.outcome_column.bounded(fit.predict(asked))
         return Told(mean, effects, marginals - effects, whole, outcome - first.fitted)
 
     def at_held_out(self, predicted: Floats) -> Floats:
@@ -224,7 +224,7 @@ def planted_amounts(world: World, parts: Parts) -> dict[str, float]:
     error = told.whole + sum(parts.values()) - truth
     centred = {name: part - part.mean() for name, part in parts.items()}
     amounts = {name: float(np.mean(part * error)) for name, part in centred.items()}
-    adding = world.design.bounded(told.mean + told.effects.sum(axis=1))
+    adding = world.design.outcome_column.bounded(told.mean + told.effects.sum(axis=1))
     return amounts | {
         "offset": float(sum(part.mean() for part in parts.values()) * error.mean()),
         "structure": float(np.mean((world.noiseless.whole - truth) * error)),

@@ -43,7 +43,7 @@ def judged(frame: pd.DataFrame, factors: list[str], train: np.ndarray, test: np.
     part[train], part[test] = "train", "test"
     rows = frame[part != ""].assign(part=part[part != ""])
     design = rc.Design.from_frame(rows, factors=factors, split="part=train", crossed=True, as_levels=factors)
-    codes, count = rc.audit(design, 1).decided.verdicts_of(design.held_out), design.rows[~design.train]
+    codes, count = rc.audit(design, 1).decided.verdicts_of(design.held_out), design.observed.rows[~design.train]
     return {word: count[codes == place].sum() / len(frame) for place, word in enumerate(WORDS)}
 
 

@@ -19,6 +19,7 @@ import recombine.tables.guesses
 from recombine.data import flights_path
 from recombine.design.design import Design
 from recombine.design.notes import NoteKind
+from recombine.design.targets import encode_targets
 from recombine.errors import InputError
 
 Writer = Callable[..., Path]
@@ -114,13 +115,13 @@ def test_every_engine_gives_the_same_design(engine: str, tmp_path: Path) -> None
         assert [level_of(label, typed) for label in factor.labels] == [level_of(label, typed) for label in other.labels]
     np.testing.assert_array_equal(found.cells, expected.cells)
     np.testing.assert_array_equal(found.train, expected.train)
-    np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_array_equal(found.weight, expected.weight)
+    np.testing.assert_array_equal(found.observed.rows, expected.observed.rows)
+    np.testing.assert_array_equal(found.precision, expected.precision)
     np.testing.assert_allclose(found.outcome, expected.outcome, rtol=1e-13)
-    np.testing.assert_allclose(found.spread, expected.spread, rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(found.freedom, expected.freedom)
-    assert found.notes == expected.notes
-    kinds = [note.kind for note in found.notes]
+    np.testing.assert_allclose(found.observed.spread, expected.observed.spread, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(found.observed.freedom, expected.observed.freedom)
+    assert found.reading.notes == expected.reading.notes
+    kinds = [note.kind for note in found.reading.notes]
     assert kinds == [NoteKind.ROWS_LEFT_OUT, NoteKind.LEVELS_IN_DOUBT]  # the ratios are measured
 
 
@@ -128,15 +129,17 @@ def test_the_design_is_what_pandas_counts() -> None:
     frame = measured()
     design = Design.from_frame(frame, factors=["colour", "size"], outcome="y")
     cells = frame.groupby(["colour", "size"]).y
-    labels = list(zip(*design.decode(design.cells).values(), strict=True))
+    labels = list(zip(*design.space.decode(design.cells).values(), strict=True))
     assert labels == [(colour, str(size)) for colour, size in cells.size().index]
-    np.testing.assert_array_equal(design.rows, cells.size())
+    np.testing.assert_array_equal(design.observed.rows, cells.size())
     np.testing.assert_allclose(design.outcome, cells.mean(), rtol=1e-13)
-    assert design.product == frame.colour.nunique() * frame["size"].nunique()
-    assert design.spread is not None
-    assert design.freedom is not None
+    assert design.possible.count == frame.colour.nunique() * frame["size"].nunique()
+    assert design.observed.spread is not None
+    assert design.observed.freedom is not None
     pooled = cells.var().fillna(0) * (cells.size() - 1)
-    assert design.spread.sum() / design.freedom.sum() == pytest.approx(pooled.sum() / (len(frame) - len(cells)))
+    assert design.observed.spread.sum() / design.observed.freedom.sum() == pytest.approx(
+        pooled.sum() / (len(frame) - len(cells))
+    )
 
 
 @pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "dask", "csv", "parquet"])
@@ -169,7 +172,7 @@ def test_split_has_both_sides_of_a_cell() -> None:
     design = Design.from_frame(frame, factors=["colour", "flag"], outcome="y", split="part=test")
     assert len(design.seen) == len(frame[frame.part == "test"].groupby(["colour", "flag"]))
     assert len(design.held_out) == len(frame[frame.part == "train"].groupby(["colour", "flag"]))
-    assert design.rows[design.train].sum() == (frame.part == "test").sum()
+    assert design.observed.rows[design.train].sum() == (frame.part == "test").sum()
 
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9)), min_size=1, max_size=25).filter(
@@ -184,13 +187,15 @@ def test_symmetric_factors_merge_swapped_cells(rows: list[tuple[int, int, int]])
     frame["pair"] = [tuple(sorted(pair)) for pair in zip(frame.one, frame.two, strict=True)]
     cells = frame.groupby("pair").y
     assert design.factors[0].levels == design.factors[1].levels == tuple(sorted({*frame.one, *frame.two}))
-    assert [tuple(pair) for pair in zip(*design.decode(design.cells).values(), strict=True)] == list(cells.size().index)
-    np.testing.assert_array_equal(design.rows, cells.size())
+    assert [tuple(pair) for pair in zip(*design.space.decode(design.cells).values(), strict=True)] == list(
+        cells.size().index
+    )
+    np.testing.assert_array_equal(design.observed.rows, cells.size())
     np.testing.assert_allclose(design.outcome, cells.mean(), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(design.spread, cells.var(ddof=0) * cells.size(), rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(design.freedom, cells.size() - 1)
+    np.testing.assert_allclose(design.observed.spread, cells.var(ddof=0) * cells.size(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(design.observed.freedom, cells.size() - 1)
     levels = design.sizes[0]
-    assert design.product == levels * (levels + 1) // 2
+    assert design.possible.count == levels * (levels + 1) // 2
 
 
 def test_symmetric_factors_are_checked() -> None:
@@ -207,11 +212,11 @@ def test_cell_label_decode_and_encode_are_inverses() -> None:
     for codes in design.cells[:20]:
         levels = [factor.levels[code] for factor, code in zip(design.factors, codes, strict=True)]
         labels = [factor.labels[code] for factor, code in zip(design.factors, codes, strict=True)]
-        np.testing.assert_array_equal(design.cell(levels), codes)
-        np.testing.assert_array_equal(design.cell(labels), codes)
-        np.testing.assert_array_equal(design.cell(dict(zip(design.names, labels, strict=True))), codes)
+        np.testing.assert_array_equal(design.space.cell(levels), codes)
+        np.testing.assert_array_equal(design.space.cell(labels), codes)
+        np.testing.assert_array_equal(design.space.cell(dict(zip(design.names, labels, strict=True))), codes)
         assert design.label(codes) == " · ".join(labels)
-    same, codes = design.encode(pl.DataFrame(design.decode(design.cells)))
+    same, codes = encode_targets(design, pl.DataFrame(design.space.decode(design.cells)))
     np.testing.assert_array_equal(codes, design.cells)
     assert [factor.levels for factor in same.factors] == [factor.levels for factor in design.factors]
 
@@ -220,7 +225,7 @@ def test_targets_may_come_from_another_kind_of_table(written: Writer) -> None:
     design = Design.from_frame(measured(), factors=["size", "ratio", "day", "flag"])
     targets = pd.DataFrame({"day": ["2020-02-29"], "ratio": ["1"], "flag": ["True"], "size": [-2]})
     for table in [targets, pl.from_pandas(targets), written(targets.to_csv(index=False), "targets.csv")]:
-        _, codes = design.encode(table)
+        _, codes = encode_targets(design, table)
         assert design.label(codes[0]) == "-2 · 1 · 2020-02-29 · True"
 
 
@@ -230,19 +235,19 @@ def test_unknown_levels_of_targets(written: Writer) -> None:
     with pytest.raises(
         InputError, match=r"targets.csv: 'röda' is not a level of factor 'colour' .* did you mean 'röd'"
     ):
-        design.encode(targets)
-    larger, codes = design.encode(targets, new_levels=True)
+        encode_targets(design, targets)
+    larger, codes = encode_targets(design, targets, new_levels=True)
     assert larger.factors[0].levels[: design.sizes[0]] == design.factors[0].levels
     assert larger.factors[0].levels[design.sizes[0] :] == ("röda", "rosa")
     assert [larger.label(code) for code in codes] == ["röda · True", "röd · True", "rosa · False"]
-    assert larger.product == (design.sizes[0] + 2) * design.sizes[1]
+    assert larger.possible.count == (design.sizes[0] + 2) * design.sizes[1]
     np.testing.assert_array_equal(larger.cells, design.cells)
 
 
 def test_new_levels_of_symmetric_factors_are_shared() -> None:
     frame = pd.DataFrame({"a": ["g1", "g2"], "b": ["g2", "g3"]})
     design = Design.from_frame(frame, factors=["a", "b"], symmetric=["a", "b"])
-    larger, codes = design.encode(pl.DataFrame({"a": ["g9", "g8"], "b": ["g1", "g2"]}), new_levels=True)
+    larger, codes = encode_targets(design, pl.DataFrame({"a": ["g9", "g8"], "b": ["g1", "g2"]}), new_levels=True)
     assert larger.factors[0].levels == larger.factors[1].levels == ("g1", "g2", "g3", "g9", "g8")
     assert codes.tolist() == [[0, 3], [1, 4]]
 
@@ -250,15 +255,15 @@ def test_new_levels_of_symmetric_factors_are_shared() -> None:
 def test_target_tables_that_do_not_fit() -> None:
     design = Design.from_frame(measured(), factors=["colour", "flag"])
     with pytest.raises(InputError, match="factor 'colour' is not a column of the table; did you mean 'color'"):
-        design.encode(pl.DataFrame({"color": ["röd"], "flag": [True]}))
+        encode_targets(design, pl.DataFrame({"color": ["röd"], "flag": [True]}))
     with pytest.raises(InputError, match="1 of 1 rows lack a level of 'colour'; give one level"):
-        design.encode(pl.DataFrame({"colour": [None], "flag": [True]}, schema_overrides={"colour": str}))
+        encode_targets(design, pl.DataFrame({"colour": [None], "flag": [True]}, schema_overrides={"colour": str}))
     with pytest.raises(InputError, match="lacks a level of flag"):
-        design.cell({"colour": "röd"})
+        design.space.cell({"colour": "röd"})
     with pytest.raises(InputError, match="must give one level of each factor: colour, flag"):
-        design.cell("röd")
+        design.space.cell("röd")
     with pytest.raises(InputError, match="'rod' is not a level of factor 'colour'; did you mean 'röd'"):
-        design.cell(["rod", True])
+        design.space.cell(["rod", True])
 
 
 BAD_ARGUMENTS: list[tuple[dict[str, Any], str]] = [
@@ -310,18 +315,18 @@ def test_some_missing_outcomes_are_left_out_and_noted(written: Writer) -> None:
     design = Design.from_frame(
         written("a,b,y\nx,p,1\nx,q,nan\nz,p,inf\nz,q,4\nz,p,3\n"), factors=["a", "b"], outcome="y"
     )
-    (note,) = design.notes
+    (note,) = design.reading.notes
     assert (note.kind, note.numbers) == (NoteKind.ROWS_LEFT_OUT, {"no usable outcome 'y'": 2})
     assert [design.label(cell) for cell in design.cells] == ["x · p", "z · p", "z · q"]
 
 
 def test_a_guess_is_marked(written: Writer) -> None:
     design = Design.from_frame(measured(), outcome="y", weight="count")
-    assert [note.kind for note in design.notes] == [NoteKind.FACTORS_GUESSED, NoteKind.LEVELS_IN_DOUBT]
-    assert design.names == tuple(item.column for item in design.proposals if item.taken)
+    assert [note.kind for note in design.reading.notes] == [NoteKind.FACTORS_GUESSED, NoteKind.LEVELS_IN_DOUBT]
+    assert design.names == tuple(item.column for item in design.reading.proposals if item.taken)
     assert set(design.names) >= {"colour", "flag"}
     assert "part" not in design.names
-    assert design.notes[0].numbers["roles"]["part"] == "split"
+    assert design.reading.notes[0].numbers["roles"]["part"] == "split"
 
 
 def test_as_levels_insists() -> None:
@@ -335,9 +340,9 @@ def test_huge_products_are_counted_not_made() -> None:
     index = np.arange(10_000)
     frame = pl.DataFrame({name: [f"{name}{i}" for i in index] for name in "abcde"})
     design = Design.from_frame(frame, factors=list("abcde"))
-    assert design.product == 10**20
+    assert design.possible.count == 10**20
     assert len(design.cells) == 10_000
-    assert Design.from_cells([[10**6 - 1, 0], [0, 10**6 - 1]]).product == 10**12
+    assert Design.from_cells([[10**6 - 1, 0], [0, 10**6 - 1]]).possible.count == 10**12
 
 
 def test_large_integers_stay_apart(written: Writer) -> None:
@@ -357,14 +362,14 @@ def test_from_cells_agrees_with_from_frame() -> None:
     second = Design.from_frame(frame, factors=list("abc"), outcome="y", split="part")
     np.testing.assert_array_equal(first.cells, second.cells)
     np.testing.assert_array_equal(first.train, second.train)
-    for name in ("rows", "weight", "outcome", "spread", "freedom"):
-        np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-12)
+    for name in ("rows", "precision", "outcome", "spread", "freedom"):
+        np.testing.assert_allclose(getattr(first.observed, name), getattr(second.observed, name), rtol=1e-9, atol=1e-12)
 
 
 def test_from_cells_gives_symmetric_factors_one_list_of_levels() -> None:
     design = Design.from_cells([[4, 0], [0, 4], [1, 2]], symmetric=[(0, 1)])
     assert design.sizes == (5, 5)
-    assert design.product == 15
+    assert design.possible.count == 15
     assert design.cells.tolist() == [[0, 4], [1, 2]]
 
 
@@ -390,7 +395,7 @@ def test_nothing_warns_on_an_overflowing_outcome() -> None:
         warnings.simplefilter("error")
         design = Design.from_frame(frame, factors=["a", "b"], outcome="y")
     assert np.isfinite(design.outcome).all()
-    assert [note.kind for note in design.notes] == [NoteKind.ROWS_LEFT_OUT]
+    assert [note.kind for note in design.reading.notes] == [NoteKind.ROWS_LEFT_OUT]
 
 
 def test_the_bundled_flights_have_the_stated_shape() -> None:
@@ -398,12 +403,12 @@ def test_the_bundled_flights_have_the_stated_shape() -> None:
         flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
     )
     assert design.sizes == (16, 3, 102)
-    assert design.product == 4_896
+    assert design.possible.count == 4_896
     assert len(design.seen) == 388
-    assert design.weight.sum() == 32_735
-    assert design.notes == ()
-    assert design.freedom is not None
-    assert design.freedom.sum() == 32_735 - 388
+    assert design.precision.sum() == 32_735
+    assert design.reading.notes == ()
+    assert design.observed.freedom is not None
+    assert design.observed.freedom.sum() == 32_735 - 388
     table = pd.read_csv(flights_path())
     assert (table.sd[table.n == 1] == 0).all()
     assert (table.sd[table.n > 1] > 0).all()
@@ -427,10 +432,10 @@ def test_the_bundled_flights_can_be_rebuilt() -> None:
 
 def test_a_design_knows_its_groups_and_its_models() -> None:
     design = Design.from_cells([[0, 1, 0], [1, 2, 1]], symmetric=[(0, 1)])
-    assert design.groups == ((0, 1), (2,))
-    assert [design.twins(place) for place in range(3)] == [(0, 1), (0, 1), (2,)]
+    assert design.space.groups == ((0, 1), (2,))
+    assert [design.space.twins(place) for place in range(3)] == [(0, 1), (0, 1), (2,)]
     assert design.shape == {"sizes": (3, 3, 2), "symmetric": ((0, 1),), "possible": design.possible, "scales": ()}
-    assert (design.possible.whole, design.product) == (True, 12)
+    assert (design.possible.whole, design.possible.count) == (True, 12)
     assert design.features(2) is design.features(2)
     assert (design.features(2).order, design.features(1).symmetric) == (2, ((0, 1),))
 
@@ -444,7 +449,7 @@ class TestOneClassOfSeveral:
         design = Design.from_frame(self.FRAME, factors=["a", "b"], outcome="kind=owl")
         assert design.outcome is not None
         assert design.outcome.tolist() == [0.0, 0.0, 1.0, 0.0, 1.0]
-        assert (design.outcome_name, design.two_values) == ("kind=owl", (0.0, 1.0))
+        assert (design.outcome_column.name, design.outcome_column.two_values) == ("kind=owl", (0.0, 1.0))
 
     def test_numbers_are_compared_as_numbers(self, tmp_path: Path) -> None:
         frame = self.FRAME.assign(grade=[1, 2, 2, 10, 1, 2])
@@ -485,13 +490,15 @@ class TestHeldOutTable:
             assert two.cells.tolist() == one.cells.tolist()
             assert two.train.tolist() == one.train.tolist()
             np.testing.assert_allclose(two.outcome, one.outcome)
-            np.testing.assert_allclose(two.spread, one.spread, atol=1e-12)
-            assert two.two_values == one.two_values == (0.0, 1.0)
+            np.testing.assert_allclose(two.observed.spread, one.observed.spread, atol=1e-12)
+            assert two.outcome_column.two_values == one.outcome_column.two_values == (0.0, 1.0)
 
     def test_a_third_value_in_it_is_not_two_values(self) -> None:
         train = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [0, 1, 0, 1]})
         test = pd.DataFrame({"a": list("xy"), "b": list("pq"), "y": [0.5, 1]})
-        assert Design.from_frame(train, factors=["a", "b"], outcome="y", held_out=test).two_values is None
+        assert (
+            Design.from_frame(train, factors=["a", "b"], outcome="y", held_out=test).outcome_column.two_values is None
+        )
 
     def test_bad_tables_get_one_line(self) -> None:
         train = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [0, 1, 0, 1], "part": list("rrss")})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recombine import Design, InputError
 from recombine.design.nesting import nested_product, nesting_chance
-from recombine.design.restriction import why_impossible
+from recombine.design.targets import encode_targets, why_impossible
 
 FACTORS = ["plant", "type", "treatment", "dose"]
 
@@ -26,32 +26,36 @@ def plants(replicates: int = 1, children: int = 3) -> pd.DataFrame:
 
 
 def said(design: Design) -> list[str]:
-    return list(map(str, design.nesting))
+    return list(map(str, design.space.nesting))
 
 
 def test_plants_lie_inside_types_and_treatments() -> None:
     design = Design.from_frame(plants(), factors=FACTORS, outcome="y")
     assert said(design) == ["plant lies inside type", "plant lies inside treatment"]
-    assert all(item.inferred and item.chance < 1e-3 for item in design.nesting)
-    assert (design.product, len(design.seen), design.possible.following) == (48, 48, (1, 2))
+    assert all(item.inferred and item.chance < 1e-3 for item in design.space.nesting)
+    assert (design.possible.count, len(design.seen), design.possible.following) == (48, 48, (1, 2))
 
 
 def test_crossed_is_the_last_word() -> None:
     design = Design.from_frame(plants(), factors=FACTORS, outcome="y", crossed=True)
-    assert (design.nesting, design.product, design.possible.whole) == ((), 12 * 2 * 2 * 4, True)
+    assert (design.space.nesting, design.possible.count, design.possible.whole) == ((), 12 * 2 * 2 * 4, True)
     some = Design.from_frame(plants(), factors=FACTORS, outcome="y", crossed=True, nested=["plant/type"])
-    assert (said(some), some.nesting[0].inferred, some.product) == (["plant lies inside type"], False, 12 * 2 * 4)
+    assert (said(some), some.space.nesting[0].inferred, some.possible.count) == (
+        ["plant lies inside type"],
+        False,
+        12 * 2 * 4,
+    )
 
 
 def test_confounded_factors_are_not_nested() -> None:
     """Colour and shape that always go together are what recombination is about: their other pairs are open."""
     rows = [(str(kind), str(kind), str(size)) for kind in range(3) for size in range(20)]
-    assert Design.from_frame(pd.DataFrame(rows, columns=["colour", "shape", "size"])).nesting == ()
+    assert Design.from_frame(pd.DataFrame(rows, columns=["colour", "shape", "size"])).space.nesting == ()
 
 
 def test_one_row_per_level_says_nothing() -> None:
     frame = pd.DataFrame({"patient": map(str, range(400)), "arm": [str(place % 2) for place in range(400)]})
-    assert Design.from_frame(frame, factors=["patient", "arm"]).nesting == ()
+    assert Design.from_frame(frame, factors=["patient", "arm"]).space.nesting == ()
 
 
 def test_a_single_exception_refutes() -> None:
@@ -72,7 +76,7 @@ def test_crossed_designs_of_some_size_are_hardly_ever_taken_for_nested(seed: int
     generator = np.random.default_rng(seed)
     cells = np.unique(generator.integers(0, [12, 3, 5], size=(40, 3)), axis=0)
     frame = pd.DataFrame(cells.astype(str), columns=["a", "b", "c"])
-    assert Design.from_frame(frame, factors=["a", "b", "c"]).nesting == ()
+    assert Design.from_frame(frame, factors=["a", "b", "c"]).space.nesting == ()
 
 
 def test_the_chance_is_that_of_rows_drawn_at_random() -> None:
@@ -118,7 +122,7 @@ def test_a_chain_is_said_at_once() -> None:
     cells = [[0, 0, 0], [1, 0, 0], [2, 1, 0], [3, 2, 1]]
     design = Design.from_cells(cells, names=["pupil", "class", "school"], nested=["pupil/class/school"])
     assert said(design) == ["pupil lies inside class", "class lies inside school"]
-    assert (design.product, design.possible.following) == (4, (1, 2))
+    assert (design.possible.count, design.possible.following) == (4, (1, 2))
 
 
 def test_a_level_that_is_nowhere_has_no_parent() -> None:
@@ -142,17 +146,17 @@ def test_a_list_says_what_can_exist(tmp_path: Path) -> None:
     left = frame[~((frame["dose"] > "1") & frame["plant"].isin(["Qw0", "Mc1"]))]
     design = Design.from_frame(left, factors=["plant", "dose"], outcome="y", possible=listed)
     # Seen cells exist whether listed or not; the list adds Mc1 at doses 2 and 3, and nothing for Qw0.
-    assert (len(design.seen), design.product) == (44, 46)
-    missing = ~design.possible.holds(np.array([design.cell(["Qw0", "2"]), design.cell(["Mc1", "2"])]))
+    assert (len(design.seen), design.possible.count) == (44, 46)
+    missing = ~design.possible.holds(np.array([design.space.cell(["Qw0", "2"]), design.space.cell(["Mc1", "2"])]))
     assert missing.tolist() == [True, False]
     full = Design.from_frame(frame, factors=FACTORS, outcome="y", possible=frame[FACTORS])
-    assert (full.nesting, full.product) == ((), 48)
+    assert (full.space.nesting, full.possible.count) == ((), 48)
 
 
 def test_a_list_may_have_new_levels() -> None:
     listed = pd.DataFrame({"plant": ["new"], "dose": ["0"]})
     design = Design.from_frame(plants(), factors=["plant", "dose"], outcome="y", possible=listed)
-    assert (design.sizes, design.product, len(design.seen)) == ((13, 4), 49, 48)
+    assert (design.sizes, design.possible.count, len(design.seen)) == ((13, 4), 49, 48)
 
 
 @pytest.mark.parametrize(
@@ -170,28 +174,28 @@ def test_a_bad_list_is_refused(listed: pd.DataFrame, words: str) -> None:
 
 def test_targets_must_be_possible() -> None:
     impossible = pd.DataFrame({"plant": ["Qw0"], "type": ["Quebec"], "treatment": ["chilled"], "dose": ["0"]})
-    design, cells = Design.from_frame(plants(), factors=FACTORS, outcome="y").encode(impossible)
+    design, cells = encode_targets(Design.from_frame(plants(), factors=FACTORS, outcome="y"), impossible)
     assert said(design) == ["plant lies inside type"]
     assert design.possible.holds(cells).all()
     declared = Design.from_frame(plants(), factors=FACTORS, outcome="y", nested=["plant/treatment"])
     with pytest.raises(InputError, match="targets put plant 'Qw0' into two levels of treatment, but it was said"):
-        declared.encode(impossible)
+        encode_targets(declared, impossible)
     listed = Design.from_frame(plants(), factors=FACTORS, outcome="y", possible=plants()[FACTORS])
     with pytest.raises(InputError, match="target Qw0 · Quebec · chilled · 0 is not among the possible cells"):
-        listed.encode(impossible)
+        encode_targets(listed, impossible)
 
 
 def test_new_levels_of_targets_bring_their_parents() -> None:
     fresh = pd.DataFrame({"plant": ["Qw9"], "type": ["Quebec"], "treatment": ["warm"], "dose": ["0"]})
-    design, cells = Design.from_frame(plants(), factors=FACTORS, outcome="y").encode(fresh, new_levels=True)
-    assert len(design.nesting) == 2
-    assert (design.product, design.possible.holds(cells).tolist()) == (52, [True])
+    design, cells = encode_targets(Design.from_frame(plants(), factors=FACTORS, outcome="y"), fresh, new_levels=True)
+    assert len(design.space.nesting) == 2
+    assert (design.possible.count, design.possible.holds(cells).tolist()) == (52, [True])
 
 
 def test_why_a_cell_cannot_exist() -> None:
     design = Design.from_frame(plants(), factors=FACTORS, outcome="y")
-    assert why_impossible(design, design.cell(["Qw0", "Quebec", "warm", "3"])) == ""
-    reason = why_impossible(design, design.cell(["Qw0", "Quebec", "chilled", "3"]))
+    assert why_impossible(design, design.space.cell(["Qw0", "Quebec", "warm", "3"])) == ""
+    reason = why_impossible(design, design.space.cell(["Qw0", "Quebec", "chilled", "3"]))
     assert reason == "plant lies inside treatment, and Qw0 is inside warm"
 
 
@@ -202,4 +206,4 @@ def test_rules_with_blanks_are_never_taken_for_others():
     rules = pd.DataFrame({"a": ["a0", "a1"], "b": ["b2", None]})
     design = Design.from_frame(frame, factors=["a", "b"], outcome="y", possible=rules)
     # a0 with b2, a1 with everything, and the seen cells a0 b0 and a2 b2.
-    assert design.product == 1 + 3 + 2
+    assert design.possible.count == 1 + 3 + 2

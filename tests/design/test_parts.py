@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import recombine as rc
 from recombine.design.notes import NoteKind
 from recombine.design.parts import Parts
+from recombine.design.targets import encode_targets
 from recombine.errors import InputError
 
 SEQUENCES = pd.DataFrame({"x": ["ACA", "ACT", "GCA", "GCT", "TCA"], "y": [1.0, 2.0, 3.0, 4.0, 5.0]})
@@ -34,9 +35,9 @@ def by_hand(frame: pd.DataFrame, length: int) -> rc.Design:
 def test_positions_are_factors_and_constant_ones_are_left_out() -> None:
     design = rc.Design.from_frame(SEQUENCES, outcome="y", sequence="x")
     assert [(factor.name, factor.levels) for factor in design.factors] == [("x1", ("A", "G", "T")), ("x3", ("A", "T"))]
-    assert design.title == "x (2 positions)"
-    assert [note.kind for note in design.notes] == [NoteKind.COLUMN_TAKEN_APART]
-    assert "left out as the same in every row: position 2" in design.notes[0].numbers["remarks"]
+    assert design.space.title == "x (2 positions)"
+    assert [note.kind for note in design.reading.notes] == [NoteKind.COLUMN_TAKEN_APART]
+    assert "left out as the same in every row: position 2" in design.reading.notes[0].numbers["remarks"]
 
 
 @given(st.lists(st.text("ACGT", min_size=4, max_size=4), min_size=6, max_size=30), st.integers(0, 99))
@@ -58,11 +59,11 @@ def test_members_are_factors_in_any_order_and_number() -> None:
     assert [(factor.name, factor.levels) for factor in design.factors] == [
         (name, ("absent", "present")) for name in "ABC"
     ]
-    counts = dict(zip(map(design.label, design.cells), design.rows.tolist(), strict=True))
+    counts = dict(zip(map(design.label, design.cells), design.observed.rows.tolist(), strict=True))
     assert counts == {"A+B": 2, "B": 1, "A": 1, "ctrl": 1, "A+B+C": 1}
     means = dict(zip(map(design.label, design.cells), design.outcome.tolist(), strict=True))
     assert means == {"A+B": 4.0, "B": 2.0, "A": 3.0, "ctrl": 4.0, "A+B+C": 5.0}
-    assert "read as no member: ctrl" in design.notes[0].numbers["remarks"]
+    assert "read as no member: ctrl" in design.reading.notes[0].numbers["remarks"]
 
 
 @pytest.mark.parametrize("sign", ["+", ";", ",", "|"])
@@ -82,9 +83,11 @@ def test_members_that_are_everywhere_are_left_out_and_repeats_count_once() -> No
     frame = pd.DataFrame({"genes": ["A+B", "A+C", "A+B+C", "A+A", "A"]})
     design = rc.Design.from_frame(frame, sets="genes")
     assert design.names == ("B", "C")
-    assert "left out as present in every row: A" in design.notes[0].numbers["remarks"]
-    assert "a member that is named twice counts once (1 cell, such as 'A+A')" in design.notes[0].numbers["remarks"]
-    assert design.label(design.cell("A+C")) == "A+C"
+    assert "left out as present in every row: A" in design.reading.notes[0].numbers["remarks"]
+    assert (
+        "a member that is named twice counts once (1 cell, such as 'A+A')" in design.reading.notes[0].numbers["remarks"]
+    )
+    assert design.label(design.space.cell("A+C")) == "A+C"
 
 
 def test_other_factors_stand_beside_them_and_engines_agree(tmp_path) -> None:
@@ -94,13 +97,13 @@ def test_other_factors_stand_beside_them_and_engines_agree(tmp_path) -> None:
         rc.Design.from_frame(data, factors=["line"], outcome="y", sets="genes", sequence="x")
         for data in (frame, pl.from_pandas(frame), tmp_path / "t.csv")
     ]
-    assert designs[0].columns == ("line", "x", "genes")
+    assert designs[0].space.columns == ("line", "x", "genes")
     for design in designs[1:]:
         assert design.names == designs[0].names == ("line", "x1", "x2", "A", "B", "C")
         np.testing.assert_array_equal(design.cells, designs[0].cells)
-    cell = designs[0].cell(["l", "TG", "B+A"])
+    cell = designs[0].space.cell(["l", "TG", "B+A"])
     assert designs[0].label(cell) == "l · TG · A+B"
-    assert cell.tolist() == designs[0].cell({"genes": "A+B", "x": "TG", "line": "l"}).tolist()
+    assert cell.tolist() == designs[0].space.cell({"genes": "A+B", "x": "TG", "line": "l"}).tolist()
 
 
 def test_cells_are_written_and_asked_for_as_the_column_has_them() -> None:
@@ -164,12 +167,12 @@ def test_names_and_roles_are_checked() -> None:
 def test_targets_that_do_not_fit_are_named() -> None:
     sequences = rc.Design.from_frame(SEQUENCES, sequence="x")
     with pytest.raises(InputError, match=r"row 2 of 'x' has length 2, and the sequences of the table have 3"):
-        sequences.encode(pd.DataFrame({"x": ["ACA", "AC"]}))
+        encode_targets(sequences, pd.DataFrame({"x": ["ACA", "AC"]}))
     with pytest.raises(InputError, match=r"row 1 has 'G' at position 2 of 'x', where every row of the table has 'C'"):
-        sequences.encode(pd.DataFrame({"x": ["AGA"]}))
+        encode_targets(sequences, pd.DataFrame({"x": ["AGA"]}))
     sets = rc.Design.from_frame(SETS.assign(genes=SETS["genes"].str.replace("C", "KLF1")), sets="genes")
     with pytest.raises(InputError, match=r"'KLF2' in 'A\+KLF2' is not a member of any 'genes'; did you mean 'KLF1'\?"):
-        sets.encode(pd.DataFrame({"genes": ["A+KLF2"]}))
+        encode_targets(sets, pd.DataFrame({"genes": ["A+KLF2"]}))
 
 
 def test_texts_and_levels_are_inverse() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from recombine.design import Design
-from recombine.design.scaling import outside_words, place_cell
+from recombine.design.targets import encode_targets, on_scales, outside_words, place_cell
 from recombine.errors import InputError
 
 
@@ -31,15 +31,15 @@ def test_columns_named_as_ordered_or_numeric_are_factors() -> None:
 def test_the_others_are_guessed() -> None:
     design = Design.from_frame(frame(), factors=None, outcome="y", numeric=["year"])
     assert set(design.names) == {"plant", "dose", "year"}
-    assert len(design.proposals) >= 2
+    assert len(design.reading.proposals) >= 2
 
 
 def test_a_design_without_scales_has_none() -> None:
     design = Design.from_frame(frame(), factors=["plant", "dose"], outcome="y")
     assert design.scales == ()
-    assert design.labelled is design
-    assert design.on_scales() is design
-    assert design.on_scales(["dose"]).labelled.scales == ()
+    assert design.space.labelled is design.space
+    assert on_scales(design) is design
+    assert not any(factor.on_scale for factor in on_scales(design, ["dose"]).space.labelled.factors)
 
 
 def test_measurements_with_thousands_of_values_may_be_numeric() -> None:
@@ -48,7 +48,7 @@ def test_measurements_with_thousands_of_values_may_be_numeric() -> None:
         Design.from_frame(table, factors=["plant", "x"], outcome="y")
     design = Design.from_frame(table, factors=["plant"], outcome="y", numeric=["x"])
     assert len(design.scales[1].knots) == 5  # type: ignore[union-attr]
-    assert not design.notes
+    assert not design.reading.notes
 
 
 def test_levels_that_are_no_numbers_are_given_in_order() -> None:
@@ -102,7 +102,7 @@ def test_only_labels_can_be_nested() -> None:
         Design.from_frame(table, factors=["plant", "day"], ordered=["dose"], nested=["plant/dose"])
     said = Design.from_frame(table, factors=["plant", "dose", "day"], nested=["plant/dose"])
     with pytest.raises(InputError, match="only labels can be nested"):
-        said.on_scales(["dose"])
+        on_scales(said, ["dose"])
 
 
 def test_no_nesting_is_inferred_of_numbers() -> None:
@@ -110,28 +110,28 @@ def test_no_nesting_is_inferred_of_numbers() -> None:
     generator = np.random.default_rng(0)
     table = pd.DataFrame({"plant": np.repeat(list("abcdefgh"), 30), "x": np.repeat(generator.normal(size=80), 3)})
     table["site"] = np.tile(np.arange(3), 80)
-    assert Design.from_frame(table, factors=["plant", "site", "x"]).nesting
-    design = Design.from_frame(table, factors=["plant", "site"], numeric=["x"])
-    assert not design.nesting
-    assert not Design.from_frame(table, factors=["plant", "site", "x"]).on_scales(numeric=["x"]).nesting
+    assert not Design.from_frame(table, factors=["plant", "site"], numeric=["x"]).space.nesting
+    design = Design.from_frame(table, factors=["plant", "site", "x"])
+    assert design.space.nesting
+    assert not on_scales(design, numeric=["x"]).space.nesting
 
 
 def test_targets_may_hold_new_values_on_a_scale_only() -> None:
     design = Design.from_frame(frame(), factors=["plant"], outcome="y", ordered=["dose"])
-    larger, cells = design.encode(pd.DataFrame({"plant": ["a", "b"], "dose": [20, 80]}))
-    assert larger.decode(cells)["dose"].tolist() == ["20", "80"]
+    larger, cells = encode_targets(design, pd.DataFrame({"plant": ["a", "b"], "dose": [20, 80]}))
+    assert larger.space.decode(cells)["dose"].tolist() == ["20", "80"]
     assert larger.scales[1].beyond[cells[:, 1]].tolist() == [False, True]  # type: ignore[union-attr]
     with pytest.raises(InputError, match="--new-levels"):
-        design.encode(pd.DataFrame({"plant": ["d"], "dose": [20]}))
+        encode_targets(design, pd.DataFrame({"plant": ["d"], "dose": [20]}))
     with pytest.raises(InputError, match=r"row 2: 'much' of the ordered factor 'dose' is not a number"):
-        design.encode(pd.DataFrame({"plant": ["a", "b"], "dose": ["20", "much"]}))
+        encode_targets(design, pd.DataFrame({"plant": ["a", "b"], "dose": ["20", "much"]}))
 
 
 def test_numbers_in_targets_are_written_short(tmp_path: Path) -> None:
     path = tmp_path / "targets.csv"
     path.write_text("plant,dose\na,20.0\nb,5.0\n", encoding="utf-8")
-    larger, cells = Design.from_frame(frame(), factors=["plant"], outcome="y", ordered=["dose"]).encode(path)
-    assert larger.decode(cells)["dose"].tolist() == ["20", "5"]
+    larger, cells = encode_targets(Design.from_frame(frame(), factors=["plant"], outcome="y", ordered=["dose"]), path)
+    assert larger.space.decode(cells)["dose"].tolist() == ["20", "5"]
     assert larger.sizes == (3, 4)
 
 

@@ -267,7 +267,7 @@ def test_numbers_come_with_their_units() -> None:
     assert answers.record["rows"] == f"{rows} training rows ({measurements:,.0f} measurements)"
     row = 3
     facts = dict(answers.cell(audit.design.seen[row].tolist())["facts"])
-    assert (facts["rows"], facts["measurements"]) == ("1", f"{audit.design.weight[row]:.0f}")
+    assert (facts["rows"], facts["measurements"]) == ("1", f"{audit.design.precision[row]:.0f}")
     known = audit.decided.listing.cells[audit.decided.codes == Verdict.DETERMINED][0].tolist()
     assert dict(answers.cell(known)["facts"])["leverage"].endswith(": its variance in units of one measurement's")
     lines = " ".join(answers.certificate(known)["lines"])

@@ -91,7 +91,7 @@ def test_a_huge_product_is_not_written_out() -> None:
 
 
 def codes(*cells: tuple[str, str]) -> IntArray:
-    return np.array([COLOURS.cell(cell) for cell in cells])
+    return np.array([COLOURS.space.cell(cell) for cell in cells])
 
 
 def test_a_table_of_patterns_from_a_file(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_set_is_named_as_in_the_audited_table() -> None:
     design = Design.from_frame(frame, outcome="y", sets="genes")
     table = pd.DataFrame({"genes": ["A+C", None], "importance": [4, 1]})
     weights = read_importance(table, design)
-    asked = np.array([design.cell(["C+A"]), design.cell(["B"])])
+    asked = np.array([design.space.cell(["C+A"]), design.space.cell(["B"])])
     assert weights.of(asked).tolist() == [4, 1]
     members = pd.DataFrame({"C": ["present"], "importance": [2]})
     assert read_importance(members, design).of(asked).tolist() == [2, 0]

@@ -34,8 +34,8 @@ rows = st.lists(st.tuples(texts, texts), min_size=2, max_size=12).filter(
 
 
 def cells(design: Design) -> list[tuple[tuple[str, ...], int]]:
-    labels = zip(*design.decode(design.cells).values(), strict=True)
-    return sorted(zip(labels, design.rows.tolist(), strict=True))
+    labels = zip(*design.space.decode(design.cells).values(), strict=True)
+    return sorted(zip(labels, design.observed.rows.tolist(), strict=True))
 
 
 def write(path: Path, names: list[str], pairs: list[tuple[str, str]], delimiter: str = ",") -> Path:
@@ -91,9 +91,9 @@ def test_a_number_is_written_without_underscores(written: Writer) -> None:
 def test_numbers_order_levels_and_stay_as_written(written: Writer) -> None:
     design = Design.from_frame(written("dose,b\n10,u\n1E1,v\n9.50,u\n2,w\n"), factors=["dose", "b"])
     assert design.factors[0].labels == ("2", "9.50", "10", "1E1")
-    assert design.cell([9.5, "u"]).tolist() == design.cell(["9.50", "u"]).tolist()
+    assert design.space.cell([9.5, "u"]).tolist() == design.space.cell(["9.50", "u"]).tolist()
     with pytest.raises(InputError, match=r"'10\.0' is not a level of factor 'dose'"):
-        design.cell(["10.0", "u"])  # 10 or 1E1: nobody can tell
+        design.space.cell(["10.0", "u"])  # 10 or 1E1: nobody can tell
 
 
 def test_types_that_are_declared_are_what_was_written(written: Writer) -> None:

@@ -38,11 +38,11 @@ def test_numbers_for_texts_change_nothing(path, factors, roles, monkeypatch):
     assert [(item.name, item.levels) for item in numbered.factors] == [
         (item.name, item.levels) for item in plain.factors
     ]
-    assert numbered.notes == plain.notes
+    assert numbered.reading.notes == plain.reading.notes
     for name in ("cells", "train", "rows"):
-        assert np.array_equal(getattr(numbered, name), getattr(plain, name))
-    for name in ("weight", "outcome", "spread", "freedom"):
-        assert np.allclose(getattr(numbered, name), getattr(plain, name))
+        assert np.array_equal(getattr(numbered.observed, name), getattr(plain.observed, name))
+    for name in ("precision", "outcome", "spread", "freedom"):
+        assert np.allclose(getattr(numbered.observed, name), getattr(plain.observed, name))
 
 
 def test_columns_that_are_kept_already_are_not_parsed_again(path, monkeypatch):

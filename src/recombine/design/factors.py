@@ -47,6 +47,11 @@ class Factor:
         """Levels as text."""
         return tuple(level_text(level) for level in self.levels)
 
+    @property
+    def on_scale(self) -> bool:
+        """Whether levels lie on a line, as those of ordered and numeric factors do."""
+        return self.scale is not FactorScale.LABELS
+
     def placed(self, level: object) -> bool:
         """Say whether ``level`` has a place on the factor's scale."""
         text = level_text(level)
@@ -104,10 +109,12 @@ class Factor:
         """Return the distinct ``values`` that are not levels, in order of appearance."""
         return [value for value in dict.fromkeys(values.tolist()) if self._find(value) is None]
 
-    def codes(self, values: npt.NDArray[Any]) -> IntArray:
-        """Return the codes of ``values`` (N,), all of which must be levels."""
-        codes = {value: self.code(value) for value in set(values.tolist())}
-        return np.array([codes[value] for value in values.tolist()], dtype=np.int64)
+    def codes(self, values: npt.NDArray[Any], unknown: int | None = None) -> IntArray:
+        """Return the codes of ``values`` (N,); what is no level is an error, or gets the code ``unknown``."""
+        listed = values.tolist()
+        codes: dict[Any, int] = {} if unknown is None else dict.fromkeys(self.unknown(values), unknown)
+        codes |= {value: self.code(value) for value in set(listed) if value not in codes}
+        return np.fromiter(map(codes.__getitem__, listed), dtype=np.int64, count=len(listed))
 
 
 def _reading(text: str) -> float | str | None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from recombine.cells.scales import FactorScale
 from recombine.design.parts import Parts
+from recombine.design.space import FactorSpace
 from recombine.tables.frames import Source
 from recombine.tables.guesses import Proposal
 from recombine.tables.spellings import look_alikes, measured_span
-
-if TYPE_CHECKING:
-    from recombine.design.design import Design
 
 
 class NoteKind(Enum):
@@ -61,11 +58,11 @@ def reading_notes(
         yield TableNote(NoteKind.COLUMN_TAKEN_APART, {"remarks": remarks}, tuple(column.column for column in parts))
 
 
-def level_doubts(source: Source, design: Design) -> Iterator[TableNote]:
+def level_doubts(source: Source, space: FactorSpace) -> Iterator[TableNote]:
     """Yield a note on levels that look alike, measurements taken as labels, and an encoding that had to be assumed."""
-    inside = {name for column in design.parts for name in column.names}
-    leaders = [design.factors[group[0]] for group in design.groups]
-    plain = {item.name: item.labels for item in leaders if item.name not in inside and item.scale is FactorScale.LABELS}
+    leaders = [space.factors[group[0]] for group in space.groups]
+    apart = space.taken_apart
+    plain = {item.name: item.labels for item in leaders if item.name not in apart and not item.on_scale}
     alike = {name: groups for name, labels in plain.items() if (groups := look_alikes(labels))}
     measured = {name: span for name, labels in plain.items() if (span := measured_span(labels))}
     encoding = source.reader.note

@@ -1,54 +1,144 @@
-"""Cells that a user asks about: a table of targets as codes of a design."""
+"""What is asked of a design that was read: targets, single cells, factors on scales."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
-from recombine.cells.scales import FactorScale
-from recombine.design.parts import with_levels
+from recombine.design.design import Design
 from recombine.design.restriction import allow
-from recombine.design.scaling import add_levels
+from recombine.design.scaling import add_levels, put_on_scales, scales_asked
 from recombine.errors import InputError, near_miss
+from recombine.table_spec import make_spec
 from recombine.tables.frames import open_table
-
-if TYPE_CHECKING:
-    from recombine.design.design import Design
+from recombine.tables.numbers import missing_values
 
 
-def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Design, IntArray]:
-    """Return the cells of a target table as codes, shape (T, C), and the design they refer to; see `Design.encode`."""
-    source = open_table(data)
-    for name in design.columns:
+def encode_targets(design: Design, data: object, *, new_levels: bool = False) -> tuple[Design, IntArray]:
+    """Return the cells of a target table as codes, shape (T, C), and the design they refer to.
+
+    Unknown levels raise, unless ``new_levels``: then the returned design knows them too, as levels never seen.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["a", "b"])
+    >>> encode_targets(design, pd.DataFrame({"a": [0, 1], "b": [1, 0]}))[1].tolist()
+    [[0, 1], [1, 0]]
+    """
+    source, space = open_table(data), design.space
+    for name in space.columns:
         source.require(name, "factor")
-    columns = source.read(design.columns)
+    columns = source.read(space.columns)
     for name, values in columns.items():
-        blank = sum(value is None or value != value for value in values.tolist())
+        blank = int(missing_values(values).sum())
         if blank or not len(values):
             lack = f"{blank:,} of {len(values):,} rows lack a level of {name!r}" if blank else "no row"
             raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
-    columns = with_levels(design.parts, columns, source.name)
-    factors = list(design.factors)
-    for index, name in enumerate(design.names):
-        fresh = factors[index].unknown(columns[name])
-        if factors[index].scale is not FactorScale.LABELS:
-            wrong = [value for value in fresh if not factors[index].placed(value)][:1]
+    columns = space.by_factor(columns, source.name)
+    for index, name in enumerate(space.names):
+        factor = space.factors[index]
+        fresh = factor.unknown(columns[name])
+        if factor.on_scale:
+            wrong = [value for value in fresh if not factor.placed(value)][:1]
             rows = "".join(f", row {columns[name].tolist().index(value) + 1:,}" for value in wrong)
-            extended = replace(design, factors=tuple(factors))
-            factors = list(add_levels(extended, index, fresh, f"{source.name}{rows}: "))
+            space = add_levels(space, index, fresh, f"{source.name}{rows}: ")
             continue
         if fresh and not new_levels:
             raise InputError(
-                f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {design.source};"
-                f"{near_miss(fresh[0], factors[index].labels)} To ask about levels that were never seen, pass "
+                f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {design.reading.source};"
+                f"{near_miss(fresh[0], factor.labels)} To ask about levels that were never seen, pass "
                 "--new-levels (new_levels=True in Python)"
             )
-        for member in design.twins(index):
-            factors[member] = replace(factors[member], levels=(*factors[member].levels, *fresh))
-    codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
-    cells = canonical(codes, design.symmetric)
-    return allow(replace(design, factors=tuple(factors)), cells), cells
+        space = space.with_levels(index, fresh)
+    codes = np.stack([factor.codes(columns[factor.name]) for factor in space.factors], axis=1)
+    cells = canonical(codes, space.symmetric)
+    return replace(design, space=allow(space, design.cells, cells)), cells
+
+
+def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) -> tuple[Design, IntArray]:
+    """Return the codes (C,) of one cell, and the design they refer to: a new one if a level on a scale is new.
+
+    Examples
+    --------
+    >>> design = on_scales(Design.from_cells([[0, 0], [1, 2]], names=["plant", "dose"]), ["dose"])
+    >>> larger, cell = place_cell(design, {"plant": 0, "dose": 1.5})
+    >>> cell.tolist(), larger.label(cell)
+    ([0, 3], '0 · 1.5')
+    """
+    values = design.space.levels_of(levels)
+    space = design.space
+    for index, value in enumerate(values):
+        factor = space.factors[index]
+        if factor.on_scale and factor.unknown(np.array([value], dtype=object)):
+            space = add_levels(space, index, [value])
+    cell = space.cell(values)
+    if space is design.space:
+        return design, cell
+    targets = cell[None] if space.asked is None else np.vstack([space.asked, cell[None]])
+    return replace(design, space=allow(space, design.cells, targets)), cell
+
+
+def on_scales(design: Design, ordered: Sequence[str] = (), numeric: Sequence[str] = ()) -> Design:
+    """Return the design with some factors ordered or numeric: their levels share a curve, so others follow between.
+
+    An ordered factor runs straight from one seen level to the next; levels that are no numbers are given in order:
+    ``"grade=low<mid<high"``. A numeric one is a natural cubic spline with at most five knots.
+
+    Examples
+    --------
+    >>> on_scales(Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"]), ["dose"]).scales[1]
+    Scale(ordered; 4 levels, 2 knots)
+    """
+    scales = scales_asked(ordered, numeric, design.names)
+    if not scales:
+        return design
+    changes = {"ordered": (*design.spec.ordered, *ordered), "numeric": (*design.spec.numeric, *numeric)}
+    return replace(design, space=put_on_scales(design.space, scales), spec=make_spec(design.spec, changes))
+
+
+def why_impossible(design: Design, cell: IntArray) -> str:
+    """Say why ``cell`` (C,) cannot exist, in a sentence without its end; empty if it can.
+
+    Examples
+    --------
+    >>> cells = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
+    >>> design = Design.from_cells(cells, names=["plant", "treatment", "dose"], nested=["plant/treatment"])
+    >>> why_impossible(design, np.array([0, 1, 0]))
+    'plant lies inside treatment, and 0 is inside 0'
+    """
+    if design.possible.holds(cell[None])[0]:
+        return ""
+    space = design.space
+    cells = design.cells if space.asked is None else np.vstack([design.cells, space.asked])
+    for item, (child, parent) in zip(space.nesting, space.nested_pairs, strict=True):
+        has = cells[cells[:, child] == cell[child], parent]
+        if len(has) and has[0] != cell[parent]:
+            inner, outer = space.factors[child].labels[cell[child]], space.factors[parent].labels[has[0]]
+            return f"{item}, and {inner} is inside {outer}"
+    return f"it is not among the possible cells of {space.listed_in}" if space.listed is not None else "factors clash"
+
+
+def outside_words(design: Design, cell: IntArray) -> list[str]:
+    """Say of each level of ``cell`` (C,) outside the seen range which range that is, and what to collect.
+
+    Examples
+    --------
+    >>> design = on_scales(Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"]), ["dose"])
+    >>> outside_words(design, np.array([0, 3]))
+    ['dose 3 lies above the seen range 0 to 2: collect a row with dose 3 or above']
+    """
+    sentences = []
+    for index, (factor, scale) in enumerate(zip(design.factors, design.scales or (), strict=False)):
+        level = int(cell[index])
+        if scale is None or not scale.beyond[level]:
+            continue
+        low, high = (factor.labels[end] for end in scale.ends)
+        side = "above" if scale.places[level] > scale.places[scale.ends[1]] else "below"
+        text = f"{factor.name} {factor.labels[level]}"
+        sentences.append(f"{text} lies {side} the seen range {low} to {high}: collect a row with {text} or {side}")
+    return sentences

@@ -13,7 +13,7 @@ import numpy as np
 from recombine import words
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
-from recombine.design.restriction import why_impossible
+from recombine.design.targets import why_impossible
 from recombine.errors import InputError, SolverError
 from recombine.explore.map_view import MapView
 from recombine.explore.scene import scene_of, unshown
@@ -86,16 +86,16 @@ class TableAnswers:
     def _record(self) -> dict[str, Any]:
         audit, design = self.audit, self.audit.design
         off, on_lines = unshown(design, audit.order), any(scale is not None for scale in design.scales)
-        command = self.command or spec_command("explore", design.source, design.spec)
+        command = self.command or spec_command("explore", design.reading.source, design.spec)
         return {
-            "source": design.source,
+            "source": design.reading.source,
             "command": printable(command),
             "dropped": printable(words.dropped_sentence(command)),
             "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
-            "outcome": design.outcome_name,
+            "outcome": design.outcome_column.name,
             "assumption": audit.choice.assumption,
             "rows": words.rows_phrase(audit.coverage),
-            "cells": written_count(design.product),
+            "cells": written_count(design.possible.count),
             "verdicts": [self._verdict(verdict) for verdict in Verdict],
             "sampled": audit.decided.counts.sampled,
             "answer": [printable(sentence) for sentence in words.answer(audit)],
@@ -137,7 +137,7 @@ class TableAnswers:
         """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""
         design = self.audit.design
         labels = [factor.labels[int(level)] for factor, level in zip(design.factors, cell, strict=True)]
-        text = {"text": printable(design.label(cell))} if design.parts else {}
+        text = {"text": printable(design.label(cell))} if design.space.parts else {}
         return {"cell": cell.tolist(), "labels": labels, **text}
 
     def checked(self, levels: Sequence[int]) -> IntArray:
@@ -216,7 +216,7 @@ class TableAnswers:
             record |= {"code": int(verdict), "word": verdict.word}
             if verdict is Verdict.DETERMINED:
                 value = self._value(cell)
-                facts = [*words.value_facts(value, design.outcome_name), *self._held_out(cell)]
+                facts = [*words.value_facts(value, design.outcome_column.name), *self._held_out(cell)]
                 return record | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
             if verdict is Verdict.SEEN:
                 return record | {"sentence": self._meaning(verdict), **self._seen(cell)}
@@ -250,13 +250,16 @@ class TableAnswers:
 
     def _seen(self, cell: IntArray) -> dict[str, Any]:
         design, row = self.audit.design, self._row(cell, train=True)
-        facts = [("rows", f"{int(design.rows[row or 0]):,}")]
-        if design.rows_are is not RowsAre.MEASUREMENTS:
-            facts.append(("measurements", amount(float(design.weight[row or 0]))))
+        facts = [("rows", f"{int(design.observed.rows[row or 0]):,}")]
+        if design.observed.rows_are is not RowsAre.MEASUREMENTS:
+            facts.append(("measurements", amount(float(design.precision[row or 0]))))
         if design.outcome is None or row is None:
             return {"measured": None, "facts": facts}
         value = float(design.outcome[row])
-        return {"measured": value, "facts": [(f"mean {design.outcome_name or 'outcome'}", f"{value:.6g}"), *facts]}
+        return {
+            "measured": value,
+            "facts": [(f"mean {design.outcome_column.name or 'outcome'}", f"{value:.6g}"), *facts],
+        }
 
     def certificate(self, levels: Sequence[int]) -> dict[str, Any]:
         """Return the certificate of a determined cell: signed seen cells, and the lines of `Audit.explain`."""

@@ -51,12 +51,12 @@ def scene_of(design: Design, order: int = 1) -> str:
     """
     check_scene(design, order)
     flat = np.ravel_multi_index(tuple(design.cells.T), design.sizes)
-    seen = np.zeros(design.product, dtype=bool)
+    seen = np.zeros(design.possible.count, dtype=bool)
     seen[flat[design.train]] = True
     # Without an outcome the table is empty: verdicts can be told, values cannot.
     entries = {**_factors(design), "m": _runs(seen), "t": "table", "v": "~".join(_entries(design, flat))}
-    if design.outcome_name:
-        entries["u"] = design.outcome_name
+    if design.outcome_column.name:
+        entries["u"] = design.outcome_column.name
     if order > 1:
         entries["o"] = str(order)
     return urlencode(entries | {"k": "ntk3"})
@@ -114,12 +114,12 @@ def unshown(design: Design, order: int = 1) -> str:
             return Unpainted.LEVELS.value.format(factor=factor.name, count=count, most=MAX_LEVELS_PAINTED)
         if factor.scale is not FactorScale.LABELS:
             return Unpainted.SCALE.value.format(factor=factor.name)
-    if design.product > MAX_CELLS_PAINTED:
-        return Unpainted.CELLS.value.format(count=design.product, most=MAX_CELLS_PAINTED)
+    if design.possible.count > MAX_CELLS_PAINTED:
+        return Unpainted.CELLS.value.format(count=design.possible.count, most=MAX_CELLS_PAINTED)
     if design.symmetric:
         return Unpainted.SYMMETRIC.value.format(factors=" and ".join(names[index] for index in design.symmetric[0]))
     if not design.possible.whole:
-        return Unpainted.IMPOSSIBLE.value.format(source=design.source)
+        return Unpainted.IMPOSSIBLE.value.format(source=design.reading.source)
     allowed = order <= MAX_ORDER_PAINTED
     return "" if allowed else Unpainted.ORDER.value.format(most=MAX_ORDER_PAINTED, count=order)
 
@@ -148,7 +148,7 @@ def _runs(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
 
 def _entries(design: Design, flat: IntArray) -> Iterator[str]:
     """One number per cell of the product as text, empty where there is none; training stands before held out."""
-    means = np.full(design.product, np.nan)
+    means = np.full(design.possible.count, np.nan)
     if design.outcome is not None:
         for rows in (~design.train, design.train):
             means[flat[rows]] = design.outcome[rows]

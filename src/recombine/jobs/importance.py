@@ -15,7 +15,6 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
 from recombine.cells.possible import Possible
 from recombine.design.design import Design
-from recombine.design.parts import with_levels
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
@@ -193,16 +192,18 @@ def read_importance(data: object, design: Design, column: str | None = None) -> 
 
 def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
     """Read a table of patterns: codes (R, C) and importances (R,)."""
-    if COLUMN in (*design.names, *design.columns):
+    if COLUMN in (*design.names, *design.space.columns):
         raise InputError(
             f"one factor is itself named {COLUMN!r}, so {source.name} cannot hold both; rename that factor"
         )
-    taken_apart = [column for column in design.parts if column.column in source.columns]
+    taken_apart = [column for column in design.space.parts if column.column in source.columns]
     inside = {name for column in taken_apart for name in column.names}
     named = [name for name in design.names if name in source.columns and name not in inside]
     source.require(COLUMN, "importance column")
     if not named and not taken_apart:
-        raise InputError(f"{source.name} has none of the factor columns {listing(design.columns)}; add at least one")
+        raise InputError(
+            f"{source.name} has none of the factor columns {listing(design.space.columns)}; add at least one"
+        )
     columns = source.read([*named, *(column.column for column in taken_apart), COLUMN])
     count = len(columns[COLUMN])
     if not count:
@@ -248,8 +249,8 @@ def _refuse_repeats(patterns: IntArray, design: Design, source: Source) -> None:
 
 def _members(design: Design, column: str, texts: list[Any], source: str) -> dict[str, list[Any]]:
     """Take the texts of a sequence or set apart; a blank one leaves all its factors open."""
-    apart = next(apart for apart in design.parts if apart.column == column)
-    example = design.decode(design.seen[:1])[column][0]
+    apart = next(apart for apart in design.space.parts if apart.column == column)
+    example = design.space.decode(design.seen[:1])[column][0]
     by_factor = apart.levels([example if text is None else text for text in texts], source)
     return {
         name: [None if text is None else level for text, level in zip(texts, levels.tolist(), strict=True)]
@@ -278,7 +279,7 @@ def _code(design: Design, index: int, level: object, row: str) -> int:
     factor = design.factors[index]
     if factor.unknown(np.array([level], dtype=object)):
         raise InputError(
-            f"{row}: {level_text(level)!r} is not a level of factor {factor.name!r} in {design.source};"
+            f"{row}: {level_text(level)!r} is not a level of factor {factor.name!r} in {design.reading.source};"
             f"{near_miss(level_text(level), factor.labels)} To give importance to a level that was never seen, name it "
             "in --targets with --new-levels"
         )
@@ -287,17 +288,17 @@ def _code(design: Design, index: int, level: object, row: str) -> int:
 
 def _means(source: Source, design: Design, column: str) -> tuple[IntArray, FloatArray]:
     """Read the mean of a column over the rows of each cell: cells (R, C) and means (R,)."""
-    for name in design.columns:
+    for name in design.space.columns:
         source.require(name, "factor")
     source.require(column, "importance")
-    if column in design.columns:
+    if column in design.space.columns:
         raise InputError(f"column {column!r} is both a factor and the importance; give it one part")
     if (kind := source.kind(column)) not in ("integer", "number"):
         raise InputError(f"column {column!r} of {source.name} is of kind {kind}; importances are numbers from 0 on")
     groups = _grouped(source, design, column)
     if not len(groups["rows"]):
         raise InputError(f"no row of {source.name} has a level of each factor; fill them in")
-    plain = with_levels(design.parts, {name: groups[name] for name in design.columns}, source.name)
+    plain = design.space.by_factor({name: groups[name] for name in design.space.columns}, source.name)
     coded = [
         {level: _code(design, index, level, source.name) for level in set(plain[factor.name].tolist())}
         for index, factor in enumerate(design.factors)
@@ -330,15 +331,15 @@ def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArr
     """Return rows, sum, least and number of absent values of ``column`` by factor levels, in one pass."""
     import narwhals as nw
 
-    source = source.kept([*design.columns, column])
+    source = source.kept([*design.space.columns, column])
     frame, value = source.frame, source.col(column).cast(nw.Float64)
-    for name in design.columns:
+    for name in design.space.columns:
         present = ~source.col(name).is_null()
         if source.reader.typed and source.kind(name) == "number":
             present = present & ~source.col(name).is_nan()
         frame = frame.filter(present)
     finite = ~source.col(column).is_null() & value.is_finite()
-    by = [source.keys[name] for name in design.columns]
+    by = [source.keys[name] for name in design.space.columns]
     frame = frame.select(
         *by,
         nw.when(finite).then(value).otherwise(0.0).alias("__value"),
@@ -347,7 +348,7 @@ def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArr
     sums = [nw.col("__value").sum().alias("__sum"), nw.col("__value").min().alias("__least")]
     columns = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), nw.col("__absent").sum(), *sums))
     numbers = {name: columns[f"__{name}"].astype(float) for name in ("rows", "absent", "sum", "least")}
-    return {name: columns[source.keys[name]] for name in design.columns} | numbers
+    return {name: columns[source.keys[name]] for name in design.space.columns} | numbers
 
 
 def part_of_what_matters(value: float) -> str:

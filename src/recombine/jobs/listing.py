@@ -80,19 +80,21 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
 def _choose(design: Design, targets: IntArray | None, seed: int) -> Listing:
     """Choose the cells to list where all matter alike."""
     if targets is not None:
-        return Listing(_in_order(targets), ListingKind.TARGETS, design.product)
+        return Listing(_in_order(targets), ListingKind.TARGETS, design.possible.count)
     if design.possible.span <= MAX_LISTED_WHOLE:
         cells = keep_unseen(design, design.possible.cells())
-        return Listing(cells, ListingKind.ALL_UNSEEN, design.product)
+        return Listing(cells, ListingKind.ALL_UNSEEN, design.possible.count)
     generator = np.random.default_rng(seed)
     near = near_cells(design)
     if near is not None and not len(design.held_out):
-        return Listing(unseen_near(design, near, MAX_SAMPLE, generator), ListingKind.SAMPLE, design.product, near.most)
+        return Listing(
+            unseen_near(design, near, MAX_SAMPLE, generator), ListingKind.SAMPLE, design.possible.count, near.most
+        )
     drawn = design.possible.draw(2 * MAX_SAMPLE, generator)
     held_out = keep_unseen(design, design.held_out)[:MAX_SAMPLE]
     random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])
     random = random[np.sort(generator.permutation(len(random))[: MAX_SAMPLE - len(held_out)])]
-    return Listing(distinct(np.vstack([held_out, random]))[0], ListingKind.SAMPLE, design.product)
+    return Listing(distinct(np.vstack([held_out, random]))[0], ListingKind.SAMPLE, design.possible.count)
 
 
 def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
@@ -107,7 +109,9 @@ def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dic
     ['cost (factor)', 'shape']
     """
     taken = set(others)
-    return {f"{name} (factor)" if name in taken else name: labels for name, labels in design.decode(cells).items()}
+    return {
+        f"{name} (factor)" if name in taken else name: labels for name, labels in design.space.decode(cells).items()
+    }
 
 
 def _in_order(cells: IntArray) -> IntArray:

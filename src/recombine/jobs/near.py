@@ -194,7 +194,7 @@ def departures_statement(design: Design, known: Identification) -> str:
         return f"{lead}."
     kind = {1: "single", 2: "double", 3: "triple"}
     same = f"cells with {plural(most, 'departure')}"
-    if all(part.kind == "sequence" for part in design.parts) and design.parts and most in kind:
+    if all(part.kind == "sequence" for part in design.space.parts) and design.space.parts and most in kind:
         same = f"{kind[most]} mutants"
     others = [kind.get(number, f"{number}-fold") for number in (most - 1, most + 1) if number]
     none = " and ".join(f"no {word} {'mutant' if 'mutant' in same else 'departure'}" for word in others)

@@ -32,7 +32,7 @@ def notebook(audit: Audit) -> str:
     True
     """
     tally, matters = words.Tally.of(audit), audit.decided.matters
-    title, about = words.audit_title(audit), f"{audit.design.title}; {words.rows_phrase(audit.coverage)}"
+    title, about = words.audit_title(audit), f"{audit.design.space.title}; {words.rows_phrase(audit.coverage)}"
     notes = [words.impossible_sentence(audit.design), "" if matters is None else words.importance_statement(matters)]
     counts = {verdict: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
     findings = "".join(

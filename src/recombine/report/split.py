@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recombine.design.reading import used_table
+from recombine.design.design import used_table
 from recombine.jobs.findings.leaks import leak_examples
 from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.table_files import TableSplit

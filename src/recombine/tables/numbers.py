@@ -6,6 +6,10 @@ import math
 import re
 from collections.abc import Collection
 from datetime import datetime, time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _PADDED = re.compile(r"[+-]?0\d")
@@ -50,3 +54,26 @@ def level_text(level: object) -> str:
     if isinstance(level, datetime) and level.time() == time():
         return str(level.date())
     return str(level)
+
+
+def missing_values(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Say which of ``values`` (N,) are missing, whatever stands for that.
+
+    Examples
+    --------
+    >>> missing_values(np.array(["a", None], dtype=object)).tolist()
+    [False, True]
+    """
+    if values.dtype.kind == "O":
+        listed = values.tolist()
+        if not any(map(is_nothing, set(listed))):  # of the few values that stand in many rows each is looked at once
+            return np.zeros(len(listed), dtype=bool)
+        return np.fromiter(map(is_nothing, listed), dtype=bool, count=len(listed))
+    if values.dtype.kind in "fmM":
+        return np.asarray(values != values)
+    return np.zeros(len(values), dtype=bool)
+
+
+def is_nothing(value: Any) -> bool:
+    """Say whether a value of a table is missing; pandas has missing values that refuse to be compared."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)

@@ -91,7 +91,7 @@ def additivity_sentence(audit: Audit) -> str:
     lead = f"{adding[0].upper()}{adding[1:]} {judged}"
     if check.few and check.lack_of_fit is not None:
         return f"{lead}. {interaction_sentence(check.lack_of_fit)}"
-    name = audit.design.outcome_name
+    name = audit.design.outcome_column.name
     what = f"the {name} of a seen combination" if name else "a seen combination"
     most = "up to " * check.at_most
     noise = f" and noise alone would make it {most}{number(check.expected)}" if check.expected is not None else ""
@@ -104,9 +104,9 @@ def additivity_sentence(audit: Audit) -> str:
 def beyond_sentence(audit: Audit) -> str:
     """Say how many sums of effects no two-valued outcome can have; empty where there are none."""
     count, known = int(audit.values.beyond.sum()), int((audit.decided.codes <= Verdict.DETERMINED).sum())
-    if not count or audit.design.two_values is None:
+    if not count or audit.design.outcome_column.two_values is None:
         return ""
-    low, high = (f"{value:g}" for value in audit.design.two_values)
+    low, high = (f"{value:g}" for value in audit.design.outcome_column.two_values)
     return (
         f"{count:,} of {known:,} values that follow would lie outside {low} to {high}, where this outcome cannot be; "
         "they are given as the nearer end, and there effects cannot simply add."
@@ -121,7 +121,7 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
         or not audit.structure.additivity.orders[0].error
     ):
         return ""
-    factors = len(audit.design.columns)
+    factors = len(audit.design.space.columns)
     cells = []
     for row in audit.structure.additivity.breakers(count).rows():
         label = " · ".join(str(level) for level in list(row.values())[:factors])

@@ -43,13 +43,13 @@ SQUARED_ERROR = "squared error on determined cells"
 
 def audit_title(audit: Audit) -> str:
     """Say what was audited."""
-    return f"Recombine audit of {audit.design.source}"
+    return f"Recombine audit of {audit.design.reading.source}"
 
 
 def table_phrase(audit: Audit) -> str:
     """Say which factors, outcome and rows the audit is about."""
-    outcome = f", outcome {audit.design.outcome_name}" if audit.design.outcome_name else ""
-    return f"{audit.design.title}{outcome}; {rows_phrase(audit.coverage)}"
+    outcome = f", outcome {audit.design.outcome_column.name}" if audit.design.outcome_column.name else ""
+    return f"{audit.design.space.title}{outcome}; {rows_phrase(audit.coverage)}"
 
 
 def targets_title(audit: Audit, targets: Tally) -> str:
@@ -126,7 +126,7 @@ def rungs_caption(ladder: Ladder) -> str:
 
 def orders_caption(audit: Audit, check: AdditivityCheck) -> str:
     """Say how the errors by order were found, and in which unit they are."""
-    unit = audit.design.outcome_name or "outcome"
+    unit = audit.design.outcome_column.name or "outcome"
     return f"Root mean squared error of predicting seen cells from the others ({check.method}), in units of {unit}"
 
 

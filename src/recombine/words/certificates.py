@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import IntArray
-from recombine.design.restriction import why_impossible
-from recombine.design.scaling import outside_words
+from recombine.design.targets import outside_words, why_impossible
 from recombine.errors import SolverError
 from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_places, certificate_variance
 from recombine.jobs.structure.open_cells import bounds_whatever_the_curve, why_beyond
@@ -101,7 +100,7 @@ def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) 
         terms = [f"{weights[term]:+.3g} y({audit.design.label(found.cells[term])})" for term in largest]
         text = f"certificate: a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
         return [text, f"the sum{total}, {aside}"]
-    names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
+    names = audit.design.label if audit.design.space.parts else [factor.labels for factor in audit.design.factors]
     lines = [f"certificate: {found.text(names)}"]
     if observed is None:
         return [*lines, f"the sum, {aside}"]
@@ -113,7 +112,7 @@ def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]
     """The certificate of a structure that adds on another scale: a sum there, and what the outcome is at that sum."""
     if len(found) > MAX_TERMS_WRITTEN:
         return [f"certificate: on its own scale a weighted sum of {len(found):,} seen cells"]
-    names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
+    names = audit.design.label if audit.design.space.parts else [factor.labels for factor in audit.design.factors]
     lines = [f"certificate, on the scale on which effects add: {found.text(names).replace('y(', 's(')}"]
     assert audit.choice.fit is not None
     sums = audit.choice.fit.latent(found.cells)

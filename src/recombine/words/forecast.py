@@ -42,7 +42,7 @@ def error_caption(audit: Audit) -> str:
     error = audit.forecast.error
     if error is None:
         return ""
-    unit = f" in {audit.design.outcome_name}" if audit.design.outcome_name else ""
+    unit = f" in {audit.design.outcome_column.name}" if audit.design.outcome_column.name else ""
     labels = ", every level a label" if audit.design.scales else ""
     return (
         f"Error{unit} of models trained to convergence{labels} (root mean square over "

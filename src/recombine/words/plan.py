@@ -17,7 +17,7 @@ NOTHING_TO_COLLECT = "Nothing: there is no further cell to collect that would he
 def gain_text(plan: Plan, pick: Pick) -> str:
     """Say what a pick brings."""
     if pick.reason == "sharpen":
-        times = plan.design.typical_precision
+        times = plan.design.observed.typical_precision
         often = "" if times == 1 else f" (measured {times:g} times)"
         by = ", weighted by importance," if plan.weighted else ""
         return f"mean variance of unseen cells{_near(plan)}{by} -{pick.gain:.1%}{often}"
@@ -96,7 +96,7 @@ def _inside(plan: Plan) -> str:
 
 
 def _enough(plan: Plan) -> str:
-    if len(plan.design.seen) == plan.design.product:
+    if len(plan.design.seen) == plan.design.possible.count:
         return f" combinations: every one{'' if plan.design.possible.whole else ' that can exist'} was seen"
     if plan.weighted and plan.gain is None:
         return ": every cell that matters was seen"

@@ -20,7 +20,8 @@ def score_opening(score: Score) -> str:
     """Say what was scored, under which condition verdicts hold, and what the numbers are."""
     seen, unseen = plural(len(score.design.seen), "cell"), int((score.codes != Verdict.SEEN).sum())
     return (
-        f"{score.outcome_name} in {score.design.source}: {seen} seen, {unseen:,} held out that were never seen. "
+        f"{score.outcome_name} in {score.design.reading.source}: {seen} seen, "
+        f"{unseen:,} held out that were never seen. "
         f"Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over cells"
         f"{' summed over classes' if score.classes else ''}"
         f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels."
@@ -30,7 +31,7 @@ def score_opening(score: Score) -> str:
 def scored_phrase(score: Score) -> str:
     """Say what was scored, on how many cells."""
     cells = plural(len(score.codes), "held-out cell")
-    return f"of {score.outcome_name} in {score.design.source}: {cells}, {score.determined:,} determined"
+    return f"of {score.outcome_name} in {score.design.reading.source}: {cells}, {score.determined:,} determined"
 
 
 def cause_meaning(model: ModelScore, cause: Cause) -> str:

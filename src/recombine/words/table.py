@@ -34,12 +34,12 @@ def weight_sentence(design: Design) -> str:
     >>> weight_sentence(Design.from_cells([[0, 1], [1, 2]]))
     ''
     """
-    if design.rows_are is RowsAre.MEASUREMENTS:
+    if design.observed.rows_are is RowsAre.MEASUREMENTS:
         return ""
-    if design.rows_are is RowsAre.COUNTS:
+    if design.observed.rows_are is RowsAre.COUNTS:
         return "A row with weight n is read as n equal measurements; if rows are means of n, say --means."
     lead = "A row with weight n is read as the mean of n measurements"
-    if design.outcome is None or design.within_rows:
+    if design.outcome is None or design.observed.within_rows:
         return f"{lead}."
     return f"{lead}; how much those differ is not known: name their standard deviations with --sd to have it counted."
 
@@ -96,13 +96,14 @@ def impossible_sentence(design: Design) -> str:
     if design.possible.whole:
         return ""
     full = Possible.product(design.sizes, design.symmetric).count
-    lead = f"{written_count(full - design.product)} of the {written_count(full)} combinations of levels cannot exist"
-    if design.listed is not None:
-        fresh = int((~contains(design.listed, design.cells)).sum())
+    impossible = written_count(full - design.possible.count)
+    lead = f"{impossible} of the {written_count(full)} combinations of levels cannot exist"
+    if design.space.listed is not None:
+        fresh = int((~contains(design.space.listed, design.cells)).sum())
         extra = f"; {plural(fresh, 'cell')} of the table that it lacks count as possible" if fresh else ""
-        return f"{lead}: they are not in {design.listed_in}{extra}."
-    inferred = [item for item in design.nesting if item.inferred]
-    said = [item for item in design.nesting if not item.inferred]
+        return f"{lead}: they are not in {design.space.listed_in}{extra}."
+    inferred = [item for item in design.space.nesting if item.inferred]
+    said = [item for item in design.space.nesting if not item.inferred]
     reasons = [f"{nesting_phrase(said)} (as was said)"] if said else []
     if inferred:
         reasons.append(f"{nesting_phrase(inferred)} (inferred from the rows; --crossed if they can)")

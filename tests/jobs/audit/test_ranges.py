@@ -223,7 +223,7 @@ def test_the_certificate_shows_the_values_it_adds_up_and_its_own_variance(flight
     variance = np.sum(weights**2 / design.precision[design.train][places])
     total = weights @ design.outcome[design.train][places]
     assert f"= {total:.6g}, with variance {variance:.3g}" in text
-    leverage = flights.decided.leverage_of(design.cell(["9E", "EWR", "AUS"])[None])[0]
+    leverage = flights.decided.leverage_of(design.space.cell(["9E", "EWR", "AUS"])[None])[0]
     assert leverage < variance
     assert f"leverage {leverage:.3g}" in text
     assert all(f"{value:.6g}" in text for value in design.outcome[design.train][places])

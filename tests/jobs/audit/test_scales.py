@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -229,7 +230,7 @@ def test_variance_with_weights_is_that_of_the_normal_matrix() -> None:
 
 def test_networks_are_forecast_on_labels() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant", "year"], outcome="y", ordered=["dose"])
-    found, plain = rc.audit(design), rc.audit(design.labelled)
+    found, plain = rc.audit(design), rc.audit(replace(design, space=design.space.labelled))
     assert found.forecast.error is not None
     assert plain.forecast.error is not None
     assert found.forecast.error.ntk == plain.forecast.error.ntk

@@ -34,7 +34,7 @@ def verdicts(found: rc.Audit) -> dict[tuple[str, ...], str]:
     """Every listed or seen cell of an audit by the names of its levels, sorted by factor, with its verdict."""
     names = sorted(found.design.names)
     listed = {tuple(str(row[name]) for name in names): str(row["verdict"]) for row in found.verdicts.rows()}
-    decoded = found.design.decode(found.design.seen)
+    decoded = found.design.space.decode(found.design.seen)
     return listed | {tuple(map(str, cell)): "seen" for cell in zip(*(decoded[name] for name in names), strict=True)}
 
 

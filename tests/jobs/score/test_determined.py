@@ -40,10 +40,12 @@ def test_noise_is_that_of_the_replicates() -> None:
     places = np.flatnonzero(~design.train)
     found = held_out_noise([audit], places)
     assert found is not None
-    assert found.variances == pytest.approx(np.full(len(places), design.spread.sum() / design.freedom.sum() / 4))
+    assert found.variances == pytest.approx(
+        np.full(len(places), design.observed.spread.sum() / design.observed.freedom.sum() / 4)
+    )
     assert found.variances.mean() == pytest.approx(0.09 / 4, rel=0.15)
     assert found.carried == pytest.approx(
-        audit.decided.leverage_of(design.held_out) * design.spread.sum() / design.freedom.sum()
+        audit.decided.leverage_of(design.held_out) * design.observed.spread.sum() / design.observed.freedom.sum()
     )
 
 

@@ -36,7 +36,7 @@ def test_a_table_is_averaged_by_cell_in_any_order() -> None:
     shuffled = rows.sample(frac=1, random_state=1)
     found = read_predictions([design], shuffled, ["net"], "part=train")["net"][:, 0]
     means = rows[rows.part == "test"].groupby(FACTORS).net.mean()
-    labels = design.decode(design.held_out)
+    labels = design.space.decode(design.held_out)
     expected = [means[site, int(dose)] for site, dose in zip(labels["site"], labels["dose"], strict=True)]
     assert found == pytest.approx(expected)
     only = rows[rows.part == "test"].drop(columns="part")

@@ -38,7 +38,7 @@ def test_verdicts_are_those_of_the_audit(frame: pd.DataFrame, options: dict[str,
     design = rc.Design.from_frame(frame, factors=["a", "b", "dose"], split="part=train", crossed=True, **build)  # type: ignore[arg-type]
     order = {"pairs": 2}.get(str(options.get("structure")), options.get("order", 1))
     audit = rc.audit(design, order)  # type: ignore[arg-type]
-    codes, rows = audit.decided.verdicts_of(design.held_out), design.rows[~design.train]
+    codes, rows = audit.decided.verdicts_of(design.held_out), design.observed.rows[~design.train]
     for row in found.verdicts.rows():
         verdict = next(one for one in Verdict if one.word == row["verdict"])
         assert row["cells"] == (codes == verdict).sum()

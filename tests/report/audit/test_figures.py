@@ -238,7 +238,7 @@ def test_sampled_places_are_all_seen_only_where_every_cell_of_the_product_is() -
     assert not chart.mapped.whole
     assert any((found.unsampled & (found.counts[:, :, Verdict.SEEN] > 0)).any() for found in chart.all_panels)
     for found in chart.all_panels:
-        assert found.total.sum() == design.product
+        assert found.total.sum() == design.possible.count
         assert not (found.leading == Verdict.SEEN).any()
     assert "not sampled" in chart.svg()
     assert "all seen" not in chart.svg()
@@ -296,7 +296,7 @@ def test_where_all_is_determined_the_map_shows_standard_errors() -> None:
         place = order["drug"].index(row["drug"]), order["line"].index(row["line"])
         assert panel.typical[place] == pytest.approx(row["standard error"])
     assert np.isnan(panel.typical[panel.leading == Verdict.SEEN]).all()
-    assert f"standard error of {audit.design.outcome_name}" in chart.svg()
+    assert f"standard error of {audit.design.outcome_column.name}" in chart.svg()
 
 
 @pytest.mark.parametrize("targets", [False, True])

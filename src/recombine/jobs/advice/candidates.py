@@ -101,7 +101,7 @@ def gather(
         near = near_cells(design)
         cells, counted, scale = _sample(design, order, seed, near)
     # A value between seen ones would become a knot of its own, and what was said of it would no longer hold.
-    allowed = ~_forbidden(design, forbidden, cells) & ~between_knots(design, cells)
+    allowed = ~_forbidden(design, forbidden, cells) & ~between_knots(design.scales, cells)
     if not self_pairs:
         allowed &= ~pairs_itself(design, cells)
     costs, worth = _costs(design, cost, cells), None
@@ -129,7 +129,7 @@ def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
 def _sample(design: Design, order: int, seed: int, near: NearCells | None) -> tuple[IntArray, BoolArray, float]:
     generator = np.random.default_rng(seed)
     if near is None:
-        drawn, there_are = design.possible.draw(SAMPLED_CANDIDATES, generator), design.product
+        drawn, there_are = design.possible.draw(SAMPLED_CANDIDATES, generator), design.possible.count
     else:
         drawn, there_are = near.uniform(NEAR_SAMPLE, generator), sum(near.counts)
     drawn = distinct(canonical(drawn, design.symmetric))[0]
@@ -180,7 +180,7 @@ def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> Bo
     full_cells = []
     for rule in forbidden:
         if not isinstance(rule, Mapping):
-            full_cells.append(design.cell(rule))
+            full_cells.append(design.space.cell(rule))
             continue
         for name in rule:
             if name not in design.names:
@@ -191,7 +191,7 @@ def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> Bo
         if not rule:
             raise InputError("a forbidden cell names no factor, which would forbid everything; name at least one")
         if len(rule) == len(design.names):
-            full_cells.append(design.cell(rule))
+            full_cells.append(design.space.cell(rule))
         else:
             mask |= _matches(design, rule, cells)
     return mask | contains(np.array(full_cells), cells) if full_cells else mask
@@ -203,7 +203,7 @@ def _matches(design: Design, rule: Mapping[str, object], cells: IntArray) -> Boo
     grouped: dict[tuple[int, ...], list[int]] = {}
     for name, level in rule.items():
         factor = design.names.index(name)
-        grouped.setdefault(design.twins(factor), []).append(design.factors[factor].code(level))
+        grouped.setdefault(design.space.twins(factor), []).append(design.factors[factor].code(level))
     for members, codes in grouped.items():
         for code in set(codes):
             match &= (cells[:, list(members)] == code).sum(axis=1) >= codes.count(code)
@@ -214,7 +214,7 @@ def _costs(design: Design, cost: Costs | None, cells: IntArray) -> FloatArray:
     if cost is None:
         return np.ones(len(cells))
     if callable(cost):
-        costs = np.array([float(cost(row)) for row in Table(design.decode(cells)).rows()])
+        costs = np.array([float(cost(row)) for row in Table(design.space.decode(cells)).rows()])
     else:
         costs = _priced(design, cost, cells)
     good = np.isfinite(costs) & (costs > 0)
@@ -228,7 +228,7 @@ def _priced(design: Design, cost: Mapping[Any, float], cells: IntArray) -> Float
     costs = np.ones(len(cells))
     if not cost:
         return costs
-    named = np.array([design.cell(levels) for levels in cost])
+    named = np.array([design.space.cell(levels) for levels in cost])
     _, inverse = distinct(np.vstack([named, cells]))
     price = np.full(int(inverse.max()) + 1, 1.0)
     price[inverse[: len(named)]] = [float(value) for value in cost.values()]

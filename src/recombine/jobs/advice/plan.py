@@ -10,7 +10,8 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, contains
 from recombine.design.design import Design
-from recombine.design.scaling import between_knots, outside_words
+from recombine.design.scaling import between_knots
+from recombine.design.targets import outside_words
 from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Cell as Cell
 from recombine.jobs.advice.candidates import Costs, Pool, gather, pairs_itself
@@ -247,9 +248,9 @@ def _told_by_others(design: Design, features: Conjunctions, cells: IntArray) -> 
     effects.
     """
     plenty = all(design.sizes[group[0]] > len(group) for group in design.symmetric)
-    if design.listed is not None:
+    if design.space.listed is not None:
         return np.zeros(len(cells), dtype=bool)
-    settled = between_knots(design, cells)
+    settled = between_knots(design.scales, cells)
     return settled if features.order > 1 or not plenty else settled | pairs_itself(design, cells)
 
 
@@ -271,7 +272,7 @@ def _sharpen(
         return [], 0.0
     if len(candidates) > MAX_VARIANCE_CANDIDATES:
         candidates = np.sort(np.random.default_rng(seed).choice(candidates, MAX_VARIANCE_CANDIDATES, replace=False))
-    measured = design.typical_precision
+    measured = design.observed.typical_precision
     weights = np.append(design.precision[design.train], np.full(len(picks), measured))
     aimed = targets & pool.counted
     matters = None if pool.worth is None else pool.worth[aimed]

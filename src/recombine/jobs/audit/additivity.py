@@ -167,7 +167,7 @@ class AdditivityCheck:
         alike = np.round(gap / (gap.max(initial=0.0) or 1.0), 9)
         worst = np.argsort(np.where(check.determined, -alike, 1.0), kind="stable")[: min(count, check.tested)]
         columns = {
-            "rows": self.design.rows[self.design.train][worst],
+            "rows": self.design.observed.rows[self.design.train][worst],
             "observed": observed[worst],
             "predicted": check.predicted[worst],
             "difference": observed[worst] - check.predicted[worst],

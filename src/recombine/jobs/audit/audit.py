@@ -12,8 +12,7 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.design.design import Design
-from recombine.design.restriction import why_impossible
-from recombine.design.scaling import place_cell
+from recombine.design.targets import encode_targets, on_scales, place_cell, why_impossible
 from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
@@ -141,8 +140,9 @@ class Audit:
     @cached_property
     def forecast(self) -> Forecast:
         """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
-        design, unseen, plain = self.design, self.decided.listing.typical, self.design.labelled
-        if plain is not design and not obstacle(design):
+        design, unseen = self.design, self.decided.listing.typical
+        if design.scales and not obstacle(design):
+            plain = replace(design, space=design.space.labelled)
             again = check_additivity(plain, (1,), self.seed).at(1)
             return forecast(plain, unseen, check=again, seed=self.seed)
         additivity = self.structure.additivity
@@ -236,9 +236,9 @@ class Audit:
         return self.summary
 
     def __repr__(self) -> str:
-        seen = f"{len(self.design.seen):,} of {written_count(self.design.product)} cells seen"
+        seen = f"{len(self.design.seen):,} of {written_count(self.design.possible.count)} cells seen"
         shape = f", order {self.order}" if self.choice.structure.is_sum else f", {self.choice.name}"
-        return f"Audit({' × '.join(self.design.columns)}{shape}; {seen})"
+        return f"Audit({' × '.join(self.design.space.columns)}{shape}; {seen})"
 
 
 def audit(
@@ -285,7 +285,7 @@ def audit(
     """
     if not isinstance(design, Design):
         raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
-    design = design.on_scales(ordered, numeric)
+    design = on_scales(design, ordered, numeric)
     structure, order = asked_structure(design.spec, structure, order)
     importance = design.spec.importance if importance is None else importance
     noise = None if design.outcome is None else cell_noise(design)
@@ -293,7 +293,7 @@ def audit(
     choice = choose_structure(design, structure, order, variance=variance, seed=seed)
     order, asked = choice.order, None
     if targets is not None:
-        design, asked = design.encode(targets, new_levels=new_levels)
+        design, asked = encode_targets(design, targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)
     engine = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
     weights = None

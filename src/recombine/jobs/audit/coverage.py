@@ -74,7 +74,7 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     >>> coverage.share(1), coverage.share(2)
     (1.0, 0.75)
     """
-    rows, weight = design.rows[design.train], design.weight[design.train]
+    rows, weight = design.observed.rows[design.train], design.precision[design.train]
     spread = (float(weight.min()), float(np.median(weight)), float(weight.max()))
     strengths = range(1, min(strongest, len(design.factors)) + 1)
     counted = [t for t in strengths if t <= 1 or _affordable(design, t)]
@@ -82,7 +82,7 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     names = ("t", "factors", "seen", "possible", "share")
     table = Table({name: [row[place] for row in ways] for place, name in enumerate(names)})
     return Coverage(
-        design.product,
+        design.possible.count,
         len(design.seen),
         int(rows.sum()),
         float(weight.sum()),
@@ -149,14 +149,14 @@ def _levels(design: Design) -> Table:
     levels: list[str] = []
     rows: list[IntArray] = []
     cells: list[IntArray] = []
-    for group in design.groups:
+    for group in design.space.groups:
         factor, held = design.factors[group[0]], _per_level(design, group, np.ones(len(design.seen)))
         # Of an ordered factor those that were seen count; values of a curve seldom come twice.
         counted = {FactorScale.ORDERED: held > 0, FactorScale.LABELS: held >= 0, FactorScale.NUMERIC: held < 0}
         kept = np.flatnonzero(counted[factor.scale])
         factors += [" / ".join(design.names[place] for place in group)] * len(kept)
         levels += [factor.labels[code] for code in kept]
-        rows.append(_per_level(design, group, design.rows[design.train])[kept])
+        rows.append(_per_level(design, group, design.observed.rows[design.train])[kept])
         cells.append(held[kept])
     counts = np.concatenate(cells)
     order = np.argsort(counts, kind="stable")

@@ -336,7 +336,9 @@ def _shortcuts(design: Design, parts: ErrorParts, beyond: float, scale: float) -
 
 def _per_factor(design: Design, values: FloatArray) -> FloatArray:
     """Give every factor the value of its group: interchangeable ones share it."""
-    return np.array([values[design.groups.index(design.twins(place))] for place in range(len(design.names))])
+    return np.array(
+        [values[design.space.groups.index(design.space.twins(place))] for place in range(len(design.names))]
+    )
 
 
 def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[float, FloatArray, FloatArray]:
@@ -358,7 +360,7 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
     sums = np.bincount(seen.ravel(), np.repeat(weight * (outcome - mean), seen.shape[1]), design.features(1).columns)
     marginal = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
     places = [subset[0] for subset in design.features(1).subsets]
-    groups = [[places.index(place) for place in group if place in places] for group in design.groups]
+    groups = [[places.index(place) for place in group if place in places] for group in design.space.groups]
     effects, marginals = (
         np.stack(
             [
@@ -380,7 +382,7 @@ def _values_on_scales(
     effects: list[FloatArray] = []
     marginals: list[FloatArray] = []
     root = np.sqrt(weight)
-    for group in design.groups:
+    for group in design.space.groups:
         places = list(group)
         # With all other levels those of one seen cell, the model differs by the effect of this group alone.
         varied = [np.tile(seen[:1], (len(some), 1)) for some in (seen, cells)]
@@ -419,7 +421,10 @@ def _accuracy(design: Design) -> Table | None:
         return None
     training, answers = shown_cells(design, design.seen, design.outcome[design.train])
     unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
-    two = len(classes) == 2 and design.two_values in (None, tuple(classes))  # and not two shares of repeated rows
+    two = len(classes) == 2 and design.outcome_column.two_values in (
+        None,
+        tuple(classes),
+    )  # and not two shares of repeated rows
     if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CELLS_FOR_EXACT_SLOPES or not unseen.any():
         return None
     from recombine.theory.kernels.estimators import KernelClassifier

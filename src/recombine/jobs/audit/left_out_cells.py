@@ -129,7 +129,7 @@ def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> T
     """Return errors on held-out cells (H,) by verdict, of values that follow and of the plain mean."""
     assert design.outcome is not None
     truth = design.outcome[~design.train]
-    missed, spread = truth - design.bounded(predicted), truth - design.outcome[design.train].mean()
+    missed, spread = truth - design.outcome_column.bounded(predicted), truth - design.outcome[design.train].mean()
     rows = []
     for verdict in Verdict:
         chosen = codes == verdict

@@ -70,13 +70,13 @@ def cell_noise(design: Design, fit: AdditiveFit | None = None) -> CellNoise | No
     """
     pooled = pooled_variance(design)
     count = design.precision[design.train]
-    if design.two_values is None:
+    if design.outcome_column.two_values is None:
         return None if pooled is None else CellNoise(pooled[0] / count, NoiseSource.REPLICATES, pooled[1])
     single = _chance_variances(design, fit)
     if pooled is None:
         return CellNoise(single / count, NoiseSource.TWO_VALUES, 0.0)
-    assert design.freedom is not None
-    freedom = design.freedom[design.train]
+    assert design.observed.freedom is not None
+    freedom = design.observed.freedom[design.train]
     expected = float(freedom @ single) / pooled[1]
     size = pooled[0] / expected if expected > 0 else 1.0
     return CellNoise(size * single / count, NoiseSource.TWO_VALUES_REPLICATES, pooled[1])
@@ -84,9 +84,9 @@ def cell_noise(design: Design, fit: AdditiveFit | None = None) -> CellNoise | No
 
 def _chance_variances(design: Design, fit: AdditiveFit | None) -> FloatArray:
     """Return (high - low)^2 p (1 - p) of one measurement in each seen cell, shape (N,)."""
-    assert design.two_values is not None
+    assert design.outcome_column.two_values is not None
     assert design.outcome is not None
-    (low, high), seen = design.two_values, design.train
+    (low, high), seen = design.outcome_column.two_values, design.train
     weight, rate = design.precision[seen], (design.outcome[seen] - low) / (high - low)
     overall = float(np.average(rate, weights=weight))
     fit = fit or fit_additive(design.features(1), design.seen, design.outcome[seen], weight)
@@ -100,10 +100,10 @@ def _chance_variances(design: Design, fit: AdditiveFit | None) -> FloatArray:
 
 def pooled_variance(design: Design) -> tuple[float, float] | None:
     """Return the variance of one measurement pooled over the seen cells and its degrees of freedom, if rows repeat."""
-    if design.spread is None or design.freedom is None:
+    if design.observed.spread is None or design.observed.freedom is None:
         return None
-    freedom = float(design.freedom[design.train].sum())
-    return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
+    freedom = float(design.observed.freedom[design.train].sum())
+    return (float(design.observed.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
 
 
 @dataclass(frozen=True)

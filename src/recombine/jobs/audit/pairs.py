@@ -213,7 +213,7 @@ def _alike(audit: Audit) -> list[IntArray]:
         if place in null.features.following:
             found.append(np.zeros(size, dtype=np.int64))
             continue
-        columns = np.arange(size) + null.features.blocks[(audit.design.twins(place)[0],)].start
+        columns = np.arange(size) + null.features.blocks[(audit.design.space.twins(place)[0],)].start
         where = np.minimum(np.searchsorted(null.columns, columns), len(null.columns) - 1)
         values = null.table[where, 0]
         if null.modulus is None:
@@ -224,7 +224,7 @@ def _alike(audit: Audit) -> list[IntArray]:
 
 def _level_counts(design: Design, place: int) -> IntArray:
     """Return the number of seen cells that hold each level of factor ``place``, symmetric twins included."""
-    levels = design.seen[:, list(design.twins(place))]
+    levels = design.seen[:, list(design.space.twins(place))]
     return np.bincount(levels.reshape(-1), minlength=design.sizes[place])
 
 
@@ -271,7 +271,7 @@ def panels(audit: Audit, mapped: MappedCells, sure: Sureness | None = None) -> l
 
 
 def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, sure: Sureness | None) -> Panel:
-    triangle = set(pair) <= set(design.twins(pair[0]))
+    triangle = set(pair) <= set(design.space.twins(pair[0]))
     row, column = sorted(pair, key=lambda place: design.sizes[place])
     rows, columns = MAX_MAP_ROWS, MAX_MAP_COLUMNS
     if not mapped.whole:
@@ -307,7 +307,7 @@ def _projections(
     design: Design, cells: IntArray, values: npt.NDArray[Any], row: int, column: int
 ) -> list[tuple[IntArray, IntArray, npt.NDArray[Any]]]:
     """Project cells on a pair; a level of interchangeable factors counts wherever it stands, once per cell."""
-    rows, columns = design.twins(row), design.twins(column)
+    rows, columns = design.space.twins(row), design.space.twins(column)
     if rows == columns:
         return [(cells[:, row], cells[:, column], values)]
     found = []
@@ -332,7 +332,7 @@ def level_table(audit: Audit, mapped: MappedCells) -> Table:
     """Return verdict counts for every level, levels as in `level_order`; a cell counts for each level it holds."""
     design, orders = audit.design, level_order(audit)
     rows: list[list[Any]] = []
-    for group in design.groups:
+    for group in design.space.groups:
         labels = design.factors[group[0]].labels
         counts = np.zeros((len(labels), len(Verdict)), dtype=np.int64)
         for place in group:

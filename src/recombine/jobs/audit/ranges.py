@@ -123,7 +123,7 @@ class Ranges:
     @property
     def obstacle(self) -> str:
         """Why no range can be given, in words; empty if one can."""
-        if self.design.two_values is not None and not self.replicated:
+        if self.design.outcome_column.two_values is not None and not self.replicated:
             return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
         count = self.independent
         if count >= MIN_MISSES:
@@ -139,7 +139,7 @@ class Ranges:
         """What the ranges are for: the cell's mean, or one measurement."""
         if self.replicated:
             return "the cell's mean"
-        if self.design.rows_are is RowsAre.MEANS:
+        if self.design.observed.rows_are is RowsAre.MEANS:
             return f"one more row of the cell, a mean of about {1 / self.own:.3g} measurements"
         return "one measurement of the cell"
 
@@ -167,11 +167,11 @@ class Ranges:
         error = self._standard_error(h, h * self._levels.share(cells))
         if self.obstacle:
             blank = np.full(len(cells), np.nan)
-            return CellRanges(self.design.bounded(predicted), error, blank, blank)
+            return CellRanges(self.design.outcome_column.bounded(predicted), error, blank, blank)
         own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
         half = self._quantile(h, cells) * self.spread.of(own, h, h * self._levels.share(cells))
         # The mean of a two-valued outcome lies between its values.
-        low, middle, high = map(self.design.bounded, (predicted - half, predicted, predicted + half))
+        low, middle, high = map(self.design.outcome_column.bounded, (predicted - half, predicted, predicted + half))
         return CellRanges(middle, error, low, high)
 
     def _standard_error(self, h: FloatArray, carried: FloatArray) -> FloatArray:
@@ -195,7 +195,7 @@ class Ranges:
 
     def _quantile(self, h: FloatArray, cells: IntArray) -> FloatArray:
         near = np.asarray(np.interp(h, *self._knots))
-        if not (curved := on_curve(self.design, cells)).any():
+        if not (curved := on_curve(self.design.scales, cells)).any():
             return near
         # On a curve leverage says where a value lies rather than how well its levels are known: all scores count.
         return np.where(curved, local_quantiles(self.without, self.scores, self.independent, 1.0)[1][0], near)
@@ -235,7 +235,7 @@ class _LevelWeights:
     """
 
     def __init__(self, design: Design) -> None:
-        self.design, self.seen = design, nearest_knots(design, design.seen)
+        self.design, self.seen = design, nearest_knots(design.scales, design.seen)
         precision = design.precision[design.train]
         self.precision = precision
         self.even = bool(np.allclose(precision, precision[0]))
@@ -246,7 +246,7 @@ class _LevelWeights:
     def _total(self, design: Design, place: int, power: int) -> FloatArray:
         """Sum of the seen cells' precisions, to a power, over each level of factor ``place`` and its twins."""
         total = np.zeros(design.sizes[place])
-        for twin in design.twins(place):
+        for twin in design.space.twins(place):
             total += np.bincount(self.seen[:, twin], self.precision**power, len(total))
         return total
 
@@ -254,7 +254,7 @@ class _LevelWeights:
         """Return g / h of ``cells`` (N, C), with a cell of precision ``without`` (N,) taken out of each level, (N,)."""
         if self.even:
             return np.full(len(cells), self.precision[0])
-        cells = nearest_knots(self.design, cells)
+        cells = nearest_knots(self.design.scales, cells)
         noise, departure = np.zeros(len(cells)), np.zeros(len(cells))
         for place, (first, second) in enumerate(self.sums):
             rest = np.maximum(first[cells[:, place]] - without, self.precision.min())
@@ -277,21 +277,28 @@ def cell_ranges(
     """
     found = np.full((4, len(cells)), np.nan)
     if predicted is not None:
-        found[0, known] = design.bounded(predicted)
+        found[0, known] = design.outcome_column.bounded(predicted)
     if isinstance(ranges, HeldOutRanges):
         half = ranges.half(found[0, known])
-        found[2:, known] = design.bounded(found[0, known] - half), design.bounded(found[0, known] + half)
+        found[2:, known] = (
+            design.outcome_column.bounded(found[0, known] - half),
+            design.outcome_column.bounded(found[0, known] + half),
+        )
     elif ranges is not None:
         some = ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
-        found[1:, known] = some.standard_error, design.bounded(some.low), design.bounded(some.high)
+        found[1:, known] = (
+            some.standard_error,
+            design.outcome_column.bounded(some.low),
+            design.outcome_column.bounded(some.high),
+        )
     return CellRanges(*found)
 
 
 def outside_two_values(design: Design, values: FloatArray | None, count: int) -> BoolArray:
     """Say which of ``count`` values (N,) an outcome of two values cannot have, such as a chance above 1."""
-    if values is None or design.two_values is None:
+    if values is None or design.outcome_column.two_values is None:
         return np.zeros(count, dtype=bool)
-    (low, high), slack = design.two_values, 1e-9 * np.ptp(design.two_values)
+    (low, high), slack = design.outcome_column.two_values, 1e-9 * np.ptp(design.outcome_column.two_values)
     return np.asarray((values < low - slack) | (values > high + slack))
 
 

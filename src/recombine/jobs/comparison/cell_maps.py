@@ -121,7 +121,7 @@ def _obstacle(audit: Audit) -> str:
     if sum(design.sizes) > MOST_LABELS:
         return f"there are more than {MOST_LABELS:,} levels"
     if listed.kind is ListingKind.SAMPLE or len(listed.cells) > MAX_LISTED_WHOLE or product_size(design.sizes) > MAX_ID:
-        return f"{written_count(design.product)} cells are too many to list"
+        return f"{written_count(design.possible.count)} cells are too many to list"
     return ""
 
 
@@ -160,7 +160,7 @@ def _recoded(design: Design, cells: IntArray) -> tuple[IntArray, dict[str, list[
     order = sorted(range(len(design.names)), key=design.names.__getitem__)
     recoded = np.empty_like(cells)
     used_labels: dict[str, list[str]] = {}
-    for group in design.groups:
+    for group in design.space.groups:
         places, labels = list(group), design.factors[group[0]].labels
         used = sorted(np.unique(cells[:, places]).tolist(), key=labels.__getitem__)
         rank = np.zeros(len(labels), dtype=np.int64)

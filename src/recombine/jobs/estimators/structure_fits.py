@@ -81,7 +81,7 @@ class LeastSquaresFit:
     def predict(self, cells: IntArray) -> FloatArray:
         """Return predictions at cells (N, C); sums of a two-valued outcome lie between the two."""
         values = self.fit.predict(cells)
-        return self.design.bounded(values) if self.structure.is_sum else values
+        return self.design.outcome_column.bounded(values) if self.structure.is_sum else values
 
     @cached_property
     def ranges(self) -> Ranges | None:

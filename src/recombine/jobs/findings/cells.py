@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recombine.cells.scales import FactorScale
-from recombine.design.scaling import outside_words
+from recombine.design.targets import outside_words
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
 from recombine.jobs.listing import ListingKind
 from recombine.verdicts import Verdict
@@ -95,7 +95,7 @@ class LevelNeverSeen(FindingKind["Decided"]):
     def check(self, decided: Decided) -> FindingEvidence | None:
         design, matters = decided.design, decided.matters
         missing = []
-        for group in design.groups:
+        for group in design.space.groups:
             factor = design.factors[group[0]]
             if factor.scale is not FactorScale.LABELS:
                 continue

@@ -27,7 +27,7 @@ class NoteFinding(FindingKind["Design"]):
     note: ClassVar[NoteKind]
 
     def check(self, design: Design) -> FindingEvidence | None:
-        notes = (note for note in design.notes if note.kind is self.note)
+        notes = (note for note in design.reading.notes if note.kind is self.note)
         return next((FindingEvidence(note.numbers, note.subjects) for note in notes), None)
 
 
@@ -105,7 +105,7 @@ class FactorInside(FindingKind["Design"]):
     part = "design"
 
     def check(self, design: Design) -> FindingEvidence | None:
-        inferred = [item for item in design.nesting if item.inferred]
+        inferred = [item for item in design.space.nesting if item.inferred]
         if not inferred:
             return None
         every = product_size(design.sizes)

@@ -64,7 +64,7 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray 
         effects,
         misleading,
         beyond,
-        tuple(" and ".join(design.names[position] for position in group) for group in design.groups),
+        tuple(" and ".join(design.names[position] for position in group) for group in design.space.groups),
         network,
         remembered,
         len(audits),
@@ -83,7 +83,7 @@ def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tupl
     design, train = audit.design, audit.design.train
     assert design.outcome is not None
     weight = design.precision[train]
-    if design.freedom is not None and (design.freedom > 0).any():
+    if design.observed.freedom is not None and (design.observed.freedom > 0).any():
         variance = _pooled(design)[0]
     else:
         # Without replicates what effects leave is taken for noise: more than it is, if they interact.
@@ -92,7 +92,7 @@ def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tupl
         variance = float(np.sum(weight * (design.outcome[train] - fit.fitted) ** 2) / degrees_of_freedom)
     outcome = design.outcome.copy()
     outcome[train] += np.sqrt(variance / weight) * rng.normal(size=len(weight))
-    noisy = replace(design, outcome=outcome)
+    noisy = replace(design, observed=replace(design.observed, outcome=outcome))
     mean, effects, marginals = level_values(noisy, fit_order(noisy, 1), cells)
     return mean + effects.sum(axis=1), effects, marginals - effects
 
@@ -108,7 +108,7 @@ def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
     """Return the mean departure of the seen cells that share each pair of levels with ``cells`` (T, C), (T, P)."""
     design = audit.design
     assert design.outcome is not None
-    departures = design.outcome[design.train] - design.bounded(audit.values.predict(design.seen))
+    departures = design.outcome[design.train] - design.outcome_column.bounded(audit.values.predict(design.seen))
     departures_of_pairs = []
     for first, second in combinations(range(design.cells.shape[1]), 2):
         span = design.sizes[second]
@@ -123,7 +123,7 @@ def _of_audit(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, Fl
     """Return determined values (T,), effects and misleading parts (T, F), and what is beyond adding (T,)."""
     design = audit.design
     mean, effects, marginals = level_values(design, additive_fit(audit), cells)
-    determined = design.bounded(audit.values.predict(cells))
+    determined = design.outcome_column.bounded(audit.values.predict(cells))
     beyond = determined - mean - effects.sum(axis=1)
     if audit.choice.structure.adds:
         beyond[:] = 0.0  # chances that adding would put outside 0 and 1 are no interaction
@@ -137,7 +137,7 @@ def _network(design: Design, cells: IntArray, most: int) -> FloatArray | None:
 
     if obstacle(design) or fitted_cells(design) > most:
         return None
-    design = design.labelled  # every level is an input of its own
+    design = replace(design, space=design.space.labelled)  # every level is an input of its own
     with threadpool_limits(1):
         return predict_networks(design, design.train, cells, (1,)).get(("ntk", 1))
 
@@ -171,12 +171,12 @@ def held_out_noise(audits: Sequence[Audit], rows: IntArray) -> HeldOutNoise | No
 
 def _noise_of(audit: Audit, rows: IntArray) -> HeldOutNoise | None:
     design = audit.design
-    if design.spread is None or design.freedom is None or not (design.freedom > 0).any():
+    if design.observed.spread is None or design.observed.freedom is None or not (design.observed.freedom > 0).any():
         return None
     variance, error = _pooled(design)
     count = design.precision[rows]
     variances, error = variance / count, error * float(np.mean(1 / count))
-    if design.two_values is not None:
+    if design.outcome_column.two_values is not None:
         variances, error = _own_chances(design, rows, variance, error)
     carried, freedom, rank = np.zeros(len(rows)), 1.0, audit.decided.identification.rank
     if audit.choice.structure.is_sum and rank is not None:
@@ -188,10 +188,10 @@ def _noise_of(audit: Audit, rows: IntArray) -> HeldOutNoise | None:
 
 def _own_chances(design: Design, rows: IntArray, single: float, error: float) -> tuple[FloatArray, float]:
     """Return the variances (T,) of the mean of two-valued measurements, and the standard error of their mean."""
-    assert design.spread is not None
-    assert design.freedom is not None
-    own_freedom, count = design.freedom[rows], design.precision[rows]
-    variances = np.where(own_freedom > 0, design.spread[rows] / np.maximum(own_freedom, 1.0), single) / count
+    assert design.observed.spread is not None
+    assert design.observed.freedom is not None
+    own_freedom, count = design.observed.freedom[rows], design.precision[rows]
+    variances = np.where(own_freedom > 0, design.observed.spread[rows] / np.maximum(own_freedom, 1.0), single) / count
     error_of_single = error * float(np.sum((own_freedom == 0) / count) / np.sum(1 / count))
     # What all cells say leans on the same replicates: the two errors add up rather than their squares.
     over_cells = float(variances.std() / np.sqrt(len(variances)))
@@ -200,10 +200,10 @@ def _own_chances(design: Design, rows: IntArray, single: float, error: float) ->
 
 def _pooled(design: Design) -> tuple[float, float]:
     """Return the variance of one measurement pooled over all cells, and its standard error."""
-    assert design.spread is not None
-    assert design.freedom is not None
-    repeated = design.freedom > 0
-    spread, freedom = design.spread[repeated], design.freedom[repeated]
+    assert design.observed.spread is not None
+    assert design.observed.freedom is not None
+    repeated = design.observed.freedom > 0
+    spread, freedom = design.observed.spread[repeated], design.observed.freedom[repeated]
     single = float(spread.sum() / freedom.sum())
     by_freedom = single * float(np.sqrt(2 / freedom.sum()))
     by_cells = float(np.sqrt(np.sum((spread - single * freedom) ** 2)) / freedom.sum())

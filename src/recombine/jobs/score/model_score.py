@@ -62,7 +62,7 @@ class HeldOutCells:
     @property
     def outcome_name(self) -> str:
         """The column that was predicted."""
-        name = str(self.design.outcome_name)
+        name = str(self.design.outcome_column.name)
         return name.removesuffix(f"={self.classes[0]}") if self.classes else name
 
     @cached_property
@@ -217,9 +217,11 @@ def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatAr
         design = audit.design
         assert design.outcome is not None
         cells, observed = design.cells[rows], design.outcome[rows]
-        misses = {"adding": design.bounded(additive_fit(audit).predict(cells)) - observed}
+        misses = {"adding": design.outcome_column.bounded(additive_fit(audit).predict(cells)) - observed}
         if not audit.choice.structure.adds:
-            misses[f"chosen structure: {audit.choice.name}"] = design.bounded(audit.values.predict(cells)) - observed
+            misses[f"chosen structure: {audit.choice.name}"] = (
+                design.outcome_column.bounded(audit.values.predict(cells)) - observed
+            )
         columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
     return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}
 
@@ -259,7 +261,7 @@ def _share(values: FloatArray, chosen: BoolArray, unseen: BoolArray) -> float:
 
 def _as_chances(held_out: HeldOutCells, predicted: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Return predictions and outcomes (H, K) as chances of classes; None where predictions are none."""
-    values, bounds = [predicted, held_out.observed], held_out.design.two_values
+    values, bounds = [predicted, held_out.observed], held_out.design.outcome_column.two_values
     if len(held_out.audits) == 1:
         if bounds is None:
             return None
@@ -294,7 +296,7 @@ def _wrong_classes(held_out: HeldOutCells, predicted: FloatArray) -> Misses | No
         return None
     unseen = held_out.codes != Verdict.SEEN
     chances, observed = (values[unseen] for values in pair)
-    rows, determined = held_out.design.weight[held_out.rows(unseen)], held_out.codes[unseen] == Verdict.DETERMINED
+    rows, determined = held_out.design.precision[held_out.rows(unseen)], held_out.codes[unseen] == Verdict.DETERMINED
     total = max(float(rows.sum()), 1e-300)
     missed = rows * (1 - observed[np.arange(len(rows)), chances.argmax(axis=1)])
     counts = rows[:, None] * observed
@@ -323,9 +325,15 @@ def _row_error(held_out: HeldOutCells, predicted: FloatArray) -> tuple[float, fl
     chosen = held_out.rows(unseen)
     error = noise = total = 0.0
     for column, design in enumerate(audit.design for audit in held_out.audits):
-        if design.spread is None or design.freedom is None or design.rows_are is RowsAre.MEANS:
+        if (
+            design.observed.spread is None
+            or design.observed.freedom is None
+            or design.observed.rows_are is RowsAre.MEANS
+        ):
             return None
-        rows, spread, freedom = (values[chosen] for values in (design.weight, design.spread, design.freedom))
+        rows, spread, freedom = (
+            values[chosen] for values in (design.precision, design.observed.spread, design.observed.freedom)
+        )
         if not freedom.sum() > 0:
             return None
         missed = rows * (predicted - held_out.observed)[unseen, column] ** 2

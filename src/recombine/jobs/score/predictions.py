@@ -12,7 +12,6 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
 from recombine.design.naming import split_parts
-from recombine.design.parts import with_levels
 from recombine.errors import InputError, near_miss
 from recombine.jobs.importance import read_importance
 from recombine.table_spec import TableFields, TableSpec, make_spec
@@ -147,7 +146,7 @@ def _array(design: Design, values: Any, name: str, classes: Sequence[str]) -> Fl
 
 def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> None:
     """Refuse predictions that are the same everywhere, or the outcomes themselves."""
-    design, bounds = designs[0], designs[0].two_values if len(designs) == 1 else None
+    design, bounds = designs[0], designs[0].outcome_column.two_values if len(designs) == 1 else None
     if len(values) < 2:
         return
     if (np.ptp(values, axis=0) == 0).all():
@@ -164,10 +163,10 @@ def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> Non
                 f"and the outcome is {bounds[0]:g} or {bounds[1]:g}; turn logits or percentages into chances first"
             )
     outcome = observed_outcomes(designs)
-    several = all(design.two_values is None for design in designs)
+    several = all(design.outcome_column.two_values is None for design in designs)
     if several and np.allclose(values, outcome, rtol=0.0, atol=1e-9 * float(np.ptp(outcome))):
         raise InputError(
-            f"prediction {name!r} equals the outcome {design.outcome_name!r} in every held-out cell; name the "
+            f"prediction {name!r} equals the outcome {design.outcome_column.name!r} in every held-out cell; name the "
             "model's predictions"
         )
 
@@ -218,7 +217,7 @@ def _from_table(
     column, value = split_parts(split or design.spec.split, source)
     if split is None and column not in source.columns:
         column = None
-    for name in design.columns:
+    for name in design.space.columns:
         source.require(name, "factor")
     named = {model: _named_columns(source, model, classes) for model in columns}
     _refuse_roles(design, columns, named, column, classes)
@@ -231,7 +230,7 @@ def _from_table(
     ]
     levels, rows, sums, absent = _grouped(design, source, [reading[1:] for reading in readings], column, classes)
     tested = slice(None) if column is None else ~training_rows(levels[column], column, value)
-    positions = _positions(design, source, {name: levels[name][tested] for name in design.columns})
+    positions = _positions(design, source, {name: levels[name][tested] for name in design.space.columns})
     matched = positions >= 0
     positions, rows, sums, absent = positions[matched], *(values[tested][matched] for values in (rows, sums, absent))
     for column_read, group in np.argwhere(absent.T > 0)[:1]:
@@ -250,8 +249,8 @@ def _refuse_roles(
     design: Design, models: Sequence[str], named: Mapping[str, list[str]], split: str | None, classes: Sequence[str]
 ) -> None:
     """Refuse a model that is named twice, and columns of predictions that are something else, too."""
-    outcome = str(design.outcome_name).removesuffix(f"={classes[0]}") if classes else design.outcome_name
-    roles = {split: "the split", outcome: "the outcome"} | dict.fromkeys(design.columns, "a factor")
+    outcome = str(design.outcome_column.name).removesuffix(f"={classes[0]}") if classes else design.outcome_column.name
+    roles = {split: "the split", outcome: "the outcome"} | dict.fromkeys(design.space.columns, "a factor")
     for position, model in enumerate(models):
         if model in models[:position]:
             raise InputError(f"prediction {model!r} is named twice; name each model once")
@@ -291,7 +290,7 @@ def _grouped(
     """Return levels by factor (and split), rows (G,), sums and rows without a value (G, readings) of the groups."""
     import narwhals as nw
 
-    keys = [*design.columns, *([source.require(split, "split")] if split else [])]
+    keys = [*design.space.columns, *([source.require(split, "split")] if split else [])]
     source = source.kept([*keys, *(name for name, _ in readings)])
     frame = source.frame
     for name in keys:
@@ -317,7 +316,7 @@ def _number(design: Design, source: Source, name: str, classes: Sequence[str], c
     """Return a column as a number: a class is 1 where it is the one with this ``code``, or the second of two."""
     if code is None and source.kind(name) in ("integer", "number", "flag"):
         return source.col(name)
-    labels = design.outcome_labels if code is None else tuple(classes)
+    labels = design.outcome_column.labels if code is None else tuple(classes)
     values = classes_of(source, name, "prediction")
     odd = [text for text in values if labels is None or text not in labels]
     if labels is None or odd:
@@ -331,12 +330,12 @@ def _number(design: Design, source: Source, name: str, classes: Sequence[str], c
 
 def _positions(design: Design, source: Source, levels: Mapping[str, npt.NDArray[Any]]) -> IntArray:
     """Return the position of each of N groups of rows among the held-out cells, (N,), -1 where it is none of them."""
-    plain = with_levels(design.parts, levels, source.name)
+    plain = design.space.by_factor(levels, source.name)
     for factor in design.factors:
         fresh = factor.unknown(plain[factor.name])
         if fresh:
             raise InputError(
-                f"{source.name}: {fresh[0]!r} is not a level of factor {factor.name!r} in {design.source};"
+                f"{source.name}: {fresh[0]!r} is not a level of factor {factor.name!r} in {design.reading.source};"
                 f"{near_miss(fresh[0], factor.labels)} Score the cells that were held out"
             )
     codes = np.stack([factor.codes(plain[factor.name]) for factor in design.factors], axis=1)

@@ -16,7 +16,6 @@ from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
 from recombine.design.naming import taken_columns
-from recombine.design.reading import is_nothing, missing_values
 from recombine.design.scaling import scales_of
 from recombine.errors import InputError
 from recombine.jobs.outputs import render
@@ -79,10 +78,10 @@ def read_rows(
     source = open_table(data)
     taken = taken_columns(source, roles)
     design = replace(Design.from_frame(data, make_spec(spec, unread or {})), spec=spec)
-    for name in design.columns:
+    for name in design.space.columns:
         if name in taken:
             raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
-    columns = source.kept([*design.columns, *taken])
+    columns = source.kept([*design.space.columns, *taken])
     codes = design.codes_of_rows(columns)
     others = columns.read(taken) if taken else {}
     complete = codes[:, 0] >= 0
@@ -151,7 +150,7 @@ class TableSplit:
         test, train = (self.rows.codes[rows] for rows in (self.split.test, self.split.train))
         hidden = {}
         for position, factor in enumerate(design.factors):
-            fresh = np.setdiff1d(test[:, position], train[:, list(design.twins(position))])
+            fresh = np.setdiff1d(test[:, position], train[:, list(design.space.twins(position))])
             if len(fresh):
                 hidden[factor.name] = tuple(factor.labels[int(code)] for code in fresh)
         return hidden
@@ -234,7 +233,7 @@ def split_table(
         Conjunctions(design.sizes, order, design.symmetric),
         outcome=None if stratify is None else outcome_values(rows, stratify),
         hidden=hidden_place(test, design.names),
-        scales=(lambda cells: scales_of(design, cells)) if design.scales else None,
+        scales=(lambda cells: scales_of(design.space, cells)) if design.scales else None,
         seed=seed,
     )
     return TableSplit(rows, split, stratify, seed)

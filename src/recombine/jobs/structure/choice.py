@@ -156,7 +156,7 @@ def _compared(
     """Score the structures, on part of the cells where there are very many, and fit the chosen one to all."""
     assert design.outcome is not None
     # Structures are compared on chances where an outcome has two values, else on the outcome as it is.
-    low, high = design.two_values or (0.0, 1.0)
+    low, high = design.outcome_column.two_values or (0.0, 1.0)
     width, outcome = high - low, design.outcome[design.train]
     data = StructureData(
         design.seen,
@@ -164,7 +164,7 @@ def _compared(
         counts=design.precision[design.train],
         symmetric=design.symmetric,
         sizes=tuple(design.sizes),
-        two_values=design.two_values,
+        two_values=design.outcome_column.two_values,
     )
     places = _places_compared(len(outcome), seed)
     compared = data.rows(places)

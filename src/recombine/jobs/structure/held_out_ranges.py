@@ -84,5 +84,5 @@ def held_out_ranges(design: Design, choice: Choice) -> HeldOutRanges:
     assert design.outcome is not None
     observed = design.outcome[design.train][choice.places]
     # Without replicates an outcome of two values shows no chances, and no distance from them.
-    single = design.two_values is not None and bool((design.precision[design.train] <= 1).all())
+    single = design.outcome_column.two_values is not None and bool((design.precision[design.train] <= 1).all())
     return HeldOutRanges(observed - choice.predicted, choice.predicted, single)

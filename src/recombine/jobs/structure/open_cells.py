@@ -76,7 +76,7 @@ def _end(word: str, value: float, proof: OrderCertificate | None, design: Design
     bounding = proof.lower if word == "from" else proof.upper
     label = (
         design.label(np.array(bounding))
-        if design.parts
+        if design.space.parts
         else ",".join(str(factor.labels[level]) for factor, level in zip(design.factors, bounding, strict=True))
     )
     return f"{word} {value:.4g} ({label})"

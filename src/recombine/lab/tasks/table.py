@@ -59,12 +59,12 @@ def from_design(design: Design, name: str | None = None) -> Task:
             "Design.from_frame(..., split='column=value')"
         )
     target = design.outcome[rows]
-    if design.two_values is not None:
-        low, high = design.two_values
+    if design.outcome_column.two_values is not None:
+        low, high = design.outcome_column.two_values
         between = (target != low) & (target != high)
         if between.any():
             raise InputError(
                 f"{plural(int(between.sum()), 'cell')} with both answers; a task has one right answer per cell"
             )
         target = np.where(target == high, 1.0, -1.0)
-    return Task(name or design.source, cells, train, target, design.names)
+    return Task(name or design.reading.source, cells, train, target, design.names)

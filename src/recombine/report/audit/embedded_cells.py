@@ -88,7 +88,7 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
         "order": audit.order,
         "assumption": choice.assumption,
         "curved": not choice.structure.is_sum,
-        "outcome": design.outcome_name or ("outcome" if design.outcome is not None else None),
+        "outcome": design.outcome_column.name or ("outcome" if design.outcome is not None else None),
         "verdicts": [_words(verdict, choice.assumption) for verdict in Verdict],
         "whole": found.whole,
         "sums": found.whole and _provable(audit),

@@ -182,14 +182,14 @@ def _forecast(audit: Audit) -> dict[str, Any]:
 def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
     if models is None or not len(models):
         return None
-    figure = ModelsFigure(models, audit.design.outcome_name or "outcome")
+    figure = ModelsFigure(models, audit.design.outcome_column.name or "outcome")
     return {"table": models_table(models), "svg": inline_both(figure)}
 
 
 def _glossary(audit: Audit, command: str | None) -> dict[str, Any]:
     return {
         "verdicts": list(Verdict),
-        "command": command or spec_command("audit", audit.design.source, audit.design.spec),
+        "command": command or spec_command("audit", audit.design.reading.source, audit.design.spec),
         "versions": versions(),
     }
 

@@ -255,4 +255,4 @@ def proposals_table(design: Design) -> Grid | None:
         "taken as a factor": lambda proposal: "yes" if proposal.taken else "no",
         "reason": "reason",
     }
-    return table_of("t-proposals", captions.PROPOSALS, design.proposals, columns)
+    return table_of("t-proposals", captions.PROPOSALS, design.reading.proposals, columns)

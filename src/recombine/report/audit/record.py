@@ -11,8 +11,7 @@ import numpy as np
 from recombine import words
 from recombine._version import __version__
 from recombine.cells.possible import Possible
-from recombine.design.design import Design
-from recombine.design.reading import used_table
+from recombine.design.design import Design, used_table
 from recombine.jobs.advice.plan import Pick, Plan
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.documents import SCHEMAS
@@ -56,7 +55,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "kind": "audit",
         "schema": SCHEMAS["audit"],
         "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
-        "source": design.source,
+        "source": design.reading.source,
         "table": used_table(design),
         "answer": answer(audit),
         "order": audit.order,
@@ -71,13 +70,17 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "factors": _factors(design),
         "levels": named_levels(audit),
         "symmetric": [[design.names[place] for place in group] for group in design.symmetric],
-        "factors_guessed": bool(design.proposals),
-        "nesting": [asdict(item) for item in design.nesting],
-        "possible": {"cells": design.product, "impossible": _full(design) - design.product, "list": design.listed_in},
-        "outcome": design.outcome_name,
+        "factors_guessed": bool(design.reading.proposals),
+        "nesting": [asdict(item) for item in design.space.nesting],
+        "possible": {
+            "cells": design.possible.count,
+            "impossible": _full(design) - design.possible.count,
+            "list": design.space.listed_in,
+        },
+        "outcome": design.outcome_column.name,
         "rows": coverage.rows,
-        "rows_are": design.rows_are,
-        "two_values": design.two_values,
+        "rows_are": design.observed.rows_are,
+        "two_values": design.outcome_column.two_values,
         "counts": _counts(audit.decided.counts),
         "counts_order_1": _counts(audit.decided.first_counts),
         "importance": _importance(audit),
@@ -213,7 +216,7 @@ def _full(design: Design) -> int:
 
 
 def _labels(plan: Plan, pick: Pick) -> dict[str, str]:
-    return {name: str(labels[0]) for name, labels in plan.design.decode(np.array([pick.cell])).items()}
+    return {name: str(labels[0]) for name, labels in plan.design.space.decode(np.array([pick.cell])).items()}
 
 
 def _counts(counts: Counts) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def _heading(audit: Audit) -> Section:
     design, matters = audit.design, audit.decided.matters
     notes = [*words.twin_phrases(design), *words.scale_sentences(design), words.weight_sentence(design)]
     notes += [words.impossible_sentence(design), "" if matters is None else words.importance_statement(matters)]
-    guess = Line(words.GUESS if design.proposals else "", "bold yellow")
+    guess = Line(words.GUESS if design.reading.proposals else "", "bold yellow")
     return Section(words.audit_title(audit), [words.table_phrase(audit), *notes, guess])
 
 

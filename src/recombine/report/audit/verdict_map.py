@@ -161,7 +161,7 @@ class VerdictMap(Figure):
     def quantity(self) -> str:
         """What is coloured where every unseen cell is determined, in words."""
         if self.sure is not None and self.sure.what == "standard error":
-            return f"standard error of {shorten(self.audit.design.outcome_name or 'the outcome', 20)}"
+            return f"standard error of {shorten(self.audit.design.outcome_column.name or 'the outcome', 20)}"
         return "leverage (1: as sure as one measurement)"
 
     @property

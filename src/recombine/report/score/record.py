@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from recombine.design.reading import used_table
+from recombine.design.design import used_table
 from recombine.jobs.comparison.cell_maps import cells_digest
 from recombine.jobs.comparison.documents import BY_FACTOR, SCHEMAS
 from recombine.jobs.comparison.paired_errors import cell_errors_record
@@ -31,7 +31,7 @@ def score_json(score: Score) -> str:
     """
     design = score.design
     record = {
-        "source": design.source,
+        "source": design.reading.source,
         "table": used_table(design) | {"outcome": score.outcome_name},
         "outcome": score.outcome_name,
         "classes": list(score.classes),

@@ -55,7 +55,7 @@ class Values:
 
         Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
         """
-        return None if self.sums is None else self.decided.design.bounded(self.sums)
+        return None if self.sums is None else self.decided.design.outcome_column.bounded(self.sums)
 
     @cached_property
     def sums(self) -> FloatArray | None:

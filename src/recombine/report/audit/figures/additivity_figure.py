@@ -75,7 +75,7 @@ class AdditivityFigure(Figure):
     @property
     def outcome(self) -> str:
         """The outcome's name, short enough for an axis."""
-        return shorten(self.audit.design.outcome_name or "outcome", 24 if self.width >= WIDTH else 15)
+        return shorten(self.audit.design.outcome_column.name or "outcome", 24 if self.width >= WIDTH else 15)
 
     @cached_property
     def _drawn(self) -> IntArray:

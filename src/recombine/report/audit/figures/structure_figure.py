@@ -131,4 +131,4 @@ class StructureFigure(Figure):
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
         axes.set_title(CURVE)
         axes.set_xlabel("hidden sum of effects")
-        axes.set_ylabel(shorten(design.outcome_name or "outcome", 24 if self.width >= WIDTH else 15))
+        axes.set_ylabel(shorten(design.outcome_column.name or "outcome", 24 if self.width >= WIDTH else 15))

@@ -1,0 +1,106 @@
+"""What the rows of a table say of each distinct cell, and which column their outcomes come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import distinct
+from recombine.tables.grouping import RowsAre
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The distinct cells of a table, how often each was measured and with which outcome.
+
+    Attributes
+    ----------
+    cells : int array of shape (M, C)
+        Distinct cells; a cell that occurs both in training and held out has two rows.
+    train : bool array of shape (M,)
+    rows : int array of shape (M,)
+        Table rows behind each; in a table of counts, a row of n stands for n.
+    precision : float array of shape (M,)
+        Their total weight (their number without a weight column): how many measurements each mean outcome is worth.
+    outcome : float array of shape (M,) or None
+        Weighted mean outcome.
+    spread, freedom : float arrays of shape (M,)
+        Sum of squares and degrees of freedom of the outcome within the cell: the replicates' noise.
+    rows_are : RowsAre
+        What a row was read as: one measurement, n equal ones, or the mean of n.
+    """
+
+    cells: IntArray
+    train: BoolArray
+    rows: IntArray
+    precision: FloatArray
+    outcome: FloatArray | None = None
+    spread: FloatArray | None = None
+    freedom: FloatArray | None = None
+    rows_are: RowsAre = RowsAre.MEASUREMENTS
+
+    @property
+    def within_rows(self) -> bool:
+        """Whether rows that are means say how much their measurements differ (a column of standard deviations)."""
+        if self.rows_are is not RowsAre.MEANS or self.freedom is None:
+            return False
+        return bool(np.any(self.freedom > self.rows - 1))
+
+    @property
+    def typical_precision(self) -> float:
+        """The median of the seen cells' precision: how often a further cell may be expected to be measured."""
+        return float(np.quantile(self.precision[self.train], 0.5, method="lower"))
+
+    def merged(self) -> Observed:
+        """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors).
+
+        Examples
+        --------
+        >>> twice = Observed(np.zeros((2, 2), int), np.ones(2, bool), np.ones(2, int), np.ones(2), np.array([1.0, 3.0]))
+        >>> twice.merged().outcome.tolist(), twice.merged().spread.tolist()
+        ([2.0], [2.0])
+        """
+        rows, inverse = distinct(np.column_stack([self.cells, self.train.astype(np.int64)]))
+        count = len(self.cells)
+        if len(rows) == count and np.array_equal(inverse, np.arange(count)):
+            return self
+
+        def total(values: npt.NDArray[Any]) -> FloatArray:
+            return np.bincount(inverse, weights=values, minlength=len(rows)).astype(np.float64)
+
+        precision = total(self.precision)
+        mean = spread = freedom = None
+        if self.outcome is not None:
+            mean = total(self.precision * self.outcome) / precision
+            within = self.spread if self.spread is not None else np.zeros(count)
+            degrees = self.freedom if self.freedom is not None else np.zeros(count)
+            spread = total(within) + total(self.precision * (self.outcome - mean[inverse]) ** 2)
+            freedom = total(degrees) + np.bincount(inverse, minlength=len(rows)) - 1.0
+        cells, train, measured = rows[:, :-1], rows[:, -1].astype(bool), total(self.rows).astype(np.int64)
+        return Observed(cells, train, measured, precision, mean, spread, freedom, self.rows_are)
+
+
+@dataclass(frozen=True)
+class OutcomeColumn:
+    """The column that outcomes were read from.
+
+    Attributes
+    ----------
+    name : str or None
+    labels : (str, str) or None
+        What the two values of a text outcome are called.
+    two_values : (float, float) or None
+        Lower and higher value of an outcome whose measurements take two values only.
+    """
+
+    name: str | None = None
+    labels: tuple[str, str] | None = None
+    two_values: tuple[float, float] | None = None
+
+    def bounded(self, values: FloatArray) -> FloatArray:
+        """Return predicted ``values`` of a two-valued outcome moved between its two values; any other as they are."""
+        return values if self.two_values is None else np.clip(values, *self.two_values)
