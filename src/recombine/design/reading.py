@@ -10,9 +10,8 @@ import msgspec
 import numpy as np
 
 from recombine.design import naming
-from recombine.design.coding import coded_groups, with_held_out
 from recombine.design.notes import TableNote, level_doubts, reading_notes
-from recombine.design.observed import Observed, OutcomeColumn
+from recombine.design.observed import Observed, OutcomeColumn, coded_groups, with_held_out
 from recombine.design.parts import take_apart
 from recombine.design.restriction import restrict
 from recombine.design.scaling import put_on_scales, scales_asked
