@@ -38,8 +38,8 @@ def split_opening(made: TableSplit) -> str:
     """Say what was split, and under which condition its parts have their verdicts."""
     rows, cells = len(made.split.part), len(set(made.split.where.tolist()))
     return (
-        f"{made.rows.design.space.title}: {plural(rows, 'row')} in {plural(cells, 'cell')}. Each test row has the verdict of "
-        f"its part if {sum_of(made.split.order).assumption}; verified cell by cell."
+        f"{made.rows.design.space.title}: {plural(rows, 'row')} in {plural(cells, 'cell')}. Each test row has the "
+        f"verdict of its part if {sum_of(made.split.order).assumption}; verified cell by cell."
     )
 
 
@@ -71,8 +71,8 @@ def check_title(check: SplitCheck) -> str:
 def check_opening(check: SplitCheck) -> str:
     """Say how many rows and cells each side has, and under which condition verdicts hold."""
     return (
-        f"{check.rows.design.space.title}: {plural(check.trained, 'training row')}, {plural(len(check.where), 'test row')} "
-        f"in {plural(len(check.cells), 'cell')}. Verdicts hold if {check.choice.assumption}."
+        f"{check.rows.design.space.title}: {plural(check.trained, 'training row')}, "
+        f"{plural(len(check.where), 'test row')} in {plural(len(check.cells), 'cell')}. Verdicts hold if {check.choice.assumption}."
     )
 
 

@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from recombine.cells.arrays import IntArray
-from recombine.design.reading import is_nothing
 from recombine.errors import InputError
 from recombine.tables.frames import open_table
-from recombine.tables.numbers import level_text
+from recombine.tables.numbers import is_nothing, level_text
 
 
 @dataclass(frozen=True, eq=False)

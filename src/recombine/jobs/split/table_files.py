@@ -24,7 +24,7 @@ from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.output_files import check_file, path_beside
 from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import Source, open_table
-from recombine.tables.numbers import level_text
+from recombine.tables.numbers import is_nothing, level_text, missing_values
 from recombine.verdicts import Verdict
 
 #: Fields of a spec as they are where factors are read and nothing else: no row is left out for another column.
@@ -82,7 +82,7 @@ def read_rows(
         if name in taken:
             raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
     columns = source.kept([*design.space.columns, *taken])
-    codes = design.codes_of_rows(columns)
+    codes = design.space.codes_of_rows(columns)
     others = columns.read(taken) if taken else {}
     complete = codes[:, 0] >= 0
     for name in needed:
