@@ -72,7 +72,8 @@ def check_opening(check: SplitCheck) -> str:
     """Say how many rows and cells each side has, and under which condition verdicts hold."""
     return (
         f"{check.rows.design.space.title}: {plural(check.trained, 'training row')}, "
-        f"{plural(len(check.where), 'test row')} in {plural(len(check.cells), 'cell')}. Verdicts hold if {check.choice.assumption}."
+        f"{plural(len(check.where), 'test row')} in {plural(len(check.cells), 'cell')}. "
+        f"Verdicts hold if {check.choice.assumption}."
     )
 
 
