@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,53 +10,19 @@ import msgspec
 import typer
 
 from recombine.cli.table_options import takes_table
-from recombine.errors import InputError, StoppedError, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.lab.cli.papers import claims_on_screen, no_results
+from recombine.lab.cli.running import Running, chosen_executor, measured_processes, merge_units, run_order
 from recombine.output_files import check_folder, check_outputs, write_whole
 from recombine.report.screen import say
 from recombine.writing import listing, plural
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from recombine.lab.papers.paper import Paper
-    from recombine.lab.papers.reproduce import Order, Reproduction, Watch
-    from recombine.lab.runs.store import Store
+    from recombine.lab.papers.reproduce import Reproduction
 
 #: Where finished units are kept unless --store says otherwise.
 STORE = Path(".recombine")
-
-
-class Running(msgspec.Struct, frozen=True, kw_only=True):
-    """What is run, where and for how long."""
-
-    scale: Annotated[
-        str | None, typer.Option(help="quick (minutes on a laptop) or full (the paper's size). [default: quick]")
-    ] = None
-    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.")] = "cpu"
-    executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local"
-    address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None
-    workers: Annotated[
-        str | None,
-        typer.Option(help="Processes, Dask workers or Slurm jobs; auto measures how many processes get most done."),
-    ] = None
-    minutes: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            help="Stop after this long and save what is in training; call again to go on. 0 only reads the store.",
-        ),
-    ] = None
-    owed: Annotated[
-        bool, typer.Option("--owed", help="Run only units that the results folder lacks; judge both together.")
-    ] = False
-    merge: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="First bring home the units of another store: its folder, or the file it was packed into. "
-            "Then nothing is run unless --minutes is given."
-        ),
-    ] = None
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,13 +88,13 @@ def _reproduced(paper: Paper, only: list[str], folder: Path, running: Running, w
         raise InputError(f"{no_results(folder)}, or leave out --owed")
     scale, minutes, store = running.scale, running.minutes, Store(written.store)
     if running.merge:
-        brought = [_merge(paper, path, written.store) for path in running.merge]
+        brought = [merge_units(paper, path, written.store) for path in running.merge]
         scale, minutes = scale or min(brought), minutes or 0.0
     order = Order(paper, scale or "quick", only, running.device, minutes, running.owed, written.force)
     # Where rows of results come in, they are judged with those of the store.
     shared = folder if (running.owed or written.save or running.merge) and folder.is_dir() else None
-    pool = _executor(running.executor, running.workers, running.address) or _measured(order, store, shared)
-    state = _run(order, store, pool, shared)
+    pool = chosen_executor(running) or measured_processes(order, store, shared)
+    state = run_order(order, store, pool, shared)
     if written.save:
         _save(state, folder)
     return state
@@ -212,90 +175,6 @@ def _check_judging(paper: Paper, folder: Path, store: Path, options: dict[str, b
         raise InputError(f"{folder} has no results of {paper.name}; name another folder, or leave out --from-results")
 
 
-def _merge(paper: Paper, path: Path, store: Path) -> str:
-    """Bring another store's units home, say what came, and return the largest scale they belong to."""
-    from recombine.lab.report.terminal import merge_lines
-    from recombine.lab.runs.collect import merge_stores, opened_store
-    from recombine.lab.runs.store import Store
-
-    with opened_store(path) as source:
-        merged = merge_stores(source, Store(store))
-        for line in merge_lines(merged, paper, path):
-            print(line, file=sys.stderr)
-    keys = {run.key for run in merged.sound}
-    full = {unit.key for experiment in paper.experiments for unit in experiment.units("full")}
-    return "full" if keys & full else "quick"
-
-
-def _executor(name: str, workers: str | None, address: str | None) -> Executor | None:
-    """Return the executor that was asked for; None if the number of its processes is to be measured."""
-    from recombine.lab.runs.executors import make_executor
-
-    if workers == "auto":
-        if name != "local":
-            raise InputError(f"--workers auto measures processes of this machine, not of {name}; give a number")
-        return None
-    if workers is not None and not (workers.isdecimal() and int(workers)):
-        raise InputError(f"--workers {workers} is no number of processes; give 1 or more, or auto")
-    return make_executor(name, workers=None if workers is None else int(workers), address=address)
-
-
-def _measured(order: Order, store: Store, results: Path | None) -> Executor:
-    """Measure on a unit of the quick grid: it is of the same kind as those of the full one, and over soon."""
-    from recombine.lab.papers.reproduce import owed_experiments
-    from recombine.lab.runs.pool import LocalExecutor, measured_executor
-
-    owed = owed_experiments(order, store, results=results if order.owed else None)
-    names = [lacking.name.rpartition("/")[2] for lacking in owed if order.minutes != 0]
-    quick = [name for name in names if order.paper.by_name[name].quick]
-    if not quick:
-        return LocalExecutor(1)
-    experiment = order.paper.by_name[quick[0]]
-    bare = replace(experiment, quick=(), full=(), needs=None)
-    executor, rates = measured_executor(bare.compute, experiment.units("quick", order.device)[0])
-    measured = ", ".join(f"{rate:.3g} with {tried}" for tried, rate in rates.items())
-    print(
-        f"recombine: --workers {executor.workers}; quick units of {bare.name} per minute: {measured}", file=sys.stderr
-    )
-    return executor
-
-
-def _run(order: Order, store: Store, executor: Executor, results: Path | None) -> Reproduction:
-    from recombine.lab.papers.reproduce import reproduce
-
-    try:
-        with _live() as watch:
-            state = reproduce(order, store, executor, results=results, watch=watch)
-    except BaseException as error:
-        # Not after the units at work: those may take hours.
-        executor.shutdown(wait=False, cancel_futures=True)
-        if not isinstance(error, KeyboardInterrupt):
-            raise
-        raise StoppedError(
-            f"stopped. Finished units are in {store.root}, and what was saved of others; "
-            "the same command goes on from there."
-        ) from None
-    executor.shutdown()
-    if order.minutes:
-        _say_what_is_left(order, store, results)
-    return state
-
-
-def _say_what_is_left(order: Order, store: Store, results: Path | None) -> None:
-    """Say that the time was up, if it was, and that nothing is lost."""
-    from recombine.lab.papers.reproduce import owed_experiments
-
-    experiments = owed_experiments(order, store, results=results if order.owed else None)
-    keys = [unit.key for experiment in experiments for unit in experiment.units(order.scale)]
-    begun = sum(store.checkpoints(key).is_dir() for key in keys)
-    if keys:
-        print(
-            f"recombine: {plural(len(keys), 'unit')} to go, {begun} of them part way; "
-            "the same command goes on from there.",
-            file=sys.stderr,
-        )
-
-
 def _save(state: Reproduction, folder: Path) -> None:
     """Write the results that have changed, and say how far each has come."""
     from recombine.lab.papers.record import record_of, save_record
@@ -332,24 +211,3 @@ def _why_none(state: Reproduction) -> str:
     experiments = {name for plot in state.paper.figures if plot.name in figures for name in plot.experiments}
     lacking = sorted(experiments - set(state.results))
     return f"there are no results of {listing(lacking)}" if lacking else "no figure shows these claims"
-
-
-@contextmanager
-def _live() -> Iterator[Watch | None]:
-    """Keep the table of claims up to date on stderr when a person is watching."""
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield None
-        return
-    from rich.live import Live
-
-    from recombine.lab.report.terminal import claim_grid
-
-    with Live(console=console, transient=True, auto_refresh=False) as live:
-
-        def show(state: Reproduction, running: str | None) -> None:
-            live.update(claim_grid(state, running, brief=True), refresh=True)
-
-        yield show

@@ -178,10 +178,10 @@ def test_networks_that_cannot_be_made_are_named(inputs: object, teachers: object
 @pytest.mark.parametrize(
     ("others", "known", "alpha", "message"),
     [
-        (np.eye(3), np.ones(2), 0.1, r"known \(2,\); give \(n1, 3\) and \(3,\)"),
-        (np.eye(3), np.ones((3, 1)), 0.1, r"known \(3, 1\)"),
+        (np.eye(3), np.ones(2), 0.1, r"auxiliary \(2,\); give \(n1, 3\) and \(3,\)"),
+        (np.eye(3), np.ones((3, 1)), 0.1, r"auxiliary \(3, 1\)"),
         (np.eye(4), np.ones(3), 0.1, r"others are \(4, 4\)"),
-        (np.eye(3), [1, np.nan, 1], 0.1, "known hold a number that is not finite"),
+        (np.eye(3), [1, np.nan, 1], 0.1, "auxiliary hold a number that is not finite"),
         (np.eye(3), np.ones(3), 0.0, "alpha is 0"),
         (np.eye(3), np.ones(3), np.nan, "alpha is nan"),
     ],

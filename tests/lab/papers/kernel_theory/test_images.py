@@ -14,10 +14,10 @@ from recombine.lab import tasks
 from recombine.lab.nets.architectures.convnet import ConvNet
 from recombine.lab.nets.ensemble.ensemble import Ensemble
 from recombine.lab.papers import find
+from recombine.lab.papers.kernel_theory.experiments.architectures import architecture_of
+from recombine.lab.papers.kernel_theory.experiments.image_setup import ImageSetup
 from recombine.lab.papers.kernel_theory.experiments.images import (
-    ImageSetup,
     addition_task,
-    architecture_of,
     image_addition,
     image_context,
     image_equivalence,

@@ -131,12 +131,12 @@ class MultiTask(DiagonalNetworks):
         self.inputs, self.gram, self.samples = inputs, gram, samples
 
     @classmethod
-    def start(cls, inputs: Tensor, teacher: Tensor, others: Tensor, known: Tensor, alpha: float) -> MultiTask:
+    def start(cls, inputs: Tensor, teacher: Tensor, others: Tensor, auxiliary: Tensor, alpha: float) -> MultiTask:
         """Return networks whose weights are all ``alpha``."""
         gram = others.t() @ others
         alike = torch.full((2, *teacher.shape), alpha, dtype=inputs.dtype, device=inputs.device)
         state = {"hidden": alike, "main": alike.clone(), "other": alike.clone(), "teacher": teacher}
-        state |= {"targets": inputs @ teacher, "known": known.contiguous(), "wanted": gram @ known}
+        state |= {"targets": inputs @ teacher, "known": auxiliary.contiguous(), "wanted": gram @ auxiliary}
         return cls(inputs, gram, len(inputs) + len(others), state)
 
     def _product(self, readout: str) -> Tensor:
@@ -265,7 +265,7 @@ def multi_task(
     inputs: npt.ArrayLike,
     teachers: npt.ArrayLike,
     others: npt.ArrayLike,
-    known: npt.ArrayLike,
+    auxiliary: npt.ArrayLike,
     *,
     alpha: float = 1e-3,
     dtype: str = "float64",
@@ -277,7 +277,7 @@ def multi_task(
     ----------
     inputs, teachers : array (n, D), array (D, E)
         Of the main task.
-    others, known : array (n1, D), array (D,)
+    others, auxiliary : array (n1, D), array (D,)
         Inputs and coefficients of the auxiliary task.
     alpha : float
         Above 0: weights of 0 would never move.
@@ -288,13 +288,14 @@ def multi_task(
     >>> columns.beta.shape, columns.other.shape
     (torch.Size([3, 2]), torch.Size([3, 2]))
     """
-    arguments = {"inputs": inputs, "teachers": teachers, "others": others, "known": known}
+    arguments = {"inputs": inputs, "teachers": teachers, "others": others, "auxiliary": auxiliary}
     X, truth, X1, B = (_placed(values, dtype, device, name) for name, values in arguments.items())
     _check(X, truth)
     D = len(truth)
     if X1.ndim != 2 or X1.shape[1] != D or B.shape != (D,):
         raise InputError(
-            f"others are {tuple(X1.shape)} and known {tuple(B.shape)}; give (n1, {D}) and ({D},), as wide as the inputs"
+            f"others are {tuple(X1.shape)} and auxiliary {tuple(B.shape)}; give (n1, {D}) and ({D},), "
+            "as wide as the inputs"
         )
     if not 0 < alpha < np.inf:
         raise InputError(f"alpha is {alpha}; give weights above 0")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from torch import Tensor
 from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.lab.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
-from recombine.lab.nets.checkpoints import next_checkpoint
+from recombine.lab.nets.checkpoints import Checkpoint, next_checkpoint
 from recombine.lab.nets.devices import usable_device
 from recombine.lab.nets.ensemble.batches import Rows, row_pools
 from recombine.lab.nets.ensemble.ledger import Ledger
@@ -216,55 +217,60 @@ class Ensemble:
         """
         if not isinstance(optimiser or SGD(), Optimiser):
             raise InputError(f"optimiser is {optimiser!r}; give SGD() or Adam(), with their settings")
-        losses = [loss_named(name) for name in ([loss] * len(self) if isinstance(loss, str) else loss)]
-        if len(losses) != len(self):
-            raise InputError(f"loss has {len(losses)} entries for {len(self)} networks; give one or one each")
+        losses = self._losses(loss)
         device = usable_device(self.device)
         samples = prepare_samples(inputs, targets, weights, self.architecture, losses, self.master, device)
-        watched: Watch | None = None
-        if callable(watch):
-            watched = watch
-        elif watch is not None:
-            watched = prepare_inputs(watch, self.architecture, len(self), self.master, device)
+        watched = self._watch(watch)
         pools = None if draw_from is None else row_pools(draw_from, len(self), len(samples))
         plan = self._plan(samples, steps, batch, record, watched, compact, pools)
         parameters, statistics = self.initial()
         ledger = Ledger.empty(parameters, statistics, len(plan.record), self.master)
-        rates = torch.tensor(_per_network(rate, len(self), "rate"), dtype=self.master, device=device)
-        stops = torch.tensor(
-            _per_network(0.0 if stop is None else stop, len(self), "stop"), dtype=self.master, device=device
+        rates, stops = (
+            torch.tensor(_per_network(values, len(self), name), dtype=self.master, device=device)
+            for values, name in ((rate, "rate"), (0.0 if stop is None else stop, "stop"))
         )
         size = self._size(min(batch or len(samples), len(samples)), _shape(samples.inputs), parameters)
         workers = self._workers(threads)
         passes = self.architecture.forward
         anneal, fixed = (decay, (1.0, 1)) if isinstance(decay, Cosine) else (None, decay)
         forward: Forward = torch.compile(passes, dynamic=False) if self.compiled else passes
-        checkpoint = next_checkpoint(
-            "ensemble",
-            **{"first weights": parameters, "inputs": _told(samples.inputs), "targets": samples.targets},
-            **{"weights": samples.weights, "rate": rates, "stop": stops, "loss": [each.name for each in losses]},
-            **{"optimiser": optimiser, "decay": decay, "clip": clip, "plan": replace(plan, watch=None, pools=None)},
-            **{"draw_from": plan.pools, "dtype": self.dtype},
-        )
+        how = {"rate": rates, "stop": stops, "loss": [each.name for each in losses], "optimiser": optimiser}
+        checkpoint = self._checkpoint(parameters, samples, plan, {**how, "decay": decay, "clip": clip})
         # Every worker should have something to do; an earlier attempt may have had more memory, or fewer workers.
         size = checkpoint.settle("networks in a chunk", min(size, -(-len(self) // workers)))
         groups = _groups(losses, size, device)
-
         routes: set[str] = set()
 
         def train_group(number: int) -> None:
-            places = groups[number]
-            one = losses[int(places[0])]
+            networks = groups[number]
             setting = ChunkSetting(
-                self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self._batched, anneal
-            )
-            progress = TrainingState.start(places, rates[places], stops[places], fixed)
+                self.architecture, forward, samples, losses[int(networks[0])], optimiser or SGD(), clip,
+                self.compute, self._batched, anneal,
+            )  # fmt: skip
+            progress = TrainingState.start(networks, rates[networks], stops[networks], fixed)
             chunk = _chunk_on_route(setting, progress, ledger, plan, self.on_chip)
             routes.add(chunk.route)
             train_chunk(chunk, plan, ledger, checkpoint, number)
 
         _side_by_side(train_group, len(groups), workers)
         return self._trained(ledger, plan, groups, ", ".join(sorted(routes)))
+
+    def _checkpoint(self, parameters: Tensors, samples: Samples, plan: TrainingPlan, how: dict[str, Any]) -> Checkpoint:
+        """The checkpoint of this training: the same data, first weights and settings go on from it."""
+        data = {"inputs": _told(samples.inputs), "targets": samples.targets, "weights": samples.weights}
+        plan_told = {"plan": replace(plan, watch=None, pools=None), "draw_from": plan.pools, "dtype": self.dtype}
+        return next_checkpoint("ensemble", **{"first weights": parameters}, **data, **how, **plan_told)
+
+    def _watch(self, watch: Inputs | Watch | None) -> Watch | None:
+        if watch is None or callable(watch):
+            return watch
+        return prepare_inputs(watch, self.architecture, len(self), self.master, torch.device(self.device))
+
+    def _losses(self, loss: str | Sequence[str]) -> list[Loss]:
+        losses = [loss_named(name) for name in ([loss] * len(self) if isinstance(loss, str) else loss)]
+        if len(losses) != len(self):
+            raise InputError(f"loss has {len(losses)} entries for {len(self)} networks; give one or one each")
+        return losses
 
     def _plan(
         self,
