@@ -14,7 +14,7 @@ import pytest
 
 import recombine as rc
 from recombine.errors import InputError
-from recombine.jobs.probe.probe import FEWEST_PERMUTATIONS
+from recombine.jobs.probe.probe import MIN_PERMUTATIONS
 from recombine.measures.dependence.information import conditional_information
 from recombine.words import dependence_sentence, probe_notes
 
@@ -149,7 +149,7 @@ def test_many_factors_get_more_shuffles(predictions: Callable[..., pd.DataFrame]
     noise = np.random.default_rng(3).integers(2, size=(400, 12))
     frame = pd.concat([frame, pd.DataFrame(noise, columns=names)], axis=1)
     assert rc.probe(frame, "guess", outcome="digit", factors=names).permutations == 960
-    assert rc.probe(frame, "guess", outcome="digit", factors=names[:2]).permutations == FEWEST_PERMUTATIONS
+    assert rc.probe(frame, "guess", outcome="digit", factors=names[:2]).permutations == MIN_PERMUTATIONS
     with pytest.raises(InputError, match=r"200 permutations cannot show anything .* use at least 239"):
         rc.probe(frame, "guess", outcome="digit", factors=names, permutations=200)
 

@@ -10,10 +10,11 @@ from typing import Unpack
 
 import numpy as np
 
+from recombine.cells.conjunctions import distinct
 from recombine.errors import InputError
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
-from recombine.jobs.probe.counts import ProbeColumns, read_counts
+from recombine.jobs.probe.counts import ProbeColumns, bin_cuts, count_rows
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
@@ -24,9 +25,9 @@ from recombine.tables.table import Table
 from recombine.writing import plural
 
 #: Shuffles of each factor, unless more are needed for an adjusted p-value to reach the level with room to spare.
-FEWEST_PERMUTATIONS = 200
+MIN_PERMUTATIONS = 200
 #: More would change no verdict: a p-value of 0.05 is known to 0.0002 by then.
-MOST_PERMUTATIONS = 1_000_000
+MAX_PERMUTATIONS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,15 +108,12 @@ class Probe:
     def table(self) -> Table:
         """One row per factor: verdict, bits and their null, excess, share of what is left open, p-values, rows."""
         tests = [item.test for item in self.tests]
+        numbers = {"excess": "excess", "share": "effect", "bits": "estimate", "null": "null_mean", "null sd": "null_sd"}
         return Table(
             {
                 "factor": [item.factor for item in self.tests],
                 "verdict": [item.verdict for item in self.tests],
-                "excess": [test.excess for test in tests],
-                "share": [test.effect for test in tests],
-                "bits": [test.estimate for test in tests],
-                "null": [test.null_mean for test in tests],
-                "null sd": [test.null_sd for test in tests],
+                **{column: [getattr(test, name) for test in tests] for column, name in numbers.items()},
                 "p": [test.p_value for test in tests],
                 "adjusted p": [item.adjusted for item in self.tests],
                 "levels": [test.levels[1] for test in tests],
@@ -127,9 +125,9 @@ class Probe:
         return render(self, "text")
 
     def __repr__(self) -> str:
-        verdict = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"
-        tested = plural(len(self.tests), "factor")
-        return f"Probe({self.prediction} given {', '.join(self.given)}; {tested} tested, {verdict})"
+        depends = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"
+        given = f"{self.prediction} given {', '.join(self.given)}"
+        return f"Probe({given}; {plural(len(self.tests), 'factor')} tested, {depends})"
 
 
 def probe(
@@ -189,55 +187,59 @@ def probe(
     Probe(guess given digit; 2 factors tested, depends on colour)
     """
     spec, decide = make_spec(spec, fields), (factor,) if isinstance(factor, str) else tuple(factor)
-    own = ((spec.outcome,) if spec.outcome is not None else ()) + decide
+    given = ((spec.outcome,) if spec.outcome is not None else ()) + decide
     source = open_table(data)
-    factors = None if spec.factors is None else [name for name in spec.factors if name not in decide]
-    others, proposals = _factors(source, prediction, own, factors)
-    shuffles = _permutations(permutations, len(others), level)
-    counted = read_counts(source, ProbeColumns(prediction, own, others, bins, spec.as_levels))
-    tested = {}
-    for factor, child in zip(others, np.random.default_rng(seed).spawn(len(others)), strict=True):
-        table = counted.tables[factor]
-        _check(table, prediction, own, factor, source.name)
-        tested[factor] = independence_of(table, shuffles, child)
-    both = counted.both
-    alone = replace(both, stratum=0 * both.stratum)
+    named = None if spec.factors is None else [name for name in spec.factors if name not in decide]
+    factors, proposals = _factors(source, prediction, given, named)
+    shuffles = _permutations(permutations, len(factors), level)
+    columns = ProbeColumns(prediction, given, factors, bins, spec.as_levels)
+    table = source.kept(columns.all)
+    rows, cuts = bin_cuts(table, columns)
+    codes, counts = count_rows(table, [prediction, *given], cuts)
+    both = Contingency.of(codes[:, 0], 0 * counts, distinct(codes[:, 1:])[1], counts)
+    missing, tested = {" or ".join([prediction, *given]): rows - both.rows}, {}
+    for name, child in zip(factors, np.random.default_rng(seed).spawn(len(factors)), strict=True):
+        codes, counts = count_rows(table, [prediction, *given, name], cuts)
+        cells = Contingency.of(codes[:, 0], codes[:, -1], distinct(codes[:, 1:-1])[1], counts)
+        _check(cells, prediction, given, name, source.name)
+        missing[name] = both.rows - cells.rows
+        tested[name] = independence_of(cells, shuffles, child)
     return Probe(
         source.name,
         prediction,
-        own,
+        given,
         _judged(tested, level),
         level,
         shuffles,
         seed,
         both.rows,
-        entropy_of(alone),
+        entropy_of(replace(both, stratum=0 * both.stratum)),
         entropy_of(both),
-        counted.bins,
-        counted.left_out,
+        {name: len(edges) + 1 for name, edges in cuts.items()},
+        {name: count for name, count in missing.items() if count},
         proposals,
-        make_spec(spec, {"factors": (*others, *(name for name in decide if spec.factors and name in spec.factors))}),
+        make_spec(spec, {"factors": (*factors, *(name for name in decide if name in (spec.factors or ())))}),
     )
 
 
 def _factors(
-    source: Source, prediction: str, own: tuple[str, ...], factors: Sequence[str] | None
+    source: Source, prediction: str, given: tuple[str, ...], factors: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[Proposal, ...]]:
     """The factors to test: those named, or a guess with its reasons."""
-    if not own:
+    if not given:
         raise InputError("say what the prediction may depend on: --outcome y, or --factor own (several by commas)")
     source.require(prediction, "prediction")
-    for column in own:
+    for column in given:
         source.require(column, "given column")
     proposals: tuple[Proposal, ...] = ()
     if factors is None:
-        roles = {prediction: "prediction"} | dict.fromkeys(own, "column that is given")
+        roles = {prediction: "prediction"} | dict.fromkeys(given, "column that is given")
         proposals = tuple(propose_factors(source, roles))
         factors = [proposal.column for proposal in proposals if proposal.taken]
         if not factors:
             raise InputError(f"no column of {source.name} looks like a factor to test; name them with --factors")
     chosen = tuple(source.require(factor, "factor") for factor in factors)
-    named = [prediction, *own, *chosen]
+    named = [prediction, *given, *chosen]
     twice = [name for position, name in enumerate(named) if name in named[:position]]
     if twice:
         raise InputError(f"column {twice[0]!r} is named twice; prediction, given columns and factors must differ")
@@ -250,29 +252,29 @@ def _permutations(asked: int | None, factors: int, level: float) -> int:
     if not 0 < level < 1:
         raise InputError(f"level {level} is not between 0 and 1; the usual one is 0.05")
     if asked is None:
-        return max(FEWEST_PERMUTATIONS, math.ceil(4 * factors / level))
+        return max(MIN_PERMUTATIONS, math.ceil(4 * factors / level))
     fewest = math.ceil(factors / level - 1e-9) - 1
     if asked < fewest:
         raise InputError(
             f"{asked} permutations cannot show anything at level {level} with {factors} factors; use at least {fewest}"
         )
-    if asked > MOST_PERMUTATIONS:
-        raise InputError(f"{asked} permutations would take very long; {MOST_PERMUTATIONS:,} are as good: ask for fewer")
+    if asked > MAX_PERMUTATIONS:
+        raise InputError(f"{asked} permutations would take very long; {MAX_PERMUTATIONS:,} are as good: ask for fewer")
     return asked
 
 
-def _check(table: Contingency, prediction: str, own: tuple[str, ...], factor: str, name: str) -> None:
+def _check(table: Contingency, prediction: str, given: tuple[str, ...], factor: str, name: str) -> None:
     """Refuse what no test could say anything about."""
     predictions, levels, strata = (int(codes.max()) + 1 for codes in (table.prediction, table.factor, table.stratum))
     if predictions == 1:
         raise InputError(f"prediction {prediction!r} of {name} has the same value in every row; there is no dependence")
     if strata == 1:
-        raise InputError(f"given column {own[0]!r} of {name} has one level only; give rows of at least two")
+        raise InputError(f"given column {given[0]!r} of {name} has one level only; give rows of at least two")
     if levels == 1:
         raise InputError(f"factor {factor!r} of {name} has one level only; leave it out")
     if table.rows < strata * levels:
         raise InputError(
-            f"{name} has {table.rows:,} rows for the {strata * levels:,} cells of {' × '.join(own)} × {factor} "
+            f"{name} has {table.rows:,} rows for the {strata * levels:,} cells of {' × '.join(given)} × {factor} "
             f"({strata:,} × {levels:,} levels); give more rows, merge levels, or leave {factor} out"
         )
     if 2 * predictions > table.rows:
