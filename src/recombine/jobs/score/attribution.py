@@ -69,7 +69,7 @@ class Attribution:
     def main_causes(self, miss: FloatArray) -> npt.NDArray[np.object_]:
         """Return the cause whose part moves the error ``miss`` (N, K) of each of N cells furthest, (N,)."""
         moved = [(values.reshape(miss.shape) * miss).sum(axis=1) for values in self.parts.values()]
-        names = np.array([CAUSES[name].name_at_one_cell for name in self.parts], dtype=object)
+        names = np.array([CAUSES[name].name_at_one_cell or name for name in self.parts], dtype=object)
         return np.asarray(names[np.stack(moved).argmax(axis=0)])
 
 

@@ -34,18 +34,8 @@ def additive_fit(audit: Audit) -> AdditiveFit:
     return audit.values.fit if audit.order == 1 and audit.values.fit is not None else fit_order(audit.design, 1)
 
 
-def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray | None = None) -> Regressors:
-    """Return what predictions at determined ``cells`` (T, C) are compared with, cell by cell and class by class.
-
-    ``weights`` (T,) say how much each cell counts.
-
-    Examples
-    --------
-    >>> from recombine.jobs.audit.audit import audit
-    >>> square = Design.from_cells([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 4.0])
-    >>> regressors_of([audit(square)], np.array([[1, 1]])).determined.round(9)
-    array([5.])
-    """
+def regressors_of(audits: Sequence[Audit], cells: IntArray, counts: FloatArray | None = None) -> Regressors:
+    """Return what predictions at determined ``cells`` (T, C) are compared with, each of which ``counts`` (T,)."""
     design = audits[0].design
     determined, effects, misleading, beyond = _by_class(
         zip(*(_of_audit(audit, cells) for audit in audits), strict=True)
@@ -68,7 +58,7 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray 
         network,
         remembered,
         len(audits),
-        None if weights is None else np.repeat(weights / weights.mean(), len(audits)),
+        None if counts is None else np.repeat(counts / counts.mean(), len(audits)),
         tuple((sums + beyond, redrawn, misled) for sums, redrawn, misled in noisy),
     )
 
@@ -131,11 +121,11 @@ def _of_audit(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, Fl
     return determined, effects, marginals - effects, np.where(np.abs(beyond) > 1e-9 * scale, beyond, 0.0)
 
 
-def _network(design: Design, cells: IntArray, most: int) -> FloatArray | None:
+def _network(design: Design, cells: IntArray, max_cells: int) -> FloatArray | None:
     """Return what a wide network of one hidden layer fitted to the seen cells predicts at ``cells`` (T, C), if any."""
     from threadpoolctl import threadpool_limits
 
-    if obstacle(design) or fitted_cells(design) > most:
+    if obstacle(design) or fitted_cells(design) > max_cells:
         return None
     design = replace(design, space=design.space.labelled)  # every level is an input of its own
     with threadpool_limits(1):
@@ -150,14 +140,6 @@ def held_out_noise(audits: Sequence[Audit], rows: IntArray) -> HeldOutNoise | No
 
     The variance of one measurement is pooled over all cells. A two-valued outcome varies by its chance: there a cell's
     own rows tell its noise, and all cells together that of cells with one row.
-
-    Examples
-    --------
-    >>> from recombine.jobs.audit.audit import audit
-    >>> rows = [[0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]
-    >>> square = Design.from_cells(rows, [1.0, 3.0, 2.0, 4.0, 5.0, 6.0], train=[True] * 4 + [False] * 2)
-    >>> held_out_noise([audit(square)], np.array([3])).variances.tolist()
-    [0.625]
     """
     by_class = [noise for audit in audits if (noise := _noise_of(audit, rows)) is not None]
     if len(by_class) < len(audits):
@@ -215,12 +197,6 @@ def confounded_columns(regressors: Regressors) -> tuple[tuple[tuple[str, str], .
 
     Near a zero eigenvalue of the correlations some combination of columns hardly varies over the cells: the columns
     with much weight in its eigenvector are confounded. Groups that share a column are one.
-
-    Examples
-    --------
-    >>> effects = np.column_stack([np.arange(20.0), 2 * np.arange(20.0)])
-    >>> confounded_columns(Regressors(effects.sum(axis=1), effects, np.zeros((20, 2)), np.zeros(20), ("dose", "site")))
-    ((('leak', 'dose'), ('leak', 'site')),)
     """
     matrix = design_matrix(regressors)
     varied = np.flatnonzero(matrix.varied())

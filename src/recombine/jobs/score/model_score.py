@@ -75,6 +75,11 @@ class HeldOutCells:
         """The design whose held-out cells were scored."""
         return self.audit.design
 
+    @property
+    def counts(self) -> FloatArray:
+        """How much each held-out cell counts in means, (H,)."""
+        return np.ones(len(self.codes)) if self.weights is None else self.weights
+
     def rows(self, chosen: BoolArray) -> IntArray:
         """Return the design's rows of the held-out cells that are ``chosen`` (H,)."""
         return np.asarray(np.flatnonzero(~self.design.train)[chosen])
@@ -170,9 +175,8 @@ class ModelScore:
 
 
 def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], seed: int) -> tuple[ModelScore, ...]:
-    """Return what each model did; ``predictions`` are (H, K) by model, and"""
-    weights = held_out.weights
-    scored, unseen = held_out.codes == Verdict.DETERMINED, held_out.codes != Verdict.SEEN
+    """Return what each model did; ``predictions`` are (H, K) by model."""
+    counts, scored, unseen = held_out.counts, held_out.codes == Verdict.DETERMINED, held_out.codes != Verdict.SEEN
     adding = np.zeros(0)
     if held_out.regressors is not None:
         adding = np.sum(_misses_beside(held_out.audits, held_out.rows(scored))["adding"] ** 2, axis=1)
@@ -183,10 +187,10 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
         if held_out.regressors is not None:
             values, outcomes = predicted[scored].ravel(), held_out.observed[scored].ravel()
             attribution = attribute(values, outcomes, held_out.regressors, held_out.noise, seed=seed)
-            gain = mean_amount(adding - squares[scored], None if weights is None else weights[scored])
-        error = mean_amount(squares[unseen], None if weights is None else weights[unseen])
+            gain = mean_amount(adding - squares[scored], counts[scored])
+        error = mean_amount(squares[unseen], counts[unseen])
         model = ModelScore(name, predicted, error, _by_verdict(held_out, predicted), attribution, gain)
-        if weights is None:
+        if held_out.weights is None:
             model = replace(model, misses=_wrong_classes(held_out, predicted), of_rows=_row_error(held_out, predicted))
         models.append(model)
     return tuple(models)
@@ -195,7 +199,7 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
 def mean_squares(held_out: HeldOutCells, models: Sequence[ModelScore]) -> dict[str, float]:
     """Return the mean squared error on determined cells of each model and of what stands beside them, by name."""
     scored = held_out.codes == Verdict.DETERMINED
-    counts = None if held_out.weights is None else held_out.weights[scored]
+    counts = held_out.counts[scored]
     misses = {model.name: (model.predicted - held_out.observed)[scored] for model in models}
     if scored.any():
         misses |= _misses_beside(held_out.audits, held_out.rows(scored))
@@ -231,7 +235,7 @@ def _by_verdict(held_out: HeldOutCells, predicted: FloatArray) -> Table:
     squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
     seen = observed_outcomes([audit.design for audit in held_out.audits], seen=True)
     plain = np.sum((held_out.observed - seen.mean(axis=0)) ** 2, axis=1)
-    counts = np.ones(len(codes)) if held_out.weights is None else held_out.weights
+    counts = held_out.counts
     of_chances = _chance_measures(held_out, predicted)
     rows = []
     for verdict in (verdict for verdict in Verdict if (codes == verdict).any()):

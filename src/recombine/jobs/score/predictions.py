@@ -33,14 +33,7 @@ MAX_CHANCES_OFF = 1e-3
 
 
 def has_classes(data: object, outcome: str) -> bool:
-    """Say whether an outcome column is text with three values or more.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> [has_classes(pd.DataFrame({"kind": list(values)}), "kind") for values in ("aab", "abc")]
-    [False, True]
-    """
+    """Say whether an outcome column is text with three values or more."""
     source = open_table(data)
     is_text = outcome in source.columns and source.kind(outcome) == "text"
     return is_text and len(classes_of(source, outcome)) > 2

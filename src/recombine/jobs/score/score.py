@@ -20,11 +20,7 @@ from recombine.jobs.outputs import render, write_page
 from recombine.jobs.score.determined import held_out_noise, regressors_of
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import HeldOutCells, ModelScore, mean_squares, model_scores
-from recombine.jobs.score.predictions import (
-    STRUCTURE_OF_CLASSES,
-    importance_of_cells,
-    read_predictions,
-)
+from recombine.jobs.score.predictions import STRUCTURE_OF_CLASSES, importance_of_cells, read_predictions
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -91,8 +87,7 @@ class Score(HeldOutCells):
             raise InputError(f"no model is called {model!r}; models: {listing(names)}")
         scored, mask = self.models[names.index(model)], self.codes == Verdict.DETERMINED
         miss = (scored.predicted - self.observed)[mask]
-        counts = np.ones(len(miss)) if self.weights is None else self.weights[mask]
-        order = np.argsort(-counts * np.sum(miss**2, axis=1), kind="stable")[:count]
+        order = np.argsort(-self.counts[mask] * np.sum(miss**2, axis=1), kind="stable")[:count]
         columns = self._shown(scored.predicted[mask][order], self.observed[mask][order])
         causes = np.full(len(order), "", dtype=object)
         if scored.attribution is not None:
@@ -188,12 +183,10 @@ def score(
     score = Score(audits, codes, None, None, classes, weights)
     scored = codes == Verdict.DETERMINED
     if scored.any():
-        rows = score.rows(scored)
+        rows, counts = score.rows(scored), score.counts[scored]
         score = replace(score, noise=held_out_noise(audits, rows))
-        cell_weights = None if weights is None else weights[scored]
-        that_matter = len(rows) if cell_weights is None else int((cell_weights > 0).sum())
-        if that_matter >= SCORE_LIMITS.min_cells_for_causes:
-            score = replace(score, regressors=regressors_of(audits, designs[0].cells[rows], cell_weights))
+        if (counts > 0).sum() >= SCORE_LIMITS.min_cells_for_causes:
+            score = replace(score, regressors=regressors_of(audits, designs[0].cells[rows], counts))
     return replace(score, models=model_scores(score, predicted, seed))
 
 

@@ -1,6 +1,6 @@
 """Causes of a model's error, one class each, in the order in which every output lists them.
 
-One more cause is one more subclass of `Cause`, and a line in the registry below.
+One more cause is one more subclass of `Cause`, among those of the data or of the model.
 """
 
 from __future__ import annotations
@@ -8,15 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine._lazy import lazy_package
-from recombine.jobs.score.causes.data import NoiseCause, SeenNoiseCause, StructureCause
-from recombine.jobs.score.causes.model import (
-    InteractionCause,
-    LeakCause,
-    MemorizationCause,
-    OffsetCause,
-    RestCause,
-    ShortcutCause,
-)
+from recombine.jobs.score.causes.data import DATA_CAUSES
+from recombine.jobs.score.causes.model import MODEL_CAUSES
 from recombine.registry import Registry
 
 if TYPE_CHECKING:
@@ -24,19 +17,6 @@ if TYPE_CHECKING:
     from recombine.jobs.score.causes.cause import CauseColumns as CauseColumns
     from recombine.jobs.score.causes.cause import Coefficient as Coefficient
 
-CAUSES: Registry[Cause] = Registry(
-    "cause",
-    [
-        NoiseCause(),
-        SeenNoiseCause(),
-        StructureCause(),
-        LeakCause(),
-        ShortcutCause(),
-        InteractionCause(),
-        MemorizationCause(),
-        OffsetCause(),
-        RestCause(),
-    ],
-)
+CAUSES: Registry[Cause] = Registry("cause", (*DATA_CAUSES, *MODEL_CAUSES))
 
 lazy_package(__name__)

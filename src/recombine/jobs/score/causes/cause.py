@@ -28,20 +28,18 @@ class CauseColumns(NamedTuple):
 
 
 class Cause:
-    """One reason for a model's error; a subclass in a file of its own, with one instance in the registry.
+    """One reason for a model's error: a subclass, with one instance in the registry.
 
     Attributes
     ----------
-    name : str
-        In tables, legends and JSON.
+    name, name_at_one_cell : str
+        In tables, legends and JSON; and where a single cell's error is told, if it is another.
     title, meaning, action : str
         What it is in three words and in one clause, and what to do about it.
     overdone_meaning : str or None
         What is said where coefficients are over the expected value, if that is the opposite of ``meaning``.
     of : "data" or "model"
-        Whose the error is.
-    colour, hatch : str
-        Greys are the data's, colours the model's; hatches tell them apart without colour.
+        Whose the error is: greys are the data's ``colour``, and ``hatch`` tells causes apart without colour.
     hit_rate : str or None
         Key in ``data/hit_rates.json`` of the audit's sentence that forecasts this cause.
     coefficient : Coefficient or None
@@ -53,6 +51,7 @@ class Cause:
     """
 
     name: str
+    name_at_one_cell: str = ""
     title: str
     meaning: str
     action: str
@@ -69,11 +68,6 @@ class Cause:
     def __repr__(self) -> str:
         return f"<cause {self.name}>"
 
-    @property
-    def name_at_one_cell(self) -> str:
-        """What the cause is called where a single cell's error is told."""
-        return self.name
-
     def columns(self, regressors: Regressors, preceding: FloatArray) -> CauseColumns | None:
         """Return what departures are regressed on; None where this cause is no regressor.
 
@@ -82,8 +76,9 @@ class Cause:
         return None
 
     def part(self, split: ErrorSplit) -> FloatArray | None:
-        """Return what the cause adds to each cell's error, (T,); None where that is known of the mean only."""
-        return np.asarray(split.parts[:, split.matrix.of_cause(self.name)].sum(axis=1))
+        """Return what the cause adds to each cell's error, (T,); None where it is no regressor."""
+        own = split.matrix.of_cause(self.name)
+        return np.asarray(split.parts[:, own].sum(axis=1)) if own.any() else None
 
     def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
         """Return mean square and standard error, the mean product of its part with the error; None where none is told.

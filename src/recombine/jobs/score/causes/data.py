@@ -20,9 +20,6 @@ class NoiseCause(Cause):
     colour = "#d3d7de"
     is_noise = True
 
-    def part(self, split: ErrorSplit) -> None:
-        """Return None: the noise of one cell cannot be told from what the structure misses there."""
-
     def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
         """Return the mean variance; its error is over cells, and that of the replicates it was pooled from."""
         if split.noise is None:
@@ -45,9 +42,6 @@ class SeenNoiseCause(Cause):
     hatch = "...."
     is_noise = True
 
-    def part(self, split: ErrorSplit) -> None:
-        """Return None: it is known on average over cells only."""
-
     def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
         """Return the carried share of the mean variance; None where it is not known and stays with the structure."""
         if split.noise is None or not split.noise.carried.any():
@@ -66,11 +60,7 @@ class StructureCause(Cause):
     )
     of = "data"
     colour = "#7d8694"
-
-    @property
-    def name_at_one_cell(self) -> str:
-        """Noise and structure of one cell cannot be told apart."""
-        return "noise or structure"
+    name_at_one_cell = "noise or structure"  # of one cell they cannot be told apart
 
     def part(self, split: ErrorSplit) -> FloatArray:
         """Return determined value less outcome, noise included, (T,)."""
@@ -83,3 +73,6 @@ class StructureCause(Cause):
         over_cells = split.error_of_mean(split.missed * split.error - noise - carried)
         noise_error = 0.0 if split.noise is None else split.noise.error
         return amount, float(np.sqrt(over_cells**2 + noise_error**2 + split.carried_error**2))
+
+
+DATA_CAUSES = (NoiseCause(), SeenNoiseCause(), StructureCause())

@@ -164,3 +164,6 @@ class RestCause(Cause):
         explained = split.error - split.missed - split.unexplained
         by_chance = split.error_of_mean(split.unexplained * explained)
         return split.amount_of(split.unexplained), float(np.hypot(split.bootstrap.of_unexplained, by_chance))
+
+
+MODEL_CAUSES = (LeakCause(), ShortcutCause(), InteractionCause(), MemorizationCause(), OffsetCause(), RestCause())
