@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recombine.words.comparison import coefficient_meanings as coefficient_meanings
     from recombine.words.comparison import comparison_headline as comparison_headline
     from recombine.words.comparison import comparison_notes as comparison_notes
+    from recombine.words.comparison import unlisted_text as unlisted_text
     from recombine.words.forecast import accuracy_sentences as accuracy_sentences
     from recombine.words.forecast import depth_sentence as depth_sentence
     from recombine.words.forecast import early_sentence as early_sentence

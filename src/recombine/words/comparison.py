@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from recombine.jobs.audit.audit import Audit
 from recombine.jobs.comparison.audits import AuditComparison
+from recombine.jobs.comparison.cell_maps import MOST_LABELS, Transitions, Unlisted, why_unlisted
 from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
-from recombine.jobs.comparison.transitions import Transitions
+from recombine.jobs.findings.changes import cells_obstacle, errors_obstacle
 from recombine.jobs.score.causes import CAUSES
 from recombine.verdicts import Verdict
 from recombine.writing import few_digits, listing, plural, written_count
@@ -25,6 +27,24 @@ OUTSIDE_RULE = (
 #: What is said when nothing is different.
 NOTHING = "Nothing changed."
 ERRORS_TITLE = "What models will be off by on determined cells"
+
+
+def unlisted_text(audit: Audit) -> str:
+    """Say why a document of an audit does not list the verdicts of its cells; empty if it does.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> unlisted_text(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    ''
+    """
+    reason, design = why_unlisted(audit), audit.design
+    if reason is Unlisted.ALIKE:
+        name = next(factor.name for factor in design.factors if len(set(factor.labels)) < len(factor.labels))
+        return f"two levels of factor {name!r} are written alike"
+    if reason is Unlisted.LEVELS:
+        return f"there are more than {MOST_LABELS:,} levels"
+    return "" if reason is None else f"{written_count(design.possible.count)} cells are too many to list"
 
 
 def comparison_title(comparison: AuditComparison | ScoreComparison) -> str:
@@ -108,7 +128,8 @@ def _cells_sentence(comparison: AuditComparison) -> str:
     about = "about " if comparison.estimated else ""
     return (
         f"Seen or determined: {about}{written_count(settled[0])} of {written_count(totals[0])} cells before, "
-        f"{about}{written_count(settled[1])} of {written_count(totals[1])} after (counts only: {comparison.obstacle})."
+        f"{about}{written_count(settled[1])} of {written_count(totals[1])} after (counts only: "
+        f"{cells_obstacle(comparison)})."
     )
 
 
@@ -134,7 +155,7 @@ def comparison_notes(comparison: AuditComparison | ScoreComparison) -> list[str]
     if isinstance(comparison, AuditComparison):
         sentences = []
         if comparison.transitions is None:
-            sentences.append(f"Cells were not compared one by one: {comparison.obstacle}.")
+            sentences.append(f"Cells were not compared one by one: {cells_obstacle(comparison)}.")
         else:
             sentences += _one_sided(comparison.transitions)
         sentences += _respellings(comparison)
@@ -147,9 +168,8 @@ def comparison_notes(comparison: AuditComparison | ScoreComparison) -> list[str]
         if "structure" in comparison.settings or "order" in comparison.settings:
             sentences.append("The audits assume different structures, so that verdicts change for that reason too.")
         return sentences
-    score_notes = (
-        [f"Numbers before and after are of different things: {comparison.obstacle}."] if comparison.obstacle else []
-    )
+    obstacle = errors_obstacle(comparison)
+    score_notes = [f"Numbers before and after are of different things: {obstacle}."] if obstacle else []
     if not comparison.same_cells:
         score_notes.append("Not the same cells were held out: errors before and after are about different cells.")
     return score_notes

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.comparison.cell_maps import LETTERS, CellMap, cells_digest, cells_record
+from recombine.jobs.comparison.cell_maps import LETTERS, CellMap, Unlisted, cells_digest, cells_record, why_unlisted
 from recombine.verdicts import Verdict
+from recombine.words import unlisted_text
 
 
 @given(st.data())
@@ -54,7 +55,9 @@ def test_gaps_of_any_length_cost_nothing():
 
 def test_a_product_too_large_to_list_says_so():
     cells = np.eye(30, dtype=int)
-    found = cells_record(rc.audit(rc.Design.from_cells(cells)))
+    audit = rc.audit(rc.Design.from_cells(cells))
+    assert why_unlisted(audit) is Unlisted.CELLS
+    found = cells_record(audit, unlisted_text(audit))
     assert found["of"] == "none"
     assert "too many to list" in found["obstacle"]
 

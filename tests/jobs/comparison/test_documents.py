@@ -24,7 +24,7 @@ def changed(**fields) -> dict:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({}, "before is JSON of something else; give what recombine audit --json or recombine score --json prints"),
+        ({}, "before is JSON of something else; give what recombine audit ... --json or recombine score ... --json"),
         (
             {"recombine": "0.0.1"},
             "before was written by a recombine that did not say of what kind it is; write it anew",

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.audits import AuditComparison as AuditComparison
     from recombine.jobs.comparison.audits import FindingChanges as FindingChanges
     from recombine.jobs.comparison.cell_maps import CellMap as CellMap
+    from recombine.jobs.comparison.cell_maps import Transition as Transition
+    from recombine.jobs.comparison.cell_maps import Transitions as Transitions
     from recombine.jobs.comparison.comparison import compare as compare
     from recombine.jobs.comparison.differences import Difference as Difference
     from recombine.jobs.comparison.scores import AmountChange as AmountChange
     from recombine.jobs.comparison.scores import ScoreComparison as ScoreComparison
-    from recombine.jobs.comparison.transitions import Transition as Transition
-    from recombine.jobs.comparison.transitions import Transitions as Transitions
 
 lazy_package(__name__)

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 from recombine.cells.scales import FactorScale
 from recombine.errors import InputError
-from recombine.jobs.comparison.cell_maps import CellMap
-from recombine.jobs.comparison.differences import Difference, read_differently, respelled
+from recombine.jobs.comparison.cell_maps import CellMap, Transitions
+from recombine.jobs.comparison.differences import Comparison, Difference, differing, read_differently, respelled
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
-from recombine.jobs.comparison.transitions import Transitions
-from recombine.jobs.outputs import render
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
 #: What models are forecast to be off by, in words, by field of the document.
 FORECASTS = {
     "ntk": "a wide network",
-    "nngp": "a wide network, readout only",
+    "nngp": "a wide network's readout",
     "additive": "adding effects",
     "mean": "the plain mean",
     "noise": "noise alone",
 }
+
+
+class CellsObstacle(Enum):
+    """Why cells of two audits cannot be compared one by one: a document does not list them, or they are of others."""
+
+    UNLISTED_BEFORE = "before"
+    UNLISTED_AFTER = "after"
+    FACTORS = "factors"
+    SYMMETRIC = "symmetric"
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ def _by_subject(document: AuditDocument) -> dict[tuple[str, str], FindingRecord]
 
 
 @dataclass(frozen=True, eq=False)
-class AuditComparison:
+class AuditComparison(Comparison):
     """What changed between two audits. Make one with `recombine.compare`.
 
     Attributes
@@ -71,7 +79,7 @@ class AuditComparison:
         The same of the levels of each factor that stays; empty where a document does not name them.
     transitions : Transitions or None
         What became of each cell; None where the documents do not list the same kind of cells.
-    obstacle : str
+    obstacle : CellsObstacle or None
         Why cells were not compared one by one.
     findings : FindingChanges
     """
@@ -82,7 +90,7 @@ class AuditComparison:
     factors: Difference
     levels: dict[str, Difference]
     transitions: Transitions | None
-    obstacle: str
+    obstacle: CellsObstacle | None
     findings: FindingChanges
 
     @property
@@ -92,12 +100,12 @@ class AuditComparison:
 
     @property
     def lost(self) -> int:
-        """Cells that were seen or determined and now are neither; 0 where cells were not compared one by one."""
+        """Cells that were seen or determined and now are neither; 0 likewise."""
         return 0 if self.transitions is None else int(self.transitions.lost.sum())
 
     @property
     def vanished(self) -> int:
-        """Cells that were seen or determined and have a level that is gone; 0 where cells were not compared so."""
+        """Cells that were seen or determined and have a level that is gone; 0 likewise."""
         return 0 if self.transitions is None else int(self.transitions.vanished.sum())
 
     @property
@@ -115,34 +123,19 @@ class AuditComparison:
     @property
     def settings(self) -> dict[str, tuple[str, str]]:
         """What the audits assume or were asked, where it differs, before and after."""
-        sides = [
-            {
-                "outcome": document.outcome or "none",
-                "structure": document.structure.name,
-                "order": str(document.order),
-                "assumption": document.structure.assumes,
-                "rows": f"{document.rows:,}" if isinstance(document.rows, int | float) else document.rows,
-                "symmetric factors": "; ".join(", ".join(group) for group in document.symmetric) or "none",
-                "cells listed": document.cells.of,
-                "scales": ", ".join(
-                    f"{factor.name} {factor.scale}" for factor in document.factors if factor.scale != FactorScale.LABELS
-                )
-                or "none",
-            }
-            for document in (self.before, self.after)
-        ]
-        differing = {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
-        return differing | read_differently(self.before.table, self.after.table)
+        settings = differing(_settings(self.before), _settings(self.after))
+        return settings | read_differently(self.before.table, self.after.table)
 
     @property
     def forecast(self) -> dict[str, tuple[float | None, float | None]]:
         """Model -> what it is forecast to be off by, before and after; only where either is known."""
         sides = [document.forecast.error for document in (self.before, self.after)]
-        errors = {
-            words: tuple(None if error is None else getattr(error, name) for error in sides)
-            for name, words in FORECASTS.items()
-        }
-        return {name: (old, new) for name, (old, new) in errors.items() if not old == new is None}
+        errors = {}
+        for name, words in FORECASTS.items():
+            old, new = (None if error is None else getattr(error, name) for error in sides)
+            if not old == new is None:
+                errors[words] = old, new
+        return errors
 
     @property
     def changed(self) -> bool:
@@ -153,83 +146,81 @@ class AuditComparison:
         reworded = any(old.message != new.message for old, new in self.findings.stay)
         return bool(cells or levels or numbers or reworded or self.settings or self.findings.new or self.findings.gone)
 
-    @property
-    def markdown(self) -> str:
-        """The comparison for a pull request."""
-        return render(self, "markdown")
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown
-
-    def __str__(self) -> str:
-        return render(self, "text")
-
     def __repr__(self) -> str:
         new, gone = len(self.findings.new), len(self.findings.gone)
         cells = "cells not compared" if self.transitions is None else f"{self.gained:,} gained, {self.lost:,} lost"
         return f"AuditComparison({cells}; {plural(new, 'finding')} new, {gone:,} gone)"
 
 
+def _settings(document: AuditDocument) -> dict[str, str]:
+    scales = [f"{factor.name} {factor.scale}" for factor in document.factors if factor.scale != FactorScale.LABELS]
+    return {
+        "outcome": document.outcome or "none",
+        "structure": document.structure.name,
+        "order": str(document.order),
+        "assumption": document.structure.assumes,
+        "rows": f"{document.rows:,}" if isinstance(document.rows, int | float) else document.rows,
+        "symmetric factors": "; ".join(", ".join(group) for group in document.symmetric) or "none",
+        "cells listed": document.cells.of,
+        "scales": ", ".join(scales) or "none",
+    }
+
+
 def compare_audits(before: AuditDocument, after: AuditDocument) -> AuditComparison:
     """Compare two audits that were read."""
-    names = [[factor.name for factor in document.factors] for document in (before, after)]
+    factors = Difference.between(*([factor.name for factor in document.factors] for document in (before, after)))
     levels = {}
     if before.levels is not None and after.levels is not None:
-        for name in Difference.between(*names).stay:
+        for name in factors.stay:
             if name not in before.levels or name not in after.levels:
                 raise InputError(f"a document names no levels of its factor {name!r}; write it anew")
             levels[name] = Difference.between(before.levels[name], after.levels[name])
+    counts = [
+        {word: read_count(document.counts.get(word, 0), word) for word in (*(item.word for item in Verdict), "total")}
+        for document in (before, after)
+    ]
     obstacle = _obstacle(before, after)
-    words = [*(verdict.word for verdict in Verdict), "total"]
     return AuditComparison(
         before,
         after,
-        {word: (_count(before, word), _count(after, word)) for word in words},
-        Difference.between(*names),
+        {word: (count, counts[1][word]) for word, count in counts[0].items()},
+        factors,
         levels,
-        None if obstacle else _transitions(before, after),
+        _transitions(before, after) if obstacle is None else None,
         obstacle,
         FindingChanges.between(before, after),
     )
 
 
-def _obstacle(before: AuditDocument, after: AuditDocument) -> str:
+def _obstacle(before: AuditDocument, after: AuditDocument) -> CellsObstacle | None:
     """Say why cells cannot be compared one by one, if they cannot."""
-    for word, document in (("before", before), ("after", after)):
+    sides = ((before, CellsObstacle.UNLISTED_BEFORE), (after, CellsObstacle.UNLISTED_AFTER))
+    for document, unlisted in sides:
         if document.cells.of not in ("all cells", "targets") or document.levels is None:
-            return f"the audit {word} does not list its cells: {document.cells.obstacle or 'there are too many levels'}"
+            return unlisted
     if {factor.name for factor in before.factors} != {factor.name for factor in after.factors}:
-        return "the factors are not the same"
-    if {frozenset(group) for group in before.symmetric} != {frozenset(group) for group in after.symmetric}:
-        return "not the same factors are symmetric"
-    return ""
+        return CellsObstacle.FACTORS
+    groups, groups_after = ({frozenset(group) for group in document.symmetric} for document in (before, after))
+    return None if groups == groups_after else CellsObstacle.SYMMETRIC
 
 
 def _transitions(before: AuditDocument, after: AuditDocument) -> Transitions:
-    old, new = _named_levels(before, "before"), _named_levels(after, "after")
+    (old, old_map), (new, new_map) = _listed_cells(before, "before"), _listed_cells(after, "after")
     names = list(old)
     if any(name not in names for group in before.symmetric for name in group):
         raise InputError("the audit before names a symmetric factor that it does not have; write it anew")
     symmetric = [tuple(names.index(name) for name in group) for group in before.symmetric]
-    maps = _read_map(before, "before", old), _read_map(after, "after", new)
-    return Transitions.between(*maps, old, new, symmetric)
+    return Transitions.between(old_map, new_map, old, new, symmetric)
 
 
-def _named_levels(document: AuditDocument, word: str) -> dict[str, tuple[str, ...]]:
+def _listed_cells(document: AuditDocument, word: str) -> tuple[dict[str, tuple[str, ...]], CellMap]:
+    """Return the levels of each factor, and the verdicts of all listed cells."""
     assert document.levels is not None
-    levels_of = {factor.name: document.levels[factor.name] for factor in document.factors}
-    for name, labels in levels_of.items():
+    levels = {factor.name: document.levels[factor.name] for factor in document.factors}
+    for name, labels in levels.items():
         if not labels or len(set(labels)) < len(labels):
             raise InputError(f"the audit {word} names a level of factor {name!r} twice, or none; write it anew")
-    return levels_of
-
-
-def _read_map(document: AuditDocument, word: str, levels: dict[str, tuple[str, ...]]) -> CellMap:
     try:
-        return CellMap.read(document.cells.runs, tuple(map(len, levels.values())))
+        return levels, CellMap.read(document.cells.runs, tuple(map(len, levels.values())))
     except InputError as error:
         raise InputError(f"the audit {word} is damaged: {error}; write it anew") from None
-
-
-def _count(document: AuditDocument, word: str) -> int:
-    return read_count(document.counts.get(word, 0), word)

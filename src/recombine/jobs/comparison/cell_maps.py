@@ -1,21 +1,26 @@
-"""The verdicts of all listed cells in one line of text, short enough for a document that is kept to be compared."""
+"""Verdicts of all listed cells in one line of text, which documents keep, and what became of each cell between two."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
-from recombine.cells.arrays import IntArray, product_size
+from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import MAX_ID, distinct, mixed_radix
+from recombine.cells.conjunctions import MAX_ID, Subset, canonical, distinct, mixed_radix
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
+from recombine.jobs.comparison.differences import in_order
 from recombine.jobs.listing import MAX_LISTED_WHOLE, ListingKind
+from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import written_count
 
@@ -23,6 +28,12 @@ from recombine.writing import written_count
 LETTERS, GAP = "sdxuqb", "-"
 #: Levels of all factors together that a document names; more are counted only.
 MOST_LABELS = 100_000
+#: States of a cell on one side: a verdict, or why there is none.
+NOT_LISTED, NO_SUCH_LEVEL = len(Verdict), len(Verdict) + 1
+#: States in words.
+STATES = (*(verdict.word for verdict in Verdict), "not listed", "no such level")
+
+Levels = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +106,27 @@ def named_levels(audit: Audit) -> dict[str, list[str]] | None:
     return {factor.name: list(factor.labels) for factor in audit.design.factors}
 
 
-def cells_record(audit: Audit) -> dict[str, str]:
-    """Return the verdicts of all listed cells for a document, or why they are not in it.
+class Unlisted(Enum):
+    """Why a document does not list the verdicts of cells: levels written alike, or too many levels or cells."""
+
+    ALIKE = "alike"
+    LEVELS = "levels"
+    CELLS = "cells"
+
+
+def why_unlisted(audit: Audit) -> Unlisted | None:
+    """Say why a document of ``audit`` does not list the verdicts of its cells; None if it does."""
+    design, listed = audit.design, audit.decided.listing
+    if any(len(set(factor.labels)) < len(factor.labels) for factor in design.factors):
+        return Unlisted.ALIKE
+    if sum(design.sizes) > MOST_LABELS:
+        return Unlisted.LEVELS
+    many = len(listed.cells) > MAX_LISTED_WHOLE or product_size(design.sizes) > MAX_ID
+    return Unlisted.CELLS if many or listed.kind is ListingKind.SAMPLE else None
+
+
+def cells_record(audit: Audit, obstacle: str = "") -> dict[str, str]:
+    """Return the verdicts of all listed cells for a document, or the ``obstacle`` in words if there is one.
 
     Examples
     --------
@@ -104,25 +134,10 @@ def cells_record(audit: Audit) -> dict[str, str]:
     >>> cells_record(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
     {'of': 'all cells', 'runs': '3s1d'}
     """
-    design, listed = audit.design, audit.decided.listing
-    if obstacle := _obstacle(audit):
+    if obstacle:
         return {"of": "none", "obstacle": obstacle}
-    return {
-        "of": "targets" if listed.kind is ListingKind.TARGETS else "all cells",
-        "runs": listed_map(audit).runs(design.sizes),
-    }
-
-
-def _obstacle(audit: Audit) -> str:
-    design, listed = audit.design, audit.decided.listing
-    doubled = [factor.name for factor in design.factors if len(set(factor.labels)) < len(factor.labels)]
-    if doubled:
-        return f"two levels of factor {doubled[0]!r} are written alike"
-    if sum(design.sizes) > MOST_LABELS:
-        return f"there are more than {MOST_LABELS:,} levels"
-    if listed.kind is ListingKind.SAMPLE or len(listed.cells) > MAX_LISTED_WHOLE or product_size(design.sizes) > MAX_ID:
-        return f"{written_count(design.possible.count)} cells are too many to list"
-    return ""
+    targets = audit.decided.listing.kind is ListingKind.TARGETS
+    return {"of": "targets" if targets else "all cells", "runs": listed_map(audit).runs(audit.design.sizes)}
 
 
 def cells_digest(design: Design, cells: IntArray) -> str:
@@ -168,3 +183,151 @@ def _recoded(design: Design, cells: IntArray) -> tuple[IntArray, dict[str, list[
         recoded[:, places] = np.sort(rank[cells[:, places]], axis=1)
         used_labels |= {design.names[position]: [labels[code] for code in used] for position in group}
     return recoded[:, order], used_labels
+
+
+@dataclass(frozen=True)
+class Transition:
+    """What became of one cell, given by its level of each factor."""
+
+    cell: dict[str, str]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """The cells that either side lists, with their states before and after.
+
+    Attributes
+    ----------
+    levels : dict of str to tuple of str
+        Factor -> levels that either side has.
+    cells : int array of shape (N, C)
+        Codes into ``levels``.
+    before, after : int array of shape (N,)
+        Places in `STATES`: the verdict, or that a side does not list the cell (it cannot exist there, or was not asked
+        for), or lacks one of its levels.
+
+    Examples
+    --------
+    >>> side = {"colour": ["blue", "red"], "shape": ["ball", "cube"]}
+    >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> before = CellMap(cells, np.array([0, 2, 2, 0]))
+    >>> after = CellMap(cells, np.array([0, 0, 1, 0]))
+    >>> transitions = Transitions.between(before, after, side, side)
+    >>> transitions.table
+    before        after       cells
+    disconnected  seen        1
+    disconnected  determined  1
+    >>> transitions.gained.sum(), transitions.lost.sum()
+    (np.int64(2), np.int64(0))
+    """
+
+    levels: dict[str, tuple[str, ...]]
+    cells: IntArray = field(repr=False)
+    before: IntArray
+    after: IntArray
+
+    __repr__ = brief_repr
+
+    @classmethod
+    def between(
+        cls, before: CellMap, after: CellMap, old: Levels, new: Levels, symmetric: Sequence[Subset] = ()
+    ) -> Transitions:
+        """Match the cells of two maps by the names of their levels; ``symmetric`` are groups of places of factors."""
+        joint = {name: tuple(in_order({*old[name], *new[name]})) for name in in_order(old)}
+        names = list(old)
+        renamed = [tuple(sorted(list(joint).index(names[position]) for position in group)) for group in symmetric]
+        recoded = [canonical(_matched(*side, joint), renamed) for side in ((before, old), (after, new))]
+        cells, index = distinct(np.vstack(recoded))
+        states = [_unlisted(cells, joint, levels) for levels in (old, new)]
+        states[0][index[: len(before.cells)]] = before.codes
+        states[1][index[len(before.cells) :]] = after.codes
+        return cls(joint, cells, *states)
+
+    @cached_property
+    def gained(self) -> BoolArray:
+        """Cells possible in both tables that became seen or determined, shape (N,)."""
+        return np.asarray(_open(self.before) & _known(self.after))
+
+    @cached_property
+    def lost(self) -> BoolArray:
+        """Cells that were seen or determined and now are neither, though they are still listed, shape (N,)."""
+        return np.asarray(_known(self.before) & _open(self.after))
+
+    @cached_property
+    def vanished(self) -> BoolArray:
+        """Cells that were seen or determined and have a level that is gone, shape (N,)."""
+        return np.asarray(_known(self.before) & (self.after == NO_SUCH_LEVEL))
+
+    @property
+    def only_before(self) -> BoolArray:
+        """Cells that are not listed after, shape (N,): a level is gone, they cannot exist, or were not asked for."""
+        return np.asarray(self.after >= NOT_LISTED)
+
+    @property
+    def only_after(self) -> BoolArray:
+        """Cells that were not listed before, shape (N,)."""
+        return np.asarray(self.before >= NOT_LISTED)
+
+    @cached_property
+    def changed(self) -> BoolArray:
+        """Cells whose state differs, shape (N,)."""
+        return np.asarray(self.before != self.after)
+
+    @property
+    def table(self) -> Table:
+        """One row per pair of states that differ: how many cells went from the one to the other, most first."""
+        pairs = self.before[self.changed] * len(STATES) + self.after[self.changed]
+        distinct_pairs, counts = np.unique(pairs, return_counts=True)
+        order = sorted(zip((-counts).tolist(), distinct_pairs.tolist(), strict=True), key=_both_ways)
+        states = [divmod(pair, len(STATES)) for _, pair in order]
+        return Table(
+            {
+                "before": np.array([STATES[old] for old, _ in states], dtype=object),
+                "after": np.array([STATES[new] for _, new in states], dtype=object),
+                "cells": np.array([-count for count, _ in order], dtype=int),
+            }
+        )
+
+    def listed(self, which: BoolArray, count: int) -> list[Transition]:
+        """Return up to ``count`` cells of ``which`` (N,), each with its states before and after."""
+        transitions = []
+        for row in np.flatnonzero(which)[:count]:
+            cell = {name: every[code] for (name, every), code in zip(self.levels.items(), self.cells[row], strict=True)}
+            transitions.append(Transition(cell, STATES[self.before[row]], STATES[self.after[row]]))
+        return transitions
+
+
+def _both_ways(item: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Order pairs by count, then by their states whichever came first, so that the mirror image has the same order."""
+    states = sorted(divmod(item[1], len(STATES)))
+    return item[0], states[0], states[1], item[1]
+
+
+def _matched(cell_map: CellMap, levels: Levels, joint: Levels) -> IntArray:
+    """Return a map's cells with the factors and codes of the joint levels, (N, C)."""
+    names = list(levels)
+    columns = []
+    for name, every in joint.items():
+        code_of = {label: code for code, label in enumerate(every)}
+        codes = np.array([code_of[label] for label in levels[name]], dtype=np.int64)
+        columns.append(codes[cell_map.cells[:, names.index(name)]])
+    return np.stack(columns, axis=1)
+
+
+def _unlisted(cells: IntArray, joint: Levels, levels: Levels) -> IntArray:
+    """Say of each cell why a side that does not list it does not, (N,)."""
+    has_levels = np.ones(len(cells), dtype=bool)
+    for position, (name, every) in enumerate(joint.items()):
+        own_levels = set(levels[name])
+        has_levels &= np.array([label in own_levels for label in every], dtype=bool)[cells[:, position]]
+    return np.where(has_levels, NOT_LISTED, NO_SUCH_LEVEL)
+
+
+def _known(states: IntArray) -> BoolArray:
+    return np.asarray(states <= Verdict.DETERMINED)
+
+
+def _open(states: IntArray) -> BoolArray:
+    return np.asarray((states > Verdict.DETERMINED) & (states < NOT_LISTED))

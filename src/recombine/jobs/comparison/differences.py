@@ -1,4 +1,4 @@
-"""What is new, gone or stays between two lists of names."""
+"""What two comparisons share: names that are new, gone or stay, and settings that differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,23 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from recombine.jobs.outputs import render
 from recombine.jobs.split.leaks import spelling
+
+
+class Comparison:
+    """What comparisons of audits and of scores show in the same way."""
+
+    @property
+    def markdown(self) -> str:
+        """The comparison for a pull request."""
+        return render(self, "markdown")
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def __str__(self) -> str:
+        return render(self, "text")
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,17 @@ def _place(name: str) -> tuple[bool, float, str]:
     return (True, 0.0, name) if number != number else (False, number, name)
 
 
+def differing(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return name -> both values, where they differ.
+
+    Examples
+    --------
+    >>> differing({"order": "1", "outcome": "y"}, {"order": "2", "outcome": "y"})
+    {'order': ('1', '2')}
+    """
+    return {name: (value, after[name]) for name, value in before.items() if value != after[name]}
+
+
 def read_differently(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return how two tables were read where it differs, as one setting; outcome, order and structure have their own.
 
@@ -85,10 +112,9 @@ def read_differently(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
     {'table read with': ('crossed: no', 'crossed: yes')}
     """
     names = [name for name in {**before, **after} if name not in ("outcome", "order", "structure")]
-    sides = [{name: _reading(table.get(name)) for name in names} for table in (before, after)]
-    differing = [name for name in names if sides[0][name] != sides[1][name]]
-    old, new = ("; ".join(f"{name}: {side[name]}" for name in differing) for side in sides)
-    return {"table read with": (old, new)} if differing else {}
+    sides = differing(*({name: _reading(table.get(name)) for name in names} for table in (before, after)))
+    texts = ["; ".join(f"{name}: {values[side]}" for name, values in sides.items()) for side in (0, 1)]
+    return {"table read with": (texts[0], texts[1])} if sides else {}
 
 
 def _reading(value: Any) -> str:

@@ -18,8 +18,8 @@ from recombine.jobs.score.score import Score
 SCHEMAS = {"audit": 2, "score": 2}
 #: How keys of a model end under which a score lists the amounts or coefficients of factors.
 BY_FACTOR = " by factor"
-#: How a document comes about; the file that was named may be a table, which no redirection may overwrite.
-WRITE = "give what recombine audit ... --json or recombine score ... --json prints, kept in a file of its own"
+#: Digits of a count; Python reads no more at once.
+MAX_DIGITS = 4_300
 #: A count; beyond what most readers of JSON hold it is written as text.
 Count = int | str
 
@@ -186,8 +186,8 @@ def read_document(source: object, name: str) -> AuditDocument | ScoreDocument:
     >>> read_document({"kind": "comparison"}, "before")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: before is of kind 'comparison'; give what recombine audit --json or recombine \
-score --json prints
+    recombine.errors.InputError: before is of kind 'comparison'; give what recombine audit ... --json or recombine \
+score ... --json prints, kept in a file of its own
     """
     if isinstance(source, AuditDocument | ScoreDocument):
         return source
@@ -203,24 +203,29 @@ score --json prints
     return _checked(dict(source), name)
 
 
+def _no_document(reason: str) -> InputError:
+    """Refuse what is no document; the file that was named may be a table, which no redirection may overwrite."""
+    return InputError(
+        f"{reason}; give what recombine audit ... --json or recombine score ... --json prints, kept in a file of its "
+        "own"
+    )
+
+
 def _parsed(path: Path) -> Any:
-    if not path.exists():
-        raise InputError(f"{path} does not exist; {WRITE}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the JSON file in it")
     if not path.is_file():
-        raise InputError(f"{path} is a pipe or device, not a file; {WRITE}")
+        raise _no_document(f"{path} {'is a pipe or device, not a file' if path.exists() else 'does not exist'}")
     try:
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path.name} cannot be opened: {error.strerror}; check its permissions") from None
     if not content.strip():
-        raise InputError(f"{path.name} is empty; {WRITE}")
+        raise _no_document(f"{path.name} is empty")
     try:
         return msgspec.json.decode(_text(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path.name} is no JSON ({reason}); {WRITE}") from None
+        raise _no_document(f"{path.name} is no JSON ({' '.join(str(error).split())})") from None
 
 
 def _text(content: bytes) -> str:
@@ -231,14 +236,13 @@ def _text(content: bytes) -> str:
 
 def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
     """Return a document of a kind and schema that are known, every field of the right type."""
-    wanted = "give what recombine audit --json or recombine score --json prints"
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(document, dict) or (kind is None and "recombine" not in document):
-        raise InputError(f"{name} is JSON of something else; {wanted}")
+        raise _no_document(f"{name} is JSON of something else")
     if kind is None:
         raise InputError(f"{name} was written by a recombine that did not say of what kind it is; write it anew")
     if not isinstance(kind, str) or kind not in SCHEMAS:
-        raise InputError(f"{name} is of kind {kind!r:.40}; {wanted}")
+        raise _no_document(f"{name} is of kind {kind!r:.40}")
     schema, current = document.get("schema"), SCHEMAS[kind]
     if type(schema) is not int or schema != current:
         raise InputError(
@@ -277,11 +281,8 @@ def read_count(value: object, name: str) -> int:
     >>> read_count("1000000000000000000000", "total") == 10**21
     True
     """
-    try:
-        if isinstance(value, str) and value.isascii() and value.isdigit():
-            return int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-    except ValueError:
-        pass
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
     raise InputError(f"{name} of the counts is {str(value)[:40]!r}, which is no count; write the document anew")

@@ -33,8 +33,8 @@ def cell_errors_record(score: Score) -> dict[str, object] | None:
     >>> import recombine as rc
     >>> cells = np.indices((6, 6)).reshape(2, -1).T
     >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
-    >>> found = cell_errors_record(rc.score(design, {"net": design.held_out @ [1.0, 2.0] + 0.5}))
-    >>> found["verdicts"], _decoded(found["errors"]["net"], 12).tolist() == [0.25] * 12
+    >>> record = cell_errors_record(rc.score(design, {"net": design.held_out @ [1.0, 2.0] + 0.5}))
+    >>> record["verdicts"], _decoded(record["errors"]["net"], 12).tolist() == [0.25] * 12
     ('12d', True)
     """
     cells = score.design.held_out
@@ -43,13 +43,12 @@ def cell_errors_record(score: Score) -> dict[str, object] | None:
     order = ordered_cells(score.design, cells)
     if len(order) < len(cells):
         return None
-    squares = {model.name: np.sum((model.predicted - score.observed) ** 2, axis=1)[order] for model in score.models}
     verdicts = CellMap(np.arange(len(order))[:, None], score.codes[order].astype(np.int64)).runs((len(order),))
-    texts = {
-        name: base64.b64encode(square_errors.astype("<f4").tobytes()).decode()
-        for name, square_errors in squares.items()
-    }
-    return {"verdicts": verdicts, "errors": texts}
+    errors = {}
+    for model in score.models:
+        squares = np.sum((model.predicted - score.observed) ** 2, axis=1)[order]
+        errors[model.name] = base64.b64encode(squares.astype("<f4").tobytes()).decode()
+    return {"verdicts": verdicts, "errors": errors}
 
 
 def paired_differences(before: ScoreDocument, after: ScoreDocument, name: str) -> dict[str, AmountRecord]:
@@ -57,36 +56,32 @@ def paired_differences(before: ScoreDocument, after: ScoreDocument, name: str) -
 
     They can where both documents keep the errors of the same cells, of which the same were unseen (or determined).
     """
-    sides = [_kept(document, name) for document in (before, after)]
-    if before.held_out_digest != after.held_out_digest or sides[0] is None or sides[1] is None:
-        return {}
-    (old_codes, old), (new_codes, new) = sides[0], sides[1]
-    if len(old) != len(new):
+    old, new = (_cell_errors(document, name) for document in (before, after))
+    if before.held_out_digest != after.held_out_digest or old is None or new is None or len(old[1]) != len(new[1]):
         return {}
     rises = {}
-    for what, old_mine, new_mine in (
-        ("error on unseen cells", old_codes != Verdict.SEEN, new_codes != Verdict.SEEN),
-        ("error on determined cells", old_codes == Verdict.DETERMINED, new_codes == Verdict.DETERMINED),
-    ):
-        values = [_stated(document, name, what) for document in (before, after)]
-        means = [float(errors.mean()) if len(errors) else np.nan for errors in (old[old_mine], new[new_mine])]
-        same = np.array_equal(old_mine, new_mine) and np.allclose(values, means, rtol=ROUNDING_SHARE, atol=0.0)
-        if same and old_mine.sum() > 1:
-            rise = mean_amount(new[new_mine] - old[old_mine])
+    for what, unseen in (("error on unseen cells", True), ("error on determined cells", False)):
+        masks = [codes != Verdict.SEEN if unseen else codes == Verdict.DETERMINED for codes in (old[0], new[0])]
+        values = [_stated(document, name, unseen) for document in (before, after)]
+        errors = [old[1][masks[0]], new[1][masks[1]]]
+        means = [float(side.mean()) if len(side) else np.nan for side in errors]
+        same = np.array_equal(*masks) and np.allclose(values, means, rtol=ROUNDING_SHARE, atol=0.0)
+        if same and len(errors[0]) > 1:
+            rise = mean_amount(errors[1] - errors[0])
+            low, high = rise.low, rise.high
             if abs(rise.value) <= ROUNDING_SHARE * max(means):
-                rises[what] = AmountRecord(rise.value, min(rise.low, 0.0), max(rise.high, 0.0))
-            else:
-                rises[what] = AmountRecord(rise.value, rise.low, rise.high)
+                low, high = min(low, 0.0), max(high, 0.0)
+            rises[what] = AmountRecord(rise.value, low, high)
     return rises
 
 
-def _stated(document: ScoreDocument, name: str, what: str) -> float:
+def _stated(document: ScoreDocument, name: str, unseen: bool) -> float:
     model = next(record for record in document.models if record.name == name)
-    amount = model.unseen_error if what == "error on unseen cells" else model.determined_error
+    amount = model.unseen_error if unseen else model.determined_error
     return np.nan if amount is None or amount.value is None else amount.value
 
 
-def _kept(document: ScoreDocument, name: str) -> tuple[IntArray, FloatArray] | None:
+def _cell_errors(document: ScoreDocument, name: str) -> tuple[IntArray, FloatArray] | None:
     """Return verdicts and squared errors (H,) of the held-out cells as a document keeps them, if it does."""
     record, count = document.cell_errors, document.held_out_cells
     if record is None or name not in record.errors:

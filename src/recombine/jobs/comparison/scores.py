@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from recombine.jobs.comparison.differences import Difference, read_differently
+from recombine.jobs.comparison.differences import Comparison, Difference, differing, read_differently
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
 from recombine.jobs.comparison.paired_errors import paired_differences
-from recombine.jobs.outputs import render
 from recombine.writing import plural
 
 #: The errors of a model; a rise of one of them outside the ranges is for the worse.
@@ -39,14 +37,11 @@ class AmountChange:
         """
         if self.rise is not None and self.rise.low is not None and self.rise.high is not None:
             return self.rise.low > 0 or self.rise.high < 0
-        ends = [(amount.low, amount.high) for amount in (self.before, self.after) if amount is not None]
-        if len(ends) < 2 or any(end is None or end != end for pair in ends for end in pair):
+        ends = [end for amount in (self.before, self.after) if amount for end in (amount.low, amount.high)]
+        known_ends = [end for end in ends if end is not None and end == end]
+        if len(known_ends) < 4:
             return None
-        (low, high), (new_low, new_high) = ends
-        assert low is not None
-        assert high is not None
-        assert new_low is not None
-        assert new_high is not None
+        low, high, new_low, new_high = known_ends
         return new_low > high or new_high < low
 
     @property
@@ -62,7 +57,7 @@ class AmountChange:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreComparison:
+class ScoreComparison(Comparison):
     """What changed between two scores. Make one with `recombine.compare`.
 
     Attributes
@@ -86,15 +81,15 @@ class ScoreComparison:
         return self.before.held_out_digest == self.after.held_out_digest
 
     @property
-    def obstacle(self) -> str:
-        """Why errors before and after are not of one thing; empty where they are."""
+    def other_thing(self) -> tuple[str, str, str] | None:
+        """What errors before and after are of, and both values, where these differ; None if they are of one thing."""
         for what, old, new in (
             ("outcome", self.before.outcome, self.after.outcome),
             ("measure of error", self.before.measure, self.after.measure),
         ):
             if old != new:
-                return f"the {what} was {old or 'none'!r} before and is {new or 'none'!r} after"
-        return ""
+                return what, old or "none", new or "none"
+        return None
 
     @property
     def outside(self) -> dict[str, tuple[AmountChange, ...]]:
@@ -120,21 +115,8 @@ class ScoreComparison:
     @property
     def settings(self) -> dict[str, tuple[str, str]]:
         """What the scores are about or assume, where it differs, before and after."""
-        sides = [
-            {
-                "outcome": document.outcome or "none",
-                "measure of error": document.measure,
-                "factors": ", ".join(sorted(document.factors)),
-                "structure": document.structure,
-                "assumption": document.assumption,
-                "seen cells": f"{document.seen_cells:,}",
-                "held-out cells": f"{document.held_out_cells:,}",
-                "determined cells": f"{document.determined_cells:,}",
-            }
-            for document in (self.before, self.after)
-        ]
-        differing = {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
-        return differing | read_differently(self.before.table, self.after.table)
+        settings = differing(_settings(self.before), _settings(self.after))
+        return settings | read_differently(self.before.table, self.after.table)
 
     @property
     def changed(self) -> bool:
@@ -142,42 +124,37 @@ class ScoreComparison:
         numbers = any(change.changed for every in self.changes.values() for change in every)
         return bool(self.models.changed or numbers or self.settings or not self.same_cells)
 
-    @property
-    def markdown(self) -> str:
-        """The comparison for a pull request."""
-        return render(self, "markdown")
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown
-
-    def __str__(self) -> str:
-        return render(self, "text")
-
     def __repr__(self) -> str:
         stay = plural(len(self.models.stay), "model")
         return f"ScoreComparison({stay} in both; {len(self.better)} better, {len(self.worse)} worse)"
 
 
+def _settings(document: ScoreDocument) -> dict[str, str]:
+    return {
+        "outcome": document.outcome or "none",
+        "measure of error": document.measure,
+        "factors": ", ".join(sorted(document.factors)),
+        "structure": document.structure,
+        "assumption": document.assumption,
+        "seen cells": f"{document.seen_cells:,}",
+        "held-out cells": f"{document.held_out_cells:,}",
+        "determined cells": f"{document.determined_cells:,}",
+    }
+
+
 def compare_scores(before: ScoreDocument, after: ScoreDocument) -> ScoreComparison:
     """Compare two scores that were read."""
-    old, new = ({model.name: model for model in document.models} for document in (before, after))
+    old, new = ({model.name: _numbers(model) for model in document.models} for document in (before, after))
     models = Difference.between(old, new)
+    of_one_thing = (before.outcome, before.measure) == (after.outcome, after.measure)
     changes = {}
     for name in models.stay:
-        paired = paired_differences(before, after, name) if _of_one_thing(before, after) else {}
-        changes[name] = tuple(_changes(old[name], new[name], paired))
+        rises = paired_differences(before, after, name) if of_one_thing else {}
+        changes[name] = tuple(
+            AmountChange(what, old[name].get(what), new[name].get(what), rises.get(what))
+            for what in {**old[name], **new[name]}
+        )
     return ScoreComparison(before, after, models, changes)
-
-
-def _of_one_thing(before: ScoreDocument, after: ScoreDocument) -> bool:
-    return (before.outcome, before.measure) == (after.outcome, after.measure)
-
-
-def _changes(before: ModelRecord, after: ModelRecord, paired: dict[str, AmountRecord]) -> Iterator[AmountChange]:
-    """Yield every number that either document has of a model; ``paired`` are rises cell by cell."""
-    sides = [_numbers(before), _numbers(after)]
-    for what in dict.fromkeys([*sides[0], *sides[1]]):
-        yield AmountChange(what, sides[0].get(what), sides[1].get(what), paired.get(what))
 
 
 def _numbers(model: ModelRecord) -> dict[str, AmountRecord]:

@@ -12,6 +12,27 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.scores import ScoreComparison
 
 
+def cells_obstacle(comparison: AuditComparison) -> str:
+    """Say why cells of two audits were not compared one by one; empty if they were."""
+    if comparison.obstacle is None:
+        return ""
+    kinds = type(comparison.obstacle)
+    if comparison.obstacle in (kinds.UNLISTED_BEFORE, kinds.UNLISTED_AFTER):
+        word = comparison.obstacle.value
+        document = comparison.before if word == "before" else comparison.after
+        return f"the audit {word} does not list its cells: {document.cells.obstacle or 'there are too many levels'}"
+    factors = comparison.obstacle is kinds.FACTORS
+    return "the factors are not the same" if factors else "not the same factors are symmetric"
+
+
+def errors_obstacle(comparison: ScoreComparison) -> str:
+    """Say why errors before and after are not of one thing; empty if they are."""
+    if comparison.other_thing is None:
+        return ""
+    what, old, new = comparison.other_thing
+    return f"the {what} was {old!r} before and is {new!r} after"
+
+
 class CellsLost(FindingKind["AuditComparison"]):
     code = "RC501"
     title = "cells lost"
@@ -22,7 +43,7 @@ class CellsLost(FindingKind["AuditComparison"]):
     fail_on = ("lost",)
 
     def obstacle(self, comparison: AuditComparison) -> str:
-        return f"{comparison.obstacle}; leave it out" if comparison.transitions is None else ""
+        return f"{cells_obstacle(comparison)}; leave it out" if comparison.transitions is None else ""
 
     def check(self, comparison: AuditComparison) -> FindingEvidence | None:
         return FindingEvidence({"cells": comparison.lost}) if comparison.lost else None
@@ -81,8 +102,8 @@ class ModelsWorse(FindingKind["ScoreComparison"]):
     fail_on = ("worse",)
 
     def obstacle(self, comparison: ScoreComparison) -> str:
-        if comparison.obstacle:
-            return f"{comparison.obstacle}; leave it out"
+        if obstacle := errors_obstacle(comparison):
+            return f"{obstacle}; leave it out"
         models = comparison.models
         if not models.new:
             return ""

@@ -100,7 +100,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
             "listed": len(audit.verdicts),
             "shown": min(len(audit.verdicts), MAX_VERDICT_ROWS),
         },
-        "cells": cells_record(audit),
+        "cells": cells_record(audit, words.unlisted_text(audit)),
         "verdicts": list(audit.verdicts.head(MAX_VERDICT_ROWS).rows()),
     }
 
