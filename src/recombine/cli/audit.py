@@ -22,6 +22,7 @@ from recombine.writing import listing
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
+    from recombine.report.layout import Section
     from recombine.tables.table import Table
 
 
@@ -131,17 +132,22 @@ class _Answer:
 
     def tell(self, outputs: Outputs, explained: str | None = None) -> None:
         """Print the answer, or what is ``explained`` of one cell."""
-        from recombine.report.audit.record import audit_json
-        from recombine.report.audit.sections import audit_sections
-
         if explained is not None and not outputs.json:
             say(f"{explained}\n")
             return
-        outputs.answer(
-            self.audit,
-            lambda audit: audit_json(audit, self.plan, self.models, explained),
-            lambda audit: audit_sections(audit, self.plan, self.models),
-        )
+
+        # Each loads what it needs: a plain answer reads no earlier documents.
+        def as_json(audit: Audit) -> str:
+            from recombine.report.audit.record import audit_json
+
+            return audit_json(audit, self.plan, self.models, explained)
+
+        def as_sections(audit: Audit) -> list[Section]:
+            from recombine.report.audit.sections import audit_sections
+
+            return audit_sections(audit, self.plan, self.models)
+
+        outputs.answer(self.audit, as_json, as_sections)
 
     def write(self, outputs: Outputs, verdicts: Path | None = None) -> None:
         """Write the files asked for and say where they are."""
