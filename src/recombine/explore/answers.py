@@ -23,6 +23,7 @@ from recombine.report.screen import printable
 from recombine.table_spec import spec_command
 from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
+from recombine.words.certificates import explanation
 from recombine.writing import amount, round_estimate, written_count
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ class TableAnswers:
                 return record | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
             if verdict is Verdict.SEEN:
                 return record | {"sentence": self._meaning(verdict), **self._seen(cell)}
-            text = printable(words.explanation(self.audit, cell))
+            text = printable(explanation(self.audit, cell))
         lead, *more = text.removeprefix(f"{printable(design.label(cell))}: {verdict.word}. ").split("\n  ")
         return record | {"sentence": lead, "lines": more, "facts": self._held_out(cell)}
 
@@ -283,7 +284,7 @@ class TableAnswers:
             certificate = self.audit.decided.identification.certificate_of(cell.tolist())
         except SolverError as error:
             return {"terms": [], "further": 0, "lines": [words.no_certificate(error)]}
-        _, *lines = printable(words.explanation(self.audit, cell, certificate)).split("\n  ")
+        _, *lines = printable(explanation(self.audit, cell, certificate)).split("\n  ")
         terms = [
             {**self._named(row), "sign": term.sign, "weight": term.weight}
             | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})
