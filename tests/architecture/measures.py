@@ -465,7 +465,8 @@ def _sentences_in(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
         docstring = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
         called = ast.unparse(child.func) if isinstance(child, ast.Call) else ""
-        if docstring or isinstance(child, ast.Raise) or getattr(child, "name", "") == "__repr__":
+        of_error = isinstance(child, ast.ClassDef) and child.name.endswith("Error")
+        if docstring or of_error or isinstance(child, ast.Raise) or getattr(child, "name", "") == "__repr__":
             continue
         if called.endswith(("Error", "Option", "Argument", "limit", "warn")):
             continue

@@ -293,7 +293,7 @@ def test_the_table_has_a_row_a_slot_and_value() -> None:
         (lambda: gauge_aware_support(box(2), add(), [waves(2, 0)] * 2, combinations=0), "combinations is 0"),
         (
             lambda: sufficient_support(box(2), product(), [waves(2, 0), lambda z: z * [np.nan, 1]], values={0: [0.5]}),
-            "outputs of component 1 for slot 0 at 0.5 are not all finite",
+            "outputs of component 1 are not all finite",
         ),
         (
             lambda: sufficient_support(

@@ -46,7 +46,7 @@ def test_ranks_of_the_fixed_instance(
     rule, parts = instance(unknowns, outputs)
     found = finite_identifiability(cross({0}, columns), rule, parts)
     assert (found.rank, found.full_rank) == free
-    started = finite_identifiability(cross({0}, columns), rule, parts, known=(0, 0))
+    started = finite_identifiability(cross({0}, columns), rule, parts, known_cell=(0, 0))
     assert (started.rank, started.full_rank) == with_start
     assert started.deficit == with_start[1] - with_start[0]
 
@@ -109,7 +109,7 @@ def test_peeling_implies_identifiability_but_not_the_reverse() -> None:
     complete, missed = 0, 0
     for seed in range(80):
         cells, rule, parts = random_case(seed)
-        found = finite_identifiability(cells, rule, parts, known=cells[0])
+        found = finite_identifiability(cells, rule, parts, known_cell=cells[0])
         peeled = peel(cells, rule, parts, cells[0])
         assert found.identifiable or not peeled.complete
         complete += peeled.complete
@@ -146,7 +146,7 @@ def test_unseen_levels_are_told_apart() -> None:
     assert found.verdict is Verdict.UNSEEN_LEVEL
     assert str(found) == "unseen level: rank 3 of 5; unseen cells: 1 determined, 5 unseen level"
     # Levels of a known cell are no longer unseen, but nothing ties them to the others' scale.
-    known = finite_identifiability([[0, 0], [0, 1], [1, 0]], product(), [np.ones((3, 1))] * 2, known=(2, 2))
+    known = finite_identifiability([[0, 0], [0, 1], [1, 0]], product(), [np.ones((3, 1))] * 2, known_cell=(2, 2))
     assert known.verdicts_on_grid().tolist() == [[0, 0, 2], [0, 1, 2], [2, 2, 1]]
 
 

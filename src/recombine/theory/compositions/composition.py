@@ -72,11 +72,11 @@ class Composition(ABC):
             if array.ndim == 0 or not self._fits(array, arrays[0]):
                 raise InputError(
                     f"slot {slot} of {self.name} has a part of shape {array.shape} beside {arrays[0].shape} of slot 0; "
-                    f"{self._wants}"
+                    f"give parts {self._wants}"
                 )
         return arrays
 
-    _wants = "give parts of equal shape (..., M)"
+    _wants = "of equal shape (..., M)"
 
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape == first.shape
@@ -99,7 +99,7 @@ class Own(Composition):
     name: str
     given: Function | None
     torch: bool
-    _wants = "give parts that agree in all axes but the last"
+    _wants = "alike up to (..., M_k)"
 
     @property
     def precision(self) -> float:  # type: ignore[override]

@@ -56,7 +56,7 @@ class Stack(Composition):
 
     name: str = "stack"
     shows_parts = True
-    _wants = "give parts that agree in all axes but the last"
+    _wants = "alike up to (..., M_k)"
 
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape[:-1] == first.shape[:-1]
@@ -126,7 +126,7 @@ class Rgba(Composition):
     """Alpha compositing on an opaque black canvas; see `rgba`."""
 
     name: str = "rgba"
-    _wants = "give parts of equal shape (..., colours + 1), opacity last"
+    _wants = "(..., colours + 1), opacity last"
 
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape == first.shape and array.shape[-1] >= 2
@@ -142,9 +142,8 @@ class Rgba(Composition):
         """[alpha I, colour - what is behind], times how much the slots in front let through."""
         colour, alpha = components[slot][..., :-1], components[slot][..., -1:]
         behind = self._compose(components[slot + 1 :]) if components[slot + 1 :] else np.zeros_like(colour)
-        through = np.prod([1 - component[..., -1] for component in components[:slot]], axis=0) * np.ones(
-            colour.shape[:-1]
-        )
+        let_through = [1 - component[..., -1] for component in components[:slot]]
+        through = np.prod(let_through, axis=0) * np.ones(colour.shape[:-1])
         blocks = np.concatenate([_diagonal(alpha * np.ones_like(colour)), (colour - behind)[..., None]], axis=-1)
         return np.asarray(through[..., None, None] * blocks)
 
@@ -157,7 +156,7 @@ class Bilinear(Composition):
     second: FloatArray
     both: FloatArray
     name: str = "bilinear"
-    _wants = "give two parts (..., M_1) and (..., M_2) that fit its weights"
+    _wants = "(..., M_1) and (..., M_2)"
 
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape[:-1] == first.shape[:-1] and array.shape[-1] in self.both.shape[1:]

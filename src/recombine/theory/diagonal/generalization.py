@@ -66,6 +66,39 @@ class Prediction:
         return self.interpolator.value
 
 
+@dataclass(frozen=True, eq=False)
+class Training:
+    """How a network is trained, from which start.
+
+    Attributes
+    ----------
+    method : {"stl", "stl probe", "pt+ft", "pt+ft probe", "mtl"}
+        Single-task learning, pretraining and finetuning, or multi-task learning; "probe" trains readouts only. For
+        "mtl" this is the limit of vanishing weight decay with the auxiliary task solved; training from small weights
+        without decay ends elsewhere.
+    auxiliary : array (D,), or pair of arrays (N, D) and (N,), optional
+        Coefficients of the auxiliary task, or samples of it, from which the network is pretrained starting at
+        ``alpha``; needed but for "stl" and "stl probe", which do not use it.
+    alpha : float
+        All weights before anything is trained.
+    scaling, gamma : float
+        What hidden weights are multiplied by, and what readouts are set to, before the main task: after pretraining,
+        and for "stl" before anything is trained, so that it starts from hidden weights ``scaling * alpha`` and readouts
+        ``gamma``; with ``gamma=alpha`` and no scaling all weights start at ``alpha``. "stl probe" trains readouts on
+        hidden weights that are all alike, so that it ends at the least squared coefficients whatever these numbers are.
+        "mtl" has no such stage and its limit forgets how weights began, so it uses neither these nor ``alpha``.
+    form : {"exact", "symmetric"}
+        See `Potential.finetuned`; only "pt+ft" uses it.
+    """
+
+    method: str = "pt+ft"
+    auxiliary: npt.ArrayLike | Pair | None = None
+    alpha: float = 1e-3
+    scaling: float = 1.0
+    gamma: float = 1e-3
+    form: str = "exact"
+
+
 def predict(
     X: npt.ArrayLike,
     teacher: npt.ArrayLike | None = None,
@@ -75,12 +108,7 @@ def predict(
     covariance: npt.ArrayLike | None = None,
     noise: float = 0.0,
     seed: int = 0,
-    method: str = "pt+ft",
-    auxiliary: npt.ArrayLike | Pair | None = None,
-    alpha: float = 1e-3,
-    scaling: float = 1.0,
-    gamma: float = 1e-3,
-    form: str = "exact",
+    **training: Any,
 ) -> Prediction:
     """Return the test loss of a network trained to the end on ``X``, labelled by a known truth or by own targets.
 
@@ -107,23 +135,8 @@ def predict(
     noise : float
         Standard deviation of what is added to the teacher's labels: drawn with ``seed`` for the samples unless there
         are targets, and as expected for new inputs.
-    method : {"stl", "stl probe", "pt+ft", "pt+ft probe", "mtl"}
-        Single-task learning, pretraining and finetuning, or multi-task learning; "probe" trains readouts only. For
-        "mtl" this is the limit of vanishing weight decay with the auxiliary task solved; training from small weights
-        without decay ends elsewhere.
-    auxiliary : array (D,), or pair of arrays (N, D) and (N,), optional
-        Coefficients of the auxiliary task, or samples of it, from which the network is pretrained starting at
-        ``alpha``; needed but for "stl" and "stl probe", which do not use it.
-    alpha : float
-        All weights before anything is trained.
-    scaling, gamma : float
-        What hidden weights are multiplied by, and what readouts are set to, before the main task: after pretraining,
-        and for "stl" before anything is trained, so that it starts from hidden weights ``scaling * alpha`` and readouts
-        ``gamma``; with ``gamma=alpha`` and no scaling all weights start at ``alpha``. "stl probe" trains readouts on
-        hidden weights that are all alike, so that it ends at the least squared coefficients whatever these numbers are.
-        "mtl" has no such stage and its limit forgets how weights began, so it uses neither these nor ``alpha``.
-    form : {"exact", "symmetric"}
-        See `Potential.finetuned`; only "pt+ft" uses it.
+    **training
+        Fields of `Training`: method, auxiliary, alpha, scaling, gamma and form.
 
     Examples
     --------
@@ -143,13 +156,14 @@ def predict(
     >>> found.judged, bool(found.test_loss < np.mean(y**2) / 10)
     ('samples left out', True)
     """
+    start = Training(**training)
+    method = start.method
     _check_method(method)
-    check_start(alpha, scaling, gamma, form)
+    check_start(start.alpha, start.scaling, start.gamma, start.form)
     inputs, y, truth = _samples(X, teacher, targets, real(noise, "noise", at_least=0), seed)
-    start = (method, alpha, scaling, gamma, form)
-    coefficients = _auxiliary(auxiliary, inputs.shape[1], method, alpha)
+    coefficients = _auxiliary(start.auxiliary, inputs.shape[1], method, start.alpha)
     interpolator = _trained(inputs, y, coefficients, start)
-    about = (interpolator, len(inputs), scaling)
+    about = (interpolator, len(inputs), start.scaling)
     if test is not None:
         X_test, y_test = samples(*_pair(test, "test"), inputs.shape[1], " of test")
         return Prediction(method, float(np.mean((X_test @ interpolator.value - y_test) ** 2)), *about, "test samples")
@@ -294,10 +308,7 @@ def _expected(difference: FloatArray, covariance: npt.ArrayLike | None) -> float
     return float(difference @ (S * difference if S.ndim == 1 else S @ difference))
 
 
-Start = tuple[str, float, float, float, str]
-
-
-def _left_out(X: FloatArray, y: FloatArray, auxiliary: Any, start: Start) -> float:
+def _left_out(X: FloatArray, y: FloatArray, auxiliary: Any, start: Training) -> float:
     """Return the mean squared error on each fifth of the samples, by a network trained on the others."""
     if len(X) < LEFT_OUT_FOLDS:
         raise InputError(
@@ -311,23 +322,17 @@ def _left_out(X: FloatArray, y: FloatArray, auxiliary: Any, start: Start) -> flo
     return float(np.mean(errors**2))
 
 
-def _trained(X: FloatArray, y: FloatArray, auxiliary: Any, start: Start) -> Interpolator:
-    method, alpha, scaling, gamma, form = start
+def _trained(X: FloatArray, y: FloatArray, auxiliary: Any, start: Training) -> Interpolator:
+    method, alpha, scaling, gamma = start.method, start.alpha, start.scaling, start.gamma
     inputs, targets = _independent(X, y)
     if method == "mtl" and isinstance(auxiliary, tuple):
-        interpolator = least_group_norm([(inputs, targets), auxiliary])
-        return Interpolator(
-            interpolator.value[:, 0],
-            interpolator.objective,
-            interpolator.residual,
-            interpolator.steps,
-            interpolator.route,
-        )
+        both = least_group_norm([(inputs, targets), auxiliary])
+        return Interpolator(both.value[:, 0], both.objective, both.residual, both.steps, both.route)
     if method == "mtl":
         return least_multitask(inputs, targets, auxiliary)
     if method.endswith("probe"):
         plus, minus = (scaling * weights for weights in pretrained_weights(auxiliary, alpha))
         return least_squares_from(inputs, targets, gamma * (plus - minus), plus**2 + minus**2)
     # Without an auxiliary task the pretrained weights are still alpha, so both are the same formula.
-    potential = Potential.finetuned(auxiliary, alpha, scaling, gamma, "exact" if method == "stl" else form)
+    potential = Potential.finetuned(auxiliary, alpha, scaling, gamma, "exact" if method == "stl" else start.form)
     return least_potential(inputs, targets, potential)

@@ -22,7 +22,7 @@ from recombine.theory.diagonal.penalties import Potential
 NEWTON_RESIDUAL, CLOSED_RESIDUAL = 1e-10, 1e-8
 MAX_DUAL_NEWTON_STEPS = 500
 #: Penalties that bend below this are approached from larger ones, a few decades at a time.
-MIN_DIRECT_K = 1e-16
+MIN_DIRECT_SCALE = 1e-16
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def least_potential(X: npt.ArrayLike, y: npt.ArrayLike, potential: Potential) ->
 def _continued(X: FloatArray, y: FloatArray, potential: Potential) -> tuple[FloatArray, float, int]:
     """Solve at once, or where k is too small for that, from larger k down in equal factors of at most 1e8."""
     smallest = float(potential.k.min())
-    stages = 1 if smallest >= MIN_DIRECT_K else int(np.ceil(np.log10(1 / smallest) / 8))
+    stages = 1 if smallest >= MIN_DIRECT_SCALE else int(np.ceil(np.log10(1 / smallest) / 8))
     tilt, total, dual = potential.tilt, 0, np.zeros(len(y))
     for stage in range(stages):
         k = potential.k * smallest ** ((stage + 1) / stages - 1)

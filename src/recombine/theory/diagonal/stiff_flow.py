@@ -146,8 +146,10 @@ def stiff_flow(
         )
         while not (reached := network.residual(path[-1])) <= aim:
             if solver.status != "running" or len(path) > MAX_BDF_STEPS:
-                state = f"{reached:.1e} from the targets at time {solver.t:.1e}"
-                raise SolverError(f"gradient flow is still {state}; can they be reached from such a start?")
+                raise SolverError(
+                    f"gradient flow is still {reached:.1e} from the targets at time {solver.t:.1e}; "
+                    "can they be reached from such a start?"
+                )
             solver.step()
             times.append(float(solver.t))
             path.append(network.beta(solver.y))

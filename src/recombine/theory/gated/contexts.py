@@ -101,7 +101,7 @@ class HalfSpaces:
         if not len(points):
             raise InputError("median thresholds need data; X has no rows")
         plain = cls.random(units, bits, points.shape[1], seed)
-        affordable("the projections of the samples", len(points), units, bits)
+        affordable("projections of samples", len(points), units, bits)
         projected = points @ plain.normals.reshape(units * bits, points.shape[1]).T
         return replace(plain, thresholds=np.median(projected, axis=0).reshape(units, bits))
 

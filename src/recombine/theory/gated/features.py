@@ -82,7 +82,7 @@ class Gating:
         if self.known is not None:
             seen: FloatArray = (self._places(ids)[:, None] == np.arange(len(self.known))).astype(np.float64)
             return seen
-        affordable("the gate features of the samples", len(ids), ids.shape[1], self.contexts)
+        affordable("gate features of samples", len(ids), ids.shape[1], self.contexts)
         rows = context_indicators(ids, self.contexts)
         return rows if self.transform is None else rows @ self.transform
 
@@ -146,12 +146,12 @@ def _by_unit(norm: str, units: int, contexts: int) -> Gating:
     """Return the features of a norm on weights by unit and context: those rows themselves, or a transform of them."""
     size = units * contexts
     if norm.removeprefix("published ").startswith("effective"):
-        affordable(f"the transform of norm {norm!r}", size, size)
+        affordable(f"transforms of norm {norm!r}", size, size)
         wrong = {"groups": not norm.endswith("coefficient"), "coefficient": not norm.endswith("groups")}
         plain = norm == "effective"
         transform = _effective(units, contexts) if plain else _published_effective(units, contexts, **wrong)
         return Gating(norm, contexts, np.zeros(transform.shape[1], dtype=np.int64), transform)
-    affordable("a group for each context", units, contexts)
+    affordable("groups of contexts", units, contexts)
     groups = {"group": np.repeat(np.arange(units), contexts), "published group": _published_groups(units, contexts)}
     return Gating(norm, contexts, groups.get(norm, np.zeros(size, dtype=np.int64)))
 

@@ -175,7 +175,7 @@ class _Field:
         units, contexts = self.uses.shape[1:]
         generator = np.random.default_rng(np.random.SeedSequence([seed, 5]))
         weights: FloatArray = scale * generator.normal(size=units * (contexts * self.signed.shape[1] + 1))
-        return self._with_room(weights, f"lower scale {scale}, or the inputs")
+        return self._with_room(weights, f"lower scale {scale}")
 
     def given(self, hidden: npt.ArrayLike, readout: npt.ArrayLike) -> FloatArray:
         """Take first weights of the caller's, shape (parameters,)."""
@@ -187,7 +187,7 @@ class _Field:
                 f"start has hidden weights {weights[0].shape} and readout {weights[1].shape}; "
                 f"give finite numbers of shapes {shapes[0]} and {shapes[1]}"
             )
-        return self._with_room(np.concatenate([array.ravel() for array in weights]), "scale them down, or the inputs")
+        return self._with_room(np.concatenate([array.ravel() for array in weights]), "scale them down")
 
     def _with_room(self, weights: FloatArray, advice: str) -> FloatArray:
         """Refuse first weights that leave the flow no room."""
@@ -195,7 +195,7 @@ class _Field:
         if not largest < MAX_MARGIN:
             raise InputError(
                 f"outputs at the start are up to {largest:.0e} and margins can be followed to {MAX_MARGIN:.0e}; "
-                f"{advice}"
+                f"{advice}, or the inputs"
             )
         return weights
 

@@ -32,7 +32,7 @@ from recombine.theory.gated.machine import (
 )
 
 #: A unit is tight when its constraint is within this of one.
-TIGHT_WITHIN = 1e-4
+TIGHT_WITHIN_SHARE = 1e-4
 #: Shrinking steps of Newton's line search before a plain fixed-point step is taken instead.
 MAX_HALVINGS = 8
 #: Steps without a better certificate after which rounding is taken to be the limit, and the worst gap then accepted.
@@ -105,7 +105,7 @@ class GatedMargin:
     @property
     def tight(self) -> BoolArray:
         """Groups whose constraint is met with equality, shape (G,): only they can have weights."""
-        return self.pressure > 1 - TIGHT_WITHIN
+        return self.pressure > 1 - TIGHT_WITHIN_SHARE
 
     @property
     def support(self) -> IntArray:
@@ -171,7 +171,7 @@ def largest_margin(
     check_norm(norm)
     points, signs, rows = as_problem(X, y, ids, contexts)
     tolerance, max_steps = real(tolerance, "tolerance", above=0), whole(max_steps, "max_steps")
-    affordable("the kernel of the samples", len(points), len(points))
+    affordable("kernels of samples", len(points), len(points))
     gating = gating_for(norm, rows, contexts)
     problem = _Problem(points, signs, gating.features(rows), gating, real(C, "C", above=0, finite=False))
     problem.check_price()

@@ -104,7 +104,7 @@ class Identification:
     @cached_property
     def gap(self) -> Separation | None:
         """How clearly floating point separated zeros from non-zeros on the targets; None on exact routes."""
-        if self.null.modulus or (self.targets is None and not self._small):
+        if self.null.modulus or (self.targets is None and product_size(self.features.sizes) > MAX_GRID_CELLS):
             return self._judgement.gap()
         if self.targets is None:
             return self._judgement.gap(self.null.distances_on_grid()[np.ix_(*self._present)])
@@ -126,10 +126,6 @@ class Identification:
         absent = [~mask & ~beyond for mask, beyond in zip(self._present, outside, strict=True)]
         return [(Verdict.BEYOND, outside), (Verdict.UNSEEN_LEVEL, absent)]
 
-    @property
-    def _small(self) -> bool:
-        return product_size(self.features.sizes) <= MAX_GRID_CELLS
-
     def verdicts_of(self, cells: npt.ArrayLike) -> Codes:
         """Return the verdict codes of any cells, (N, C) -> (N,) of uint8."""
         checked = _checked(cells, self.features.sizes, "cells")
@@ -147,7 +143,7 @@ class Identification:
 
     def verdicts_on_grid(self) -> Codes:
         """Return the verdict codes of the whole product, shape ``sizes``; small products only."""
-        if not self._small:
+        if product_size(self.features.sizes) > MAX_GRID_CELLS:
             raise InputError(
                 f"the product has {product_size(self.features.sizes)} cells, too many to list; "
                 "give targets, ask .verdicts_of(cells), or use .count_verdicts()"

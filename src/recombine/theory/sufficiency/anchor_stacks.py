@@ -101,11 +101,8 @@ class AnchorStacks:
             raise InputError(f"slot {slot} at {as_text(value)}: {error}") from error
 
     def _part(self, number: int, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
-        name = f"component {number}"
-        component = reals(
-            call(self.components[number], name, anchors[:, number]),
-            f"outputs of {name} for slot {slot} at {as_text(value)}",
-        )
+        outputs = call(self.components[number], f"component {number}", anchors[:, number])
+        component = reals(outputs, f"outputs of component {number}")
         if component.ndim < 2 or len(component) != len(anchors):
             raise InputError(
                 f"component {number} gave shape {component.shape} for {len(anchors)} anchors of slot {slot} at "

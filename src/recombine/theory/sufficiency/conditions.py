@@ -191,7 +191,6 @@ def gauge_aware_support(
     components: Sequence[Component],
     *,
     test: Support | None = None,
-    values: Mapping[int, npt.ArrayLike] | None = None,
     probes: int = PROBES_PER_SLOT,
     anchors: int | None = None,
     combinations: int = COMBINATIONS_PER_VALUE,
@@ -204,7 +203,7 @@ def gauge_aware_support(
 
     Parameters
     ----------
-    support, composition, components, values, probes, anchors, seed
+    support, composition, components, probes, anchors, seed
         As for `sufficient_support`.
     test : Support, optional
         The combinations that matter; by default all of values that occur.
@@ -228,7 +227,7 @@ def gauge_aware_support(
     stacks = AnchorStacks(support, rule, several, False)
     everything = AnchorStacks(support.product() if test is None else test, rule, several, False)
     ranks = []
-    for slot, chosen in _values(support, values, probes, rng).items():
+    for slot, chosen in _values(support, None, probes, rng).items():
         rows = [stacks.at(slot, value, anchors, rng) for value in chosen]
         good = [
             _no_more(row, everything.at(slot, value, combinations, rng), stacks.precision)

@@ -123,7 +123,7 @@ def finite_identifiability(
     composition: Composition | Function,
     components: Sequence[npt.ArrayLike],
     *,
-    known: Sequence[int] | None = None,
+    known_cell: Sequence[int] | None = None,
     tolerance: float = GRID_RANK_SHARE,
 ) -> FiniteIdentifiability:
     """Say which cells of a grid the seen ones determine, for components under any composition.
@@ -136,7 +136,7 @@ def finite_identifiability(
         K arrays (..., M_k) -> (..., N).
     components : sequence of K arrays (n_k, ..., M_k)
         The component of each level: the truth, or a model's estimate of it.
-    known : sequence of K int, optional
+    known_cell : sequence of K int, optional
         A cell at whose levels the components are known (assumption A4 of the theorem).
     tolerance : float
         Singular values below this share of the largest count as zero.
@@ -158,7 +158,7 @@ def finite_identifiability(
     real(tolerance, "tolerance", above=0, below=1)
     grid = ComponentGrid.of(composition, components)
     cells = as_level_cells(seen, grid.sizes, "seen")
-    base = None if known is None else tuple(as_level_cells([known], grid.sizes, "known")[0].tolist())
+    base = None if known_cell is None else tuple(as_level_cells([known_cell], grid.sizes, "known_cell")[0].tolist())
     grid.require_small()
     everything = grid.jacobian(every_cell(grid.sizes))
     chosen = np.ravel_multi_index(tuple(cells.T), grid.sizes)

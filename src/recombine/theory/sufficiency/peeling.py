@@ -60,7 +60,7 @@ def peel(
     seen: npt.ArrayLike,
     composition: Composition | Function,
     components: Sequence[npt.ArrayLike],
-    known: Sequence[int],
+    known_cell: Sequence[int],
     *,
     tolerance: float = GRID_RANK_SHARE,
 ) -> Peeling:
@@ -73,19 +73,19 @@ def peel(
     ----------
     seen, composition, components, tolerance
         As for `finite_identifiability`.
-    known : sequence of K int
+    known_cell : sequence of K int
         The cell at whose levels the components are known.
 
     Examples
     --------
     >>> from recombine.theory.compositions import add
-    >>> print(peel([[0, 0], [0, 1], [1, 1]], add(), [np.ones((2, 1))] * 2, known=(0, 0)))
+    >>> print(peel([[0, 0], [0, 1], [1, 1]], add(), [np.ones((2, 1))] * 2, known_cell=(0, 0)))
     determined: peeling reaches all 4 levels
     """
     real(tolerance, "tolerance", above=0, below=1)
     grid = ComponentGrid.of(composition, components)
     cells = as_level_cells(seen, grid.sizes, "seen")
-    base = as_level_cells([known], grid.sizes, "known")[0]
+    base = as_level_cells([known_cell], grid.sizes, "known_cell")[0]
     order = [(slot, int(level)) for slot, level in enumerate(base)]
     waiting = [(slot, level) for slot, size in enumerate(grid.sizes) for level in range(size)]
     waiting = [component for component in waiting if component not in order]

@@ -91,7 +91,7 @@ class Band(Support):
             rows[:, slot] = number
             return rows
 
-        return draw_until(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
+        return draw_until(propose, self._inside, count, f"slot {slot} = {number:g}")
 
     def has_slices(self, slot: int) -> bool:
         """Every slot moves on its own, unless the band is the diagonal itself: there all move together."""
@@ -128,7 +128,7 @@ class Gap(Derived):
         """Draw from the other support and reject what lies in the gap."""
         whole(count, "count", 0)
         rng = generator(seed)
-        return draw_until(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
+        return draw_until(lambda number: self.of.sample(number, rng), self._kept, count, "points outside the gap")
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points of the other support lie outside the gap."""
@@ -333,11 +333,11 @@ def gap(support: Support, slot: int, coordinate: int, low: float, high: float) -
     >>> holed.has_value(0, [[0.5], [0.7]]).tolist()
     [False, True]
     """
-    require_support(support, "the support with a gap")
+    require_support(support, "support of a gap")
     slot_number(slot, support.slots)
     whole(coordinate, "coordinate", 0)
     low, high = (
-        end if isinstance(end, float) and np.isinf(end) else real(end, "an end of the gap") for end in (low, high)
+        end if isinstance(end, float) and np.isinf(end) else real(end, "end of the gap") for end in (low, high)
     )
     if not 0 <= coordinate < support.dimensions or low > high:
         raise InputError(

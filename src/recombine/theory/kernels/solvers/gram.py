@@ -21,7 +21,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 #: Entries of a Gram block that is formed at once.
 MAX_GRAM_BLOCK_ENTRIES = 2**20
 #: A conjunction's ids stay a plain mixed-radix number while the product is at most this many times the cells.
-MAX_IDS_PER_CELL = 8
+MAX_NUMBERS_PER_CELL = 8
 #: Reflections of consecutive factors are merged up to this size (measured: best of 8 to 100).
 MAX_REFLECTION_SIZE = 16
 
@@ -224,6 +224,6 @@ def group_ids(cells: IntArray, subset: Subset, sizes: Sequence[int]) -> IntArray
     """Number the conjunctions of ``cells`` (M, C) on one subset of factors, shape (M,), with few numbers unused."""
     levels = cells[:, list(subset)]
     radix = [sizes[factor] for factor in subset]
-    if product_size(radix) <= max(MAX_IDS_PER_CELL * len(cells), 1000):
+    if product_size(radix) <= max(MAX_NUMBERS_PER_CELL * len(cells), 1000):
         return mixed_radix(levels, radix)
     return distinct(levels)[1]

@@ -27,11 +27,6 @@ MAX_LIBSVM_STEPS = 2_000_000
 #: Newton steps on the logistic loss after which something is wrong: each one roughly doubles the digits.
 MAX_LOGISTIC_STEPS = 200
 
-NOT_SEPARABLE = (
-    "the seen cells cannot be separated by this kernel, so there is no hard margin; "
-    "give a finite C, or a kernel with S(C;C) > 0 and no cell with two labels"
-)
-
 
 def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercept: bool) -> Solution:
     """Return the maximum-margin classifier of the rows of a Gram matrix: signed dual weights y_i a_i, and an intercept.
@@ -55,7 +50,7 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
     slack = signed @ dual + signs * offset - 1
     violation = _violation(dual, slack, upper)
     if hard and slack.min() < -1e-3:
-        raise SolverError(NOT_SEPARABLE)
+        raise _inseparable()
     if violation > MAX_MARGIN_BREACH:
         raise SolverError(f"the margin's optimality conditions are off by {violation:.1e}; lower C or merge labels")
     return Solution(signs * dual, violation, route, steps, offset)
@@ -159,8 +154,15 @@ def fit_machine(machine: Any, gram: FloatArray, outcome: FloatArray, **options: 
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.set_params(max_iter=MAX_LIBSVM_STEPS).fit(gram, outcome, **options)
     if machine.fit_status_:
-        raise SolverError(f"libsvm did not settle in {MAX_LIBSVM_STEPS} steps: {NOT_SEPARABLE}")
+        raise _inseparable(f"after {MAX_LIBSVM_STEPS} steps ")
     return machine
+
+
+def _inseparable(before: str = "") -> SolverError:
+    return SolverError(
+        f"{before}the seen cells cannot be separated by this kernel, so there is no hard margin; "
+        "give a finite C, or a kernel with S(C;C) > 0 and no cell with two labels"
+    )
 
 
 def _polish(

@@ -53,7 +53,7 @@ def finite_grids(unit: Unit) -> Rows:
         cells, rule, truth = random_grid(seed)
         answer = finite_identifiability(cells, rule, truth)
         fitted = refit(cells, rule, truth, move=0.02, seed=seed)
-        started = finite_identifiability(cells, rule, truth, known=cells[0])
+        started = finite_identifiability(cells, rule, truth, known_cell=cells[0])
         graph = np.array_equal(answer.verdicts_on_grid(), identify(cells, sizes=(6, 6)).verdicts_on_grid())
         rows.append(
             {"seed": seed, "rule": rule.name, "unknowns": truth[0].shape[1], "cells": len(cells)}
