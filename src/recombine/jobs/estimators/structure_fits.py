@@ -143,27 +143,13 @@ CellFit = LeastSquaresFit | HeldOutFit
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FoldRanges(HeldOutRanges):
-    """What n held-out seen cells say about how far predictions miss; see `hold_out`.
+    """What n held-out seen cells of predicted ``values`` (n,) say about how far predictions miss; see `hold_out`."""
 
-    Attributes
-    ----------
-    values, misses : float arrays of shape (n,)
-        Predicted values of the held-out cells that the others determine, and mean outcomes there less these.
-    chances : bool
-        Whether the outcome has two values and no rows repeat, so that chances are not seen.
-    scores : float array of shape (n,)
-        Misses, without sign, in units of their spread.
-    spread : Spread
-    replicated : bool
-        Whether repeated rows say what noise is: the range is for a mean like those seen; else for one measurement.
-    own : float
-        Share of one measurement's noise in what a range is for.
-    """
-
-    scores: FloatArray = field(repr=False)
+    scores: FloatArray = field(repr=False)  #: (n,): Misses, without sign, in units of their spread.
     spread: Spread
+    #: Whether repeated rows say what noise is: the range is for a mean like those seen; else for one measurement.
     replicated: bool
-    own: float
+    own: float  #: Share of one measurement's noise in what a range is for.
 
     __repr__ = brief_repr
 

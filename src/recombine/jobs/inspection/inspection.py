@@ -25,31 +25,17 @@ MAX_THREADS = 4
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What activations over a factor grid say about composing. Make one with `recombine.inspect`.
-
-    Attributes
-    ----------
-    source : str
-    factors : tuple of str
-    levels : tuple of int
-    seen, unseen : int or None
-        How many cells were trained on and how many were not; None where that was not said.
-    layers : tuple of LayerReading
-        In the order given; the last one is judged.
-    truth : Truth or None
-        How far the last layer is from the right outputs.
-    partly_unseen : tuple of str
-        Factors with a level that no seen cell has.
-    """
+    """What activations over a factor grid say about composing. Make one with `recombine.inspect`."""
 
     source: str
     factors: tuple[str, ...]
     levels: tuple[int, ...]
+    #: How many cells were trained on and how many were not; None where that was not said.
     seen: int | None
     unseen: int | None
-    layers: tuple[LayerReading, ...]
-    truth: Truth | None = None
-    partly_unseen: tuple[str, ...] = ()
+    layers: tuple[LayerReading, ...]  #: In the order given; the last one is judged.
+    truth: Truth | None = None  #: How far the last layer is from the right outputs.
+    partly_unseen: tuple[str, ...] = ()  #: Factors with a level that no seen cell has.
 
     @property
     def verdict(self) -> Composes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recombine.jobs.limits import Limits, limit
 
-_ON_UNSEEN = "share of the variance of the right outputs on unseen cells"
+_ON_UNSEEN = "share of unseen variance"
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,9 @@ class InspectionLimits(Limits):
     min_volume: float = limit(0.5, "share of the volume on seen cells", "a layer that spans less stops moving")
     min_still: float = limit(0.5, "share of the usual volume", "a cell is still where levels span less")
     min_still_unseen: float = limit(0.1, "share of the unseen cells", "and that is told if more of them are still")
-    max_error_right: float = limit(0.01, _ON_UNSEEN, "outputs that miss by no more are right")
+    max_error_right: float = limit(
+        0.01, _ON_UNSEEN, "outputs are right if they miss by no more of what the right ones vary by"
+    )
     max_error_near: float = limit(0.25, _ON_UNSEEN, "and are near the right ones up to here")
     max_error_over_all: float = limit(0.01, "share of the variance on all cells", "the same where they do not vary")
     min_sums: float = limit(0.9, "share of the variance on unseen cells", "they are sums if sums predict so much")

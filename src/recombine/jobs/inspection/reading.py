@@ -62,43 +62,25 @@ class StillCells:
 
 @dataclass(frozen=True)
 class LayerReading:
-    """What was measured of one layer; NaN where a measure says nothing.
-
-    Attributes
-    ----------
-    name : str
-    features : int
-    additive : float
-        Share of variance in main effects.
-    F, F_K : float
-        Metric-tensor and operator-Schmidt factorization.
-    volume_ratio : float
-        Mean volume element on unseen over seen cells, without the border of the grid.
-    speeds : tuple of float
-        The same for the speed along each factor.
-    readout : tuple of float
-        R² of a linear readout of each factor on unseen cells (on all cells where none is unseen).
-    pasted, pasted_seen, spanned, cross_ratio : float
-        See `recombine.measures.activations.Superposition`.
-    predicted : float
-        Share of the variance on unseen cells that sums of one part per factor, fitted to seen cells, predict.
-    still : StillCells or None
-    verdict : Composes
-    """
+    """What was measured of one layer; NaN where a measure says nothing."""
 
     name: str
     features: int
-    additive: float
+    additive: float  #: Share of variance in main effects.
+    #: Metric-tensor factorization; `F_K` is the operator-Schmidt one.
     F: float
-    speeds: tuple[float, ...]
+    speeds: tuple[float, ...]  #: Mean speed along each factor on unseen over seen cells, without the border.
+    #: R² of a linear readout of each factor on unseen cells (on all cells where none is unseen).
     readout: tuple[float, ...]
     still: StillCells | None
-    volume_ratio: float = NAN
+    volume_ratio: float = NAN  #: Mean volume element on unseen over seen cells, without the border of the grid.
     F_K: float = NAN
+    #: This and the next three: see `recombine.measures.activations.Superposition`.
     pasted: float = NAN
     pasted_seen: float = NAN
     spanned: float = NAN
     cross_ratio: float = NAN
+    #: Share of the variance on unseen cells that sums of one part per factor, fitted to seen cells, predict.
     predicted: float = NAN
     verdict: Composes = Composes.CANNOT_TELL
 
@@ -173,26 +155,17 @@ def _still_cells(volume: FloatArray, seen: BoolArray | None) -> StillCells:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The last layer next to the right outputs.
+    """The last layer next to the right outputs."""
 
-    Attributes
-    ----------
-    seen_error, unseen_error : float
-        Mean squared error on seen and on unseen cells.
-    relative_error : float
-        The latter over the variance of the right outputs on unseen cells: 1 for a model that knows their mean alone.
-        NaN where they do not vary.
-    correlation : float
-        Mean correlation over features of unseen outputs with the right ones; NaN where either is constant.
-    variance : float
-        Of the right outputs over all cells.
-    """
-
+    #: Mean squared error on seen and on unseen cells.
     seen_error: float
     unseen_error: float
+    #: The latter over the variance of the right outputs on unseen cells: 1 for a model that knows their mean alone. NaN
+    #: where they do not vary.
     relative_error: float
+    #: Mean correlation over features of unseen outputs with the right ones; NaN where either is constant.
     correlation: float
-    variance: float
+    variance: float  #: Of the right outputs over all cells.
 
     @property
     def verdict(self) -> Composes:

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.design.reading import missing_values
 from recombine.errors import InputError, near_miss
 from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, bin_edges
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source
-from recombine.tables.numbers import level_text
+from recombine.tables.numbers import level_text, missing_values
 from recombine.writing import listing
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.

@@ -32,65 +32,34 @@ MAX_PERMUTATIONS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class FactorTest:
-    """What was found for one factor.
-
-    Attributes
-    ----------
-    factor : str
-    test : Independence
-    adjusted : float
-        The p-value times what Holm's method asks for, given how many factors were tested.
-    verdict : str
-        ``depends``, ``no dependence found`` or ``cannot tell``.
-    """
+    """What was found for one factor."""
 
     factor: str
     test: Independence
-    adjusted: float
-    verdict: str
+    adjusted: float  #: The p-value times what Holm's method asks for, given how many factors were tested.
+    verdict: str  #: ``depends``, ``no dependence found`` or ``cannot tell``.
 
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """Which factors a prediction depends on beyond what it should depend on. Make one with `recombine.probe`.
-
-    Attributes
-    ----------
-    source, prediction : str
-    given : tuple of str
-        What the prediction may depend on.
-    tests : tuple of FactorTest
-        The strongest dependence first.
-    level, permutations, seed
-        As asked for, or the default.
-    rows : int
-        Rows with a prediction and a value of each given column.
-    entropy, left_open : float
-        H(prediction) and H(prediction | given) in bits: what there is to tell, and what the given columns leave open.
-    bins : dict of str to int
-        Into how many bins columns of measurements were cut.
-    missing : dict of str to int
-        Rows that lack a value of the named columns and were left out.
-    proposals : tuple of Proposal
-        Why each column was taken for a factor, where they were guessed.
-    spec : TableSpec
-        How the table was read, guessed factors included.
-    """
+    """Which factors a prediction depends on beyond what it should depend on. Make one with `recombine.probe`."""
 
     source: str
     prediction: str
-    given: tuple[str, ...]
-    tests: tuple[FactorTest, ...]
+    given: tuple[str, ...]  #: What the prediction may depend on.
+    tests: tuple[FactorTest, ...]  #: The strongest dependence first.
+    #: As asked for, or the default.
     level: float
     permutations: int
     seed: int
-    rows: int
+    rows: int  #: Rows with a prediction and a value of each given column.
+    #: H(prediction) and H(prediction | given) in bits: what there is to tell, and what the given columns leave open.
     entropy: float
     left_open: float
-    bins: dict[str, int]
-    missing: dict[str, int]
-    proposals: tuple[Proposal, ...] = ()
-    spec: TableSpec = field(default_factory=TableSpec)
+    bins: dict[str, int]  #: Into how many bins columns of measurements were cut.
+    missing: dict[str, int]  #: Rows that lack a value of the named columns and were left out.
+    proposals: tuple[Proposal, ...] = ()  #: Why each column was taken for a factor, where they were guessed.
+    spec: TableSpec = field(default_factory=TableSpec)  #: How the table was read, guessed factors included.
 
     @property
     def depends(self) -> tuple[str, ...]:

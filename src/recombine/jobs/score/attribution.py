@@ -45,23 +45,13 @@ class FactorAmounts:
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """One model's error on T determined cells by cause; make one with `attribute`.
+    """One model's error on T determined cells by cause; make one with `attribute`."""
 
-    Attributes
-    ----------
-    error : Amount
-        Mean squared error.
-    causes : dict of str to Amount
-        They add up to the error; a negative one offsets others. Without replicates "structure" holds the noise too.
-    per_factor : dict of str to FactorAmounts
-        Of each cause that is told factor by factor.
-    parts : dict of str to float array of shape (T,)
-        What each cause adds to each cell's error, times the root of its weight; structure together with noise.
-    """
-
-    error: Amount
+    error: Amount  #: Mean squared error.
+    #: They add up to the error; a negative one offsets others. Without replicates "structure" holds the noise too.
     causes: dict[str, Amount]
-    per_factor: dict[str, FactorAmounts]
+    per_factor: dict[str, FactorAmounts]  #: Of each cause that is told factor by factor.
+    #: (T,): What each cause adds to each cell's error, times the root of its weight; structure together with noise.
     parts: dict[str, FloatArray] = field(repr=False)
 
     __repr__ = brief_repr

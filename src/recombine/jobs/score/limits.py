@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.limits import Limits, limit
 
-_OF_ERROR = "share of the squared error"
+_OF_ERROR = "share of squared error"
 
 
 @dataclass(frozen=True)

@@ -29,29 +29,16 @@ MIN_CHANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class HeldOutCells:
-    """Held-out cells, and what predictions at them are compared with.
+    """Held-out cells, and what predictions at them are compared with."""
 
-    Attributes
-    ----------
-    audits : tuple of Audit
-        Of the seen cells, one, or one per class: the structure that verdicts and determined values assume.
-    codes : int array of shape (H,)
-        Verdict of each held-out cell.
-    regressors : Regressors or None
-        What predictions at the determined cells were compared with; None where those are too few.
-    noise : HeldOutNoise or None
-        None where no row repeats.
-    classes : tuple of str
-        Names of the classes; empty where the outcome is a number or has two values.
-    weights : float array of shape (H,) or None
-        How much each held-out cell matters, where that was said; all means are weighted by it then.
-    """
-
+    #: Of the seen cells, one, or one per class: the structure that verdicts and determined values assume.
     audits: tuple[Audit, ...]
-    codes: IntArray = field(repr=False)
+    codes: IntArray = field(repr=False)  #: (H,): Verdict of each held-out cell.
+    #: What predictions at the determined cells were compared with; None where those are too few.
     regressors: Regressors | None
-    noise: HeldOutNoise | None
-    classes: tuple[str, ...] = ()
+    noise: HeldOutNoise | None  #: None where no row repeats.
+    classes: tuple[str, ...] = ()  #: Names of the classes; empty where the outcome is a number or has two values.
+    #: (H,): How much each held-out cell matters, where that was said; all means are weighted by it then.
     weights: FloatArray | None = field(default=None, repr=False)
 
     @property
@@ -92,56 +79,33 @@ class HeldOutCells:
 
 @dataclass(frozen=True)
 class Misses:
-    """Classes that a model got wrong on unseen cells, as shares of the measurements there.
+    """Classes that a model got wrong on unseen cells, as shares of the measurements there."""
 
-    Attributes
-    ----------
-    wrong : float
-        All of them.
-    undetermined : float
-        Those on cells that the seen ones do not determine.
-    least, most : float
-        Those that the commonest class of each determined cell would get wrong, too: as counted, which is too few
-        because it is chosen by the same measurements, and by the other measurements of the cell, which is too many.
-    """
-
-    wrong: float
-    undetermined: float
+    wrong: float  #: All of them.
+    undetermined: float  #: Those on cells that the seen ones do not determine.
+    #: Those that the commonest class of each determined cell would get wrong, too: at least as counted, because it is
+    #: chosen by the same measurements, and at most by the other measurements of the cell.
     least: float
     most: float
 
 
 @dataclass(frozen=True, eq=False)
 class ModelScore:
-    """What one model did on the held-out cells.
-
-    Attributes
-    ----------
-    name : str
-    predicted : float array of shape (H, K)
-        Mean prediction at each held-out cell; of K classes their chances, else K is 1.
-    unseen_error : Amount
-        Mean squared error over the held-out cells that were never seen; of several classes the sum over them.
-    by_verdict : Table
-        One row per verdict: cells, squared error, its share of the whole over unseen cells, and that of the plain mean;
-        of chances also log loss, and the share of measurements whose likeliest class is right.
-    attribution : Attribution or None
-        The error on determined cells by cause; None where those are too few.
-    gain : Amount or None
-        Mean squared error of adding less the model's on determined cells: what it got right beyond adding.
-    misses : Misses or None
-        Whose the wrong classes are, where predictions are classes.
-    of_rows : (float, float) or None
-        Squared error of single measurements of unseen cells, and the noise in it, where rows repeat.
-    """
+    """What one model did on the held-out cells."""
 
     name: str
+    #: (H, K): Mean prediction at each held-out cell; of K classes their chances, else K is 1.
     predicted: FloatArray = field(repr=False)
+    #: Mean squared error over the held-out cells that were never seen; of several classes the sum over them.
     unseen_error: Amount
+    #: One row per verdict: cells, squared error, its share of the whole over unseen cells, and that of the plain mean;
+    #: of chances also log loss, and the share of measurements whose likeliest class is right.
     by_verdict: Table = field(repr=False)
-    attribution: Attribution | None
+    attribution: Attribution | None  #: The error on determined cells by cause; None where those are too few.
+    #: Mean squared error of adding less the model's on determined cells: what it got right beyond adding.
     gain: Amount | None
-    misses: Misses | None = None
+    misses: Misses | None = None  #: Whose the wrong classes are, where predictions are classes.
+    #: Squared error of single measurements of unseen cells, and the noise in it, where rows repeat.
     of_rows: tuple[float, float] | None = None
 
     __repr__ = brief_repr

@@ -20,43 +20,21 @@ MAX_GROUPS_DRAWN = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Regressors:
-    """What predictions at T cells are compared with.
+    """What predictions at T cells are compared with."""
 
-    Attributes
-    ----------
-    determined : float array of shape (T,)
-        What the seen cells say under the chosen structure.
-    effects : float array of shape (T, F)
-        Effect of each factor's level, centred on the seen cells.
-    misleading : float array of shape (T, F)
-        Its marginal (the raw mean of the level) less its effect.
-    beyond : float array of shape (T,)
-        What the structure says beyond the sum of effects; zero where effects add.
-    names : tuple of str
-        Of the F factors, or groups of interchangeable ones.
-    network : float array of shape (T,), optional
-        Predictions of a wide network fitted to the seen cells.
-    remembered : float array of shape (T, P), optional
-        By how much seen cells that share a pair of levels depart from what is determined, for each of P pairs of
-        factors: what a model that memorizes pairs adds.
-    per_cell : int
-        How many values in succession belong to one cell: one, or one per class.
-    weights : float array of shape (T,), optional
-        How much each value counts, 1 on average.
-    noisy_draws : tuple of (float array of shape (T,), float arrays of shape (T, F))
-        What is determined, effects and misleading parts once more, after noise was added to the seen cells: how far
-        coefficients move then is how far they may be off already.
-    """
-
-    determined: FloatArray
-    effects: FloatArray
-    misleading: FloatArray
-    beyond: FloatArray
-    names: tuple[str, ...]
-    network: FloatArray | None = None
+    determined: FloatArray  #: (T,): What the seen cells say under the chosen structure.
+    effects: FloatArray  #: (T, F): Effect of each factor's level, centred on the seen cells.
+    misleading: FloatArray  #: (T, F): Its marginal (the raw mean of the level) less its effect.
+    beyond: FloatArray  #: (T,): What the structure says beyond the sum of effects; zero where effects add.
+    names: tuple[str, ...]  #: Of the F factors, or groups of interchangeable ones.
+    network: FloatArray | None = None  #: (T,): Predictions of a wide network fitted to the seen cells.
+    #: (T, P): By how much seen cells that share a pair of levels depart from what is determined, for each of
+    #: P pairs of factors: what a model that memorizes pairs adds.
     remembered: FloatArray | None = None
-    per_cell: int = 1
-    weights: FloatArray | None = None
+    per_cell: int = 1  #: How many values in succession belong to one cell: one, or one per class.
+    weights: FloatArray | None = None  #: (T,): How much each value counts, 1 on average.
+    #: (T,), (T, F) and (T, F), some times over: what is determined, effects and misleading parts after noise was added
+    #: to the seen cells. How far coefficients move then is how far they may be off already.
     noisy_draws: tuple[tuple[FloatArray, FloatArray, FloatArray], ...] = ()
 
     __repr__ = brief_repr
@@ -85,24 +63,12 @@ class Regressors:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutNoise:
-    """Noise on T scored cells.
+    """Noise on T scored cells."""
 
-    Attributes
-    ----------
-    variances : float array of shape (T,)
-        Of each cell's mean outcome.
-    error : float
-        Standard error of their mean that other cells' replicates leave, beyond which cells are scored.
-    carried : float array of shape (T,)
-        Variance of the determined values: the noise of the seen cells they are made of.
-    freedom : float
-        Free values that the seen cells decide, among which the carried noise is shared.
-    """
-
-    variances: FloatArray
-    error: float
-    carried: FloatArray
-    freedom: float
+    variances: FloatArray  #: (T,): Of each cell's mean outcome.
+    error: float  #: Standard error of their mean that other cells' replicates leave, beyond which cells are scored.
+    carried: FloatArray  #: (T,): Variance of the determined values: the noise of the seen cells they are made of.
+    freedom: float  #: Free values that the seen cells decide, among which the carried noise is shared.
 
     __repr__ = brief_repr
 

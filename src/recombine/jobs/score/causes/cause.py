@@ -28,42 +28,27 @@ class CauseColumns(NamedTuple):
 
 
 class Cause:
-    """One reason for a model's error: a subclass, with one instance in the registry.
+    """One reason for a model's error: a subclass, with one instance in the registry."""
 
-    Attributes
-    ----------
-    name, name_at_one_cell : str
-        In tables, legends and JSON; and where a single cell's error is told, if it is another.
-    title, meaning, action : str
-        What it is in three words and in one clause, and what to do about it.
-    overdone_meaning : str or None
-        What is said where coefficients are over the expected value, if that is the opposite of ``meaning``.
-    of : "data" or "model"
-        Whose the error is: greys are the data's ``colour``, and ``hatch`` tells causes apart without colour.
-    hit_rate : str or None
-        Key in ``data/hit_rates.json`` of the audit's sentence that forecasts this cause.
-    coefficient : Coefficient or None
-        Of causes that are told factor by factor.
-    is_noise, is_named : bool
-        Whether it is noise, and whether it explains anything: only the rest has no name.
-    ridge_in_own_units : bool
-        For columns that vary far less than predictions do.
-    """
-
+    #: In tables, legends and JSON; and where a single cell's error is told, if it is another.
     name: str
     name_at_one_cell: str = ""
+    #: What it is in three words and in one clause, and what to do about it.
     title: str
     meaning: str
     action: str
+    #: Whose the error is: greys are the data's ``colour``, and ``hatch`` tells causes apart without colour.
     of: Literal["data", "model"]
     colour: str
     hatch: str = ""
+    #: What is said where coefficients are over the expected value, if that is the opposite of ``meaning``.
     overdone_meaning: str | None = None
-    hit_rate: str | None = None
-    coefficient: Coefficient | None = None
+    hit_rate: str | None = None  #: Key in ``data/hit_rates.json`` of the audit's sentence that forecasts this cause.
+    coefficient: Coefficient | None = None  #: Of causes that are told factor by factor.
+    #: Whether it is noise, and whether it explains anything: only the rest has no name.
     is_noise: bool = False
     is_named: bool = True
-    ridge_in_own_units: bool = False
+    ridge_in_own_units: bool = False  #: For columns that vary far less than predictions do.
 
     def __repr__(self) -> str:
         return f"<cause {self.name}>"

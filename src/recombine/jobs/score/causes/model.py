@@ -12,7 +12,7 @@ from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import ErrorSplit, Regressors
 
 #: A network that varies by less than this share beyond what other columns say adds nothing of its own.
-EXPLAINED_ALREADY = 1e-3
+MIN_SHARE_BEYOND = 1e-3
 
 
 class LeakCause(Cause):
@@ -116,7 +116,7 @@ class MemorizationCause(Cause):
             others = np.column_stack([preceding, *map(regressors.centred, blocks)])
             residuals = regressors.residuals((regressors.network - regressors.determined)[:, None], others)
             # Rounding alone would make a column of what is explained already; zeros keep the number of columns.
-            blocks.append(residuals * (residuals.std() > EXPLAINED_ALREADY * regressors.network.std()))
+            blocks.append(residuals * (residuals.std() > MIN_SHARE_BEYOND * regressors.network.std()))
         if not blocks:
             return None
         values = np.column_stack(blocks)
