@@ -1,7 +1,9 @@
-"""What all tests share: hypothesis profiles and small tables on disk."""
+"""What all tests share: hypothesis profiles, small tables on disk, and the command line."""
 
 from __future__ import annotations
 
+import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +15,9 @@ from hypothesis import settings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recombine.lab.papers import Reproduction
-
-ROOT = Path(__file__).parents[1]
+HERE = str(Path(__file__).parent)
+if HERE not in sys.path:  # `known_tasks` can be imported by its name
+    sys.path.insert(0, HERE)
 
 # A deadline would measure how busy the machine is, not the code. The same examples in every run: what fails after a
 # change fails because of it. `--hypothesis-profile=search` looks for new ones.
@@ -58,9 +60,28 @@ def predictions() -> Callable[..., pd.DataFrame]:
     return make
 
 
-@pytest.fixture(scope="session")
-def judged() -> dict[str, Reproduction]:
-    """Every paper by name, judged on the committed results; claims are judged once for all tests."""
-    from recombine.lab.papers import available, from_results
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line in this process: exit code, standard output, standard error."""
+    from recombine.cli import main
 
-    return {name: from_results(paper, ROOT / "results") for name, paper in available().items()}
+    def call(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(stopped.value.code or 0), out, err
+
+    return call
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Callable[[], Path]:
+    """Make a new folder at each call."""
+    numbers = itertools.count()
+
+    def make() -> Path:
+        folder = tmp_path / f"attempt-{next(numbers)}"
+        folder.mkdir()
+        return folder
+
+    return make

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from known_tasks import context_dependence
 from recombine import KernelClassifier
 from recombine.cells import Contributions
 from recombine.errors import InputError
-from recombine.lab import tasks
 from recombine.measures.outputs import conjunction_values
 
 
 def test_the_table_has_every_conjunction_and_the_largest_first() -> None:
-    task = tasks.context_dependence(2)
+    task = context_dependence(2)
     values = conjunction_values(task.cells, task.train, np.stack([task.target, 3 * task.target]))
     table = values.table(task.factors)
     assert len(table) == sum(len(levels) for levels, _ in values.values())
@@ -28,7 +28,7 @@ def test_the_table_has_every_conjunction_and_the_largest_first() -> None:
 
 
 def test_a_kernel_models_values_list_alike() -> None:
-    task = tasks.context_dependence(1)
+    task = context_dependence(1)
     model = KernelClassifier().fit(task.cells[task.train], task.target[task.train])
     table = model.conjunction_values(1).table()
     assert sorted(table["conjunction"])[:2] == ["factor 1 0", "factor 1 1"]

@@ -1,12 +1,10 @@
-"""A small table, and the command line run in this process."""
+"""A small table."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
-from recombine.cli import main
 
 TABLE = """colour,shape,site,mass,part
 red,cube,x,1.0,train
@@ -23,16 +21,3 @@ def table(tmp_path) -> Path:
     path = tmp_path / "table.csv"
     path.write_text(TABLE)
     return path
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return int(stopped.value.code or 0), out, err
-
-    return call

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import inputs
@@ -14,6 +15,8 @@ from inputs import Draw
 TABLES = [".csv", ".csv", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".jsonl", ".txt", ".pq", ".ndjson", ".gz"]
 STRUCTURES = ["add", "logit", "log", "multiplicative", "link", "pairs", "link-pairs", "triples", "auto", "sum"]
 CORPUS = Path(__file__).parent / "corpus"
+#: Commands of the laboratory are tried where there is one.
+LAB = find_spec("recombine.lab") is not None
 
 
 @dataclass
@@ -31,7 +34,7 @@ def draw_command(draw: Draw, folder: Path) -> Drawn:
     """Fill a folder with inputs and return what to call on them."""
     makers: list[tuple[Callable[[Draw, Path], Drawn], int]] = [
         (_audit, 40), (_score, 15), (_split, 15), (_inspect, 18),
-        (_probe, 8), (_compare, 10), (_papers, 2), (_words, 4),
+        (_probe, 8), (_compare, 10), (_words, 4), *([(_papers, 2)] if LAB else []),
     ]  # fmt: skip
     draw.bold = draw.choice([0.05, 0.3, 1.0])
     maker = draw.choices([one for one, _ in makers], [share for _, share in makers])[0]
@@ -314,29 +317,29 @@ def _papers(draw: Draw, folder: Path) -> Drawn:
 
 def _words(draw: Draw, folder: Path) -> Drawn:
     """Draw commands without inputs: help, versions, slips, and reproductions that are refused before they run."""
-    return Drawn(
-        draw.choice(
-            [
-                [],
-                ["--version"],
-                ["--help"],
-                ["audit", "--help"],
-                ["aduit"],
-                ["--x"],
-                ["audit"],
-                ["explore", "--no-open"],
-                ["explore", "--x"],
-                ["score", "--help"],
-                ["reproduce"],
-                ["reproduce", "nothing"],
-                ["split"],
-                ["demo", "--x"],
-                ["reproduce", "kernel-theory", "--minutes", "0", "--store", str(folder / "store"), "--only", "zz"],
-                ["reproduce", "kernel-theory", "--minutes", "-1"],
-                ["reproduce", "kernel-theory", "--scale", "huge"],
-                ["reproduce", "kernel-theory", "--merge", str(folder / "none.tar"), "--store", str(folder / "store")],
-                ["reproduce", "kernel-theory", "--store", "/proc/x"],
-                ["reproduce", "kernel-theory", "--device", "gpu"],
-            ]
-        )
-    )
+    store, kernel = ["--store", str(folder / "store")], ["reproduce", "kernel-theory"]
+    of_the_lab = [
+        ["reproduce"],
+        ["reproduce", "nothing"],
+        [*kernel, "--minutes", "0", *store, "--only", "zz"],
+        [*kernel, "--minutes", "-1"],
+        [*kernel, "--scale", "huge"],
+        [*kernel, "--merge", str(folder / "none.tar"), *store],
+        [*kernel, "--store", "/proc/x"],
+        [*kernel, "--device", "gpu"],
+    ]
+    words = [
+        [],
+        ["--version"],
+        ["--help"],
+        ["audit", "--help"],
+        ["aduit"],
+        ["--x"],
+        ["audit"],
+        ["explore", "--no-open"],
+        ["explore", "--x"],
+        ["score", "--help"],
+        ["split"],
+        ["demo", "--x"],
+    ]
+    return Drawn(draw.choice([*words, *(of_the_lab if LAB else [])]))

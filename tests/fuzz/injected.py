@@ -128,3 +128,22 @@ def _attempts(
                 break
             tried += 1
     return tried
+
+
+def faults_of_a_file(
+    fresh: Callable[[], Path], name: str, write: Callable[[Path], object], read: Callable[[Path], object]
+) -> int:
+    """Write a file over an old one under every fault: it is new, as ``read`` finds, or as it was; return the faults."""
+
+    def prepare() -> Path:
+        path = fresh() / name
+        path.write_text("old")
+        return path
+
+    def check(path: Path, failed: bool) -> None:
+        if path.read_bytes() == b"old":
+            assert failed
+        else:
+            read(path)
+
+    return every_fault(prepare, write, check)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from known_tasks import context_dependence, symbolic_addition
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit import fitted_networks
 from recombine.jobs.audit.additivity import check_additivity
@@ -80,7 +81,7 @@ def test_a_tenth_is_held_out_where_leaving_out_each_cell_would_be_too_large(monk
 
 def test_slopes_of_anchor_addition_are_those_of_equation_3():
     # Free intercepts and uneven effects do not matter here: the seen cells are two full rows and two full columns.
-    task = rc.lab.tasks.symbolic_addition(n=9, anchors=[0, 8])
+    task = symbolic_addition(n=9, anchors=[0, 8])
     found = forecast(design_of(task), task.cells[~task.train])
     expected = float(slope(OverlapKernel.relu(depth=1, factors=2).salience[0], 2))
     assert np.allclose(found.slopes["nngp"], expected, atol=0.01)
@@ -89,7 +90,7 @@ def test_slopes_of_anchor_addition_are_those_of_equation_3():
 
 
 def test_cells_seen_in_training_are_no_test_of_recombination():
-    task = rc.lab.tasks.symbolic_addition(n=9, anchors=[4])
+    task = symbolic_addition(n=9, anchors=[4])
     plain = rc.audit(design_of(task)).forecast
     # The same split, with every training cell measured once more on the held-out side.
     cells = np.vstack([task.cells, task.cells[task.train]])
@@ -101,7 +102,7 @@ def test_cells_seen_in_training_are_no_test_of_recombination():
 
 
 def test_held_out_cells_that_nothing_determines_are_not_scored():
-    task = rc.lab.tasks.symbolic_addition(n=9, anchors=[4])
+    task = symbolic_addition(n=9, anchors=[4])
     plain = rc.audit(design_of(task)).forecast
     cells = np.vstack([task.cells, [[9, 3], [9, 9], [2, 9]]])
     target, train = np.append(task.target, [1e3, 2e3, 3e3]), np.append(task.train, [False] * 3)
@@ -155,7 +156,7 @@ def test_random_gaps_in_an_additive_table_are_no_shortcut():
 
 
 def test_the_shortcut_is_taken_under_cross_entropy_and_not_under_squared_loss():
-    context = rc.audit(design_of(rc.lab.tasks.context_dependence(left_out=3))).forecast
+    context = rc.audit(design_of(context_dependence(left_out=3))).forecast
     accuracy = context.accuracy
     assert accuracy["depth"].tolist() == [1, 2, 3, 4] * 2
     assert accuracy["accuracy"][accuracy["loss"] == "cross-entropy"].tolist() == [0.0] * 4

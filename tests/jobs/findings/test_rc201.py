@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import recombine as rc
+from known_tasks import symbolic_addition
 from recombine.data import hit_rate
 
 
@@ -11,7 +12,7 @@ def design_of(task) -> rc.Design:
 
 
 def test_one_anchor_leaks_by_what_the_fitted_kernels_say(found):
-    design = design_of(rc.lab.tasks.symbolic_addition(n=9, anchors=[4]))
+    design = design_of(symbolic_addition(n=9, anchors=[4]))
     message = found(design, "RC201").message
     row = min(rc.audit(design).forecast.slopes.rows(), key=lambda row: row["slope"])
     assert f"about {row['slope']:.0%} of the effect of {row['factor']!r}" in message
@@ -20,7 +21,7 @@ def test_one_anchor_leaks_by_what_the_fitted_kernels_say(found):
 
 
 def test_many_anchors_leak_little(found):
-    assert found(design_of(rc.lab.tasks.symbolic_addition(n=9, anchors=[0, 2, 4, 6, 7, 8])), "RC201") is None
+    assert found(design_of(symbolic_addition(n=9, anchors=[0, 2, 4, 6, 7, 8])), "RC201") is None
 
 
 def test_the_factor_that_loses_most_is_the_one_named(found):
@@ -32,5 +33,5 @@ def test_the_factor_that_loses_most_is_the_one_named(found):
 
 
 def test_without_an_outcome_nothing_is_said_of_networks(found):
-    task = rc.lab.tasks.symbolic_addition(n=9, anchors=[4])
+    task = symbolic_addition(n=9, anchors=[4])
     assert found(rc.Design.from_cells(task.cells[task.train], names=["left", "right"]), "RC201") is None

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from known_tasks import context_dependence
 from recombine.data import flights_path
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.page import page
@@ -133,7 +134,7 @@ def guessed() -> rc.Audit:
 
 @cache
 def two_valued() -> rc.Audit:
-    task = rc.lab.tasks.context_dependence(left_out=1)
+    task = context_dependence(left_out=1)
     return rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train))
 
 

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import recombine as rc
+from known_tasks import context_dependence
 from recombine.cells.conjunctions import every_cell
 from recombine.data import flights_path
 from recombine.report.audit.sections import audit_sections
@@ -142,7 +143,7 @@ def test_nothing_left_to_collect_is_said():
 
 
 def test_shortcut_accuracy_is_shown():
-    task = rc.lab.tasks.context_dependence(left_out=3)
+    task = context_dependence(left_out=3)
     text = shown(rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train, names=list(task.factors))))
     assert "with cross-entropy loss, depth 1 to 4: 0%" in text
     assert "with squared loss, depth 1 to 4: 100%" in text

@@ -8,15 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from known_tasks import KnownTask, symbolic_addition
 from recombine.errors import InputError
-from recombine.lab.tasks import Task, symbolic_addition
 from recombine.theory.kernels.leak import anchor_addition, slope
 
 Floats = npt.NDArray[np.float64]
 
 
 def dense_predictions(
-    task: Task, weights: tuple[float, float, float], constant: float = 0.0, ridge: float = 0.0, intercept: bool = False
+    task: KnownTask,
+    weights: tuple[float, float, float],
+    constant: float = 0.0,
+    ridge: float = 0.0,
+    intercept: bool = False,
 ) -> Floats:
     """Kernel regression with every matrix written out: weights of slot 1, slot 2 and the pair."""
     one, two = (task.cells[:, None, c] == task.cells[None, :, c] for c in (0, 1))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
+from known_tasks import KnownTask, context_dependence
 from recombine.errors import InputError
-from recombine.lab.tasks import Task, context_dependence
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.shortcut import context_dependence_margin, crossed_out
 from recombine.theory.kernels.solvers import Quotient, solve_kernels
@@ -20,7 +20,7 @@ from recombine.theory.kernels.solvers import Quotient, solve_kernels
 Floats = npt.NDArray[np.float64]
 
 
-def dense_gram(task: Task, weights: tuple[float, ...]) -> Floats:
+def dense_gram(task: KnownTask, weights: tuple[float, ...]) -> Floats:
     """All cells by seen cells: each order-k conjunction two cells share adds weights[k - 1]."""
     agree = task.cells[:, None] == task.cells[None, task.train]
     return sum(
@@ -30,7 +30,7 @@ def dense_gram(task: Task, weights: tuple[float, ...]) -> Floats:
     )
 
 
-def dense_margins(task: Task, weights: tuple[float, ...], loss: str) -> tuple[Floats, Floats]:
+def dense_margins(task: KnownTask, weights: tuple[float, ...], loss: str) -> tuple[Floats, Floats]:
     """Margins of all cells and the dual weights of seen ones, with every matrix written out."""
     gram, answer = dense_gram(task, weights), task.target[task.train]
     if loss == "squared":

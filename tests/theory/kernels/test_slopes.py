@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from known_tasks import symbolic_addition
 from recombine.cells.conjunctions import every_cell
-from recombine.lab.tasks import symbolic_addition
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from known_tasks import context_dependence
 from recombine.errors import InputError
-from recombine.lab import tasks
 from recombine.theory.kernels import KernelClassifier, OverlapKernel
 from recombine.theory.kernels.solvers import logistic_dual
 
@@ -26,7 +26,7 @@ def test_it_is_the_minimum_that_scikit_learn_finds(price: float, intercept: bool
 
 
 def test_a_high_price_ends_at_the_hard_margin() -> None:
-    task, kernel = tasks.context_dependence(3), OverlapKernel.relu(1, 3)
+    task, kernel = context_dependence(3), OverlapKernel.relu(1, 3)
     seen, target = task.cells[task.train], task.target[task.train]
     ratios = []
     for model in (KernelClassifier(kernel), KernelClassifier(kernel, loss="logistic", C=1e8)):
