@@ -23,7 +23,8 @@ import numpy as np
 from recombine.data import flights_path
 from recombine.design.design import Design
 from recombine.jobs.audit.noise import pooled_variance
-from recombine.jobs.audit.ranges import COVERED_SHARE, measure_ranges
+from recombine.jobs.audit.ranges import measure_ranges
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage
@@ -178,7 +179,7 @@ class Tally:
     def worst(self, method: int) -> float:
         """Share in the tenth that is furthest from what it should be."""
         tenths = self.tenths(method)
-        return float(tenths[np.argmax(np.abs(tenths - COVERED_SHARE))])
+        return float(tenths[np.argmax(np.abs(tenths - STRUCTURE_LIMITS.covered_share))])
 
 
 def one_draw(whole: Design, split: Split, generator: np.random.Generator) -> Tally | None:
@@ -202,7 +203,7 @@ def one_draw(whole: Design, split: Split, generator: np.random.Generator) -> Tal
     h = leverages.of(cells)
     found = ranges.of(cells, precision[held])
     misses = np.sort(np.abs(ranges.misses))
-    constant = misses[min(int(np.ceil((len(misses) + 1) * COVERED_SHARE)), len(misses)) - 1]
+    constant = misses[min(int(np.ceil((len(misses) + 1) * STRUCTURE_LIMITS.covered_share)), len(misses)) - 1]
     away = np.abs(truth - found.predicted)
     inside = [(found.low <= truth) & (truth <= found.high), away <= constant, away <= 1.645 * found.standard_error]
     tenth = np.argsort(np.argsort(h, kind="stable")) * TENTHS // len(h)
@@ -247,8 +248,8 @@ def main() -> None:
         if total.cells.sum():
             _show("all tables", split, str(size or "all"), total, options.tenths)
     for split, found in met.items():
-        within = [abs(tally.overall(0) - COVERED_SHARE) <= OVERALL for tally in found]
-        tenths = [abs(tally.worst(0) - COVERED_SHARE) <= TENTH for tally in found]
+        within = [abs(tally.overall(0) - STRUCTURE_LIMITS.covered_share) <= OVERALL for tally in found]
+        tenths = [abs(tally.worst(0) - STRUCTURE_LIMITS.covered_share) <= TENTH for tally in found]
         goals = f"{sum(within)} within {OVERALL}, {sum(tenths)} within {TENTH} in every tenth"
         print(f"{split}: of {len(found)} tables {goals}")
     print(f"{time.perf_counter() - started:.0f} s")

@@ -94,6 +94,17 @@ def share(value: float) -> str:
     return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %".replace("-", "−")
 
 
+def part_of_what_matters(value: float) -> str:
+    """Write a share of importance; it never reads as none or all unless it is.
+
+    Examples
+    --------
+    >>> part_of_what_matters(0.415), part_of_what_matters(1e-9), part_of_what_matters(1.0)
+    ('41.5 % of what matters', '< 0.1 % of what matters', 'all that matters')
+    """
+    return "all that matters" if value == 1 else f"{share(value)} of what matters"
+
+
 def slope_text(value: float) -> str:
     """Write the share of a factor's effect that carries over.
 

@@ -101,7 +101,7 @@ class TableAnswers:
             "sampled": audit.decided.counts.sampled,
             "answer": [printable(sentence) for sentence in words.answer(audit)],
             "findings": [{**item.record, "message": printable(item.message)} for item in audit.findings],
-            "left_out": [printable(sentence) for sentence in audit.left_out],
+            "left_out": [printable(sentence) for sentence in words.left_out_sentences(audit)],
             "next": self._next(),
             "start": self.view.start,
             "by_name": words.level_orders(on_lines),

@@ -349,25 +349,3 @@ def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArr
     columns = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), nw.col("__absent").sum(), *sums))
     numbers = {name: columns[f"__{name}"].astype(float) for name in ("rows", "absent", "sum", "least")}
     return {name: columns[source.keys[name]] for name in design.space.columns} | numbers
-
-
-def part_of_what_matters(value: float) -> str:
-    """Write a share of importance; it never reads as none or all unless it is.
-
-    Examples
-    --------
-    >>> part_of_what_matters(0.415), part_of_what_matters(0.9999), part_of_what_matters(1e-9), part_of_what_matters(1.0)
-    ('41.5% of what matters', 'over 99.9% of what matters', 'under 0.1% of what matters', 'all that matters')
-    """
-    return "all that matters" if value == 1 else f"{importance_share(value)} of what matters"
-
-
-def importance_share(value: float) -> str:
-    """Write a share in percent; it never reads as 0 or 100 unless it is.
-
-    Examples
-    --------
-    >>> importance_share(0.415), importance_share(1 - 1e-9), importance_share(0.0)
-    ('41.5%', 'over 99.9%', '0.0%')
-    """
-    return "under 0.1%" if 0 < value < 0.001 else "over 99.9%" if 0.999 < value < 1 else f"{value:.1%}"

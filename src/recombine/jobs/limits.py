@@ -14,3 +14,15 @@ def limit(value: float, unit: str, why: str) -> Any:
 @dataclass(frozen=True)
 class Limits:
     """Base of a job's thresholds; docs/limits.md lists those of every ``limits.py`` below `recombine.jobs`."""
+
+
+@dataclass(frozen=True)
+class ListingLimits(Limits):
+    """Which cells are listed."""
+
+    max_listed: int = limit(1_000_000, "cells", "larger products are not listed whole")
+    max_sample: int = limit(10_000, "cells", "of larger products, held-out cells before others")
+    max_departures: int = limit(6, "departures", "cells with more are not near the commonest one")
+
+
+LISTING_LIMITS = ListingLimits()

@@ -1,27 +1,40 @@
-"""Which unseen cells are listed: all of them, the user's targets, or a sample of a product too large to list."""
+"""Which unseen cells are listed: all of them, the user's targets, or a sample of a product too large to list.
+
+Where nearly every factor of nearly every seen cell is at its commonest level, as in a table of mutants, random cells of
+the product are far from anything that will be asked. What is listed and proposed is then chosen among cells with about
+as many departures from the commonest levels as the seen ones have, and verdicts are counted by that number, exactly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, IntArray, product_size
+from recombine.cells.arrays import product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
-from recombine.design.design import Design
-from recombine.jobs.near import near_cells, unseen_near
+from recombine.cells.departures import MAX_DEPARTING_SHARE, MIN_SPARSE_BLOCKS
+from recombine.cells.scaled import ScaledConjunctions
+from recombine.jobs.limits import LISTING_LIMITS
+from recombine.theory.identification.residues import PRIME
 
 if TYPE_CHECKING:
-    from recombine.jobs.importance import Importance
+    from collections.abc import Iterable
 
-#: Products up to this many cells are listed whole.
-MAX_LISTED_WHOLE = 1_000_000
-#: Cells listed of a larger product, held-out cells first.
-MAX_SAMPLE = 10_000
+    import numpy.typing as npt
+
+    from recombine.cells.arrays import BoolArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.importance import Importance
+    from recombine.theory.identification.identify import Identification
+
+#: Different sums of null values that are told apart at most when verdicts near the commonest cell are counted.
+MAX_NEAR_SUMS = 200_000
 
 
 class ListingKind(StrEnum):
@@ -58,6 +71,7 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
 
     Examples
     --------
+    >>> from recombine.design import Design
     >>> choose_cells(Design.from_cells([[0, 0], [1, 1]]), None, seed=0).cells.tolist()
     [[0, 1], [1, 0]]
     """
@@ -67,11 +81,11 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
     cells, count = listing.cells, None
     if (
         listing.kind is ListingKind.SAMPLE
-        and (matter := importance.support(design.possible, MAX_LISTED_WHOLE)) is not None
+        and (matter := importance.support(design.possible, LISTING_LIMITS.max_listed)) is not None
     ):
         matter = matter[~contains(design.seen, matter)]
-        first = matter[np.argsort(-importance.of(matter), kind="stable")[:MAX_SAMPLE]]
-        cells, count = np.vstack([cells, first[~contains(cells, first)]]), len(matter)
+        top = matter[np.argsort(-importance.of(matter), kind="stable")[: LISTING_LIMITS.max_sample]]
+        cells, count = np.vstack([cells, top[~contains(cells, top)]]), len(matter)
     order = np.argsort(-importance.of(cells), kind="stable")
     plain = np.argsort(order)[: len(listing.cells)]
     return replace(listing, cells=cells[order], plain=plain, matter=count)
@@ -81,19 +95,19 @@ def _choose(design: Design, targets: IntArray | None, seed: int) -> Listing:
     """Choose the cells to list where all matter alike."""
     if targets is not None:
         return Listing(_in_order(targets), ListingKind.TARGETS, design.possible.count)
-    if design.possible.span <= MAX_LISTED_WHOLE:
+    if design.possible.span <= LISTING_LIMITS.max_listed:
         cells = keep_unseen(design, design.possible.cells())
         return Listing(cells, ListingKind.ALL_UNSEEN, design.possible.count)
-    generator = np.random.default_rng(seed)
+    generator, size = np.random.default_rng(seed), LISTING_LIMITS.max_sample
     near = near_cells(design)
     if near is not None and not len(design.held_out):
         return Listing(
-            unseen_near(design, near, MAX_SAMPLE, generator), ListingKind.SAMPLE, design.possible.count, near.most
+            _unseen_near(design, near, size, generator), ListingKind.SAMPLE, design.possible.count, near.most
         )
-    drawn = design.possible.draw(2 * MAX_SAMPLE, generator)
-    held_out = keep_unseen(design, design.held_out)[:MAX_SAMPLE]
+    drawn = design.possible.draw(2 * size, generator)
+    held_out = keep_unseen(design, design.held_out)[:size]
     random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])
-    random = random[np.sort(generator.permutation(len(random))[: MAX_SAMPLE - len(held_out)])]
+    random = random[np.sort(generator.permutation(len(random))[: size - len(held_out)])]
     return Listing(distinct(np.vstack([held_out, random]))[0], ListingKind.SAMPLE, design.possible.count)
 
 
@@ -104,6 +118,7 @@ def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dic
 
     Examples
     --------
+    >>> from recombine.design import Design
     >>> design = Design.from_cells([[0, 0], [1, 1]], names=["cost", "shape"])
     >>> list(level_columns(design, design.seen, ["verdict", "cost"]))
     ['cost (factor)', 'shape']
@@ -132,13 +147,201 @@ def holds_first(cells: IntArray, group: Subset, factor: int) -> BoolArray:
     return np.asarray(~(earlier == cells[:, [factor]]).any(axis=1))
 
 
+def furthest_outside(design: Design, cells: IntArray) -> dict[int, list[tuple[int, ...]]]:
+    """Return, for each factor whose seen range ``cells`` (N, C) leave, a seen cell moved to the furthest levels."""
+    ends: dict[int, list[tuple[int, ...]]] = {}
+    for factor, scale in enumerate(design.scales):
+        levels = (
+            [] if scale is None else np.unique(cells[:, factor])[scale.beyond[np.unique(cells[:, factor])]].tolist()
+        )
+        if scale is None or not levels:
+            continue
+        levels.sort(key=scale.places.__getitem__)
+        home = design.seen[0].tolist()
+        ends[factor] = [
+            (*home[:factor], level, *home[factor + 1 :]) for level in dict.fromkeys((levels[0], levels[-1]))
+        ]
+    return ends
+
+
 def keep_unseen(design: Design, cells: IntArray) -> IntArray:
     """Keep the cells that are not seen, in canonical order of symmetric levels."""
     if design.symmetric:
         cells = cells[(canonical(cells, design.symmetric) == cells).all(axis=1)]
-    if product_size(design.sizes) > MAX_LISTED_WHOLE:
+    if product_size(design.sizes) > LISTING_LIMITS.max_listed:
         return cells[~contains(design.seen, cells)]
     features = Conjunctions(design.sizes, len(design.sizes))
     seen = np.zeros(features.columns, dtype=bool)
     seen[features.ids(design.seen)[:, 0]] = True
     return cells[~seen[features.ids(cells)[:, 0]]]
+
+
+@dataclass(frozen=True, eq=False)
+class NearCells:
+    """The cells with few departures from the commonest level of each factor; see `near_cells`.
+
+    ``common`` (C,) are the commonest seen levels, ``departures`` (N,) those of each seen cell.
+    """
+
+    sizes: tuple[int, ...]
+    common: IntArray
+    departures: IntArray
+
+    @property
+    def most(self) -> int:
+        """Departures of the cells that are looked at, at most: one more than the seen cells have."""
+        return int(self.departures.max()) + 1
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """How many cells have 0, 1, ... up to ``most`` departures."""
+        counts = [1] + [0] * self.most
+        for size in self.sizes:
+            for number in range(self.most, 0, -1):
+                counts[number] += counts[number - 1] * (size - 1)
+        return counts
+
+    def draw(self, departures: int, count: int, generator: np.random.Generator) -> IntArray:
+        """Draw ``count`` cells with so many departures, each as likely as any other, shape (count, C)."""
+        cells = np.repeat(self.common[None], count, axis=0)
+        if not departures:
+            return cells
+        other_levels = np.array(self.sizes) - 1
+        share = other_levels / other_levels.sum()
+        factors = generator.choice(len(other_levels), size=(count, departures), p=share)
+        while len(clash := np.flatnonzero((np.diff(np.sort(factors, axis=1), axis=1) == 0).any(axis=1))):
+            factors[clash] = generator.choice(len(other_levels), size=(len(clash), departures), p=share)
+        step = 1 + (generator.random(factors.shape) * other_levels[factors]).astype(np.int64)
+        rows = np.arange(count)[:, None]
+        cells[rows, factors] = (cells[rows, factors] + step) % np.array(self.sizes)[factors]
+        return cells
+
+    def spread(self, count: int, generator: np.random.Generator) -> IntArray:
+        """Return about ``count`` distinct cells, as many of each number of departures as there are, if that is few."""
+        blocks, remaining = [], count
+        for number, there_are in enumerate(self.counts):
+            share = remaining // (self.most + 1 - number)
+            cells = self._all(number) if there_are <= share else self.draw(number, share, generator)
+            blocks.append(distinct(cells)[0])
+            remaining -= len(blocks[-1])
+        return np.vstack(blocks)
+
+    def _all(self, departures: int) -> IntArray:
+        cells = []
+        others = [
+            [level for level in range(size) if level != common]
+            for size, common in zip(self.sizes, self.common, strict=True)
+        ]
+        for factors in itertools.combinations(range(len(self.sizes)), departures):
+            for levels in itertools.product(*(others[factor] for factor in factors)):
+                cell = self.common.copy()
+                cell[list(factors)] = levels
+                cells.append(cell)
+        return np.array(cells)
+
+    def uniform(self, count: int, generator: np.random.Generator) -> IntArray:
+        """Return about ``count`` distinct cells with at most ``most`` departures, each as likely as any other."""
+        share = np.array([float(number) for number in self.counts])
+        numbers = generator.multinomial(count, share / share.sum())
+        return distinct(np.vstack([self.draw(number, int(many), generator) for number, many in enumerate(numbers)]))[0]
+
+    def told(self, identification: Identification) -> list[int] | None:
+        """Count the cells with 0, 1, ... departures that were seen or are determined, exactly, at order 1.
+
+        None where too many different sums of null values would have to be told apart.
+        """
+        null = identification.null
+        scaled = isinstance(identification.features, ScaledConjunctions)
+        if identification.features.order > 1 or not null.modulus or identification.features.following or scaled:
+            return None
+        values = [
+            null.look_up(block)[:, 0].tolist()
+            for block in (np.arange(columns.start, columns.stop) for columns in identification.features.blocks.values())
+        ]
+        home = sum(levels[level] for levels, level in zip(values, self.common.tolist(), strict=True)) % PRIME
+        sums: list[Counter[int]] = [Counter({home: 1})] + [Counter() for _ in range(self.most)]
+        for levels, level in zip(values, self.common.tolist(), strict=True):
+            steps = Counter((value - levels[level]) % PRIME for code, value in enumerate(levels) if code != level)
+            for number in range(self.most, 0, -1):
+                if len(sums[number - 1]) * len(steps) > MAX_NEAR_SUMS:
+                    return None
+                for total, ways in sums[number - 1].items():
+                    for step, more in steps.items():
+                        sums[number][(total + step) % PRIME] += ways * more
+            if sum(map(len, sums)) > MAX_NEAR_SUMS:
+                return None
+        return [counter[0] for counter in sums]
+
+
+def near_cells(design: Design) -> NearCells | None:
+    """Return the cells near the commonest one, where most seen cells are; None for any other design.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> mutants = [[1 if site in pair else 0 for site in range(12)] for pair in itertools.combinations(range(12), 2)]
+    >>> near = near_cells(Design.from_cells(mutants))
+    >>> near.most, near.counts
+    (3, [1, 12, 66, 220])
+    """
+    if len(design.sizes) < MIN_SPARSE_BLOCKS or design.symmetric or not design.possible.whole:
+        return None
+    common = np.array([np.bincount(column).argmax() for column in design.seen.T])
+    departures = np.zeros(len(design.seen), dtype=np.int64)
+    for factor, level in enumerate(common.tolist()):
+        departures += design.seen[:, factor] != level
+    few = (
+        departures.mean() <= MAX_DEPARTING_SHARE * len(design.sizes)
+        and departures.max() < LISTING_LIMITS.max_departures
+    )
+    return NearCells(design.sizes, common, departures) if few else None
+
+
+def _unseen_near(design: Design, near: NearCells, count: int, generator: np.random.Generator) -> IntArray:
+    """Return about ``count`` unseen cells near the commonest one, the same number for each number of departures."""
+    cells = near.spread(2 * count, generator)
+    cells = cells[~contains(design.seen, cells)]
+    if len(cells) <= count:
+        return cells
+    number = (cells != near.common).sum(axis=1)
+    chosen, remaining = [], count
+    for index, departures in enumerate(levels := np.unique(number).tolist()):
+        rows = np.flatnonzero(number == departures)
+        chosen.append(rows[: remaining // (len(levels) - index)])
+        remaining -= len(chosen[-1])
+    return cells[np.sort(np.concatenate(chosen))]
+
+
+@dataclass(frozen=True, eq=False)
+class NearCounts:
+    """How many of the cells with 0, 1, ... departures from the commonest levels are seen or determined, of ``every``.
+
+    ``departures`` are the fewest and the most of a seen cell, ``deficit`` how many cells are missing to determine all.
+    """
+
+    common: str
+    told: tuple[int, ...]
+    every: tuple[int, ...]
+    departures: tuple[int, int]
+    deficit: int | None
+
+
+def count_near(design: Design, identification: Identification) -> NearCounts | None:
+    """Count what follows by number of departures from the commonest cell, at order 1.
+
+    None where seen cells are not near it, and where everything near it is determined.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> from recombine.theory.identification.identify import identify
+    >>> mutants = [[1 if site in pair else 0 for site in range(12)] for pair in itertools.combinations(range(12), 2)]
+    >>> count_near(Design.from_cells(mutants), identify(mutants)).told
+    (0, 0, 66, 0)
+    """
+    near = near_cells(design)
+    told = None if near is None else near.told(identification)
+    if near is None or told is None or told == near.counts:
+        return None
+    spread = int(near.departures.min()), int(near.departures.max())
+    return NearCounts(design.label(near.common), tuple(told), tuple(near.counts), spread, identification.deficit)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
-from recombine.design.design import Design
-from recombine.jobs.importance import ANY, Importance, part_of_what_matters
-from recombine.jobs.listing import MAX_LISTED_WHOLE, Listing, ListingKind
+from recombine.jobs.importance import ANY, Importance
+from recombine.jobs.limits import LISTING_LIMITS
+from recombine.jobs.listing import Listing, ListingKind
 from recombine.verdicts import Verdict
-from recombine.writing import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recombine.cells.arrays import FloatArray, IntArray
+    from recombine.design.design import Design
+
+Scope = Literal["targets", "unseen", "listed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +26,11 @@ class WhatMatters:
 
     Attributes
     ----------
-    importance : Importance
     weights : float array of shape (T,)
         Importance of the listed cells.
-    cells : int array of shape (M, C)
-        The cells whose importance is over 0, as far as they were looked at; no seen ones, but among targets.
-    codes : int array of shape (M,)
-        Their verdicts.
+    cells, codes : int arrays of shape (M, C) and (M,)
+        The cells whose importance is over 0, as far as they were looked at, and their verdicts; no seen ones, but
+        among targets.
     sums : dict of Verdict to float
         Their importance by verdict; what was seen counts too.
     scope : {"targets", "unseen", "listed"}
@@ -43,7 +44,7 @@ class WhatMatters:
     cells: IntArray
     codes: IntArray
     sums: dict[Verdict, float]
-    scope: Literal["targets", "unseen", "listed"]
+    scope: Scope
     stray: int = 0
 
     def __repr__(self) -> str:
@@ -60,23 +61,13 @@ class WhatMatters:
         """Importance of the unseen cells: what matters."""
         return float(sum(value for verdict, value in self.sums.items() if verdict is not Verdict.SEEN))
 
-    def count(self, *verdicts: Verdict) -> int:
-        """Return how many cells that matter carry one of these verdicts."""
-        return int(np.isin(self.codes, verdicts).sum())
+    def count(self, verdict: Verdict) -> int:
+        """Return how many cells that matter carry this verdict."""
+        return int((self.codes == verdict).sum())
 
-    def share(self, *verdicts: Verdict) -> float:
-        """Return the share of the unseen cells' importance that carries one of these verdicts; 0 if nothing matters."""
-        part = sum(self.sums[verdict] for verdict in Verdict if verdict in verdicts)
-        return float(part) / self.unseen if self.unseen else 0.0
-
-    def concerned(self, verdict: Verdict, which: str = "") -> str:
-        """Say in a clause how many cells with this verdict matter, and how much; ``which`` says what they are."""
-        count = self.count(verdict)
-        if not count:
-            return "none of the listed ones matters"
-        lead = f"{plural(count, 'cell')} {which}" if which else f"{count:,} of them"
-        text = f"{lead} matter{'s' if count == 1 else ''}, {part_of_what_matters(self.share(verdict))}"
-        return text if self.exact else f"{text} among the listed cells"
+    def share(self, verdict: Verdict) -> float:
+        """Return the share of the unseen cells' importance that carries this verdict; 0 if nothing matters."""
+        return self.sums[verdict] / self.unseen if self.unseen else 0.0
 
 
 def weigh_verdicts(
@@ -93,6 +84,8 @@ def weigh_verdicts(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from recombine.design import Design
     >>> from recombine.jobs.listing import choose_cells
     >>> from recombine.theory.identification.identify import identify
     >>> design = Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2]])
@@ -102,19 +95,17 @@ def weigh_verdicts(
     WhatMatters(determined 75.0%, disconnected 25.0%)
     """
     weights = importance.of(listing.cells)
-    cells, found = listing.cells, codes
-    scope: Literal["targets", "unseen", "listed"] = "targets" if listing.kind is ListingKind.TARGETS else "unseen"
+    cells, values = listing.cells, weights
+    scope: Scope = "targets" if listing.kind is ListingKind.TARGETS else "unseen"
     if listing.kind is ListingKind.SAMPLE:
-        matter = importance.support(design.possible, MAX_LISTED_WHOLE)
+        matter = importance.support(design.possible, LISTING_LIMITS.max_listed)
         scope = "listed" if matter is None else "unseen"
         if matter is not None:
             cells = matter[~contains(design.seen, matter)]
-            found = verdicts_of(cells)
-    mine = importance.of(cells)
-    sums = {verdict: float(mine[found == verdict].sum()) for verdict in Verdict}
+            codes, values = verdicts_of(cells), importance.of(cells)
+    sums = {verdict: float(values[codes == verdict].sum()) for verdict in Verdict}
     if scope != "targets":
         sums[Verdict.SEEN] = float(importance.of(design.seen).sum())
-    kept = mine > 0
-    whole = importance.patterns[((importance.patterns != ANY).all(axis=1)) & (importance.values > 0)]
-    stray = int((~design.possible.holds(whole)).sum())
-    return WhatMatters(importance, weights, cells[kept], found[kept], sums, scope, stray)
+    full = importance.patterns[((importance.patterns != ANY).all(axis=1)) & (importance.values > 0)]
+    stray = int((~design.possible.holds(full)).sum())
+    return WhatMatters(importance, weights, cells[values > 0], codes[values > 0], sums, scope, stray)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recombine.words.additivity import additivity_statement as additivity_statement
     from recombine.words.additivity import beyond_sentence as beyond_sentence
     from recombine.words.additivity import caution_sentence as caution_sentence
+    from recombine.words.additivity import method_phrase as method_phrase
     from recombine.words.answer import answer as answer
     from recombine.words.captions import ADDITIVITY_TITLE as ADDITIVITY_TITLE
     from recombine.words.captions import ESTIMATED as ESTIMATED
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recombine.words.captions import table_phrase as table_phrase
     from recombine.words.captions import targets_title as targets_title
     from recombine.words.captions import unseen_title as unseen_title
+    from recombine.words.certificates import explanation as explanation
     from recombine.words.comparison import OUTSIDE_RULE as OUTSIDE_RULE
     from recombine.words.comparison import coefficient_meanings as coefficient_meanings
     from recombine.words.comparison import comparison_headline as comparison_headline
@@ -39,11 +41,13 @@ if TYPE_CHECKING:
     from recombine.words.forecast import error_caption as error_caption
     from recombine.words.forecast import error_rows as error_rows
     from recombine.words.forecast import nothing_sentence as nothing_sentence
+    from recombine.words.forecast import shallow_sentence as shallow_sentence
     from recombine.words.forecast import shortcut_sentence as shortcut_sentence
     from recombine.words.forecast import slopes_trust as slopes_trust
     from recombine.words.forecast import told_slopes as told_slopes
     from recombine.words.forecast import trust_sentence as trust_sentence
     from recombine.words.forecast import untold_sentence as untold_sentence
+    from recombine.words.forecast import why_not_forecast as why_not_forecast
     from recombine.words.importance import importance_column as importance_column
     from recombine.words.importance import importance_shares as importance_shares
     from recombine.words.importance import importance_statement as importance_statement
@@ -87,6 +91,7 @@ if TYPE_CHECKING:
     from recombine.words.table import thin_levels as thin_levels
     from recombine.words.table import twin_phrases as twin_phrases
     from recombine.words.table import weight_sentence as weight_sentence
+    from recombine.words.values import range_of as range_of
     from recombine.words.values import ranges_sentence as ranges_sentence
     from recombine.words.verdicts import RARE as RARE
     from recombine.words.verdicts import Tally as Tally
@@ -94,6 +99,7 @@ if TYPE_CHECKING:
     from recombine.words.verdicts import decision as decision
     from recombine.words.verdicts import decision_sentence as decision_sentence
     from recombine.words.verdicts import estimate_sentence as estimate_sentence
+    from recombine.words.verdicts import left_out_sentences as left_out_sentences
     from recombine.words.verdicts import verdict_meaning as verdict_meaning
     from recombine.words.vocabulary import vocabulary as vocabulary
 

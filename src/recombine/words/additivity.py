@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.audit.additivity import AdditivityState
-from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT
+from recombine.jobs.audit.additivity import FOLDS, AdditivityState
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.additivity import why_unchecked
 from recombine.verdicts import Verdict
@@ -164,7 +163,7 @@ def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:
 def _predicted(check: AdditivityCheck, tried: OrderCheck) -> str:
     seen = f"{tried.seen:,}"
     cells = f"all {seen} cells" if tried.tested == tried.seen else f"{tried.tested:,} of {seen} seen cells"
-    if tried.tried == tried.seen and check.method == LEAVE_ONE_OUT:
+    if tried.tried == tried.seen and not check.folds:
         return f"each seen cell from the others ({cells} allow it)"
     return f"{cells}, held out at random, from the rest"
 
@@ -178,3 +177,8 @@ def interaction_sentence(test: LackOfFit) -> str:
         f"{lead} (lack of fit: {test.text}): cells depart from additivity by about {few_digits(test.departure)} (root "
         "mean square over measurements)."
     )
+
+
+def method_phrase(check: AdditivityCheck) -> str:
+    """Say how seen cells were left out."""
+    return f"{check.folds} of {FOLDS} random folds of cells held out" if check.folds else "leave one cell out"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.verdicts import Verdict
-from recombine.words.additivity import condition
+from recombine.words.additivity import condition, method_phrase
 from recombine.words.table import rows_phrase
 from recombine.writing import number, percent, written_count
 
@@ -127,7 +127,9 @@ def rungs_caption(ladder: Ladder) -> str:
 def orders_caption(audit: Audit, check: AdditivityCheck) -> str:
     """Say how the errors by order were found, and in which unit they are."""
     unit = audit.design.outcome_column.name or "outcome"
-    return f"Root mean squared error of predicting seen cells from the others ({check.method}), in units of {unit}"
+    return (
+        f"Root mean squared error of predicting seen cells from the others ({method_phrase(check)}), in units of {unit}"
+    )
 
 
 def no_map_sentence(quantity: str, middle: float | None, all_seen: bool) -> str:

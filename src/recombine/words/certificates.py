@@ -12,15 +12,19 @@ from recombine.cells.arrays import IntArray
 from recombine.design.targets import outside_words, why_impossible
 from recombine.errors import SolverError
 from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_places, certificate_variance
-from recombine.jobs.structure.open_cells import bounds_whatever_the_curve, why_beyond
 from recombine.theory.identification.certificate import Certificate, written_weight
+from recombine.theory.structures.structure import StructureData
 from recombine.verdicts import Verdict
-from recombine.words.values import ranges_sentence
+from recombine.words.values import range_of, ranges_sentence
 from recombine.words.verdicts import verdict_meaning
 from recombine.writing import beside_error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recombine.design.design import Design
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.structure.choice import Choice
 
 #: Terms of a longer certificate that are written, the largest ones.
 LARGEST_TERMS = 6
@@ -60,6 +64,56 @@ def explanation(audit: Audit, cell: IntArray, found: Certificate | None = None) 
     return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, found), *bounds])
 
 
+def why_beyond(choice: Choice, cell: IntArray) -> str:
+    """Say where ``cell`` (C,) lies beyond the seen range of a curve; empty where it does not."""
+    opened = None if choice.fit is None else choice.fit.why_open(cell)
+    if opened is None:
+        return ""
+    side, size = ("above", "large") if opened.value > opened.high else ("below", "small")
+    return (
+        f"its sum of effects, {opened.value:.5g}, lies {side} those of all seen combinations, {opened.low:.5g} to "
+        f"{opened.high:.5g}; collect one with a sum as {size}"
+    )
+
+
+def bounds_whatever_the_curve(design: Design, choice: Choice, cell: IntArray) -> list[str]:
+    """Return lines on bounds of ``cell`` (C,) for any increasing curve; empty unless under a curve with few cells.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> cells = np.array([[i, j] for i in range(6) for j in range(6) if (i, j) != (3, 3)])
+    >>> design = rc.Design.from_cells(cells, outcome=np.exp(cells.sum(axis=1) / 3.0))
+    >>> choice = rc.audit(design, structure="link").choice
+    >>> print(bounds_whatever_the_curve(design, choice, np.array([3, 3]))[0].partition(";")[0])
+    whatever the curve, if it rises: from 5.294 (3,2) to 10.31 (3,4)
+    """
+    if choice.fit is None or design.outcome is None:
+        return []
+    outcome, sizes = design.outcome[design.train], tuple(design.sizes)
+    bounded = choice.fit.bounds_of(StructureData(design.seen, outcome, symmetric=design.symmetric, sizes=sizes), cell)
+    if bounded is None:
+        return []
+    bounds, margin = bounded
+    if bounds.contradiction is not None:
+        return ["no increasing curve gives the order of the seen cells, even where noise is allowed for"]
+    ends = []
+    if bounds.below is not None:
+        ends.append(f"from {bounds.low:.4g} ({_label(design, bounds.below.lower)})")
+    if bounds.above is not None:
+        ends.append(f"to {bounds.high:.4g} ({_label(design, bounds.above.upper)})")
+    if not ends:
+        return ["whatever the curve: no seen cells bound it"]
+    unordered = f"outcomes less than {margin:.2g} apart are not taken to be ordered"
+    return [f"whatever the curve, if it rises: {' '.join(ends)}; {unordered}"]
+
+
+def _label(design: Design, cell: Sequence[int]) -> str:
+    if design.space.parts:
+        return design.label(np.array(cell))
+    return ",".join(str(factor.labels[level]) for factor, level in zip(design.factors, cell, strict=True))
+
+
 def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
     """The cell's predicted value, standard error and range, as far as they are known."""
     leverage = np.array([np.nan])
@@ -78,7 +132,7 @@ def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
         statement = ranges_sentence(audit)
         return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
     low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
-    return [first, f"90 % range {low} to {high}, for {audit.values.ranges.what}"]
+    return [first, f"90 % range {low} to {high}, for {range_of(audit.values.ranges)}"]
 
 
 def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) -> list[str]:

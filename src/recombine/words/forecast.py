@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.data.hit_rates import hit_rate
-from recombine.jobs.audit.fitted_networks import ForecastSource
+from recombine.jobs.audit.fitted_networks import ForecastSource, NoForecast
 from recombine.words.verdicts import Tally
-from recombine.writing import join_words, number, plural, slope_text
+from recombine.writing import join_words, listing, number, plural, slope_text
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -67,7 +67,7 @@ def depth_sentence(found: Forecast) -> str:
     """Say what deeper networks will be off by; empty where only one layer was tried."""
     deeper = [row for row in found.depths.rows() if row["hidden layers"] > 1 and not np.isnan(row["nngp"])]
     if not deeper:
-        return found.left_out if found.error else ""
+        return shallow_sentence(found)
     layers = [int(row["hidden layers"]) for row in deeper]
     rates = join_words([hit_rate(f"error of {count} layers").partition(" of ")[0] for count in layers])
     of = hit_rate(f"error of {layers[0]} layers").partition(" of ")[2]
@@ -132,7 +132,27 @@ def shortcut_sentence(found: Forecast) -> str:
 
 def nothing_sentence(found: Forecast) -> str:
     """Say why there is no forecast; empty if there is one."""
-    return f"Not forecast: {found.obstacle}." if found.obstacle else ""
+    return f"Not forecast: {why_not_forecast(found)}." if found.obstacle else ""
+
+
+def why_not_forecast(forecast: Forecast) -> str:
+    """Say why there is no forecast, after a colon; empty if there is one."""
+    if (obstacle := forecast.obstacle) is None:
+        return ""
+    return {
+        NoForecast.NO_OUTCOME: "no outcome was named, on which all that a network does depends (--outcome)",
+        NoForecast.CONSTANT_OUTCOME: "the outcome is the same in every seen cell",
+        NoForecast.NUMERIC_FACTORS: f"networks are known to take labels, and {listing(obstacle.factors)} is a number",
+        NoForecast.MANY_CELLS: f"with so many factors, more than {obstacle.limit:,} seen cells would take too long",
+        NoForecast.MANY_STEPS: f"networks are not fitted within {obstacle.limit:,} steps, and more would take too long",
+        NoForecast.FEW_CELLS: f"fewer than {obstacle.limit} cells are determined by the others",
+    }[obstacle.reason]
+
+
+def shallow_sentence(forecast: Forecast) -> str:
+    """Say that deeper networks were left out; empty where none was."""
+    left_out = forecast.shallow and forecast.error is not None
+    return "Networks of two layers and more were left out to save time." if left_out else ""
 
 
 def network_sentence(audit: Audit) -> str:
@@ -141,7 +161,7 @@ def network_sentence(audit: Audit) -> str:
     if audit.design.outcome is None:
         return "What a network will do is not known without an outcome."
     if error is None:
-        reason = audit.forecast.obstacle or "too few seen combinations are determined by the others"
+        reason = why_not_forecast(audit.forecast) or "too few seen combinations are determined by the others"
         return f"What a network will be off by is not forecast: {reason}."
     unseen = Tally.of(audit).unseen
     where = "determined combinations" if unseen else "seen combinations, each predicted from the others"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.importance import importance_share
 from recombine.verdicts import Verdict
 from recombine.words.verdicts import NO_FINDINGS, UNSEEN
 from recombine.writing import join_words, plural, share
@@ -85,7 +84,7 @@ def importance_statement(found: WhatMatters) -> str:
         parts.append(f"{cells} matter{'s' if count == 1 else ''} (importance over 0){shares}.")
     if found.sums[Verdict.SEEN] and found.scope == "unseen":
         seen = found.sums[Verdict.SEEN] / sum(found.sums.values())
-        parts.append(f"Seen cells hold {importance_share(seen) if found.unseen else 'all'} of the importance.")
+        parts.append(f"Seen cells hold {share(seen) if found.unseen else 'all'} of the importance.")
     if found.stray:
         names = "row names a cell" if found.stray == 1 else "rows name cells"
         parts.append(f"{found.stray:,} {names} that cannot exist.")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.advice.picks import SMALLEST_GAIN
-from recombine.jobs.importance import part_of_what_matters
-from recombine.writing import plural, round_estimate
+import numpy as np
+
+from recombine.design.targets import outside_words
+from recombine.jobs.advice.limits import PLAN_LIMITS
+from recombine.verdicts import Verdict
+from recombine.writing import part_of_what_matters, plural, round_estimate, written_count
 
 if TYPE_CHECKING:
-    from recombine.jobs.advice.picks import Pick, Plan
+    from recombine.jobs.advice.plan import Pick, Plan
 
 NOTHING_TO_COLLECT = "Nothing: there is no further cell to collect that would help much."
 
@@ -51,8 +54,18 @@ def _near(plan: Plan) -> str:
 
 def plan_sentence(plan: Plan) -> str:
     """What it takes to determine everything, in a sentence; empty where that is not known."""
-    inside = _inside(plan)
-    return f"{inside} {plan.outside}".strip() if plan.outside else inside
+    return f"{_inside(plan)} {_outside(plan)}".strip()
+
+
+def _outside(plan: Plan) -> str:
+    """Say what to collect for cells beyond the seen range of a factor or of a curve, which are not planned for."""
+    if plan.beyond_curve is not None:
+        count = plan.beyond_curve[Verdict.BEYOND]
+        number = written_count(count) if plan.beyond_curve.exact else f"about {written_count(round_estimate(count))}"
+        which = "unseen cell lies" if count == 1 else "unseen cells lie"
+        return f"{number} {which} beyond the seen range of the curve: collect cells that lie as far out."
+    words = dict.fromkeys(text for cell in plan.outside for text in outside_words(plan.design, np.array(cell)))
+    return f"Beyond the seen range nothing is planned: {'; '.join(words)}." if words else ""
 
 
 def plan_sentences(plan: Plan) -> list[str]:
@@ -89,7 +102,7 @@ def _inside(plan: Plan) -> str:
         what = "what matters and can be determined" if plan.weighted else "all that can be"
         lead = f"{cells} would determine {what}; " if plan.needed else ""
         return f"{lead}{open_cells}, {because}."
-    inside = " inside the seen range" if plan.outside else ""
+    inside = " inside the seen range" * plan.ranged
     if plan.needed:
         return f"{cells} would determine everything{matters}{inside}."
     return f"Every unseen cell{matters}{inside} is determined already."
@@ -100,9 +113,9 @@ def _enough(plan: Plan) -> str:
         return f" combinations: every one{'' if plan.design.possible.whole else ' that can exist'} was seen"
     if plan.weighted and plan.gain is None:
         return ": every cell that matters was seen"
-    gained = f"{plan.gain:.1%}" if plan.gain and plan.gain >= SMALLEST_GAIN else "less than 0.1%"
+    gained = f"{plan.gain:.1%}" if plan.gain and plan.gain >= PLAN_LIMITS.min_gain else "less than 0.1%"
     return (
         f": every unseen cell{' that matters' if plan.weighted else ''}"
-        f"{' inside the seen range' if plan.outside else ''} is determined, and the next measurements would lower "
+        f"{' inside the seen range' * plan.ranged} is determined, and the next measurements would lower "
         f"the mean variance of their values{', weighted by importance,' if plan.weighted else ''} by {gained} only"
     )

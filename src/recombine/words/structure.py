@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
+from recombine.jobs.structure.choice import NotCompared
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.theory.structures.all_structures import simplest_first, sum_of
 from recombine.theory.structures.ladder import written_share
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
     from recombine.jobs.structure.choice import Choice
+
+#: Why structures were not compared; what is not here was refused by the ladder, in its words.
+_NOT_COMPARED: dict[str, str] = {
+    NotCompared.SCALES: "ordered and numeric factors are on scales of their own",
+    NotCompared.ORDER: "none has conjunctions of so many factors",
+    NotCompared.FEW_CELLS: f"it takes {STRUCTURE_LIMITS.min_cells_compared} seen cells to tell structures apart",
+}
 
 
 def structure_sentence(audit: Audit) -> str:
@@ -49,7 +58,8 @@ def listed_orders() -> str:
 def choice_statement(choice: Choice) -> str:
     """Say what the comparison of structures found; empty where nothing was compared."""
     if choice.ladder is None:
-        return "" if not choice.obstacle else f"Structures were not compared: {choice.obstacle}."
+        why = _NOT_COMPARED.get(choice.obstacle, choice.obstacle)
+        return f"Structures were not compared: {why}." if why else ""
     text, cells = str(choice.ladder), f"{choice.ladder.chosen.cells:,} held-out seen cells"
     shares = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in choice.ladder.rungs)
     if len(choice.ladder.rungs) == 1:

@@ -8,7 +8,8 @@ from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
 from recombine.cells.scales import FactorScale
 from recombine.design.nesting import nesting_phrase
-from recombine.jobs.listing import MAX_SAMPLE, Listing, ListingKind
+from recombine.jobs.limits import LISTING_LIMITS
+from recombine.jobs.listing import Listing, ListingKind
 from recombine.tables.grouping import RowsAre
 from recombine.writing import amount, join_words, plural, share, written_count
 
@@ -155,7 +156,9 @@ def _drawn(listing: Listing, count: str) -> str:
 
 def _listed_first(matter: int) -> str:
     """Say which of the ``matter`` unseen cells that matter are listed before a sample."""
-    if matter > MAX_SAMPLE:
-        return f"The {MAX_SAMPLE:,} most important of {matter:,} unseen cells that matter are listed first."
+    if matter > LISTING_LIMITS.max_sample:
+        return (
+            f"The {LISTING_LIMITS.max_sample:,} most important of {matter:,} unseen cells that matter are listed first."
+        )
     several = f"The {matter:,} unseen cells that matter are listed first."
     return {0: "No unseen cell matters.", 1: "The one unseen cell that matters is listed first."}.get(matter, several)

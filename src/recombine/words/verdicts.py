@@ -171,3 +171,23 @@ def count_sentence(counts: Counts, whole: bool = True) -> str:
     )
     how = f"over {what} and exact" if counts.exact else estimate_sentence(counts)
     return f"Counts are {how}."
+
+
+def left_out_sentences(audit: Audit) -> list[str]:
+    """Say what was left out because it would have taken too long; `words.forecast` says what networks leave out."""
+    decided, design, check = audit.decided, audit.design, audit.structure.additivity
+    sentences = []
+    if ways := join_words([f"{t}-way" for t in audit.coverage.uncounted]):
+        reason = f"{len(design.factors)} factors have too many subsets"
+        sentences.append(f"The {ways} coverage was left out to save time: {reason}.")
+    for order in () if check is None else check.untried:
+        size = f"{len(design.seen):,} seen cells, {design.features(order).columns:,} conjunctions"
+        what = f"Whether interactions of {order} factors would account for more"
+        sentences.append(f"{what} was left out to save time ({size}); --order {order} asks.")
+    solved = np.isfinite(decided.leverage[decided.codes <= Verdict.DETERMINED])
+    if decided.leverages.solved_singly and len(solved):
+        sentences.append(
+            f"Leverage was worked out for {int(solved.sum()):,} of {plural(len(solved), 'determined cell')} listed: "
+            f"with {len(decided.leverages.columns):,} conjunctions each cell takes a solve of its own."
+        )
+    return sentences

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from recombine.cells.conjunctions import Conjunctions, canonical, every_cell
 from recombine.design.design import Design
 from recombine.errors import InputError
+from recombine.jobs.advice.limits import PLAN_LIMITS
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
@@ -351,8 +353,8 @@ def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
     assert plan_sentence(nothing).startswith(
         "You have enough: every unseen cell is determined, and the next measurements"
     )
-    monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "SMALLEST_GAIN", 0.0)
-    monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "MIN_TOTAL_GAIN", 0.0)
+    free = replace(PLAN_LIMITS, min_gain=0.0, min_total_gain=0.0)
+    monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "PLAN_LIMITS", free)
     offered = plan(design, k=3).picks
     assert len(offered) == 3
     assert all(0 < pick.gain < 5e-4 for pick in offered)
@@ -367,7 +369,8 @@ def test_nothing_impossible_is_ever_proposed(children, others, seed, order, larg
     design = Design.from_cells(rows, names=["child", "parent", "other"], nested=["child/parent"])
     with pytest.MonkeyPatch.context() as patch:
         if large:
-            patch.setattr(sys.modules["recombine.jobs.advice.candidates"], "MAX_LISTED_PRODUCT", 1)
+            sampled = replace(PLAN_LIMITS, max_product=1)
+            patch.setattr(sys.modules["recombine.jobs.advice.candidates"], "PLAN_LIMITS", sampled)
         found = plan(design, order, None)
         more = plan(design, order, 5)
     assert all(parents[pick.cell[0]] == pick.cell[1] for pick in (*found.picks, *more.picks))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,13 +15,20 @@ from recombine.jobs.audit import fitted_networks
 from recombine.jobs.audit.additivity import check_additivity
 from recombine.jobs.audit.fitted_networks import ForecastSource
 from recombine.jobs.audit.forecast import forecast, level_values
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.kernels import KernelRegressor, OverlapKernel
 from recombine.theory.kernels.leak import slope
+from recombine.words.forecast import shallow_sentence, why_not_forecast
 
 
 def design_of(task) -> rc.Design:
     return rc.Design.from_cells(task.cells, task.target, train=task.train, names=list(task.factors))
+
+
+def limited(monkeypatch, **limits) -> None:
+    """Set limits of the audit, for networks."""
+    monkeypatch.setattr(fitted_networks, "AUDIT_LIMITS", replace(AUDIT_LIMITS, **limits))
 
 
 def table(seed: int, sizes=(6, 5, 4), share=0.6, noise=0.3, split=True) -> rc.Design:
@@ -71,7 +80,7 @@ def test_noise_is_that_of_the_scored_cells():
 def test_a_tenth_is_held_out_where_leaving_out_each_cell_would_be_too_large(monkeypatch):
     design = table(1, sizes=(9, 9, 5), share=0.7, split=False)
     exact = rc.audit(design).forecast.error
-    monkeypatch.setattr(fitted_networks, "LEFT_OUT_CELLS", 50)
+    limited(monkeypatch, max_cells_left_out=50)
     monkeypatch.setattr(fitted_networks, "HELD_SHARE", 0.3)
     rough = rc.audit(design).forecast.error
     assert rough.source is ForecastSource.HELD_OUT_CELLS
@@ -199,20 +208,19 @@ def test_a_full_factorial_has_an_error_but_no_slopes():
 def test_what_cannot_be_known_is_not_forecast(design, reason):
     found = rc.audit(design).forecast
     assert found.error is None
-    assert reason in found.obstacle
+    assert reason in why_not_forecast(found)
     assert (len(found.slopes), len(found.depths), found.shortcuts) == (0, 0, ())
 
 
 def test_the_budget_is_said(monkeypatch):
     design = table(1, sizes=(5, 5, 4), split=False)
-    monkeypatch.setattr(fitted_networks, "LEFT_OUT_CELLS", 10)
-    monkeypatch.setattr(fitted_networks, "MOST_CELLS_BY_DEPTH", 10)
+    limited(monkeypatch, max_cells_left_out=10, max_cells_by_depth=10)
     monkeypatch.setattr(fitted_networks, "HELD_SHARE", 0.3)
     found = rc.audit(design).forecast
     assert found.depths["hidden layers"].tolist() == [1]
-    assert "two layers and more were left out" in found.left_out
-    monkeypatch.setattr(fitted_networks, "MAX_FITTED_CELLS", 10)
-    assert "more than 10 seen cells" in rc.audit(design).forecast.obstacle
+    assert "two layers and more were left out" in shallow_sentence(found)
+    limited(monkeypatch, max_cells_left_out=10, max_cells_fitted=10)
+    assert "more than 10 seen cells" in why_not_forecast(rc.audit(design).forecast)
 
 
 def test_a_budget_of_steps_leaves_networks_out_and_says_so(monkeypatch):
@@ -222,12 +230,12 @@ def test_a_budget_of_steps_leaves_networks_out_and_says_so(monkeypatch):
     design = rc.Design.from_cells(cells, cells.sum(axis=1) + generator.standard_normal(len(cells)), sizes=(40, 40, 40))
     unseen = np.array([[i, i, j] for i in range(40) for j in range(40)])
     check = check_additivity(design, (1,)).at(1)
-    monkeypatch.setattr("recombine.jobs.audit.fitted_networks.STEP_ENTRIES", 0)
-    monkeypatch.setattr("recombine.jobs.audit.fitted_networks.FEWEST_STEPS", 2)
+    monkeypatch.setattr("recombine.jobs.audit.fitted_networks.MAX_STEP_ENTRIES", 0)
+    monkeypatch.setattr("recombine.jobs.audit.fitted_networks.MIN_STEPS", 2)
     found = forecast(design, unseen, check=check)
     assert found.error is None
     assert not len(found.slopes)
-    assert f"{len(design.seen):,} seen cells of 3 factors takes more than 2 steps" in found.obstacle
+    assert "not fitted within 2 steps" in why_not_forecast(found)
 
 
 def test_a_factor_in_which_another_lies_has_no_slope_of_its_own():

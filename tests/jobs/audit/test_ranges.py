@@ -10,7 +10,9 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.audit.ranges import MIN_MISSES, measure_ranges
+from recombine.jobs.audit.ranges import measure_ranges
+from recombine.jobs.structure.held_out_ranges import RangeOf
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.additive_fit import fit_additive
@@ -126,7 +128,7 @@ def test_with_replicates_the_range_holds_the_true_mean_and_no_more_than_it_need(
         y = mean[rows] + generator.normal(size=len(rows))
         audit = rc.audit(rc.Design.from_cells(cells[rows], y, sizes=sizes))
         assert audit.values.ranges is not None
-        assert audit.values.ranges.what == "the cell's mean"
+        assert audit.values.ranges.what is RangeOf.CELL_MEAN
         known = audit.decided.codes == Verdict.DETERMINED
         places = np.ravel_multi_index(tuple(audit.decided.listing.cells[known].T), sizes)
         low, high = audit.verdicts["low"][known], audit.verdicts["high"][known]
@@ -146,7 +148,7 @@ def test_with_few_cells_no_range_is_made_up():
     y = np.random.default_rng(0).normal(size=19)
     audit = rc.audit(rc.Design.from_cells(cells, y, sizes=(4, 5)))
     assert audit.values.ranges is not None
-    assert audit.values.ranges.independent == 11 < MIN_MISSES
+    assert audit.values.ranges.independent == 11 < STRUCTURE_LIMITS.min_misses
     assert np.isnan(audit.verdicts["low"]).all()
     assert np.isfinite(audit.verdicts["standard error"]).all()
     left = "the seen cells leave 11 degrees of freedom about the additive fit, and it takes 20"

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from recombine.design import on_scales
 from recombine.jobs.advice.variance import VariancePlan
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.report.audit.page import page
@@ -144,9 +145,9 @@ def test_any_value_can_be_explained() -> None:
     assert outside.endswith("Here dose 80 lies above the seen range 0 to 40: collect a row with dose 80 or above.")
 
 
-def test_python_names_scales_in_the_audit_too() -> None:
+def test_scales_can_be_named_after_the_table_was_read() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant", "dose", "year"], outcome="y")
-    found = rc.audit(design, ordered=["dose"], numeric=["year"], targets=ASKED)
+    found = rc.audit(on_scales(design, ["dose"], ["year"]), targets=ASKED)
     assert found.verdicts["verdict"].tolist() == ["determined"] * 4
     assert found.design.scales[1] is not None
 
@@ -240,9 +241,7 @@ def test_networks_are_forecast_on_labels() -> None:
 def test_no_network_is_forecast_where_a_factor_is_a_number() -> None:
     found = rc.audit(rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"]))
     assert found.forecast.error is None
-    assert "not forecast: it is known of networks whose inputs are labels, and year is a number." in " ".join(
-        found.summary.split()
-    )
+    assert "not forecast: networks are known to take labels, and year is a number." in " ".join(found.summary.split())
 
 
 def test_other_models_are_compared_on_the_columns_of_the_curve() -> None:

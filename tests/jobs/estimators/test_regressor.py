@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import recombine as rc
 from recombine.errors import InputError
 from recombine.jobs.estimators import CompositionalRegressor
+from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
 
 GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
 
@@ -124,7 +125,7 @@ class TestLeastSquares:
         chance = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(design, labels).predict_proba(design)
         model = CompositionalRegressor("logit").fit(GRID, np.where(labels, high, low))
         np.testing.assert_allclose(model.predict(GRID), low + (high - low) * chance[:, 1], atol=1e-4)
-        assert "chances are not seen" in model.ranges_.obstacle
+        assert model.ranges_.obstacle is NoRange.CHANCES_UNSEEN
 
     @pytest.mark.parametrize("repeats", [1, 3])
     def test_predictions_and_ranges_are_those_of_the_audit(self, repeats):
@@ -174,7 +175,7 @@ class TestVerdicts:
         assert low[1:].tolist() == [-np.inf] * 2
         assert high[1:].tolist() == [np.inf] * 2
         assert np.isnan(low[0])
-        assert "no 90 % range" in model.ranges_.obstacle
+        assert model.ranges_.obstacle is NoRange.FEW_CELLS
         marked = model.set_params(undetermined="nan").predict(asked, return_range=True)
         assert np.isnan(marked[0]).tolist() == [False, True, True]
         model.set_params(undetermined="raise")
@@ -278,7 +279,7 @@ class TestScikitLearn:
         expected = rows @ np.linalg.lstsq(rows, y, rcond=None)[0]
         model = CompositionalRegressor("add").fit(cells, y)
         np.testing.assert_allclose(model.predict(cells), expected, atol=1e-9)
-        assert model.ranges_.what == "the cell's mean"
+        assert model.ranges_.what is RangeOf.CELL_MEAN
 
 
 class TestAuto:

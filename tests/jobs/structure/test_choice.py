@@ -99,7 +99,7 @@ def test_few_cells_are_not_compared() -> None:
     few = rc.Design.from_cells(every_cell((4, 5)), np.exp(every_cell((4, 5)).sum(axis=1)))
     audit = rc.audit(few)
     assert audit.choice.name == "add"
-    assert "20 seen cells" in choice_statement(audit.choice)
+    assert "it takes 30 seen cells" in choice_statement(audit.choice)
 
 
 def test_chances_add_on_log_odds_and_stay_between_the_two_values() -> None:

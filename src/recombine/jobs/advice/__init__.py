@@ -9,8 +9,8 @@ from recombine._lazy import lazy_package
 if TYPE_CHECKING:
     from recombine.jobs.advice.constraints import read_costs as read_costs
     from recombine.jobs.advice.constraints import read_forbidden as read_forbidden
-    from recombine.jobs.advice.picks import Pick as Pick
-    from recombine.jobs.advice.picks import Plan as Plan
+    from recombine.jobs.advice.plan import Pick as Pick
+    from recombine.jobs.advice.plan import Plan as Plan
     from recombine.jobs.advice.plan import plan as plan
 
 lazy_package(__name__)

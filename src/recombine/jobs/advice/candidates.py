@@ -5,52 +5,48 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
+from recombine.cells.arrays import product_size
 from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
 from recombine.cells.possible import Combinations
-from recombine.design.design import Design
 from recombine.design.scaling import between_knots
 from recombine.errors import InputError, near_miss
-from recombine.jobs.listing import keep_unseen
-from recombine.jobs.near import NearCells, near_cells
+from recombine.jobs.advice.limits import PLAN_LIMITS
+from recombine.jobs.listing import NearCells, keep_unseen, near_cells
 from recombine.tables.table import Table
 from recombine.writing import listing
 
 if TYPE_CHECKING:
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
     from recombine.jobs.importance import Importance
 
-#: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
-MAX_LISTED_PRODUCT = 300_000
-SAMPLED_CANDIDATES, NEAR_SAMPLE = 50_000, 20_000
-MAX_LINKS = 50_000
+#: Cells that stand for a larger product: at random, near the commonest one, and as links to a well-known one.
+SAMPLED_CANDIDATES, SAMPLED_NEAR, MAX_LINKS = 50_000, 20_000, 50_000
 
 Cell = Mapping[str, object] | Sequence[object]
 Costs = Mapping[Any, float] | Callable[[dict[str, str]], float]
+
+
+class Collecting(TypedDict, total=False):
+    """What may be collected, at what cost, and how much each cell matters; see `recombine.plan`."""
+
+    cost: Costs | None
+    forbidden: Sequence[Cell]
+    self_pairs: bool
+    importance: Importance | None
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Unseen cells, and which of them may be collected at what cost.
 
-    Attributes
-    ----------
-    cells : int array of shape (P, C)
-    costs : float array of shape (P,)
-    allowed : bool array of shape (P,)
-    counted : bool array of shape (P,)
-        Cells that gains are counted on: all, or the random sample.
-    scale : float
-        How many unseen cells of the product each counted cell stands for.
-    departures : int or None
-        If cells are near the commonest one: how many departures they have at most.
-    worth : float array of shape (P,) or None
-        Importance of each cell, the largest 1; None where all cells matter alike.
-    whole : bool
-        Whether these are all unseen cells.
+    ``counted`` are the cells that gains are counted on, all or the random sample, each of which stands for ``scale``
+    unseen cells; ``departures`` are the most they have if cells are near the commonest one; ``worth`` is the importance
+    of each, the largest 1, None where all matter alike; ``whole`` says that these are all unseen cells.
     """
 
     cells: IntArray
@@ -71,10 +67,10 @@ class Pool:
 def gather(
     design: Design,
     order: int,
-    cost: Costs | None,
-    forbidden: Sequence[Cell],
-    seed: int,
+    seed: int = 0,
     *,
+    cost: Costs | None = None,
+    forbidden: Sequence[Cell] = (),
     self_pairs: bool = False,
     importance: Importance | None = None,
 ) -> Pool:
@@ -84,13 +80,14 @@ def gather(
 
     Examples
     --------
-    >>> pool = gather(Design.from_cells([[0, 0], [1, 1]]), 1, None, [[0, 1]], seed=0)
+    >>> from recombine.design import Design
+    >>> pool = gather(Design.from_cells([[0, 0], [1, 1]]), 1, forbidden=[[0, 1]])
     >>> pool.cells.tolist(), pool.allowed.tolist()
     ([[0, 1], [1, 0]], [False, True])
     """
     # Symmetric cells are listed in every order before one of each is kept, so it is the span that counts.
-    complete = design.possible.span <= MAX_LISTED_PRODUCT
-    matter = None if complete or importance is None else importance.support(design.possible, MAX_LISTED_PRODUCT)
+    complete = design.possible.span <= PLAN_LIMITS.max_product
+    matter = None if complete or importance is None else importance.support(design.possible, PLAN_LIMITS.max_product)
     if complete:
         cells = keep_unseen(design, design.possible.cells())
         counted, scale, near = np.ones(len(cells), dtype=bool), 1.0, None
@@ -116,6 +113,7 @@ def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
 
     Examples
     --------
+    >>> from recombine.design import Design
     >>> pairs_itself(Design.from_cells([[0, 1]], symmetric=[(0, 1)]), np.array([[0, 0], [0, 1]])).tolist()
     [True, False]
     """
@@ -131,7 +129,7 @@ def _sample(design: Design, order: int, seed: int, near: NearCells | None) -> tu
     if near is None:
         drawn, there_are = design.possible.draw(SAMPLED_CANDIDATES, generator), design.possible.count
     else:
-        drawn, there_are = near.uniform(NEAR_SAMPLE, generator), sum(near.counts)
+        drawn, there_are = near.uniform(SAMPLED_NEAR, generator), sum(near.counts)
     drawn = distinct(canonical(drawn, design.symmetric))[0]
     drawn = drawn[~contains(design.seen, drawn)]
     cells, counted = _with_links(design, order, drawn)
@@ -175,39 +173,28 @@ def _single(group: Combinations) -> list[Combinations]:
 
 
 def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> BoolArray:
-    """Say which ``cells`` (P, C) a rule matches; whole cells are looked up together, rules with blanks one by one."""
-    mask = np.zeros(len(cells), dtype=bool)
-    full_cells = []
-    for rule in forbidden:
+    """Say which ``cells`` (P, C) a rule matches; among symmetric factors any may hold a level, each level once."""
+    if not forbidden:
+        return np.zeros(len(cells), dtype=bool)
+    from recombine.jobs.importance import ANY, Importance
+
+    rules = np.full((len(forbidden), len(design.names)), ANY)
+    for row, rule in zip(rules, forbidden, strict=True):
         if not isinstance(rule, Mapping):
-            full_cells.append(design.space.cell(rule))
+            row[:] = design.space.cell(rule)
             continue
-        for name in rule:
-            if name not in design.names:
-                raise InputError(
-                    f"forbidden cell {dict(rule)!r}: {name!r} is not a factor;{near_miss(name, design.names)} "
-                    f"Factors: {listing(design.names)}"
-                )
         if not rule:
             raise InputError("a forbidden cell names no factor, which would forbid everything; name at least one")
-        if len(rule) == len(design.names):
-            full_cells.append(design.space.cell(rule))
-        else:
-            mask |= _matches(design, rule, cells)
-    return mask | contains(np.array(full_cells), cells) if full_cells else mask
-
-
-def _matches(design: Design, rule: Mapping[str, object], cells: IntArray) -> BoolArray:
-    """Match the levels a rule names; among symmetric factors any of them may hold a level, each level once."""
-    match = np.ones(len(cells), dtype=bool)
-    grouped: dict[tuple[int, ...], list[int]] = {}
-    for name, level in rule.items():
-        factor = design.names.index(name)
-        grouped.setdefault(design.space.twins(factor), []).append(design.factors[factor].code(level))
-    for members, codes in grouped.items():
-        for code in set(codes):
-            match &= (cells[:, list(members)] == code).sum(axis=1) >= codes.count(code)
-    return match
+        for name, level in rule.items():
+            if name not in design.names:
+                near = near_miss(name, design.names)
+                raise InputError(
+                    f"forbidden cell {dict(rule)!r}: {name!r} is not a factor;{near} Factors: {listing(design.names)}"
+                )
+            factor = design.names.index(name)
+            row[factor] = design.factors[factor].code(level)
+    patterns = canonical(rules, design.symmetric)
+    return Importance(patterns, np.ones(len(patterns)), design.symmetric).of(cells) > 0
 
 
 def _costs(design: Design, cost: Costs | None, cells: IntArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.jobs.advice.candidates import Cell, Costs
+from recombine.jobs.advice.candidates import Cell, Collecting, Costs
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
 from recombine.writing import listing
@@ -70,15 +70,13 @@ def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
     return rules
 
 
-def spec_constraints(
-    design: Design, cost: Costs | None, forbidden: Sequence[Cell]
-) -> tuple[Costs | None, Sequence[Cell]]:
+def spec_constraints(design: Design, cost: Costs | None, forbidden: Sequence[Cell]) -> Collecting:
     """Return costs and forbidden cells as they are given, or as the design's spec names them."""
     if cost is None and design.spec.cost is not None:
         cost = read_costs(design.spec.cost, design)
     if not forbidden and design.spec.forbidden is not None:
         forbidden = read_forbidden(design.spec.forbidden, design)
-    return cost, forbidden
+    return Collecting(cost=cost, forbidden=forbidden)
 
 
 def _columns(source: Source, names: list[str]) -> dict[str, list[Any]]:

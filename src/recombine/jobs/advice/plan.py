@@ -2,38 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, contains
-from recombine.design.design import Design
-from recombine.design.scaling import between_knots
-from recombine.design.targets import outside_words
+from recombine.cells.conjunctions import contains
 from recombine.errors import InputError
-from recombine.jobs.advice.candidates import Cell as Cell
-from recombine.jobs.advice.candidates import Costs, Pool, gather, pairs_itself
-from recombine.jobs.advice.picks import SMALLEST_GAIN
-from recombine.jobs.advice.picks import Pick as Pick
-from recombine.jobs.advice.picks import Plan as Plan
-from recombine.jobs.advice.reach import Reach, reach_what_matters
+from recombine.jobs.advice.candidates import Collecting, Pool, gather
+from recombine.jobs.advice.limits import PLAN_LIMITS
+from recombine.jobs.advice.reach import Reach, reach_all, reach_what_matters
 from recombine.jobs.advice.variance import VariancePlan
+from recombine.jobs.listing import furthest_outside, level_columns
 from recombine.progress import tell
+from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.identification.nullspace import possible_rank
-from recombine.theory.identification.scaled.routes import null_vectors_for
 from recombine.verdicts import Verdict
+from recombine.writing import plural
 
 if TYPE_CHECKING:
-    from recombine.jobs.advice.directions import Directions
-    from recombine.jobs.importance import Importance
+    from collections.abc import Sequence
 
-#: Candidates for the variance phase: each costs one quadratic form per pick.
-MAX_VARIANCE_CANDIDATES = 20_000
-#: Where everything is determined and all proposals together lower it by less than this, there are data enough.
-MIN_TOTAL_GAIN = 0.01
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.cells.conjunctions import Conjunctions
+    from recombine.design.design import Design
+    from recombine.jobs.advice.directions import Directions
+    from recombine.theory.identification.counts import Counts
+
+
+@dataclass(frozen=True)
+class Pick:
+    """One cell to collect: its codes, why, and what it brings.
+
+    ``gain`` counts the other unseen cells that become determined (`connect`) or is the share by which the mean variance
+    of the determined unseen cells falls (`sharpen`); either way on top of the picks before it. Given an importance,
+    only cells that matter are counted, variances are weighted by it, and ``importance`` is the share of the unseen
+    cells' importance that a `connect` settles, its own included.
+    """
+
+    cell: tuple[int, ...]
+    reason: Literal["connect", "sharpen"]
+    gain: float
+    cost: float
+    importance: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Cells to collect, in order. Given an importance, all numbers are those of cells that matter.
+
+    Attributes
+    ----------
+    needed : int or None
+        Smallest number of cells that determines everything that can be; None where it cannot be known exactly.
+    beyond : int
+        Unseen cells that stay open whatever is collected, because the cells that would tell are forbidden.
+    sampled : bool
+        Whether gains were estimated on a sample of a large product, each cell of which stands for ``unit`` unseen ones.
+    blocked : int
+        Unseen cells that may not be collected (of those searched).
+    gain : float or None
+        Share by which the best further cells (as many as were asked for) would lower the mean variance of the unseen
+        cells; None where that was not worked out.
+    enough : bool
+        Whether nothing is open and that share is under 1 %: then nothing is proposed.
+    departures : int or None
+        If gains are those of cells near the commonest one: how many departures from it these have at most.
+    outside : tuple of cells
+        Cells at the far ends of what lies outside the seen range of a factor, which is not planned for.
+    weighted : bool
+        Whether cells were weighted by an importance.
+    several : int
+        Unseen cells that matter and take several cells that do not, which is not planned for.
+    beyond_curve : Counts or None
+        Verdict counts where cells lie beyond the seen range of a curve, which is not planned for.
+    """
+
+    design: Design
+    picks: tuple[Pick, ...]
+    needed: int | None
+    sampled: bool
+    blocked: int
+    beyond: int = 0
+    unit: float = 1.0
+    gain: float | None = None
+    enough: bool = False
+    departures: int | None = None
+    outside: tuple[tuple[int, ...], ...] = ()
+    weighted: bool = False
+    several: int = 0
+    beyond_curve: Counts | None = None
+
+    def __repr__(self) -> str:
+        if self.enough:
+            return "Plan(nothing to collect: enough)"
+        needed = "" if self.needed is None else f"; {self.needed:,} needed to determine what can be"
+        return f"Plan({plural(len(self.picks), 'cell')} to collect{needed})"
+
+    @property
+    def ranged(self) -> bool:
+        """Whether some cells lie beyond a seen range, so that nothing is planned for them."""
+        return bool(self.outside) or self.beyond_curve is not None
+
+    @cached_property
+    def table(self) -> Table:
+        """One row per pick: its levels, the reason, the gain and the cost."""
+        cells = np.array([pick.cell for pick in self.picks], dtype=np.int64).reshape(-1, len(self.design.factors))
+        columns: dict[str, Any] = {
+            "reason": np.array([pick.reason for pick in self.picks], dtype=object),
+            "gain": [pick.gain for pick in self.picks],
+            "cost": [pick.cost for pick in self.picks],
+        }
+        return Table({**level_columns(self.design, cells, columns), **columns})
 
 
 def plan(
@@ -41,13 +122,10 @@ def plan(
     order: int = 1,
     k: int | None = 5,
     *,
-    cost: Costs | None = None,
-    forbidden: Sequence[Cell] = (),
-    self_pairs: bool = False,
     criterion: Literal["V", "D"] = "V",
     seed: int = 0,
     identification: Identification | None = None,
-    importance: Importance | None = None,
+    **asked: Unpack[Collecting],
 ) -> Plan:
     """Choose the next ``k`` cells to collect, among those that can exist.
 
@@ -62,28 +140,31 @@ def plan(
         Order of the additive model.
     k : int or None
         Number of cells; None for as many as it takes to determine everything.
-    cost : mapping or callable, optional
-        Cost of a cell: a mapping from level tuples to costs (others cost 1), or a function of ``{factor: level}``.
-    forbidden : sequence of cells
-        Cells that cannot be collected; a mapping with some factors only forbids every cell that matches it.
-    self_pairs : bool
-        Whether cells that pair a level of interchangeable factors with itself may be proposed.
     criterion : {"V", "D"}
         Lower the mean variance of unseen cells, or the volume of the confidence region.
     seed : int
         Fixes the random choices.
     identification : Identification, optional
         What `identify` said of the seen cells at this order, if it was asked already.
+    cost : mapping or callable, optional
+        Cost of a cell: a mapping from level tuples to costs (others cost 1), or a function of ``{factor: level}``. By
+        default as the design's spec says.
+    forbidden : sequence of cells
+        Cells that cannot be collected; a mapping with some factors only forbids every cell that matches it. By default
+        those that the design's spec names.
+    self_pairs : bool
+        Whether cells that pair a level of interchangeable factors with itself may be proposed.
     importance : Importance, optional
         How much each cell matters. What is determined is then weighted by it, and what does not matter is not planned
         for.
 
     Examples
     --------
-    >>> found = plan(Design.from_cells([[0, 0], [1, 1], [2, 1]]), k=1)
-    >>> found
+    >>> from recombine.design import Design
+    >>> proposed = plan(Design.from_cells([[0, 0], [1, 1], [2, 1]]), k=1)
+    >>> proposed
     Plan(1 cell to collect; 1 needed to determine what can be)
-    >>> found.picks[0].reason, found.picks[0].gain
+    >>> proposed.picks[0].reason, proposed.picks[0].gain
     ('connect', 2.0)
     """
     if k is not None and k < 1:
@@ -92,21 +173,25 @@ def plan(
         raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
     if identification is None:
         identification = identify(design.seen, order=order, **design.shape, seed=seed)
-    pool = gather(design, order, cost, forbidden, seed, self_pairs=self_pairs, importance=importance)
+    if design.spec.cost is not None or design.spec.forbidden is not None:
+        from recombine.jobs.advice.constraints import spec_constraints
+
+        asked |= spec_constraints(design, asked.get("cost"), asked.get("forbidden", ()))
+    pool, importance = gather(design, order, seed, **asked), asked.get("importance")
+    blocked = int((~pool.allowed).sum())
     if pool.worth is not None and not pool.counted.any() and not pool.sampled:
-        return Plan(design, (), 0, False, int((~pool.allowed).sum()), enough=True, weighted=True)
+        return Plan(design, (), 0, False, blocked, enough=True, weighted=True)
     codes = identification.verdicts_of(pool.cells)
     opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))
     some = importance is not None and not importance.everywhere and not pool.counted[opened].all()
     if some:
         reach = reach_what_matters(identification, pool, opened, seed)
     else:
-        reach = Reach(opened, *_limits(design, identification, pool, opened, seed))
-    needed, beyond = reach.needed, reach.beyond
-    picks, determined = _connect(design, identification, pool, reach.opened, k, needed, seed, some)
+        reach = reach_all(design, identification, pool, opened, seed)
+    picks, determined = _connect(design, identification, pool, reach, k, seed, some)
     # Whatever else is open does not matter; of a sample, links stand for cells that were not drawn.
     opened = opened[pool.counted[opened]] if some and not pool.sampled else opened
-    remaining = int((~determined[opened]).sum()) - beyond if reach.apart and (k is None or len(picks) < k) else 0
+    several = int((~determined[opened]).sum()) - reach.beyond if reach.apart and (k is None or len(picks) < k) else 0
     gain = None
     if k is not None and len(picks) < k:
         determined |= codes == Verdict.DETERMINED
@@ -114,51 +199,19 @@ def plan(
         picks += more
     enough = not picks and not len(pool.cells)
     if k is not None and not len(opened) and not (pool.counted & (codes == Verdict.UNDECIDED)).any():
-        enough |= gain is not None and gain < MIN_TOTAL_GAIN
-    blocked = int((~pool.allowed).sum())
-    chosen = () if enough else tuple(picks)
-    numbers = needed, pool.sampled, blocked, beyond, pool.scale, gain, enough, pool.departures
-    outside = (codes == Verdict.BEYOND) & (pool.counted if some else True)
-    words = _outside(design, pool.cells[outside])
-    return Plan(design, chosen, *numbers, outside=words, weighted=importance is not None, several=remaining)
-
-
-def _outside(design: Design, cells: IntArray) -> str:
-    """Say what to collect for ``cells`` (N, C) outside the seen range: the furthest value on each side."""
-    words: dict[str, None] = {}
-    for factor, scale in enumerate(design.scales):
-        levels = sorted(set(cells[:, factor].tolist()), key=None if scale is None else scale.places.__getitem__)
-        for level in (levels[0], levels[-1]) if scale is not None and levels else ():
-            cell = design.seen[0].copy()
-            cell[factor] = level
-            words |= dict.fromkeys(outside_words(design, cell))
-    return f"Beyond the seen range nothing is planned: {'; '.join(words)}." if words else ""
-
-
-def _limits(design: Design, decided: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
-    """Return how many cells it takes to determine what can be, and how many unseen cells never will be."""
-    rank = decided.rank
-    if rank is None:
-        return None, 0
-    if (pool.allowed[opened] | _told_by_others(design, decided.features, pool.cells[opened])).all():
-        full = possible_rank(decided.features, design.possible, seed, null_vectors_for)
-        return None if full is None else full - rank, 0
-    if pool.sampled:
-        return None, 0
-    allowed = pool.cells[opened[pool.allowed[opened]]]
-    best = null_vectors_for(decided.features, np.vstack([decided.seen.cells, allowed]), 1, seed=seed)
-    if best.rank is None or best.modulus is None:
-        return None, 0
-    return best.rank - rank, int(best.values(pool.cells[opened]).any(axis=1).sum())
+        enough |= gain is not None and gain < PLAN_LIMITS.min_total_gain
+    outside = pool.cells[(codes == Verdict.BEYOND) & (pool.counted if some else True)]
+    ends = tuple(cell for cells in furthest_outside(design, outside).values() for cell in cells)
+    numbers = reach.needed, pool.sampled, blocked, reach.beyond, pool.scale, gain, enough, pool.departures
+    return Plan(design, () if enough else tuple(picks), *numbers, ends, importance is not None, several)
 
 
 def _connect(
     design: Design,
     decided: Identification,
     pool: Pool,
-    opened: IntArray,
+    reach: Reach,
     k: int | None,
-    needed: int | None,
     seed: int,
     some: bool = False,
 ) -> tuple[list[Pick], BoolArray]:
@@ -166,7 +219,7 @@ def _connect(
 
     Where only ``some`` cells matter, no cell is picked that brings nothing, unless it is part of a cheapest set.
     """
-    determined = np.zeros(len(pool.cells), dtype=bool)
+    determined, opened, needed = np.zeros(len(pool.cells), dtype=bool), reach.opened, reach.needed
     max_picks = len(opened) if k is None else k
     if not pool.allowed[opened].any():
         return [], determined
@@ -241,19 +294,6 @@ def _familiarity(design: Design, cells: IntArray) -> FloatArray:
     return np.round(total, 9)  # the last digit of a logarithm is not the same on every machine
 
 
-def _told_by_others(design: Design, features: Conjunctions, cells: IntArray) -> BoolArray:
-    """Say which ``cells`` (P, C) follow from cells that can be collected.
-
-    They hold a value between seen ones, or pair a level with itself while pairs of different levels can tell all
-    effects.
-    """
-    plenty = all(design.sizes[group[0]] > len(group) for group in design.symmetric)
-    if design.space.listed is not None:
-        return np.zeros(len(cells), dtype=bool)
-    settled = between_knots(design.scales, cells)
-    return settled if features.order > 1 or not plenty else settled | pairs_itself(design, cells)
-
-
 def _sharpen(
     design: Design,
     features: Conjunctions,
@@ -270,18 +310,18 @@ def _sharpen(
     candidates = np.flatnonzero(targets & pool.allowed)
     if not len(candidates):
         return [], 0.0
-    if len(candidates) > MAX_VARIANCE_CANDIDATES:
-        candidates = np.sort(np.random.default_rng(seed).choice(candidates, MAX_VARIANCE_CANDIDATES, replace=False))
+    if len(candidates) > PLAN_LIMITS.max_candidates:
+        candidates = np.sort(np.random.default_rng(seed).choice(candidates, PLAN_LIMITS.max_candidates, replace=False))
     measured = design.observed.typical_precision
     weights = np.append(design.precision[design.train], np.full(len(picks), measured))
     aimed = targets & pool.counted
     matters = None if pool.worth is None else pool.worth[aimed]
     variance = VariancePlan(features, seen, pool.cells[aimed], weights, measured, matters)
-    chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion, SMALLEST_GAIN)
+    chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion, PLAN_LIMITS.min_gain)
     picked = [
         Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))
         for index, gain in chosen
-        if gain >= SMALLEST_GAIN
+        if gain >= PLAN_LIMITS.min_gain
     ]
     remaining = float(np.prod([1.0 - gain for _, gain in chosen]))
     return picked, 1.0 - remaining if variance.affordable else None

@@ -1,37 +1,58 @@
-"""Which open cells to choose among where only some cells matter, and how many it takes to determine those that do."""
+"""Among which open cells to choose, and how many it takes to determine what can be, or what matters of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, IntArray
-from recombine.jobs.advice.candidates import Pool
-from recombine.theory.identification.identify import Identification
+from recombine.design.scaling import between_knots
+from recombine.jobs.advice.candidates import Pool, pairs_itself
+from recombine.theory.identification.nullspace import possible_rank
 from recombine.theory.identification.scaled.routes import null_vectors_for
+
+if TYPE_CHECKING:
+    from recombine.cells.arrays import BoolArray, IntArray
+    from recombine.design.design import Design
+    from recombine.theory.identification.identify import Identification
+    from recombine.theory.identification.nullspace import NullVectors
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """What collecting can do for the cells that matter.
+    """What collecting can do.
 
     Attributes
     ----------
     opened : int array of shape (P,)
         Places in the pool of the open cells among which to choose.
     needed : int or None
-        Fewest cells that determine all that matter and can be determined; None where that is not known exactly.
+        Fewest cells that determine all that (matters and) can be determined; None where that is not known exactly.
     beyond : int
-        Open cells that matter and stay open whatever is collected.
+        Open cells (that matter and) stay open whatever is collected.
     apart : bool
         Whether some cells that matter take several others together, which do not lie in the space of those that matter.
     """
 
     opened: IntArray
     needed: int | None
-    beyond: int
+    beyond: int = 0
     apart: bool = False
+
+
+def reach_all(design: Design, decided: Identification, pool: Pool, opened: IntArray, seed: int) -> Reach:
+    """Say how many of the ``opened`` cells (P,) of ``pool`` it takes to determine what can be."""
+    if decided.rank is None:
+        return Reach(opened, None)
+    if (pool.allowed[opened] | _told_by_others(design, decided, pool.cells[opened])).all():
+        full = possible_rank(decided.features, design.possible, seed, null_vectors_for)
+        return Reach(opened, None if full is None else full - decided.rank)
+    collected = None if pool.sampled else _collected(decided, pool, opened, seed)
+    if collected is None or collected.rank is None:
+        return Reach(opened, None)
+    beyond = int(collected.values(pool.cells[opened]).any(axis=1).sum())
+    return Reach(opened, collected.rank - decided.rank, beyond)
 
 
 def reach_what_matters(decided: Identification, pool: Pool, opened: IntArray, seed: int) -> Reach:
@@ -47,23 +68,22 @@ def reach_what_matters(decided: Identification, pool: Pool, opened: IntArray, se
     >>> from recombine.jobs.importance import Importance
     >>> from recombine.theory.identification.identify import identify
     >>> design = Design.from_cells([[0, 0], [1, 1], [2, 2]])
-    >>> pool = gather(design, 1, None, [], 0, importance=Importance(np.array([[0, 1]]), np.ones(1)))
-    >>> found = reach_what_matters(identify(design.seen), pool, np.arange(6), seed=0)
-    >>> pool.cells[found.opened].tolist(), found.needed
+    >>> pool = gather(design, 1, importance=Importance(np.array([[0, 1]]), np.ones(1)))
+    >>> reach = reach_what_matters(identify(design.seen), pool, np.arange(6), seed=0)
+    >>> pool.cells[reach.opened].tolist(), reach.needed
     ([[0, 1], [1, 0]], 1)
     """
     assert pool.worth is not None
+    matter, beyond = opened[pool.worth[opened] > 0], 0
     # Of a sampled product the cells that matter are not all at hand.
-    matter = opened[pool.worth[opened] > 0]
     if decided.rank is None or pool.sampled:
-        return Reach(opened, None, 0)
+        return Reach(opened, None)
     if not pool.allowed[matter].all():
-        lost = _out_of_reach(decided, pool, opened, matter, seed)
+        collected = _collected(decided, pool, opened, seed)
+        lost = None if collected is None else collected.values(pool.cells[matter]).any(axis=1)
         if lost is None or (lost.any() and not pool.whole):
-            return Reach(opened, None, 0)
+            return Reach(opened, None)
         matter, beyond = matter[~lost], int(lost.sum())
-    else:
-        beyond = 0
     span = null_vectors_for(decided.features, np.vstack([decided.seen.cells, pool.cells[matter]]), 1, seed=seed)
     if span.rank is None or span.modulus is None:
         return Reach(opened, None, beyond)
@@ -75,12 +95,21 @@ def reach_what_matters(decided: Identification, pool: Pool, opened: IntArray, se
     return Reach(inside, span.rank - decided.rank, beyond)
 
 
-def _out_of_reach(
-    decided: Identification, pool: Pool, opened: IntArray, matter: IntArray, seed: int
-) -> BoolArray | None:
-    """Say which of the cells that ``matter`` (M,) stay open though all that may be is collected; None if not known."""
+def _collected(decided: Identification, pool: Pool, opened: IntArray, seed: int) -> NullVectors | None:
+    """Return what vanishes on all cells that are seen or may be collected; None where that is not exact."""
     allowed = pool.cells[opened[pool.allowed[opened]]]
-    best = null_vectors_for(decided.features, np.vstack([decided.seen.cells, allowed]), 1, seed=seed)
-    if best.rank is None or best.modulus is None:
-        return None
-    return np.asarray(best.values(pool.cells[matter]).any(axis=1))
+    vectors = null_vectors_for(decided.features, np.vstack([decided.seen.cells, allowed]), 1, seed=seed)
+    return None if vectors.rank is None or vectors.modulus is None else vectors
+
+
+def _told_by_others(design: Design, decided: Identification, cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (P, C) follow from cells that can be collected.
+
+    They hold a value between seen ones, or pair a level with itself while pairs of different levels can tell all
+    effects.
+    """
+    if design.space.listed is not None:
+        return np.zeros(len(cells), dtype=bool)
+    plenty = all(design.sizes[group[0]] > len(group) for group in design.symmetric)
+    settled = between_knots(design.scales, cells)
+    return settled if decided.features.order > 1 or not plenty else settled | pairs_itself(design, cells)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit import parts as parts
     from recombine.jobs.audit.additivity import AdditivityCheck as AdditivityCheck
     from recombine.jobs.audit.additivity import check_additivity as check_additivity
     from recombine.jobs.audit.audit import Audit as Audit
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.noise import LackOfFit as LackOfFit
     from recombine.jobs.audit.noise import cell_noise as cell_noise
     from recombine.jobs.audit.noise import lack_of_fit_test as lack_of_fit_test
+    from recombine.jobs.audit.parts import AssumedStructure as AssumedStructure
+    from recombine.jobs.audit.parts import Decided as Decided
+    from recombine.jobs.audit.parts import Values as Values
     from recombine.jobs.audit.ranges import CellRanges as CellRanges
     from recombine.jobs.audit.ranges import Ranges as Ranges
     from recombine.jobs.audit.ranges import measure_ranges as measure_ranges

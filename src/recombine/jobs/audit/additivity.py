@@ -1,28 +1,45 @@
 """Does additivity hold here? Seen cells are predicted from the others, order by order, against two yardsticks.
 
 A verdict says what follows *if* effects add. This check says whether they do, on the cells where it can be tested: the
-error of predicting a seen cell from all other seen cells (where those determine it), beside the error of the plain mean
-and beside the noise floor. Where rows repeat, the classical test of lack of fit says whether effects interact at all.
+error of predicting a seen cell from all other seen cells (where those determine it; in closed form, else by folds),
+beside the error of the plain mean and beside the noise floor. Where rows repeat, the classical test of lack of fit says
+whether effects interact at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.design.design import Design
-from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable_inverse, fit_order, leave_out
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import CellNoise, LackOfFit, cell_noise, lack_of_fit_test
 from recombine.jobs.listing import level_columns
+from recombine.progress import each
 from recombine.tables.table import Table
-from recombine.theory.identification.additive_fit import AdditiveFit
+from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive, leave_one_out, leave_one_out_noise
+from recombine.theory.identification.identify import identify
+from recombine.theory.identification.nullspace import Route
+from recombine.theory.identification.scaled.routes import leverage_for
+from recombine.verdicts import Verdict
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.theory.identification.leverage import Leverage
+
+FOLDS = 5
+#: Up to so many seen cells all folds are held out in turn; with more, one fold alone says as much.
+MAX_CELLS_ALL_FOLDS = 4_000
+#: Up to so many columns verdicts of left-out cells are exact.
+MAX_COLUMNS_EXACT = 300
+#: Operations (see `Leverage.cost`) that an order nobody asked for may take: about two seconds.
+MAX_OPERATIONS = 1e10
 #: Differences below this share of the largest outcome are those of floating point.
 ROUNDING = 1e-12
 
@@ -100,12 +117,16 @@ class OrderCheck:
 class AdditivityCheck:
     """The check at every order tried, a lack-of-fit test where rows repeat, and the cells that break additivity most.
 
+    ``folds`` says how many fifths of the seen cells were held out, 0 where each was left out by itself; ``untried``
+    are orders that would have taken too long.
+
     Examples
     --------
+    >>> from recombine.design import Design
     >>> cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
     >>> check = check_additivity(Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
     >>> check
-    AdditivityCheck(holds at order 1; leave one cell out)
+    AdditivityCheck(holds at order 1)
     >>> check.orders[0].tested, round(check.orders[0].error, 9)
     (24, 0.0)
     """
@@ -113,12 +134,12 @@ class AdditivityCheck:
     design: Design
     orders: tuple[OrderCheck, ...]
     noise: CellNoise | None
-    method: str
-    left_out: str = ""
+    folds: int = 0
+    untried: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         states = ", ".join(f"{self.state_at(check.order)} at order {check.order}" for check in self.orders)
-        return f"AdditivityCheck({states or 'no order could be tried'}; {self.method})"
+        return f"AdditivityCheck({states or 'no order tried'})"
 
     @property
     def state(self) -> AdditivityState:
@@ -143,16 +164,21 @@ class AdditivityCheck:
     @cached_property
     def table(self) -> Table:
         """One row per order: cells tested, error, baseline, noise floor, share explained, lack of fit, state."""
+        nothing = float("nan")
+        tests = [
+            (nothing, nothing) if test is None else (test.statistic, test.p_value)
+            for test in (check.lack_of_fit for check in self.orders)
+        ]
         return Table(
             {
                 "order": [check.order for check in self.orders],
                 "cells tested": [check.tested for check in self.orders],
                 "error": [check.error for check in self.orders],
                 "mean baseline": [check.baseline for check in self.orders],
-                "noise floor": [np.nan if check.expected is None else check.expected for check in self.orders],
+                "noise floor": [nothing if check.expected is None else check.expected for check in self.orders],
                 "share explained": [check.share for check in self.orders],
-                "lack of fit F": [_of_test(check, "statistic") for check in self.orders],
-                "lack of fit p": [_of_test(check, "p_value") for check in self.orders],
+                "lack of fit F": [statistic for statistic, _ in tests],
+                "lack of fit p": [p_value for _, p_value in tests],
                 "additivity": [self.state_at(check.order) for check in self.orders],
             }
         )
@@ -173,10 +199,6 @@ class AdditivityCheck:
             "difference": observed[worst] - check.predicted[worst],
         }
         return Table({**level_columns(self.design, self.design.seen[worst], columns), **columns})
-
-
-def _of_test(check: OrderCheck, name: str) -> float:
-    return float("nan") if check.lack_of_fit is None else float(getattr(check.lack_of_fit, name))
 
 
 def _by_share(share: float, otherwise: AdditivityState) -> AdditivityState:
@@ -240,69 +262,149 @@ def check_additivity(
     """
     assert design.outcome is not None
     # With all factors interacting something follows only where levels share a curve.
-    most = len(design.factors)
-    tried = [order for order in orders if order == 1 or (order <= most and not design.features(order).saturated)]
-    known = {order: fit for order, fit in (fits or {}).items() if order in tried}
-    beyond = []
-    for order in tried:
-        if order in known:
-            continue
-        normal = None
-        if order not in (1, asked):
-            normal = affordable_inverse(design, order)
-            if normal is None:
-                beyond.append(order)
-                continue
-        known[order] = fit_order(design, order, normal)
-    noise = cell_noise(design, known.get(1))
-    found = [_check(design, order, known[order], noise, seed) for order in tried if order not in beyond]
-    methods = [method for _, method in found if method != LEAVE_ONE_OUT]
-    checks = tuple(check for check, _ in found)
-    return AdditivityCheck(design, checks, noise, methods[0] if methods else LEAVE_ONE_OUT, _left_out(design, beyond))
-
-
-def _left_out(design: Design, orders: list[int]) -> str:
-    """Say which orders were left out to save time, and how to have them."""
-    return " ".join(
-        f"Whether interactions of {order} factors would account for more was left out to save time "
-        f"({len(design.seen):,} seen cells, {design.features(order).columns:,} conjunctions); --order {order} asks."
+    possible = [
+        order
         for order in orders
-    )
+        if order == 1 or (order <= len(design.factors) and not design.features(order).saturated)
+    ]
+    ready = {order: fit for order, fit in (fits or {}).items() if order in possible}
+    for order in possible:
+        if order in ready:
+            continue
+        normal = None if order in (1, asked) else affordable_inverse(design, order)
+        if order in (1, asked) or normal is not None:
+            ready[order] = fit_order(design, order, normal)
+    noise = cell_noise(design, ready.get(1))
+    checks = [_check(design, order, ready[order], noise, seed) for order in possible if order in ready]
+    untried = tuple(order for order in possible if order not in ready)
+    folds = next((count for _, count in checks if count), 0)
+    return AdditivityCheck(design, tuple(check for check, _ in checks), noise, folds, untried)
 
 
-def _check(design: Design, order: int, fit: AdditiveFit, known: CellNoise | None, seed: int) -> tuple[OrderCheck, str]:
+def _check(design: Design, order: int, fit: AdditiveFit, noise: CellNoise | None, seed: int) -> tuple[OrderCheck, int]:
+    """Return the check of one order, and how many folds were held out for it."""
     assert design.outcome is not None
-    outcome, noise = design.outcome[design.train], None if known is None else known.variances
-    left = leave_out(design, fit, noise, seed)
-    tested, least = left.determined, ROUNDING * np.abs(outcome).max()
+    outcome, variances = design.outcome[design.train], None if noise is None else noise.variances
+    trial = leave_out(design, fit, variances, seed)
+    tested, rounding = trial.determined, ROUNDING * np.abs(outcome).max()
     # What is left of an exact sum is rounding, not an error.
-    predicted = np.where(np.abs(outcome - left.predicted) <= least, outcome, left.predicted)
-    count = max(len(outcome) - 1, 1)
-    mean = (outcome.sum() - outcome) / count
-    baseline = _rms((outcome - mean)[tested])
-    if baseline <= least:
-        baseline = 0.0  # the outcome never varies; what is left is rounding
+    predicted = np.where(np.abs(outcome - trial.predicted) <= rounding, outcome, trial.predicted)
+    mean = (outcome.sum() - outcome) / max(len(outcome) - 1, 1)
+    baseline = root_mean_square((outcome - mean)[tested])
     check = OrderCheck(
         order,
         int(tested.sum()),
-        _rms((outcome - predicted)[tested]),
-        baseline,
-        _root(noise, tested),
-        _root(left.expected, tested),
-        known is not None and known.at_most,
+        root_mean_square((outcome - predicted)[tested]),
+        0.0 if baseline <= rounding else baseline,  # an outcome that never varies
+        _root(variances, tested),
+        _root(trial.expected, tested),
+        noise is not None and noise.at_most,
         lack_of_fit_test(design, order, fit),
         len(outcome),
-        left.tried,
+        trial.tried,
         predicted,
         tested,
     )
-    return check, left.method
-
-
-def _rms(values: FloatArray) -> float:
-    return float(np.sqrt(np.mean(values**2))) if len(values) else float("nan")
+    return check, trial.folds
 
 
 def _root(variances: FloatArray | None, tested: BoolArray) -> float | None:
     """Return the root of the mean variance over the tested cells."""
     return None if variances is None or not tested.any() else float(np.sqrt(np.mean(variances[tested])))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Seen cells predicted from others, arrays of shape (N,) over all seen cells.
+
+    ``predicted`` is NaN but where ``determined``, of cells that were tried and that the others determine; ``tried``
+    counts the former. ``folds`` of five were held out, 0 if each cell was. ``expected`` is the variance that noise
+    alone gives each miss, where the noise is known.
+    """
+
+    folds: int
+    predicted: FloatArray
+    determined: BoolArray
+    tried: int
+    expected: FloatArray | None
+
+
+def root_mean_square(values: FloatArray) -> float:
+    """Return the root of the mean square, NaN of nothing."""
+    return float(np.sqrt(np.mean(values**2))) if len(values) else float("nan")
+
+
+def affordable_inverse(design: Design, order: int) -> Leverage | None:
+    """Return what it takes to leave out every cell at ``order`` in closed form; None if that is beyond the budget.
+
+    The budget counts operations, not seconds, so that the same table is always treated alike.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> cells = np.indices((20, 20, 20)).reshape(3, -1).T
+    >>> affordable_inverse(Design.from_cells(cells, cells.sum(axis=1)), 2) is None
+    False
+    """
+    features = design.features(order)
+    columns = features.columns - max(len(block) for block in features.blocks.values())
+    # Among many cells all columns occur, and there is no need to look.
+    inverted = columns if len(design.seen) > 4 * features.columns else 0
+    if float(inverted) ** 3 + 10.0 * len(design.seen) * len(features.subsets) ** 2 > MAX_OPERATIONS:
+        return None
+    normal = leverage_for(features, design.seen, design.precision[design.train])
+    return normal if not normal.solved_singly and normal.cost <= MAX_OPERATIONS else None
+
+
+def fit_order(design: Design, order: int, normal: Leverage | None = None) -> AdditiveFit:
+    """Fit the additive model of one order to the seen cells by their precision."""
+    assert design.outcome is not None
+    seen = design.train
+    return fit_additive(design.features(order), design.seen, design.outcome[seen], design.precision[seen], normal)
+
+
+def leave_out(design: Design, fit: AdditiveFit, noise: FloatArray | None, seed: int) -> LeftOut:
+    """Predict seen cells from the others under the model of ``fit``; ``noise`` (N,) holds variances where known."""
+    assert design.outcome is not None
+    outcome = design.outcome[design.train]
+    if fit.leverage is not None:
+        predicted, determined = leave_one_out(fit, outcome)
+        expected = None if noise is None else leave_one_out_noise(fit, noise)
+        return LeftOut(0, predicted, determined, len(outcome), expected)
+    # Leave-one-out would need too large a matrix. With so many cells the noise of the fit itself is negligible.
+    features, weight, cells = fit.conjunctions, design.precision[design.train], design.seen
+    fold_of = np.random.default_rng(seed).integers(FOLDS, size=len(outcome))
+    predicted, determined = np.full(len(outcome), np.nan), np.zeros(len(outcome), dtype=bool)
+    # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
+    route = Route.PROJECTION if features.columns > MAX_COLUMNS_EXACT else None
+    folds = FOLDS if len(outcome) <= MAX_CELLS_ALL_FOLDS else 1
+    for fold in each("cells held out", range(folds)):
+        test, training = np.flatnonzero(fold_of == fold), fold_of != fold
+        verdicts = identify(cells[training], cells[test], features.order, **design.shape, route=route).verdicts
+        rows = test[verdicts == Verdict.DETERMINED]
+        fitted = fit_additive(features, cells[training], outcome[training], weight[training])
+        predicted[rows], determined[rows] = fitted.predict(cells[rows]), True
+    return LeftOut(folds, predicted, determined, int((fold_of < folds).sum()), noise)
+
+
+def determined_values(predict: Callable[[IntArray], FloatArray], cells: IntArray, codes: IntArray) -> FloatArray:
+    """Return the values (N,) of those of ``cells`` (N, C) whose verdict ``codes`` (N,) allow one, NaN elsewhere."""
+    values, determined = np.full(len(cells), np.nan), codes <= Verdict.DETERMINED
+    values[determined] = predict(cells[determined])
+    return values
+
+
+def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:
+    """Return errors on held-out cells (H,) by verdict, of values that follow and of the plain mean."""
+    assert design.outcome is not None
+    truth = design.outcome[~design.train]
+    missed, spread = truth - design.outcome_column.bounded(predicted), truth - design.outcome[design.train].mean()
+    rows = []
+    for verdict in Verdict:
+        chosen = codes == verdict
+        if chosen.any():
+            follows = verdict in (Verdict.SEEN, Verdict.DETERMINED)
+            errors = root_mean_square(missed[chosen]) if follows else float("nan"), root_mean_square(spread[chosen])
+            rows.append((verdict.word, int(chosen.sum()), *errors))
+    names = ("verdict", "cells", "additive error", "mean error")
+    return Table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from recombine.cells.arrays import IntArray
 from recombine.design.design import Design
-from recombine.design.targets import encode_targets, on_scales, place_cell, why_impossible
+from recombine.design.targets import place_cell, why_impossible
 from recombine.errors import InputError
-from recombine.jobs.advice.candidates import Cell, Costs
+from recombine.jobs.advice.candidates import Collecting
 from recombine.jobs.advice.plan import Plan, plan
-from recombine.jobs.audit.additivity import check_additivity
 from recombine.jobs.audit.coverage import Coverage, cover
-from recombine.jobs.audit.fitted_networks import obstacle
-from recombine.jobs.audit.forecast import Forecast, forecast
-from recombine.jobs.audit.noise import cell_noise
-from recombine.jobs.audit.parts.assumed import AssumedStructure
-from recombine.jobs.audit.parts.decided import Decided
-from recombine.jobs.audit.parts.values import Values
-from recombine.jobs.audit.ranges import (
-    unsolved_sentence,
-)
+from recombine.jobs.audit.forecast import Forecast, forecast_under
+from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
-from recombine.jobs.listing import choose_cells, level_columns
 from recombine.jobs.outputs import render, widget
-from recombine.jobs.structure.choice import Choice, choose_structure
-from recombine.jobs.structure.open_cells import beyond_words
 from recombine.output_files import check_file, write_whole
-from recombine.table_spec import asked_structure
-from recombine.tables.table import Table
-from recombine.theory.identification.certificate import Certificate
-from recombine.theory.identification.identify import identify
-from recombine.verdicts import Verdict
 from recombine.writing import written_count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recombine.cells.arrays import IntArray
+    from recombine.jobs.advice.candidates import Cell, Costs
     from recombine.jobs.importance import Importance
+    from recombine.jobs.structure.choice import Choice
+    from recombine.tables.table import Table
+    from recombine.theory.identification.certificate import Certificate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,32 +92,10 @@ class Audit:
         """What is assumed of effects, and whether it holds."""
         return AssumedStructure(self.values)
 
-    @cached_property
-    def left_out(self) -> tuple[str, ...]:
-        """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
-        decided, additivity = self.decided, self.structure.additivity
-        solved = np.isfinite(decided.leverage[decided.codes <= Verdict.DETERMINED])
-        sentences = [self.coverage.left_out, "" if additivity is None else additivity.left_out]
-        return tuple(filter(None, [*sentences, unsolved_sentence(decided.leverages, solved)]))
-
-    @cached_property
+    @property
     def verdicts(self) -> Table:
         """The listed cells with their verdicts and leverage; given an outcome, the value that follows and its range."""
-        decided, cells = self.decided, self.decided.listing.cells
-        words = np.array([verdict.word for verdict in Verdict], dtype=object)
-        columns: dict[str, Any] = {"verdict": words[decided.codes]}
-        if decided.matters is not None:
-            columns["importance"] = decided.matters.weights
-        if self.order > 1:
-            columns["verdict at order 1"] = words[decided.first.verdicts_of(cells)]
-        columns["leverage"] = decided.leverage
-        if self.values.fit is not None:
-            ranges = self.values.ranges_of(cells, decided.leverage)
-            columns |= {"predicted": ranges.predicted, "standard error": ranges.standard_error}
-            columns |= {"low": ranges.low, "high": ranges.high}
-        if self.values.beyond.any():
-            columns["sum out of range"] = self.values.beyond
-        return Table({**level_columns(self.design, cells, columns), **columns})
+        return self.values.table
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -140,15 +105,7 @@ class Audit:
     @cached_property
     def forecast(self) -> Forecast:
         """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
-        design, unseen = self.design, self.decided.listing.typical
-        if design.scales and not obstacle(design):
-            plain = replace(design, space=design.space.labelled)
-            again = check_additivity(plain, (1,), self.seed).at(1)
-            return forecast(plain, unseen, check=again, seed=self.seed)
-        additivity = self.structure.additivity
-        check = None if additivity is None else additivity.at(1)
-        fit = self.values.first_fit
-        return forecast(design, unseen, first=self.decided.first, check=check, fit=fit, seed=self.seed)
+        return forecast_under(self.structure)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -162,22 +119,22 @@ class Audit:
 
     def certificate(self, cell: Cell | int) -> Certificate:
         """Return the signed seen cells that add up to ``cell``: levels, or a row of the verdicts; see `explain`."""
-        found, codes = self._asked(cell)
-        if reason := why_impossible(found.design, codes):
-            raise InputError(f"{found.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
-        return found.decided.identification.certificate_of(tuple(codes.tolist()))
+        audit, codes = self._asked(cell)
+        if reason := why_impossible(audit.design, codes):
+            raise InputError(f"{audit.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
+        return audit.decided.identification.certificate_of(tuple(codes.tolist()))
 
     def _asked(self, cell: Cell | int) -> tuple[Audit, IntArray]:
         """The codes of a cell and the audit that knows its levels: a new one if it has a new value on a scale."""
         if isinstance(cell, int):
             return self, self.decided.listing.cells[cell]
         design, codes = place_cell(self.design, cell)
-        return self if design is self.design else audit(design, self.order, seed=self.seed), codes
+        return self if design is self.design else Audit(decide(design, None, self.order, seed=self.seed)), codes
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
-        known, codes = self._asked(cell)
-        return render(known, "explanation", codes)
+        audit, codes = self._asked(cell)
+        return render(audit, "explanation", codes)
 
     def plan(
         self,
@@ -188,29 +145,11 @@ class Audit:
         self_pairs: bool = False,
         criterion: Literal["V", "D"] = "V",
     ) -> Plan:
-        """Return the next ``k`` cells to collect (None: as many as it takes to determine everything).
-
-        Costs and forbidden cells are those of the design's spec if none are given; see `recombine.jobs.advice.plan`.
-        """
-        if self.design.spec.cost is not None or self.design.spec.forbidden is not None:
-            from recombine.jobs.advice.constraints import spec_constraints
-
-            cost, forbidden = spec_constraints(self.design, cost, forbidden)
-        proposed = plan(
-            self.design,
-            self.order,
-            k,
-            cost=cost,
-            forbidden=forbidden,
-            self_pairs=self_pairs,
-            criterion=criterion,
-            seed=self.seed,
-            identification=self.decided.identification,
-            importance=self.importance,
-        )
-        return (
-            proposed if proposed.outside else replace(proposed, outside=beyond_words(self.choice, self.decided.counts))
-        )
+        """Return the next ``k`` cells to collect (None: as many as it takes to determine everything); see `rc.plan`."""
+        asked = Collecting(cost=cost, forbidden=forbidden, self_pairs=self_pairs, importance=self.importance)
+        engine = self.decided.identification
+        proposed = plan(self.design, self.order, k, criterion=criterion, seed=self.seed, identification=engine, **asked)
+        return replace(proposed, beyond_curve=self.decided.beyond_curve)
 
     def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
         """Score other models on held-out seen cells, by verdict; see `recombine.jobs.audit.rivals.compare_models`."""
@@ -248,8 +187,6 @@ def audit(
     structure: str | None = None,
     targets: object = None,
     new_levels: bool = False,
-    ordered: Sequence[str] = (),
-    numeric: Sequence[str] = (),
     importance: object = None,
     seed: int = 0,
 ) -> Audit:
@@ -269,8 +206,6 @@ def audit(
         Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
         Accept target levels that the table does not have; their verdict is `unseen level`.
-    ordered, numeric : sequence of str
-        Factors whose levels lie on a line, so that values between seen ones follow; see `Design.on_scales`.
     importance : path, dataframe, (table, column) or Importance, optional
         How much each cell matters; see `recombine.jobs.read_importance`. By default as the design's spec says.
     seed : int
@@ -285,21 +220,4 @@ def audit(
     """
     if not isinstance(design, Design):
         raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
-    design = on_scales(design, ordered, numeric)
-    structure, order = asked_structure(design.spec, structure, order)
-    importance = design.spec.importance if importance is None else importance
-    noise = None if design.outcome is None else cell_noise(design)
-    variance = None if noise is None or noise.at_most else noise.variances
-    choice = choose_structure(design, structure, order, variance=variance, seed=seed)
-    order, asked = choice.order, None
-    if targets is not None:
-        design, asked = encode_targets(design, targets, new_levels=new_levels)
-    first = identify(design.seen, **design.shape, seed=seed)
-    engine = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
-    weights = None
-    if importance is not None:
-        from recombine.jobs.importance import read_importance
-
-        weights = read_importance(importance, design)
-    listing = choose_cells(design, asked, seed, weights)
-    return Audit(Decided(design, choice, listing, engine, first, seed, weights))
+    return Audit(decide(design, structure, order, targets, new_levels, importance, seed))

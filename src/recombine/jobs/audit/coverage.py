@@ -5,24 +5,27 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions, Subset
 from recombine.cells.departures import departures
 from recombine.cells.scales import FactorScale
-from recombine.design.design import Design
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 from recombine.writing import plural, written_count
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from recombine.cells.arrays import IntArray
+    from recombine.design.design import Design
+
 #: Levels looked up at most, one for each seen cell and subset of factors: a second or two.
-MOST_LOOKED_UP = 100_000_000
+MAX_LOOKED_UP = 100_000_000
 #: Levels of all factors up to which pairs of them are counted in one table.
-MOST_PAIRED = 4_000
+MAX_LEVELS_PAIRED = 4_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +44,8 @@ class Coverage:
         t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row per subset, one for all.
     levels : Table
         One row per level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
-    left_out : str
-        Which t-way coverage was not measured because it would have taken too long; empty if all was.
+    uncounted : tuple of int
+        Which t-way coverage was not measured because it would have taken too long.
     """
 
     product: int
@@ -52,7 +55,7 @@ class Coverage:
     per_cell: tuple[float, float, float]
     ways: Table
     levels: Table
-    left_out: str = ""
+    uncounted: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return f"Coverage({self.seen:,} of {written_count(self.product)} cells seen; {plural(self.rows, 'row')})"
@@ -68,6 +71,7 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
 
     Examples
     --------
+    >>> from recombine.design import Design
     >>> coverage = cover(Design.from_cells([[0, 0], [0, 1], [1, 0]]))
     >>> coverage
     Coverage(3 of 4 cells seen; 3 rows)
@@ -75,44 +79,35 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     (1.0, 0.75)
     """
     rows, weight = design.observed.rows[design.train], design.precision[design.train]
-    spread = (float(weight.min()), float(np.median(weight)), float(weight.max()))
     strengths = range(1, min(strongest, len(design.factors)) + 1)
     counted = [t for t in strengths if t <= 1 or _affordable(design, t)]
     ways = [row for t in counted for row in _ways(design, t)]
-    names = ("t", "factors", "seen", "possible", "share")
-    table = Table({name: [row[place] for row in ways] for place, name in enumerate(names)})
     return Coverage(
         design.possible.count,
         len(design.seen),
         int(rows.sum()),
         float(weight.sum()),
-        spread,
-        table,
+        (float(weight.min()), float(np.median(weight)), float(weight.max())),
+        Table(
+            dict(zip(("t", "factors", "seen", "possible", "share"), map(list, zip(*ways, strict=True)), strict=True))
+        ),
         _levels(design),
-        _left_out(design, [t for t in strengths if t not in counted]),
+        tuple(t for t in strengths if t not in counted),
     )
-
-
-def _left_out(design: Design, strengths: list[int]) -> str:
-    """Say which strengths were left out to save time."""
-    if not strengths:
-        return ""
-    ways = " and ".join(f"{t}-way" for t in strengths)
-    return f"The {ways} coverage was left out to save time: {len(design.factors)} factors have too many subsets."
 
 
 def _affordable(design: Design, t: int) -> bool:
     if t == 2 and _by_pairs(design):
         return True
     tabled = Conjunctions(design.sizes, t, design.symmetric).columns <= MAX_TABLED_COLUMNS  # others must be sorted
-    most = MOST_LOOKED_UP if tabled else MOST_LOOKED_UP // 20
-    return math.comb(len(design.sizes), t) * len(design.seen) <= most
+    limit = MAX_LOOKED_UP if tabled else MAX_LOOKED_UP // 20
+    return math.comb(len(design.sizes), t) * len(design.seen) <= limit
 
 
 def _by_pairs(design: Design) -> bool:
     """Whether pairs of levels are counted in one table, which looks at departures from the commonest levels alone."""
-    many = math.comb(len(design.sizes), 2) * len(design.seen) > MOST_LOOKED_UP // 10
-    return many and not design.symmetric and sum(design.sizes) <= MOST_PAIRED
+    many = math.comb(len(design.sizes), 2) * len(design.seen) > MAX_LOOKED_UP // 10
+    return many and not design.symmetric and sum(design.sizes) <= MAX_LEVELS_PAIRED
 
 
 def _seen_pairs(design: Design) -> dict[Subset, int]:
@@ -121,7 +116,7 @@ def _seen_pairs(design: Design) -> dict[Subset, int]:
     held = (departures(features.ids_by_block(design.seen), features.columns).pair_counts() > 0).astype(np.int64)
     starts = [block.start for block in features.blocks.values()]
     seen = np.add.reduceat(np.add.reduceat(held, starts, axis=0), starts, axis=1)
-    return {(left, right): int(seen[left, right]) for left, right in itertools.combinations(range(len(seen)), 2)}
+    return {pair: int(seen[pair]) for pair in itertools.combinations(range(len(seen)), 2)}
 
 
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
@@ -145,31 +140,24 @@ def _seen_ways(design: Design, t: int) -> dict[Subset, int]:
 
 
 def _levels(design: Design) -> Table:
-    factors: list[str] = []
-    levels: list[str] = []
-    rows: list[IntArray] = []
-    cells: list[IntArray] = []
+    rows = []
     for group in design.space.groups:
-        factor, held = design.factors[group[0]], _per_level(design, group, np.ones(len(design.seen)))
+        factor, name = design.factors[group[0]], " / ".join(design.names[member] for member in group)
+        cells = _per_level(design, group, np.ones(len(design.seen)))
+        counts = _per_level(design, group, design.observed.rows[design.train])
         # Of an ordered factor those that were seen count; values of a curve seldom come twice.
-        counted = {FactorScale.ORDERED: held > 0, FactorScale.LABELS: held >= 0, FactorScale.NUMERIC: held < 0}
-        kept = np.flatnonzero(counted[factor.scale])
-        factors += [" / ".join(design.names[place] for place in group)] * len(kept)
-        levels += [factor.labels[code] for code in kept]
-        rows.append(_per_level(design, group, design.observed.rows[design.train])[kept])
-        cells.append(held[kept])
-    counts = np.concatenate(cells)
-    order = np.argsort(counts, kind="stable")
-    names = {"factor": [factors[place] for place in order], "level": [levels[place] for place in order]}
-    return Table({**names, "rows": np.concatenate(rows)[order], "cells": counts[order]})
+        counted = {FactorScale.ORDERED: cells > 0, FactorScale.LABELS: cells >= 0, FactorScale.NUMERIC: cells < 0}
+        for code in np.flatnonzero(counted[factor.scale]).tolist():
+            rows.append((name, factor.labels[code], int(counts[code]), int(cells[code])))
+    rows.sort(key=lambda row: row[3])
+    columns = zip(*rows, strict=True) if rows else ((),) * 4
+    return Table(dict(zip(("factor", "level", "rows", "cells"), map(list, columns), strict=True)))
 
 
 def _per_level(design: Design, group: Subset, amounts: npt.NDArray[Any]) -> IntArray:
     """Sum ``amounts`` (N,) over the seen cells that hold each level, a cell once even if it holds the level twice."""
-    if len(group) == 1:
-        return np.bincount(design.seen[:, group[0]], amounts, design.sizes[group[0]]).astype(np.int64)
     total = np.zeros(design.sizes[group[0]])
-    for place in group:
-        first = holds_first(design.seen, group, place)
-        total += np.bincount(design.seen[first, place], weights=amounts[first], minlength=len(total))
+    for member in group:
+        cells = holds_first(design.seen, group, member)
+        total += np.bincount(design.seen[cells, member], weights=amounts[cells], minlength=len(total))
     return total.astype(np.int64)

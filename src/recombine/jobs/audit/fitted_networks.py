@@ -6,18 +6,16 @@ predicted from all others, or, where that would be too large a matrix, a random 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, distinct
 from recombine.cells.scales import FactorScale
-from recombine.design.design import Design
 from recombine.errors import SolverError
-from recombine.jobs.audit.additivity import OrderCheck
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import cell_noise
 from recombine.progress import each
@@ -29,20 +27,20 @@ from recombine.theory.kernels.overlap import MAX_FACTORS_OF_SUBSETS, OverlapKern
 from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.verdicts import Verdict
-from recombine.writing import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.audit.additivity import OrderCheck
 
 DEPTHS = (1, 2, 3, 4)
 KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {"ntk": OverlapKernel.ntk, "nngp": OverlapKernel.relu}
-#: Seen cells up to which each is left out in turn: a dense inverse per kernel, two seconds for all eight.
-LEFT_OUT_CELLS = 1_200
-#: Beyond, the share of them that is held out, and how many of those are scored at most.
+#: Where not every seen cell is left out, the share of them that is held out, and how many are scored at most.
 HELD_SHARE, MAX_SCORED_CELLS = 0.1, 4_000
-#: Most cells that are fitted with few factors, and with more than that (where each product takes all pairs of cells).
-MAX_FITTED_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 4_000
-#: Most cells at which networks of two layers and more are fitted as well.
-MOST_CELLS_BY_DEPTH = 20_000
 #: Entries that one iterative solve may go through, each step one for each cell and subset of factors: a few seconds.
-STEP_ENTRIES, FEWEST_STEPS = 200_000_000, 50
+MAX_STEP_ENTRIES, MIN_STEPS = 200_000_000, 50
 #: Errors are read to three digits, so that iterative solves may stop early.
 KERNEL_TOLERANCE = 1e-4
 
@@ -55,20 +53,33 @@ class ForecastSource(StrEnum):
     HELD_OUT_CELLS = auto()
 
 
+class NoForecast(StrEnum):
+    """Why networks are not forecast."""
+
+    NO_OUTCOME = auto()
+    CONSTANT_OUTCOME = auto()
+    NUMERIC_FACTORS = auto()
+    MANY_CELLS = auto()
+    MANY_STEPS = auto()
+    FEW_CELLS = auto()
+
+
+@dataclass(frozen=True)
+class ForecastObstacle:
+    """Why networks are not forecast: the limit of cells or of steps that is passed, or the factors that are numbers."""
+
+    reason: NoForecast
+    limit: int = 0
+    factors: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Predictions at T cells whose outcome is known and that the fitted cells determine.
+    """Predictions at T cells whose outcome is known and that the fitted cells determine, each of shape (T,).
 
-    Attributes
-    ----------
-    source : ForecastSource
-        Which cells.
-    observed, additive, mean : float arrays of shape (T,)
-        Outcome, value that follows if effects add, plain mean of the fitted cells.
-    noise : float or None
-        Root mean square of the noise of ``observed``, where rows repeat.
-    networks : dict of (str, int) to float array of shape (T,)
-        By kernel ("ntk": all layers learn, "nngp": the readout) and number of hidden layers.
+    ``additive`` is the value that follows if effects add, ``mean`` the plain mean of the fitted cells, ``noise`` the
+    root mean square of the noise of ``observed`` where rows repeat; ``networks`` go by kernel ("ntk": all layers learn,
+    "nngp": the readout) and number of hidden layers.
     """
 
     source: ForecastSource
@@ -84,26 +95,26 @@ def fitted_cells(design: Design) -> int:
     return len(every_arrangement(design.seen, design.symmetric))
 
 
-def obstacle(design: Design) -> str:
-    """Say why networks are not fitted to a design, in words; empty if they are."""
+def obstacle(design: Design) -> ForecastObstacle | None:
+    """Return why networks are not fitted to a design; None if they are."""
     if design.outcome is None:
-        return "no outcome was named, and what a network makes of the seen cells depends on it (--outcome)"
+        return ForecastObstacle(NoForecast.NO_OUTCOME)
     if np.ptp(design.outcome[design.train]) == 0:
-        return "the outcome is the same in every seen cell"
+        return ForecastObstacle(NoForecast.CONSTANT_OUTCOME)
     if numeric := [factor.name for factor in design.factors if factor.scale is FactorScale.NUMERIC]:
-        return f"it is known of networks whose inputs are labels, and {listing(numeric)} is a number"
-    most = MAX_FITTED_CELLS if len(design.factors) <= FEW_FACTORS else MOST_CELLS_OF_MANY
+        return ForecastObstacle(NoForecast.NUMERIC_FACTORS, factors=tuple(numeric))
+    few = len(design.factors) <= AUDIT_LIMITS.few_factors
+    limit = AUDIT_LIMITS.max_cells_fitted if few else AUDIT_LIMITS.max_cells_of_many_factors
     if len(design.factors) > MAX_FACTORS_OF_SUBSETS:
-        most = min(most, LEFT_OUT_CELLS)  # the solvers for more cells weigh every subset of factors
-    if fitted_cells(design) > most:
-        return f"more than {most:,} seen cells of {len(design.factors)} factors would take too long"
-    return ""
+        limit = min(limit, AUDIT_LIMITS.max_cells_left_out)  # the solvers for more cells weigh every subset of factors
+    return ForecastObstacle(NoForecast.MANY_CELLS, limit) if fitted_cells(design) > limit else None
 
 
 def depths_of(design: Design) -> tuple[int, ...]:
     """Return the numbers of hidden layers that are tried: all four unless that would take too long."""
-    cells, few = len(design.seen), len(design.factors) <= FEW_FACTORS
-    return DEPTHS if cells <= LEFT_OUT_CELLS or (few and cells <= MOST_CELLS_BY_DEPTH) else (1,)
+    cells, few = len(design.seen), len(design.factors) <= AUDIT_LIMITS.few_factors
+    deep = cells <= AUDIT_LIMITS.max_cells_left_out or (few and cells <= AUDIT_LIMITS.max_cells_by_depth)
+    return DEPTHS if deep else (1,)
 
 
 def predict_networks(
@@ -115,7 +126,7 @@ def predict_networks(
     """
     assert design.outcome is not None
     shown, answers = shown_cells(design, design.cells[train], design.outcome[train])
-    found = {}
+    predictions = {}
     for name, depth in each("kernels of networks", _asked(depths)):
         kernel = KERNELS[name](depth, len(design.factors))
         try:
@@ -124,8 +135,8 @@ def predict_networks(
             )
         except SolverError:
             break
-        found[name, depth] = kernel_expansion(kernel, shown, solution.value, cells) + float(solution.intercept)
-    return found
+        predictions[name, depth] = kernel_expansion(kernel, shown, solution.value, cells) + float(solution.intercept)
+    return predictions
 
 
 def affordable_steps(cells: IntArray) -> int:
@@ -136,62 +147,55 @@ def affordable_steps(cells: IntArray) -> int:
     >>> affordable_steps(np.zeros((1_000, 3), dtype=int)), affordable_steps(np.zeros((500_000, 5), dtype=int))
     (25000, 50)
     """
-    return max(STEP_ENTRIES // (len(cells) << int(cells.shape[1])), FEWEST_STEPS)
+    return max(MAX_STEP_ENTRIES // (len(cells) << int(cells.shape[1])), MIN_STEPS)
 
 
 def _asked(depths: Sequence[int]) -> list[tuple[str, int]]:
     return [(name, depth) for depth in depths for name in KERNELS]
 
 
-def beyond_steps(design: Design) -> str:
-    """Say that fitting networks to a design took more steps than they are given."""
-    most = affordable_steps(every_arrangement(design.seen, design.symmetric))
-    return (
-        f"fitting networks to {fitted_cells(design):,} seen cells of {len(design.factors)} factors takes more than "
-        f"{most:,} steps, and more would take too long"
-    )
-
-
 def shown_cells(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return cells in every order of symmetric factors, each with its outcome."""
     shown = every_arrangement(cells, design.symmetric)
-    _, where = distinct(np.vstack([cells, canonical(shown, design.symmetric)]))
-    value = np.zeros(int(where.max()) + 1)
-    value[where[: len(cells)]] = outcome
-    return shown, value[where[len(cells) :]]
+    _, index = distinct(np.vstack([cells, canonical(shown, design.symmetric)]))
+    value = np.zeros(int(index.max()) + 1)
+    value[index[: len(cells)]] = outcome
+    return shown, value[index[len(cells) :]]
 
 
-def score_held_out(design: Design, fit: AdditiveFit, places: IntArray) -> Scored:
-    """Score networks on held-out cells: rows ``places`` (T,) of the design."""
+def score_held_out(
+    design: Design, fit: AdditiveFit, rows: IntArray, train: BoolArray, source: ForecastSource
+) -> Scored:
+    """Score networks fitted to the design's cells flagged in ``train`` (M,) on its cells number ``rows`` (T,)."""
     assert design.outcome is not None
-    cells = design.cells[places]
+    cells = design.cells[rows]
     return Scored(
-        ForecastSource.HELD_OUT_ROWS,
-        design.outcome[places],
+        source,
+        design.outcome[rows],
         fit.predict(cells),
-        np.full(len(places), float(design.outcome[design.train].mean())),
-        _noise(design, places),
-        predict_networks(design, design.train, cells, depths_of(design)),
+        np.full(len(rows), float(design.outcome[train].mean())),
+        _noise(design, rows),
+        predict_networks(design, train, cells, depths_of(design)),
     )
 
 
 def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
     """Score networks on seen cells that the other seen cells determine; None if those are too few."""
-    if len(design.seen) > LEFT_OUT_CELLS:
+    if len(design.seen) > AUDIT_LIMITS.max_cells_left_out:
         return _score_tenth(design, seed)
     if check.tested < AUDIT_LIMITS.min_cells_tested:
         return None
     assert design.outcome is not None
-    outcome, known = design.outcome[design.train], check.determined
+    outcome, tested = design.outcome[design.train], check.determined
     mean = (outcome.sum() - outcome) / (len(outcome) - 1)
     networks = {
         (name, depth): predict_left_out(
             KERNELS[name](depth, len(design.factors)), design.seen, outcome, design.symmetric
-        )[known]
+        )[tested]
         for name, depth in each("kernels of networks", _asked(DEPTHS))
     }
     noise = None if check.at_most else check.noise
-    return Scored(ForecastSource.SEEN_CELLS, outcome[known], check.predicted[known], mean[known], noise, networks)
+    return Scored(ForecastSource.SEEN_CELLS, outcome[tested], check.predicted[tested], mean[tested], noise, networks)
 
 
 def _score_tenth(design: Design, seed: int) -> Scored | None:
@@ -200,32 +204,21 @@ def _score_tenth(design: Design, seed: int) -> Scored | None:
     seen = np.flatnonzero(design.train)
     count = min(round(HELD_SHARE * len(seen)), MAX_SCORED_CELLS)
     held = np.sort(np.random.default_rng(seed).choice(seen, count, replace=False))
-    rest = design.train.copy()
-    rest[held] = False
+    train = design.train.copy()
+    train[held] = False
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
-    found = identify(design.cells[rest], design.cells[held], 1, **design.shape, route=Route.PROJECTION)
-    places = held[found.verdicts == Verdict.DETERMINED]
-    if len(places) < AUDIT_LIMITS.min_cells_tested:
+    verdicts = identify(design.cells[train], design.cells[held], 1, **design.shape, route=Route.PROJECTION).verdicts
+    rows = held[verdicts == Verdict.DETERMINED]
+    if len(rows) < AUDIT_LIMITS.min_cells_tested:
         return None
-    outcome = design.outcome
-    fit = fit_additive(design.features(1), design.cells[rest], outcome[rest], design.precision[rest])
-    return Scored(
-        ForecastSource.HELD_OUT_CELLS,
-        outcome[places],
-        fit.predict(design.cells[places]),
-        np.full(len(places), float(outcome[rest].mean())),
-        _noise(design, places),
-        predict_networks(design, rest, design.cells[places], depths_of(design)),
-    )
+    fit = fit_additive(design.features(1), design.cells[train], design.outcome[train], design.precision[train])
+    return score_held_out(design, fit, rows, train, ForecastSource.HELD_OUT_CELLS)
 
 
-def _noise(design: Design, places: IntArray) -> float | None:
-    """Return the root mean square of the noise of the mean outcomes of rows ``places`` (T,), where it is known.
-
-    A cell that was held out counts as a measurement like those of the seen cells.
-    """
+def _noise(design: Design, rows: IntArray) -> float | None:
+    """Return the root mean square of the noise of mean outcomes, where it is known; held-out cells count like seen."""
     noise, count = cell_noise(design), design.precision
     if noise is None or noise.at_most:
         return None
     single = float(np.average(noise.variances * count[design.train], weights=count[design.train]))
-    return float(np.sqrt(np.mean(single / count[places])))
+    return float(np.sqrt(np.mean(single / count[rows])))

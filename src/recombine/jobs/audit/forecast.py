@@ -8,23 +8,22 @@ that were really trained is in `recombine.data.hit_rates`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.cells.scaled import ScaledConjunctions, additive_model
-from recombine.design.design import Design
-from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
+from recombine.jobs.audit.additivity import ROUNDING, OrderCheck, check_additivity, fit_order, root_mean_square
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
     MAX_SCORED_CELLS,
+    ForecastObstacle,
     ForecastSource,
+    NoForecast,
     Scored,
-    beyond_steps,
+    affordable_steps,
     depths_of,
     obstacle,
     predict_networks,
@@ -32,37 +31,36 @@ from recombine.jobs.audit.fitted_networks import (
     score_seen,
     shown_cells,
 )
-from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
-from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import MAX_CELLS_FOR_EXACT_SLOPES
+from recombine.theory.kernels.slopes import MAX_CELLS_FOR_EXACT_SLOPES, every_arrangement
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recombine.cells.arrays import FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.audit.parts import AssumedStructure
+    from recombine.theory.identification.additive_fit import AdditiveFit
+
 #: Unseen cells that slopes are read from; more would not change the second digit.
-MOST_TARGETS = 1_000
+MAX_CELLS_FOR_SLOPES = 1_000
+#: The networks that errors and slopes are read from: all layers learn, or the readout.
+_ONE_LAYER = {("ntk", 1), ("nngp", 1)}
 
 
 @dataclass(frozen=True)
 class ErrorForecast:
     """What models are off by on determined cells: root mean squares, in outcome units.
 
-    Attributes
-    ----------
-    ntk, nngp : float
-        A network of one hidden layer trained to convergence, if all layers learn (NTK) or the readout (NNGP).
-    additive, mean : float
-        Values that follow if effects add, and the plain mean.
-    noise : float or None
-        What noise alone makes of it, where rows repeat.
-    cells : int
-        Cells scored.
-    source : ForecastSource
-        Which cells, in words.
+    ``ntk`` and ``nngp`` are those of a network of one hidden layer trained to convergence, if all layers learn or the
+    readout; ``additive`` that of values that follow if effects add, ``mean`` that of the plain mean, ``noise`` what
+    noise alone makes of it where rows repeat. ``cells`` were scored, those that ``source`` names.
     """
 
     ntk: float
@@ -78,15 +76,9 @@ class ErrorForecast:
 class Shortcut:
     """How far networks follow one factor's marginal, away from its effect, on unseen cells.
 
-    Attributes
-    ----------
-    factor : str
-    pull : float
-        Share of the way from effect to marginal (1: all of it); NaN where the two do not differ.
-    size : float
-        By how much that moves predictions (root mean square), in standard deviations of the outcome.
-    share : float
-        Its share of the network's squared error on those cells.
+    ``pull`` is the share of the way from effect to marginal (NaN where the two do not differ), ``size`` by how much
+    that moves predictions (root mean square, in standard deviations of the outcome), ``share`` its share of the
+    network's squared error on those cells.
     """
 
     factor: str
@@ -97,11 +89,12 @@ class Shortcut:
     @property
     def misleads(self) -> bool:
         """Whether a network will follow this factor's marginal against what the data determine."""
-        return bool(
-            self.pull >= AUDIT_LIMITS.shortcut_pull
-            and self.size >= AUDIT_LIMITS.shortcut_size
-            and self.share >= AUDIT_LIMITS.shortcut_share
-        )
+        strong = self.pull >= AUDIT_LIMITS.shortcut_pull and self.size >= AUDIT_LIMITS.shortcut_size
+        return bool(strong and self.share >= AUDIT_LIMITS.shortcut_share)
+
+
+_NO_DEPTHS = Table({name: np.zeros(0) for name in ("hidden layers", "ntk", "nngp")})
+_NO_SLOPES = Table({name: np.zeros(0) for name in ("factor", "effect", "slope", "ntk", "nngp", "told")})
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,18 +116,20 @@ class Forecast:
         Two-valued outcomes with held-out rows: accuracy there by depth and loss.
     unseen : int
         Unseen determined cells that slopes and shortcuts were read from.
-    obstacle : str
-        Why there is no forecast, in words; empty if there is one.
+    obstacle : ForecastObstacle or None
+        Why there is no forecast.
+    shallow : bool
+        Whether networks of two layers and more were left out to save time.
     """
 
-    error: ErrorForecast | None
-    depths: Table
-    slopes: Table
-    shortcuts: tuple[Shortcut, ...]
-    accuracy: Table | None
-    unseen: int
-    obstacle: str = ""
-    left_out: str = ""
+    error: ErrorForecast | None = None
+    depths: Table = _NO_DEPTHS
+    slopes: Table = _NO_SLOPES
+    shortcuts: tuple[Shortcut, ...] = ()
+    accuracy: Table | None = None
+    unseen: int = 0
+    obstacle: ForecastObstacle | None = None
+    shallow: bool = False
 
     def __repr__(self) -> str:
         error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
@@ -178,12 +173,10 @@ def forecast(
     ----------
     design : Design
     unseen : int array of shape (T, C)
-    first : Identification, optional
-        The verdict engine at order 1, if there is one already.
+    first, fit : Identification and AdditiveFit, optional
+        The verdict engine and the fit of order 1, if there are any already.
     check : OrderCheck, optional
         The additivity check at order 1, whose cells networks predict again; without it seen cells are not scored.
-    fit : AdditiveFit, optional
-        The fit of order 1 to the seen cells, if there is one already.
     seed : int
         Fixes the choice where there are too many cells.
 
@@ -192,23 +185,35 @@ def forecast(
     Two numbers are added; pairs with a 2 or a 6 were seen.
 
     >>> from recombine.cells import every_cell
+    >>> from recombine.design import Design
     >>> cells = every_cell((9, 9))
     >>> seen = np.isin(cells, [2, 6]).any(axis=1)
     >>> design = Design.from_cells(cells, cells.sum(axis=1), train=seen, names=["left", "right"])
-    >>> found = forecast(design, cells[~seen])
-    >>> found
+    >>> told = forecast(design, cells[~seen])
+    >>> told
     Forecast(network off by 0.994; slopes of 2 factors; 49 unseen cells)
-    >>> round(found.weakest[1], 3), round(found.error.additive, 6)
+    >>> round(told.weakest[1], 3), round(told.error.additive, 6)
     (0.798, 0.0)
     """
     from threadpoolctl import threadpool_limits
 
-    reason = obstacle(design)
-    if reason:
-        return Forecast(None, _no_depths(), _no_slopes(), (), None, 0, reason)
+    if reason := obstacle(design):
+        return Forecast(obstacle=reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
     with threadpool_limits(1):  # small matrices: more threads only wait for each other
         return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), seed)
+
+
+def forecast_under(structure: AssumedStructure) -> Forecast:
+    """Forecast networks from the parts of an audit; every level is a label to them, also on a scale."""
+    decided, fit = structure.values.decided, structure.values.first_fit
+    design, unseen = decided.design, decided.listing.typical
+    if design.scales and not obstacle(design):
+        plain = replace(design, space=design.space.labelled)
+        again = check_additivity(plain, (1,), decided.seed).at(1)
+        return forecast(plain, unseen, check=again, seed=decided.seed)
+    check = None if structure.additivity is None else structure.additivity.at(1)
+    return forecast(design, unseen, first=decided.first, check=check, fit=fit, seed=decided.seed)
 
 
 def _fitted_forecast(
@@ -220,32 +225,29 @@ def _fitted_forecast(
     seed: int,
 ) -> Forecast:
     assert design.outcome is not None
-    seen = design.train
-    held = _some(_held_out(design, engine), MAX_SCORED_CELLS, seed)
-    scored: Scored | None
-    if len(held) >= AUDIT_LIMITS.min_cells_tested:
-        scored = score_held_out(design, fit, held)
-        targets, told, observed = design.cells[held], scored.networks, design.outcome[held]
+    enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
+    rows = _some(_held_out(design, engine), MAX_SCORED_CELLS, seed)
+    if len(rows) >= enough:
+        scored = score_held_out(design, fit, rows, design.train, ForecastSource.HELD_OUT_ROWS)
+        targets, told, observed = design.cells[rows], scored.networks, design.outcome[rows]
     else:
-        targets = _some(unseen[engine.verdicts_of(unseen) == Verdict.DETERMINED], MOST_TARGETS, seed)
-        told = predict_networks(design, seen, targets, (1,)) if len(targets) >= AUDIT_LIMITS.min_cells_tested else {}
+        targets = _some(unseen[engine.verdicts_of(unseen) == Verdict.DETERMINED], MAX_CELLS_FOR_SLOPES, seed)
+        told = predict_networks(design, design.train, targets, (1,)) if len(targets) >= enough else {}
         # What could not be fitted to all cells need not be tried on nine tenths of them.
-        tried = check is not None and (bool(told) or len(targets) < AUDIT_LIMITS.min_cells_tested)
-        scored, observed = score_seen(design, check, seed) if check is not None and tried else None, None
+        if check is not None and (told or len(targets) < enough):
+            scored = score_seen(design, check, seed)
     error = None if scored is None else _error(scored)
-    parts: tuple[Table, tuple[Shortcut, ...]] = (_no_slopes(), ())
-    if {("ntk", 1), ("nngp", 1)} <= told.keys():
-        parts = read_factors(design, fit, targets, told, observed, error)
-    few = (
-        ""
-        if error or len(parts[0])
-        else f"fewer than {AUDIT_LIMITS.min_cells_tested} cells are determined by the others"
-    )
-    if few and (len(targets) >= AUDIT_LIMITS.min_cells_tested or scored is not None):
-        few = beyond_steps(design)
-    left = "" if depths_of(design) == DEPTHS else "Networks of two layers and more were left out to save time."
-    depths = _no_depths() if scored is None else _depths(scored)
-    return Forecast(error, depths, *parts, _accuracy(design), len(targets), few, left)
+    tables: dict[str, Any] = {} if scored is None else {"depths": _depths(scored)}
+    if told.keys() >= _ONE_LAYER:
+        tables["slopes"], tables["shortcuts"] = read_factors(design, fit, targets, told, observed, error)
+    reason = None
+    if error is None and not len(tables.get("slopes", ())):
+        reason = ForecastObstacle(NoForecast.FEW_CELLS, enough)
+        if len(targets) >= enough or scored is not None:
+            steps = affordable_steps(every_arrangement(design.seen, design.symmetric))
+            reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
+    shallow = depths_of(design) != DEPTHS
+    return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), obstacle=reason, shallow=shallow, **tables)
 
 
 def _held_out(design: Design, engine: Identification) -> IntArray:
@@ -263,18 +265,12 @@ def _some(items: IntArray, most: int, seed: int) -> IntArray:
 
 
 def _error(scored: Scored) -> ErrorForecast | None:
-    if not {("ntk", 1), ("nngp", 1)} <= scored.networks.keys():
+    if not scored.networks.keys() >= _ONE_LAYER:
         return None
-    additive = _rms(scored.additive - scored.observed)
-    return ErrorForecast(
-        ntk=_rms(scored.networks["ntk", 1] - scored.observed),
-        nngp=_rms(scored.networks["nngp", 1] - scored.observed),
-        additive=additive if additive > ROUNDING * np.abs(scored.observed).max() else 0.0,
-        mean=_rms(scored.mean - scored.observed),
-        noise=scored.noise,
-        cells=len(scored.observed),
-        source=scored.source,
-    )
+    values = scored.networks["ntk", 1], scored.networks["nngp", 1], scored.additive, scored.mean
+    ntk, nngp, additive, mean = (root_mean_square(value - scored.observed) for value in values)
+    additive = additive if additive > ROUNDING * np.abs(scored.observed).max() else 0.0
+    return ErrorForecast(ntk, nngp, additive, mean, scored.noise, len(scored.observed), scored.source)
 
 
 def _depths(scored: Scored) -> Table:
@@ -282,7 +278,8 @@ def _depths(scored: Scored) -> Table:
     nothing = np.full(len(scored.observed), np.nan)
     columns: dict[str, Any] = {"hidden layers": depths}
     for name in ("ntk", "nngp"):
-        columns[name] = [_rms(scored.networks.get((name, depth), nothing) - scored.observed) for depth in depths]
+        values = [scored.networks.get((name, depth), nothing) for depth in depths]
+        columns[name] = [root_mean_square(value - scored.observed) for value in values]
     return Table(columns)
 
 
@@ -304,11 +301,11 @@ def read_factors(
     # Without an outcome at these cells the part that the effects miss is known by its size alone.
     truth = effects.sum(axis=1) if observed is None else observed - mean
     beyond = error.additive**2 if error is not None and observed is None else 0.0
-    found = {name: decompose_error(told[name, 1] - mean, truth, effects, marginals) for name in ("ntk", "nngp")}
+    parts = {name: decompose_error(told[name, 1] - mean, truth, effects, marginals) for name in ("ntk", "nngp")}
     outcome = design.outcome
     assert outcome is not None
     scale = float(outcome[design.train].std())
-    slopes = {name: _per_factor(design, parts.slopes) for name, parts in found.items()}
+    slopes = {name: _per_factor(design, split.slopes) for name, split in parts.items()}
     spread = _per_factor(design, effects.std(axis=0))
     table = Table(
         {
@@ -319,8 +316,8 @@ def read_factors(
             "told": spread >= AUDIT_LIMITS.min_effect * scale,
         }
     )
-    own = np.isin(np.arange(len(design.names)), design.features(1).free)
-    return table.where(own), _shortcuts(design, found["ntk"], beyond, scale)
+    free = np.isin(np.arange(len(design.names)), design.features(1).free)
+    return table.where(free), _shortcuts(design, parts["ntk"], beyond, scale)
 
 
 def _shortcuts(design: Design, parts: ErrorParts, beyond: float, scale: float) -> tuple[Shortcut, ...]:
@@ -328,16 +325,14 @@ def _shortcuts(design: Design, parts: ErrorParts, beyond: float, scale: float) -
     weight = squares / (squares + beyond) if squares > 0 else 0.0
     values = [parts.pulls, np.sqrt(np.mean(parts.shortcut**2, axis=0)) / scale, weight * parts.shortcut_shares]
     columns = [_per_factor(design, column) for column in values]
-    return tuple(
-        Shortcut(design.names[place], *(float(column[place]) for column in columns))
-        for place in design.features(1).free
-    )
+    free = design.features(1).free
+    return tuple(Shortcut(design.names[factor], *(float(column[factor]) for column in columns)) for factor in free)
 
 
 def _per_factor(design: Design, values: FloatArray) -> FloatArray:
     """Give every factor the value of its group: interchangeable ones share it."""
     return np.array(
-        [values[design.space.groups.index(design.space.twins(place))] for place in range(len(design.names))]
+        [values[design.space.groups.index(design.space.twins(factor))] for factor in range(len(design.names))]
     )
 
 
@@ -354,24 +349,20 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
     mean = float(np.average(outcome, weights=weight))
     if isinstance(design.features(1), ScaledConjunctions):
         return mean, *_values_on_scales(design, fit, cells, outcome - mean)
-    seen, asked = design.features(1).ids(design.seen), design.features(1).ids(cells)
+    features = design.features(1)
+    seen, asked = features.ids(design.seen), features.ids(cells)
     # Interchangeable factors share their columns, so that a level's mean is taken over all of its places.
-    counts = np.bincount(seen.ravel(), np.repeat(weight, seen.shape[1]), design.features(1).columns)
-    sums = np.bincount(seen.ravel(), np.repeat(weight * (outcome - mean), seen.shape[1]), design.features(1).columns)
+    counts = np.bincount(seen.ravel(), np.repeat(weight, seen.shape[1]), features.columns)
+    sums = np.bincount(seen.ravel(), np.repeat(weight * (outcome - mean), seen.shape[1]), features.columns)
     marginal = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
-    places = [subset[0] for subset in design.features(1).subsets]
-    groups = [[places.index(place) for place in group if place in places] for group in design.space.groups]
-    effects, marginals = (
-        np.stack(
-            [
-                table[asked[:, group]].sum(axis=1) - np.average(table[seen[:, group]].sum(axis=1), weights=weight)
-                for group in groups
-            ],
-            axis=1,
-        )
-        for table in (fit.table, marginal)
-    )
-    return mean, effects, marginals
+    factors = [subset[0] for subset in features.subsets]
+    groups = [[factors.index(factor) for factor in group if factor in factors] for group in design.space.groups]
+
+    def centred(table: FloatArray) -> FloatArray:
+        sums = [(table[asked[:, group]].sum(axis=1), table[seen[:, group]].sum(axis=1)) for group in groups]
+        return np.stack([at_cells - np.average(at_seen, weights=weight) for at_cells, at_seen in sums], axis=1)
+
+    return mean, centred(fit.table), centred(marginal)
 
 
 def _values_on_scales(
@@ -379,40 +370,25 @@ def _values_on_scales(
 ) -> tuple[FloatArray, FloatArray]:
     """Return effects and marginals (T, G) where levels between seen ones follow from these."""
     weight, seen = design.precision[design.train], design.seen
-    effects: list[FloatArray] = []
-    marginals: list[FloatArray] = []
+    values: list[tuple[FloatArray, FloatArray]] = []
     root = np.sqrt(weight)
     for group in design.space.groups:
-        places = list(group)
         # With all other levels those of one seen cell, the model differs by the effect of this group alone.
         varied = [np.tile(seen[:1], (len(some), 1)) for some in (seen, cells)]
-        varied[0][:, places], varied[1][:, places] = seen[:, places], cells[:, places]
+        varied[0][:, list(group)], varied[1][:, list(group)] = seen[:, list(group)], cells[:, list(group)]
         at_seen, at_cells = (fit.predict(some) for some in varied)
-        effects.append(at_cells - np.average(at_seen, weights=weight))
         columns = _columns_of(design, group, seen)
         curve = np.linalg.lstsq(root[:, None] * columns, root * centred, rcond=None)[0]
-        marginals.append(_columns_of(design, group, cells) @ curve - np.average(columns @ curve, weights=weight))
-    return np.stack(effects, axis=1), np.stack(marginals, axis=1)
+        marginal = _columns_of(design, group, cells) @ curve - np.average(columns @ curve, weights=weight)
+        values.append((at_cells - np.average(at_seen, weights=weight), marginal))
+    effects, marginals = (np.stack(column, axis=1) for column in zip(*values, strict=True))
+    return effects, marginals
 
 
 def _columns_of(design: Design, group: Sequence[int], cells: IntArray) -> FloatArray:
     """Return the columns of one group of factors alone at ``cells`` (N, C), (N, K)."""
-    scales = [design.scales[group[0]]]
-    alone = additive_model([design.sizes[group[0]]], scales=scales)
-    return np.asarray(sum(alone.incidence(cells[:, [place]]).toarray() for place in group))
-
-
-def _rms(values: FloatArray) -> float:
-    return float(np.sqrt(np.mean(values**2)))
-
-
-def _no_slopes() -> Table:
-    names = ("effect", "slope", "ntk", "nngp", "told")
-    return Table({"factor": np.zeros(0, dtype=object)} | {name: np.zeros(0) for name in names})
-
-
-def _no_depths() -> Table:
-    return Table({"hidden layers": np.zeros(0, dtype=np.int64), "ntk": np.zeros(0), "nngp": np.zeros(0)})
+    alone = additive_model([design.sizes[group[0]]], scales=[design.scales[group[0]]])
+    return np.asarray(sum(alone.incidence(cells[:, [factor]]).toarray() for factor in group))
 
 
 def _accuracy(design: Design) -> Table | None:
@@ -421,19 +397,17 @@ def _accuracy(design: Design) -> Table | None:
         return None
     training, answers = shown_cells(design, design.seen, design.outcome[design.train])
     unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
-    two = len(classes) == 2 and design.outcome_column.two_values in (
-        None,
-        tuple(classes),
-    )  # and not two shares of repeated rows
+    # Two classes, and not two shares of repeated rows.
+    two = len(classes) == 2 and design.outcome_column.two_values in (None, tuple(classes))
     if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CELLS_FOR_EXACT_SLOPES or not unseen.any():
         return None
     from recombine.theory.kernels.estimators import KernelClassifier
 
     rows = []
-    for loss in ("hinge", "squared"):
+    for loss, name in (("hinge", "cross-entropy"), ("squared", "squared")):
         for depth in DEPTHS:
             model = KernelClassifier(OverlapKernel.relu(depth, len(design.factors)), loss=loss)
             model.fit(training, np.searchsorted(classes, answers))
             right = classes[model.predict(design.held_out[unseen])] == design.outcome[~design.train][unseen]
-            rows.append((depth, "cross-entropy" if loss == "hinge" else "squared", float(np.mean(right))))
-    return Table({name: [row[place] for row in rows] for place, name in enumerate(("depth", "loss", "accuracy"))})
+            rows.append({"depth": depth, "loss": name, "accuracy": float(np.mean(right))})
+    return Table.from_rows(rows)

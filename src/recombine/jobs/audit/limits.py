@@ -23,11 +23,17 @@ class AuditLimits(Limits):
     p_value_shown: float = limit(0.01, "p-value", "replicates show that effects interact")
     p_value_hinted: float = limit(0.05, "p-value", "replicates hint at it")
     chance_overlooked: float = limit(0.05, "chance", "how often replicates may overlook what they are said to rule out")
+    max_cells_left_out: int = limit(1_200, "seen cells", "each is left out in turn: a dense inverse per network")
+    max_cells_fitted: int = limit(300_000, "seen cells", "networks of few factors fitted in seconds")
+    few_factors: int = limit(5, "factors", "with more, networks take all pairs of cells")
+    max_cells_of_many_factors: int = limit(4_000, "seen cells", "networks of more factors fitted in seconds")
+    max_cells_by_depth: int = limit(20_000, "seen cells", "networks of two layers and more are fitted as well")
     min_effect: float = limit(0.15, _DEVIATIONS, "the slope of a factor that varies less means nothing")
     min_slope: float = limit(0.9, "share of an effect", "if less arrives at unseen cells, the rest leaks")
     shortcut_pull: float = limit(0.1, "share of the way to the marginal", "a shortcut draws predictions this far")
     shortcut_size: float = limit(0.12, _DEVIATIONS, "and moves them by this much")
     shortcut_share: float = limit(0.15, "share of the squared error", "and makes up this part of what is missed")
+    max_leverage: float = limit(4.0, "variances of one measurement", "a determined cell above it is called shaky")
 
 
 AUDIT_LIMITS = AuditLimits()

@@ -21,25 +21,28 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import SolverError
-from recombine.jobs.structure.held_out_ranges import COVERED_SHARE, MIN_MISSES, HeldOutRanges
+from recombine.jobs.audit.noise import pooled_variance
+from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf, held_out_ranges, local_quantiles
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.tables.grouping import RowsAre
-from recombine.theory.identification.additive_fit import AdditiveFit
-from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
-from recombine.writing import plural
+
+if TYPE_CHECKING:
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.structure.choice import Choice
+    from recombine.theory.identification.additive_fit import AdditiveFit
+    from recombine.theory.identification.leverage import Leverage
 
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_LEVERAGE_SHARE, MIN_NEAREST_LEVERAGES = 0.2, 50
-#: Leverages at which the quantile is worked out; between them it is interpolated.
-KNOTS = 101
 #: 1 - p h below this: the cell is known from itself alone.
 MAX_REST_ALONE = 1e-7
 #: Misses that the spread is fitted to at most, and the freedom of its Student law (a few wild cells count little).
@@ -70,10 +73,9 @@ class Spread:
     noise: float
 
     def of(self, own: FloatArray, leverage: FloatArray, carried: FloatArray) -> FloatArray:
-        """Return the standard deviation of misses, (N,).
+        """Return the standard deviation of misses, (N,), from 1 / p of the cell's own mean (0: the true mean).
 
-        ``own`` is 1 / p of the cell's own mean (0: the true mean), ``leverage`` that of noise, ``carried`` that of the
-        other cells' departures.
+        ``leverage`` is that of noise, ``carried`` that of the other cells' departures.
         """
         return np.sqrt(self.departure * (1 + carried) + self.noise * (own + leverage))
 
@@ -84,20 +86,12 @@ class Ranges:
 
     Attributes
     ----------
-    design : Design
-    fit : AdditiveFit
-    leverages : Leverage
     misses : float array of shape (n,)
         Observed minus predicted from the others, of the seen cells that those determine.
-    without : float array of shape (n,)
-        Leverage of each without itself.
-    scores : float array of shape (n,)
-        Misses, without sign, in units of their spread.
-    spread : Spread
-    residual : float
-        Residual standard deviation of one measurement about the fit; NaN if the fit leaves no freedom.
-    freedom : int
-        Degrees of freedom of the residuals.
+    without, scores : float arrays of shape (n,)
+        Leverage of each without itself, and its miss, without sign, in units of its spread.
+    residual, freedom : float, int
+        Standard deviation of one measurement about the fit (NaN without freedom), and its degrees of freedom.
     replicated : bool
         Whether replicates say what noise is, so that the range is for the cell's mean.
     """
@@ -121,27 +115,20 @@ class Ranges:
         return min(len(self.misses), self.freedom)
 
     @property
-    def obstacle(self) -> str:
-        """Why no range can be given, in words; empty if one can."""
+    def obstacle(self) -> NoRange | None:
+        """Why no range can be given; None if one can."""
         if self.design.outcome_column.two_values is not None and not self.replicated:
-            return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
-        count = self.independent
-        if count >= MIN_MISSES:
-            return ""
-        if self.freedom < len(self.misses):
-            left = f"{plural(self.freedom, 'degree')} of freedom about the additive fit"
-            return f"no 90 % range: the seen cells leave {left}, and it takes {MIN_MISSES}"
-        cells = f"{count} seen cell{'s are' if count != 1 else ' is'}" if count else "no seen cell is"
-        return f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {MIN_MISSES}"
+            return NoRange.CHANCES_UNSEEN
+        if self.independent >= STRUCTURE_LIMITS.min_misses:
+            return None
+        return NoRange.FEW_DEGREES if self.freedom < len(self.misses) else NoRange.FEW_CELLS
 
     @property
-    def what(self) -> str:
+    def what(self) -> RangeOf:
         """What the ranges are for: the cell's mean, or one measurement."""
         if self.replicated:
-            return "the cell's mean"
-        if self.design.observed.rows_are is RowsAre.MEANS:
-            return f"one more row of the cell, a mean of about {1 / self.own:.3g} measurements"
-        return "one measurement of the cell"
+            return RangeOf.CELL_MEAN
+        return RangeOf.MEAN_OF_ROWS if self.design.observed.rows_are is RowsAre.MEANS else RangeOf.MEASUREMENT
 
     @property
     def own(self) -> float:
@@ -153,23 +140,18 @@ class Ranges:
     ) -> CellRanges:
         """Return value, standard error and range of determined ``cells`` (N, C); meaningless for others.
 
-        Parameters
-        ----------
-        cells : int array of shape (N, C)
-        measurements : float array of shape (N,), optional
-            Give the range of a mean of so many measurements of each cell, instead of what `what` says.
-        leverage : float array of shape (N,), optional
-            That of the cells, where it is known; NaN where it is not.
+        ``measurements`` (N,) asks for the range of a mean of so many of each cell, instead of what `what` says;
+        ``leverage`` (N,) is that of the cells, where it is known, NaN where it is not.
         """
         predicted = self.fit.predict(cells)
-        h = self.leverages.of(cells) if leverage is None else leverage
-        h = np.maximum(h, 0.0)
-        error = self._standard_error(h, h * self._levels.share(cells))
+        h = np.maximum(self.leverages.of(cells) if leverage is None else leverage, 0.0)
+        carried = h * self._levels.share(cells)
+        error = self._standard_error(h, carried)
         if self.obstacle:
             blank = np.full(len(cells), np.nan)
             return CellRanges(self.design.outcome_column.bounded(predicted), error, blank, blank)
         own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
-        half = self._quantile(h, cells) * self.spread.of(own, h, h * self._levels.share(cells))
+        half = self._quantile(h, cells) * self.spread.of(own, h, carried)
         # The mean of a two-valued outcome lies between its values.
         low, middle, high = map(self.design.outcome_column.bounded, (predicted - half, predicted, predicted + half))
         return CellRanges(middle, error, low, high)
@@ -191,40 +173,28 @@ class Ranges:
     @cached_property
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         """Leverages and the quantile of the scores around each, both (K,), leverages rising."""
-        return local_quantiles(self.without, self.scores, self.independent)
+        return score_quantiles(self.without, self.scores, self.independent)
 
     def _quantile(self, h: FloatArray, cells: IntArray) -> FloatArray:
         near = np.asarray(np.interp(h, *self._knots))
         if not (curved := on_curve(self.design.scales, cells)).any():
             return near
         # On a curve leverage says where a value lies rather than how well its levels are known: all scores count.
-        return np.where(curved, local_quantiles(self.without, self.scores, self.independent, 1.0)[1][0], near)
+        return np.where(curved, score_quantiles(self.without, self.scores, self.independent, 1.0)[1][0], near)
 
 
-def local_quantiles(
+def score_quantiles(
     along: FloatArray, scores: FloatArray, independent: int, share: float = NEAREST_LEVERAGE_SHARE
 ) -> tuple[FloatArray, FloatArray]:
-    """Return places along (n,) numbers, rising, and the 90 % quantile of the scores (n,) nearest to each, both (K,).
+    """Return places along (n,) numbers and the 90 % quantile of the scores (n,) nearest to each, both (K,).
 
     Of the scores ``independent`` are worth counting: misses share cells, so that there are no more than the fit leaves
-    degrees of freedom. ``share`` of all scores are near.
-
-    Examples
-    --------
-    >>> at, around = local_quantiles(np.arange(200.0), np.repeat([1.0, 5.0], 100), 200)
-    >>> np.interp([20.0, 180.0], at, around).tolist()
-    [1.0, 5.0]
+    degrees of freedom.
     """
-    order = np.argsort(along, kind="stable")
-    places, ordered = along[order], scores[order]
-    width = min(max(MIN_NEAREST_LEVERAGES, round(share * len(places))), len(places))
-    starts = np.unique(np.linspace(0, len(places) - width, KNOTS).astype(int))
-    rank = min((1 + 1 / (width * independent / len(places))) * COVERED_SHARE * width, width) - 1
-    below = int(rank)
-    beside = [below, min(below + 1, width - 1)]
-    pairs = np.array([np.partition(ordered[start : start + width], beside)[beside] for start in starts])
-    around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
-    return places[starts + width // 2], around
+    width = min(max(MIN_NEAREST_LEVERAGES, round(share * len(along))), len(along))
+    counted = width * independent / len(along)
+    rank = min((1 + 1 / counted) * STRUCTURE_LIMITS.covered_share * width, width) - 1
+    return local_quantiles(along, scores, width, rank)
 
 
 class _LevelWeights:
@@ -235,19 +205,15 @@ class _LevelWeights:
     """
 
     def __init__(self, design: Design) -> None:
-        self.design, self.seen = design, nearest_knots(design.scales, design.seen)
-        precision = design.precision[design.train]
-        self.precision = precision
-        self.even = bool(np.allclose(precision, precision[0]))
-        self.sums = [
-            (self._total(design, place, 1), self._total(design, place, 2)) for place in range(len(design.sizes))
-        ]
+        self.design, self.precision = design, design.precision[design.train]
+        self.even = bool(np.allclose(self.precision, self.precision[0]))
+        self.sums = [(self._total(factor, 1), self._total(factor, 2)) for factor in range(len(design.sizes))]
 
-    def _total(self, design: Design, place: int, power: int) -> FloatArray:
-        """Sum of the seen cells' precisions, to a power, over each level of factor ``place`` and its twins."""
-        total = np.zeros(design.sizes[place])
-        for twin in design.space.twins(place):
-            total += np.bincount(self.seen[:, twin], self.precision**power, len(total))
+    def _total(self, factor: int, power: int) -> FloatArray:
+        """Sum of the seen cells' precisions, to a power, over each level of a factor and its twins."""
+        seen, total = nearest_knots(self.design.scales, self.design.seen), np.zeros(self.design.sizes[factor])
+        for twin in self.design.space.twins(factor):
+            total += np.bincount(seen[:, twin], self.precision**power, len(total))
         return total
 
     def share(self, cells: IntArray, without: FloatArray | float = 0.0) -> FloatArray:
@@ -256,10 +222,10 @@ class _LevelWeights:
             return np.full(len(cells), self.precision[0])
         cells = nearest_knots(self.design.scales, cells)
         noise, departure = np.zeros(len(cells)), np.zeros(len(cells))
-        for place, (first, second) in enumerate(self.sums):
-            rest = np.maximum(first[cells[:, place]] - without, self.precision.min())
-            noise += 1 / rest
-            departure += np.maximum(second[cells[:, place]] - without**2, 0.0) / rest**2
+        for (sums, squares), levels in zip(self.sums, cells.T, strict=True):
+            others = np.maximum(sums[levels] - without, self.precision.min())
+            noise += 1 / others
+            departure += np.maximum(squares[levels] - without**2, 0.0) / others**2
         return np.asarray(np.where(departure > 0, departure, noise * self.precision.min()) / noise)
 
 
@@ -268,38 +234,24 @@ def cell_ranges(
     ranges: Ranges | HeldOutRanges | None,
     predicted: FloatArray | None,
     cells: IntArray,
-    known: BoolArray,
+    determined: BoolArray,
     leverage: FloatArray | None = None,
 ) -> CellRanges:
-    """Return value, standard error and range of ``cells`` (N, C), of which those ``known`` (N,) are determined.
+    """Return value, standard error and range of ``cells`` (N, C), of which those ``determined`` (N,) are.
 
     ``predicted`` holds the values of those; without an outcome there are none. NaN where nothing follows.
     """
-    found = np.full((4, len(cells)), np.nan)
+    columns, bounded = np.full((4, len(cells)), np.nan), design.outcome_column.bounded
     if predicted is not None:
-        found[0, known] = design.outcome_column.bounded(predicted)
+        columns[0, determined] = bounded(predicted)
     if isinstance(ranges, HeldOutRanges):
-        half = ranges.half(found[0, known])
-        found[2:, known] = (
-            design.outcome_column.bounded(found[0, known] - half),
-            design.outcome_column.bounded(found[0, known] + half),
-        )
+        middle = columns[0, determined]
+        half = ranges.half(middle)
+        columns[2:, determined] = bounded(middle - half), bounded(middle + half)
     elif ranges is not None:
-        some = ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
-        found[1:, known] = (
-            some.standard_error,
-            design.outcome_column.bounded(some.low),
-            design.outcome_column.bounded(some.high),
-        )
-    return CellRanges(*found)
-
-
-def outside_two_values(design: Design, values: FloatArray | None, count: int) -> BoolArray:
-    """Say which of ``count`` values (N,) an outcome of two values cannot have, such as a chance above 1."""
-    if values is None or design.outcome_column.two_values is None:
-        return np.zeros(count, dtype=bool)
-    (low, high), slack = design.outcome_column.two_values, 1e-9 * np.ptp(design.outcome_column.two_values)
-    return np.asarray((values < low - slack) | (values > high + slack))
+        some = ranges.of(cells[determined], leverage=None if leverage is None else leverage[determined])
+        columns[1:, determined] = some.standard_error, bounded(some.low), bounded(some.high)
+    return CellRanges(*columns)
 
 
 def listed_leverage(leverages: Leverage, cells: IntArray, codes: IntArray) -> FloatArray:
@@ -307,59 +259,57 @@ def listed_leverage(leverages: Leverage, cells: IntArray, codes: IntArray) -> Fl
 
     Where each cell needs a solve of its own only a few determined cells, spread over the list, are solved.
     """
-    known = np.flatnonzero(codes <= Verdict.DETERMINED)
-    if leverages.solved_singly:
-        known = known[np.unique(np.linspace(0, len(known) - 1, SOLVED_CELLS).astype(int))] if len(known) else known
+    rows = np.flatnonzero(codes <= Verdict.DETERMINED)
+    if leverages.solved_singly and len(rows):
+        rows = rows[np.unique(np.linspace(0, len(rows) - 1, SOLVED_CELLS).astype(int))]
     result = np.full(len(codes), np.nan)
     # A cell whose solve does not converge is left open rather than stopping the audit.
     with suppress(SolverError):
-        result[known] = leverages.of(cells[known])
+        result[rows] = leverages.of(cells[rows])
     return result
 
 
-def unsolved_sentence(leverages: Leverage, known: BoolArray) -> str:
-    """Say of how many determined cells (N,) the leverage is ``known``, where each takes a solve; empty otherwise."""
-    if not leverages.solved_singly or not len(known):
-        return ""
-    return (
-        f"Leverage was worked out for {int(known.sum()):,} of {plural(len(known), 'determined cell')} listed: "
-        f"with {len(leverages.columns):,} conjunctions each cell takes a solve of its own."
-    )
+def ranges_under(
+    choice: Choice, design: Design, fit: AdditiveFit | None, leverages: Leverage
+) -> Ranges | HeldOutRanges | None:
+    """Return the ranges of values under a structure; None without an outcome or leverages."""
+    if not choice.structure.is_sum:
+        return held_out_ranges(design, choice)
+    if fit is None or leverages.solved_singly:
+        return None
+    pooled = pooled_variance(design)
+    # Where floating point cannot invert the seen cells, values are given without error or range.
+    with suppress(SolverError):
+        return measure_ranges(design, fit, leverages, None if pooled is None else pooled[0])
+    return None
 
 
 def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise: float | None = None) -> Ranges:
     """Predict every seen cell from the others and return what that says about the values of unseen ones.
 
-    Parameters
-    ----------
-    design : Design
-        Must have an outcome.
-    fit : AdditiveFit
-        The additive model fitted to the seen cells by their precision.
-    leverages : Leverage
-        Of the same cells with the same weights.
-    noise : float, optional
-        Variance of one measurement, where replicates tell it.
+    ``fit`` and ``leverages`` are of the seen cells by their precision; ``noise`` is the variance of one measurement,
+    where replicates tell it.
 
     Examples
     --------
-    >>> from recombine.theory.identification.additive_fit import fit_additive
+    >>> from recombine.design import Design
+    >>> from recombine.theory.identification import Leverage, fit_additive
     >>> cells = np.array([[i, j] for i in range(9) for j in range(9) if (i, j) != (8, 8)])
     >>> bumps = np.random.default_rng(0).normal(size=80)
     >>> design = Design.from_cells(cells, outcome=cells.sum(axis=1) + bumps, sizes=(9, 9))
     >>> model = design.features(1)
     >>> ranges = measure_ranges(design, fit_additive(model, cells, design.outcome), Leverage(model, cells))
-    >>> found = ranges.of(np.array([[8, 8]]))
-    >>> bool(found.low[0] < 16 < found.high[0]), len(ranges.misses), ranges.what
-    (True, 80, 'one measurement of the cell')
+    >>> corner = ranges.of(np.array([[8, 8]]))
+    >>> bool(corner.low[0] < 16 < corner.high[0]), len(ranges.misses), ranges.what.value
+    (True, 80, 'measurement')
     """
     assert design.outcome is not None
     outcome, precision = design.outcome[design.train], design.precision[design.train]
     h = leverages.of_seen
-    left = 1 - precision * h
-    free = left > MAX_REST_ALONE
+    remaining = 1 - precision * h
+    free = remaining > MAX_REST_ALONE
     error = outcome - fit.fitted
-    misses, without, own = error[free] / left[free], h[free] / left[free], 1 / precision[free]
+    misses, without, own = error[free] / remaining[free], h[free] / remaining[free], 1 / precision[free]
     carried = without * _LevelWeights(design).share(design.seen[free], precision[free])
     spread = fit_spread(misses, own, without, carried, noise)
     size = spread.of(own, without, carried)
@@ -382,7 +332,7 @@ def fit_spread(
     noises = [noise] if noise is not None else grid * np.median(1 / own)
     if noise is None and np.allclose(own, own[0]):
         noises = [0.0]  # noise and departure have the same shape: call it all departure
-    best, found = -np.inf, Spread(typical, noise or 0.0)
+    best, likeliest = -np.inf, Spread(typical, noise or 0.0)
     for candidate in noises:
         for departure in grid:
             variance = departure * (1 + carried) + candidate * (own + without)
@@ -391,5 +341,5 @@ def fit_spread(
             squares = misses**2 / variance
             likely = -0.5 * np.sum(np.log(variance) + (FREEDOM + 1) * np.log1p(squares / (FREEDOM - 2)))
             if likely > best:
-                best, found = likely, Spread(float(departure), float(candidate))
-    return found
+                best, likeliest = likely, Spread(float(departure), float(candidate))
+    return likeliest

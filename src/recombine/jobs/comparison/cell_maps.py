@@ -19,7 +19,8 @@ from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.comparison.differences import in_order
-from recombine.jobs.listing import MAX_LISTED_WHOLE, ListingKind
+from recombine.jobs.limits import LISTING_LIMITS
+from recombine.jobs.listing import ListingKind
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import written_count
@@ -77,7 +78,7 @@ class CellMap:
         pieces = re.findall(r"([0-9]+)(.)", text)
         lengths = [int(number) for number, _ in pieces]
         listed = sum(length for length, (_, letter) in zip(lengths, pieces, strict=True) if letter != GAP)
-        if sum(lengths) > min(product_size(sizes), MAX_ID) or listed > MAX_LISTED_WHOLE:
+        if sum(lengths) > min(product_size(sizes), MAX_ID) or listed > LISTING_LIMITS.max_listed:
             raise InputError(f"the runs of its cells name more than the {written_count(product_size(sizes))} there are")
         spans = np.array(lengths, dtype=np.int64)
         codes = np.array([LETTERS.find(letter) for _, letter in pieces], dtype=np.int64)
@@ -121,7 +122,7 @@ def why_unlisted(audit: Audit) -> Unlisted | None:
         return Unlisted.ALIKE
     if sum(design.sizes) > MOST_LABELS:
         return Unlisted.LEVELS
-    many = len(listed.cells) > MAX_LISTED_WHOLE or product_size(design.sizes) > MAX_ID
+    many = len(listed.cells) > LISTING_LIMITS.max_listed or product_size(design.sizes) > MAX_ID
     return Unlisted.CELLS if many or listed.kind is ListingKind.SAMPLE else None
 
 

@@ -22,9 +22,9 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct
 from recombine.design.design import Design
 from recombine.errors import RecombineError, SolverError
-from recombine.jobs.audit.left_out_cells import fit_order
+from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.noise import pooled_variance
-from recombine.jobs.audit.ranges import Ranges, Spread, fit_spread, local_quantiles, measure_ranges
+from recombine.jobs.audit.ranges import Ranges, Spread, fit_spread, measure_ranges, score_quantiles
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.identify import identify
@@ -158,7 +158,7 @@ class FoldRanges(HeldOutRanges):
         if self.obstacle:
             return np.full(len(predicted), np.nan)
         own, nothing = np.full(len(predicted), self.own), np.zeros(len(predicted))
-        knots = local_quantiles(self.values, self.scores, len(self.scores))
+        knots = score_quantiles(self.values, self.scores, len(self.scores))
         return np.asarray(np.interp(predicted, *knots) * self.spread.of(own, nothing, nothing))
 
 

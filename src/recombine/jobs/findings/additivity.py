@@ -10,7 +10,7 @@ from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severi
 from recombine.writing import few_digits, plural
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.parts.assumed import AssumedStructure
+    from recombine.jobs.audit.parts import AssumedStructure
 
 
 class AdditivityFinding(FindingKind["AssumedStructure"]):

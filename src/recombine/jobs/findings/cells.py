@@ -8,19 +8,18 @@ import numpy as np
 
 from recombine.cells.scales import FactorScale
 from recombine.design.targets import outside_words
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
-from recombine.jobs.listing import ListingKind
+from recombine.jobs.listing import ListingKind, furthest_outside
 from recombine.verdicts import Verdict
-from recombine.writing import listing, plural, round_estimate, written_count
+from recombine.writing import listing, part_of_what_matters, plural, round_estimate, written_count
 
 if TYPE_CHECKING:
     from recombine.cells.arrays import IntArray
     from recombine.design.design import Design
-    from recombine.jobs.audit.parts.decided import Decided
-    from recombine.jobs.audit.parts.values import Values
-
-#: Leverage above which a determined cell is called shaky: its error is over twice that of one measurement.
-SHAKY_LEVERAGE = 4.0
+    from recombine.jobs.audit.parts import Decided, Values
+    from recombine.jobs.listing import NearCounts
+    from recombine.jobs.matters import WhatMatters
 
 
 class CellsFinding(FindingKind["Decided"]):
@@ -35,8 +34,7 @@ class CellsFinding(FindingKind["Decided"]):
         if not count or (matters is not None and matters.exact and not matters.count(self.verdict)):
             return None
         targets = decided.listing.kind is ListingKind.TARGETS
-        concerned = "" if matters is None else f"; {matters.concerned(self.verdict)}"
-        exact = decided.counts.exact or targets
+        exact, concerned = decided.counts.exact or targets, _matters_clause(matters, self.verdict)
         return {"cells": count, "exact": exact, "targets": targets, "concerned": concerned}
 
     def listed(self, decided: Decided) -> int:
@@ -48,6 +46,18 @@ def _count_in_words(evidence: FindingEvidence) -> str:
     """Write the number of cells; an estimate with two digits, because more would look like a count."""
     count = evidence["cells"]
     return written_count(count) if evidence["exact"] else f"about {written_count(round_estimate(count))}"
+
+
+def _matters_clause(matters: WhatMatters | None, verdict: Verdict, which: str = "") -> str:
+    """Say how many cells with a verdict matter, and how much; ``which`` says what they are. Empty if all are alike."""
+    if matters is None:
+        return ""
+    count = matters.count(verdict)
+    if not count:
+        return "; none of the listed ones matters"
+    lead = f"{plural(count, 'cell')} {which}" if which else f"{count:,} of them"
+    share = part_of_what_matters(matters.share(verdict))
+    return f"; {lead} matter{'s' * (count == 1)}, {share}{'' if matters.exact else ' among the listed cells'}"
 
 
 class CellsNotDetermined(CellsFinding):
@@ -66,8 +76,11 @@ class CellsNotDetermined(CellsFinding):
         numbers = self.counted(decided, count)
         if numbers is None:
             return None
-        needed, departures = decided.identification.deficit, decided.departures
-        return FindingEvidence({**numbers, "order": decided.choice.order, "needed": needed, "departures": departures})
+        near, parts = decided.departures, decided.design.space.parts
+        mutants = bool(parts) and all(column.kind == "sequence" for column in parts)
+        departures = "" if near is None else departures_sentence(near, mutants)
+        needed, order = decided.identification.deficit, decided.choice.order
+        return FindingEvidence({**numbers, "order": order, "needed": needed, "departures": departures})
 
     def message(self, evidence: FindingEvidence) -> str:
         which = "target" if evidence["targets"] else "unseen"
@@ -79,6 +92,39 @@ class CellsNotDetermined(CellsFinding):
             f"{_count_in_words(evidence)} {which} cell{'s' if evidence['cells'] != 1 else ''} cannot be told from the "
             f"data at order {evidence['order']}{evidence['concerned']}{needed}{departures and f'. {departures}'}"
         )
+
+
+def departures_sentence(near: NearCounts, mutants: bool = False) -> str:
+    """Say what follows by number of departures from the commonest cell, and whether that cell mends the rest.
+
+    Examples
+    --------
+    >>> from recombine.jobs.listing import NearCounts
+    >>> print(departures_sentence(NearCounts("AAA", (0, 0, 66, 0), (1, 12, 66, 220), (2, 2), 1), mutants=True))
+    By number of departures from the commonest levels (AAA), seen or determined are 0: none of 1; 1: none of 12; 2: all
+        of 66; 3: none of 220. Every seen cell has exactly 2 departures, so their number cannot be told from the
+        constant: double mutants alone determine no single mutant and no triple mutant, however many there are; one row
+        of AAA itself mends it.
+    """
+    amounts = [
+        f"{number}: {'none' if not told else 'all' if told == every else f'{told:,}'} of {every:,}"
+        for number, (told, every) in enumerate(zip(near.told, near.every, strict=True))
+    ]
+    lead = f"By number of departures from the commonest levels ({near.common}), seen or determined are "
+    lead += "; ".join(amounts)
+    fewest, most = near.departures
+    if fewest < most or fewest == 0:
+        return f"{lead}."
+    kinds = {1: "single", 2: "double", 3: "triple"}
+    mutants = mutants and most in kinds
+    seen = f"{kinds[most]} mutants" if mutants else f"cells with {plural(most, 'departure')}"
+    others = [kinds.get(number, f"{number}-fold") for number in (most - 1, most + 1) if number]
+    none = " and ".join(f"no {kind} {'mutant' if mutants else 'departure'}" for kind in others)
+    mends = "one row of {} itself mends it" if near.deficit == 1 else "a row of {} itself is the first step"
+    return (
+        f"{lead}. Every seen cell has exactly {plural(most, 'departure')}, so their number cannot be told from the "
+        f"constant: {seen} alone determine {none}, however many there are; {mends.format(near.common)}."
+    )
 
 
 class LevelNeverSeen(FindingKind["Decided"]):
@@ -106,8 +152,8 @@ class LevelNeverSeen(FindingKind["Decided"]):
             missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
         if not missing:
             return None
-        concerned = "" if matters is None else matters.concerned(Verdict.UNSEEN_LEVEL, "with an unseen level")
-        return FindingEvidence({"concerned": concerned and f"; {concerned}"}, tuple(missing))
+        concerned = _matters_clause(matters, Verdict.UNSEEN_LEVEL, "with an unseen level")
+        return FindingEvidence({"concerned": concerned}, tuple(missing))
 
     def message(self, evidence: FindingEvidence) -> str:
         verb = "occurs" if len(evidence.subjects) == 1 else "occur"
@@ -147,7 +193,7 @@ class DeterminedButShaky(FindingKind["Values"]):
         decided, matters = values.decided, values.decided.matters
         determined = (decided.codes == Verdict.DETERMINED) & (True if matters is None else matters.weights > 0)
         leverage = np.where(determined, decided.leverage, np.nan)
-        shaky = int((leverage > SHAKY_LEVERAGE).sum())
+        shaky = int((leverage > AUDIT_LIMITS.max_leverage).sum())
         if not shaky:
             return None
         shakiest = int(np.nanargmax(leverage))
@@ -170,7 +216,7 @@ class DeterminedButShaky(FindingKind["Values"]):
         return (
             f"{evidence['cells']:,} of {evidence['of']:,} determined cells "
             f"{'that matter and were ' if evidence['weighted'] else ''}looked at "
-            f"{'has' if evidence['cells'] == 1 else 'have'} leverage above {SHAKY_LEVERAGE:g} (largest "
+            f"{'has' if evidence['cells'] == 1 else 'have'} leverage above {AUDIT_LIMITS.max_leverage:g} (largest "
             f"{evidence['largest']:.1f}: {evidence['cell']}"
             f"{'' if ends is None else f', 90 % range {ends[0]:.4g} to {ends[1]:.4g}'})"
         )
@@ -210,18 +256,7 @@ class BeyondRange(CellsFinding):
 
 def _ranges_left(design: Design, cells: IntArray) -> dict[str, list[str]]:
     """Say of each factor on a scale whose seen range ``cells`` (N, C) leave how its furthest levels do so."""
-    ranges = {}
-    for column, scale in enumerate(design.scales):
-        if scale is None:
-            continue
-        levels = np.unique(cells[:, column])
-        outside = sorted(levels[scale.beyond[levels]].tolist(), key=scale.places.__getitem__)
-        if not outside:
-            continue
-        words: list[str] = []
-        for level in {outside[0], outside[-1]}:
-            cell = design.seen[0].copy()
-            cell[column] = level
-            words += outside_words(design, cell)
-        ranges[design.factors[column].name] = words
-    return ranges
+    return {
+        design.factors[factor].name: [text for cell in ends for text in outside_words(design, np.array(cell))]
+        for factor, ends in furthest_outside(design, cells).items()
+    }

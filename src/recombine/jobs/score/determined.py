@@ -12,10 +12,10 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
+from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict_networks
 from recombine.jobs.audit.forecast import level_values
-from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.jobs.score.attribution import design_matrix
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import HeldOutNoise, Regressors

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.checks import known_or_refuse
-from recombine.design.design import Design
 from recombine.errors import InputError
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.theory.identification.counts import Counts
-from recombine.theory.identification.identify import Identification
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first, sum_of
 from recombine.theory.structures.ladder import Ladder, ladder
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 from recombine.verdicts import Verdict
 
-#: Fewer seen cells than this do not tell structures apart.
-MIN_CELLS_COMPARED = 30
-#: Seen cells on which structures are compared at most; the chosen one is fitted to all.
-MAX_CELLS_COMPARED = 60_000
+if TYPE_CHECKING:
+    from recombine.cells.arrays import FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.theory.identification.identify import Identification
+
 #: Cells of a product too large to list that are drawn to estimate how many a structure leaves open.
 CELLS_DRAWN = 20_000
+
+
+class NotCompared(StrEnum):
+    """Why structures were not compared."""
+
+    SCALES = auto()
+    ORDER = auto()
+    FEW_CELLS = auto()
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,19 +41,16 @@ class Choice:
 
     Attributes
     ----------
-    structure : Structure
     ladder : Ladder or None
         All structures that were scored on held-out seen cells; None where none was.
     fit : StructureFit or None
         The structure fitted to all seen cells, where it is not a sum on the outcome's own scale.
-    places : int array of shape (H,)
-        Which seen cells were held out to score it.
-    predicted : float array of shape (H,)
-        Their values, each from fits that did not see it.
+    places, predicted : int and float arrays of shape (H,)
+        Which seen cells were held out to score it, and their values, each from fits that did not see it.
     asked : bool
         Whether the user named it.
     obstacle : str
-        Why nothing was compared; empty if something was.
+        Why nothing was compared: a `NotCompared`, or what the ladder refused; empty if something was.
     untried : tuple of str
         Structures that might hold and were not scored: the table has too few cells for them, or they take too long.
     """
@@ -106,6 +112,7 @@ def choose_structure(
 
     Examples
     --------
+    >>> from recombine.design import Design
     >>> cells = np.indices((6, 6, 6)).reshape(3, -1).T
     >>> choose_structure(Design.from_cells(cells, outcome=np.tanh(cells.sum(axis=1) / 3 - 2.5))).name
     'link'
@@ -122,13 +129,12 @@ def choose_structure(
     if any(scale is not None for scale in design.scales):
         if asked and not assumed.is_sum:
             raise InputError(f"structure {structure} takes labels, not ordered or numeric factors; ask for a sum: add")
-        return Choice(assumed, asked=asked, obstacle="ordered and numeric factors are on scales of their own")
+        return Choice(assumed, asked=asked, obstacle=NotCompared.SCALES)
     tried = [assumed] if asked else [entry for entry in simplest_first() if order in (None, entry.order)]
     if not tried:
-        return Choice(assumed, obstacle=f"none has conjunctions of {assumed.order} factors")
-    if len(design.seen) < MIN_CELLS_COMPARED and assumed.is_sum:
-        few = f"there are {len(design.seen)} seen cells, and it takes {MIN_CELLS_COMPARED} to tell structures apart"
-        return Choice(assumed, asked=asked, obstacle=few)
+        return Choice(assumed, obstacle=NotCompared.ORDER)
+    if len(design.seen) < STRUCTURE_LIMITS.min_cells_compared and assumed.is_sum:
+        return Choice(assumed, asked=asked, obstacle=NotCompared.FEW_CELLS)
     return _compared(design, tried, assumed, asked, variance, seed)
 
 
@@ -166,7 +172,9 @@ def _compared(
         sizes=tuple(design.sizes),
         two_values=design.outcome_column.two_values,
     )
-    places = _places_compared(len(outcome), seed)
+    places, limit = np.arange(len(outcome)), STRUCTURE_LIMITS.max_cells_compared
+    if len(places) > limit:
+        places = np.sort(np.random.default_rng(seed).permutation(places)[:limit])
     compared = data.rows(places)
     try:
         rungs = ladder(
@@ -178,8 +186,7 @@ def _compared(
             structures=[entry.name for entry in tried if asked or entry.affordable(data)],
             seed=seed,
         )
-        chosen = rungs.chosen.structure
-        fit = None
+        chosen, fit = rungs.chosen.structure, None
         if not chosen.is_sum:
             fit = rungs.fit if len(places) == len(outcome) else chosen.fit(data)
     except InputError as error:
@@ -190,21 +197,9 @@ def _compared(
         fit = chosen.rescaled(fit, data, low, width)
     scored = np.flatnonzero(np.isfinite(rungs.predicted))
     predicted = low + width * rungs.predicted[scored]
-    untried = () if asked else _untried(tried, rungs, len(design.factors))
+    costly = [] if asked else [entry for entry in tried if entry.costly and entry.order < len(design.factors)]
+    untried = tuple(entry.name for entry in costly if rungs.at(entry) is None)
     return Choice(chosen, rungs, fit, places[scored], predicted, asked, untried=untried)
-
-
-def _places_compared(count: int, seed: int) -> IntArray:
-    """Return places of the seen cells on which structures are compared."""
-    if count <= MAX_CELLS_COMPARED:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(seed).permutation(count)[:MAX_CELLS_COMPARED])
-
-
-def _untried(tried: list[Structure], rungs: Ladder, factors: int) -> tuple[str, ...]:
-    """Return the names of costly structures that were left out although there are factors for them."""
-    costly = [entry for entry in tried if entry.costly and entry.order < factors]
-    return tuple(entry.name for entry in costly if rungs.at(entry) is None)
 
 
 def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> IntArray:

@@ -9,23 +9,60 @@ cell measured like the seen ones. The fits that missed had a fifth of the cells 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum, auto
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.design.design import Design
-from recombine.jobs.structure.choice import Choice
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 
-#: Share of cells that lie in their range.
-COVERED_SHARE = 0.9
-#: Fewer misses than this give no range.
-MIN_MISSES = 20
+if TYPE_CHECKING:
+    from recombine.cells.arrays import FloatArray
+    from recombine.design.design import Design
+    from recombine.jobs.structure.choice import Choice
+
 #: A range rests on so many misses with the nearest values: this share of all, but no fewer than this number.
 NEAREST_VALUE_SHARE, MIN_NEAREST_VALUES = 0.1, 100
-#: Values at which the quantile is worked out; between them it is interpolated.
+#: Places at which the quantile is worked out; between them it is interpolated.
 KNOTS = 101
+
+
+class NoRange(StrEnum):
+    """Why no range can be given: chances that two-valued rows do not show, too few misses, or too little freedom."""
+
+    CHANCES_UNSEEN = auto()
+    FEW_CELLS = auto()
+    FEW_DEGREES = auto()
+
+
+class RangeOf(StrEnum):
+    """What a range is for."""
+
+    CELL_MEAN = auto()
+    MEASUREMENT = auto()
+    MEAN_OF_ROWS = auto()
+    NEW_CELL = auto()
+
+
+def local_quantiles(along: FloatArray, scores: FloatArray, width: int, rank: float) -> tuple[FloatArray, FloatArray]:
+    """Return places along (n,) numbers, rising, and a quantile of the ``width`` scores (n,) around each, both (K,).
+
+    ``rank`` says which: 0 the smallest of them, ``width - 1`` the largest; between two it is interpolated.
+
+    Examples
+    --------
+    >>> at, around = local_quantiles(np.arange(200.0), np.repeat([1.0, 5.0], 100), width=50, rank=45)
+    >>> np.interp([20.0, 180.0], at, around).tolist()
+    [1.0, 5.0]
+    """
+    order = np.argsort(along, kind="stable")
+    places, ordered, below = along[order], scores[order], int(rank)
+    starts = np.unique(np.linspace(0, len(places) - width, KNOTS).astype(int))
+    beside = [below, min(below + 1, width - 1)]
+    pairs = np.array([np.partition(ordered[start : start + width], beside)[beside] for start in starts])
+    return places[starts + width // 2], pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +73,8 @@ class HeldOutRanges:
     --------
     >>> rng = np.random.default_rng(0)
     >>> values = rng.uniform(size=2_000)
-    >>> found = HeldOutRanges(rng.normal(size=2_000) * values, values)
-    >>> [round(float(width)) for width in 10 * found.half(np.array([0.2, 0.8]))]
+    >>> ranges = HeldOutRanges(rng.normal(size=2_000) * values, values)
+    >>> [round(float(width)) for width in 10 * ranges.half(np.array([0.2, 0.8]))]
     [3, 13]
     """
 
@@ -46,31 +83,22 @@ class HeldOutRanges:
     chances: bool = False
 
     __repr__ = brief_repr
+    what = RangeOf.NEW_CELL
 
     @property
-    def obstacle(self) -> str:
-        """Why no range can be given, in words; empty if one can."""
+    def obstacle(self) -> NoRange | None:
+        """Why no range can be given; None if one can."""
         if self.chances:
-            return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
-        if len(self.misses) >= MIN_MISSES:
-            return ""
-        return f"no 90 % range: {len(self.misses)} seen cells were held out, and it takes {MIN_MISSES}"
-
-    @property
-    def what(self) -> str:
-        """What a range is for."""
-        return "one more cell measured like the seen ones"
+            return NoRange.CHANCES_UNSEEN
+        return NoRange.FEW_CELLS if len(self.misses) < STRUCTURE_LIMITS.min_misses else None
 
     @cached_property
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         """Values and the quantile of the misses around each, both (K,), values rising."""
-        order = np.argsort(self.values, kind="stable")
-        values, misses = self.values[order], np.abs(self.misses)[order]
-        width = min(max(MIN_NEAREST_VALUES, round(NEAREST_VALUE_SHARE * len(values))), len(values))
-        starts = np.unique(np.linspace(0, len(values) - width, KNOTS).astype(int))
-        rank = min(int(np.ceil((width + 1) * COVERED_SHARE)), width) - 1
-        around = [float(np.partition(misses[start : start + width], rank)[rank]) for start in starts]
-        return values[starts + width // 2], np.array(around)
+        count, share = len(self.values), STRUCTURE_LIMITS.covered_share
+        width = min(max(MIN_NEAREST_VALUES, round(NEAREST_VALUE_SHARE * count)), count)
+        rank = min(int(np.ceil((width + 1) * share)), width) - 1
+        return local_quantiles(self.values, np.abs(self.misses), width, rank)
 
     def half(self, predicted: FloatArray) -> FloatArray:
         """Return half the width of the range at predicted values (N,); NaN where none can be given."""

@@ -90,6 +90,7 @@ def _head(audit: Audit) -> dict[str, Any]:
         "by_importance": words.importance_shares(audit),
         "matters": "" if audit.decided.matters is None else words.importance_statement(audit.decided.matters),
         "no_findings": words.no_findings(audit),
+        "left_out": words.left_out_sentences(audit),
         "findings": [(finding, marks[finding.severity]) for finding in audit.findings],
         "proposals": tables.proposals_table(audit.design),
     }
@@ -131,9 +132,10 @@ def _coverage(audit: Audit) -> dict[str, Any]:
 
 
 def _additivity(audit: Audit) -> dict[str, Any]:
-    figure = _additivity_figure(audit)
+    figure, check = _additivity_figure(audit), audit.structure.additivity
     return {
-        "check": audit.structure.additivity,
+        "check": check,
+        "method": "" if check is None else words.method_phrase(check),
         "figure": figure,
         "svg": inline_both(figure) if figure is not None else None,
         "orders": tables.orders_table(audit),
@@ -175,7 +177,7 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "untold": words.untold_sentence(forecast),
         "slopes_trust": words.slopes_trust(forecast),
         "shortcut": words.shortcut_sentence(forecast),
-        "left_out": forecast.left_out if forecast.error else "",
+        "left_out": words.shallow_sentence(forecast),
     }
 
 

@@ -15,7 +15,8 @@ from recombine.design.design import Design, used_table
 from recombine.jobs.advice.plan import Pick, Plan
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.documents import SCHEMAS
-from recombine.jobs.structure.held_out_ranges import COVERED_SHARE, HeldOutRanges
+from recombine.jobs.structure.held_out_ranges import HeldOutRanges
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
@@ -94,7 +95,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "findings": [finding.record for finding in audit.findings],
         "suggestions": None if plan is None else _suggestions(plan),
         "models": None if models is None else list(models.rows()),
-        "left_out": list(audit.left_out),
+        "left_out": words.left_out_sentences(audit),
         "listing": {
             "note": words.listing_sentence(audit.decided.listing),
             "listed": len(audit.verdicts),
@@ -142,20 +143,17 @@ def _ranges(audit: Audit) -> dict[str, Any] | None:
     found = audit.values.ranges
     if found is None:
         return None
+    told = {
+        "statement": words.ranges_sentence(audit),
+        "share": STRUCTURE_LIMITS.covered_share,
+        "of": words.range_of(found),
+        "cells": len(found.misses),
+    }
     if isinstance(found, HeldOutRanges):
-        known = {
-            "statement": words.ranges_sentence(audit),
-            "share": COVERED_SHARE,
-            "of": found.what,
-            "cells": len(found.misses),
-        }
-        return {**known, "departure": None, "noise": None, "residual": None}
+        return {**told, "departure": None, "noise": None, "residual": None}
     given = not found.obstacle
     return {
-        "statement": words.ranges_sentence(audit),
-        "share": COVERED_SHARE,
-        "of": found.what,
-        "cells": len(found.misses),
+        **told,
         "departure": float(np.sqrt(found.spread.departure)) if given and found.replicated else None,
         "noise": float(np.sqrt(found.spread.noise)) if given and found.replicated else None,
         "residual": found.residual,
@@ -171,8 +169,8 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "cells": found.unseen,
         "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in found.shortcuts],
         "accuracy": None if found.accuracy is None else list(found.accuracy.rows()),
-        "obstacle": found.obstacle or None,
-        "left_out": found.left_out or None,
+        "obstacle": words.why_not_forecast(found) or None,
+        "left_out": words.shallow_sentence(found) or None,
     }
 
 
@@ -236,7 +234,7 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
     return {
         "state": check.state_at(audit.order),
         "statement": words.additivity_statement(check, audit.order),
-        "method": check.method,
+        "method": words.method_phrase(check),
         "noise": None if check.noise is None else check.noise.source,
         "out_of_range": int(audit.values.beyond.sum()),
         "orders": list(check.table.rows()),

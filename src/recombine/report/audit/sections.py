@@ -48,7 +48,7 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
         Section(words.MODELS, [None if models is None else models_table(models)]),
         Section(words.PLAN_TITLE, [] if plan is None else _plan(plan)),
         *_example(audit),
-        Section(words.LEFT_OUT, audit.left_out),
+        Section(words.LEFT_OUT, words.left_out_sentences(audit)),
         Section("Findings", findings or [words.no_findings(audit)]),
     ]
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.jobs.near import near_cells
+from recombine.jobs.listing import near_cells
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 from recombine.words.plan import gain_text
@@ -66,7 +66,7 @@ def test_double_mutants_alone_determine_no_single_and_no_triple() -> None:
 
 def test_one_row_of_the_wild_type_mends_it() -> None:
     audit = audited([*mutants(14, 2), "A" * 14])
-    assert audit.decided.departures == ""
+    assert audit.decided.departures is None
     assert audit.decided.counts[Verdict.DISCONNECTED] == 0
     assert set(audit.verdicts["verdict"].tolist()) == {"determined"}
 

@@ -1,0 +1,264 @@
+"""The parts of an audit: what is decided, the values that follow, and the structure that is assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.design.targets import encode_targets
+from recombine.errors import InputError
+from recombine.jobs.audit.additivity import determined_values, fit_order, held_out_errors
+from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.audit.ranges import CellRanges, Ranges, cell_ranges, listed_leverage, ranges_under
+from recombine.jobs.listing import Listing, ListingKind, NearCounts, choose_cells, count_near, level_columns
+from recombine.jobs.structure.choice import Choice, choose_structure, counts_under, verdicts_under
+from recombine.table_spec import asked_structure
+from recombine.tables.table import Table
+from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.identification.scaled.routes import leverage_for
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.audit.additivity import AdditivityCheck
+    from recombine.jobs.importance import Importance
+    from recombine.jobs.matters import WhatMatters
+    from recombine.jobs.structure.held_out_ranges import HeldOutRanges
+    from recombine.theory.identification.additive_fit import AdditiveFit
+    from recombine.theory.identification.counts import Counts
+    from recombine.theory.identification.leverage import Leverage
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Decided:
+    """Which unseen cells the seen ones decide, and how surely: ``audit.decided``.
+
+    Attributes
+    ----------
+    design : Design
+    choice : Choice
+        The structure that verdicts assume.
+    listing : Listing
+        The unseen cells that are listed, and how they were chosen.
+    identification, first : Identification
+        The verdict engine at the order of that structure and at order 1.
+    importance : Importance or None
+        How much each cell matters, if that was said.
+    """
+
+    design: Design
+    choice: Choice
+    listing: Listing
+    identification: Identification
+    first: Identification
+    seed: int = 0
+    importance: Importance | None = None
+
+    def __repr__(self) -> str:
+        return f"Decided({len(self.listing.cells):,} cells listed)"
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Verdict counts over all cells that can exist, under the chosen structure."""
+        complete = self.listing.kind is ListingKind.ALL_UNSEEN
+        return counts_under(self.choice, self.identification, self.design, self.listing.typical, complete, self.seed)
+
+    @property
+    def beyond_curve(self) -> Counts | None:
+        """The same where unseen cells lie beyond the seen range of a curve; None elsewhere."""
+        curved = self.choice.fit is not None and self.choice.fit.seen_range is not None
+        return self.counts if curved and self.counts[Verdict.BEYOND] else None
+
+    @cached_property
+    def first_counts(self) -> Counts:
+        """Verdict counts over all cells that can exist, at order 1."""
+        return self.counts if self.choice.order == 1 else self.first.count_verdicts(self.seed)
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """Verdict codes of the listed cells, shape (T,)."""
+        return self.verdicts_of(self.listing.cells)
+
+    def verdicts_of(self, cells: IntArray) -> IntArray:
+        """Return the verdict codes of ``cells`` (N, C) under the chosen structure, (N,)."""
+        return verdicts_under(self.choice, self.identification, cells)
+
+    @cached_property
+    def matters(self) -> WhatMatters | None:
+        """The importance of cells by verdict; None where all matter alike."""
+        if self.importance is None:
+            return None
+        from recombine.jobs.matters import weigh_verdicts
+
+        return weigh_verdicts(self.importance, self.design, self.listing, self.codes, self.verdicts_of)
+
+    @cached_property
+    def leverage(self) -> FloatArray:
+        """Leverage of the listed cells, (T,); NaN where not determined, and but for a few where each takes a solve."""
+        return listed_leverage(self.leverages, self.listing.cells, self.codes)
+
+    def leverage_of(self, cells: IntArray) -> FloatArray:
+        """Return the leverage of determined or seen ``cells`` (N, C): variance in units of one measurement's, (N,).
+
+        Each seen cell counts as its `Design.precision`, the number of measurements behind its mean.
+        """
+        return self.leverages.of(cells)
+
+    @cached_property
+    def leverages(self) -> Leverage:
+        """What works leverages out."""
+        design, engine = self.design, self.identification
+        return leverage_for(engine.features, design.seen, design.precision[design.train], engine.rank)
+
+    @cached_property
+    def departures(self) -> NearCounts | None:
+        """What follows by number of departures from the commonest cell, where seen cells are near it."""
+        return count_near(self.design, self.identification)
+
+
+def decide(
+    design: Design,
+    structure: str | None = None,
+    order: int | None = None,
+    targets: object = None,
+    new_levels: bool = False,
+    importance: object = None,
+    seed: int = 0,
+) -> Decided:
+    """Choose a structure and the cells to list, and prepare their verdicts; see `recombine.audit`."""
+    structure, order = asked_structure(design.spec, structure, order)
+    importance = design.spec.importance if importance is None else importance
+    noise = None if design.outcome is None else cell_noise(design)
+    variance = None if noise is None or noise.at_most else noise.variances
+    choice = choose_structure(design, structure, order, variance=variance, seed=seed)
+    target_cells = None
+    if targets is not None:
+        design, target_cells = encode_targets(design, targets, new_levels=new_levels)
+    first = identify(design.seen, **design.shape, seed=seed)
+    engine = first if choice.order == 1 else identify(design.seen, order=choice.order, **design.shape, seed=seed)
+    weights = None
+    if importance is not None:
+        from recombine.jobs.importance import read_importance
+
+        weights = read_importance(importance, design)
+    listing = choose_cells(design, target_cells, seed, weights)
+    return Decided(design, choice, listing, engine, first, seed, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values that follow from the seen outcomes: ``audit.values``; all None without an outcome."""
+
+    decided: Decided
+
+    @cached_property
+    def fit(self) -> AdditiveFit | None:
+        """The additive model of the asked order fitted to the seen cells by precision; None without an outcome."""
+        design = self.decided.design
+        return None if design.outcome is None else fit_order(design, self.decided.choice.order, self.decided.leverages)
+
+    @cached_property
+    def first_fit(self) -> AdditiveFit | None:
+        """The same at order 1."""
+        return self.fit if self.fit is None or self.decided.choice.order == 1 else fit_order(self.decided.design, 1)
+
+    def predict(self, cells: IntArray) -> FloatArray:
+        """Return values of ``cells`` (N, C) under the chosen structure, (N,); only those of determined ones follow."""
+        model = self.decided.choice.fit or self.fit
+        if model is None:
+            raise InputError("values need an outcome; name its column with --outcome")
+        return model.predict(cells)
+
+    @cached_property
+    def predictions(self) -> FloatArray | None:
+        """Values of the listed cells under the chosen structure, shape (T,); NaN where nothing follows.
+
+        Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
+        """
+        return None if self.sums is None else self.decided.design.outcome_column.bounded(self.sums)
+
+    @cached_property
+    def sums(self) -> FloatArray | None:
+        """Values at the listed cells, not yet kept between an outcome's two values."""
+        if self.fit is None:
+            return None
+        return determined_values(self.predict, self.decided.listing.cells, self.decided.codes)
+
+    @property
+    def beyond(self) -> BoolArray:
+        """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
+        ends = self.decided.design.outcome_column.two_values
+        if self.sums is None or ends is None:
+            return np.zeros(len(self.decided.codes), dtype=bool)
+        slack = 1e-9 * np.ptp(ends)
+        return np.asarray((self.sums < ends[0] - slack) | (self.sums > ends[1] + slack))
+
+    @cached_property
+    def ranges(self) -> Ranges | HeldOutRanges | None:
+        """What the seen cells' own misses say about the values of others; None without an outcome or leverages."""
+        return ranges_under(self.decided.choice, self.decided.design, self.fit, self.decided.leverages)
+
+    def ranges_of(self, cells: IntArray, leverage: FloatArray | None = None) -> CellRanges:
+        """Return predicted value, standard error and 90 % range of ``cells`` (N, C); NaN where nothing follows.
+
+        ``leverage`` saves the work where it is known already, NaN for cells that are not determined.
+        """
+        determined = self.decided.verdicts_of(cells) <= Verdict.DETERMINED
+        predicted = None if self.fit is None else self.predict(cells[determined])
+        return cell_ranges(self.decided.design, self.ranges, predicted, cells, determined, leverage)
+
+    @cached_property
+    def held_out_errors(self) -> Table | None:
+        """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
+        design = self.decided.design
+        if self.fit is None or design.train.all():
+            return None
+        codes = self.decided.verdicts_of(design.held_out)
+        return held_out_errors(design, codes, determined_values(self.predict, design.held_out, codes))
+
+    @cached_property
+    def table(self) -> Table:
+        """The listed cells with verdict and leverage; given an outcome, the value that follows and its range."""
+        decided, cells = self.decided, self.decided.listing.cells
+        words = np.array([verdict.word for verdict in Verdict], dtype=object)
+        columns: dict[str, Any] = {"verdict": words[decided.codes]}
+        if decided.matters is not None:
+            columns["importance"] = decided.matters.weights
+        if decided.choice.order > 1:
+            columns["verdict at order 1"] = words[decided.first.verdicts_of(cells)]
+        columns["leverage"] = decided.leverage
+        if self.fit is not None:
+            ranges = self.ranges_of(cells, decided.leverage)
+            columns |= {"predicted": ranges.predicted, "standard error": ranges.standard_error}
+            columns |= {"low": ranges.low, "high": ranges.high}
+        if self.beyond.any():
+            columns["sum out of range"] = self.beyond
+        return Table({**level_columns(decided.design, cells, columns), **columns})
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedStructure:
+    """What verdicts and values assume, and how well that holds: ``audit.structure``."""
+
+    values: Values
+
+    @property
+    def choice(self) -> Choice:
+        """The structure that was chosen or named, how, and the ladder of all that were scored."""
+        return self.values.decided.choice
+
+    @cached_property
+    def additivity(self) -> AdditivityCheck | None:
+        """Whether effects add, checked on the seen cells; None without an outcome."""
+        decided, fit, first = self.values.decided, self.values.fit, self.values.first_fit
+        if fit is None or first is None:
+            return None
+        from recombine.jobs.audit.additivity import check_additivity
+
+        order = decided.choice.order
+        orders = tuple(sorted({1, 2, order}))
+        return check_additivity(decided.design, orders, decided.seed, asked=order, fits={1: first, order: fit})
