@@ -155,7 +155,7 @@ def _value(field: Field, value: Any) -> Any:
 
 def _repeated(context: typer.Context, table: TableSpec | None) -> str:
     """Return the command that repeats a run: its table and other options as given, and how the table was read."""
-    words, options = [context.command_path], []
+    words, options = context.command_path.split(), []
     about_table = {field.name for field in table_spec.fields()} | {"design", "save_design"}
     for entry in context.command.params:
         source = context.get_parameter_source(str(entry.name))

@@ -23,7 +23,6 @@ from recombine.report.screen import printable
 from recombine.table_spec import spec_command
 from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
-from recombine.words.certificates import explanation
 from recombine.writing import amount, round_estimate, written_count
 
 if TYPE_CHECKING:
@@ -91,22 +90,22 @@ class TableAnswers:
         return {
             "source": design.reading.source,
             "command": printable(command),
-            "dropped": printable(words.dropped_sentence(command)),
+            "dropped": printable(words.page.dropped_sentence(command)),
             "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
             "outcome": design.outcome_column.name,
             "assumption": audit.choice.assumption,
-            "rows": words.rows_phrase(audit.coverage),
+            "rows": words.table.rows_phrase(audit.coverage),
             "cells": written_count(design.possible.count),
             "verdicts": [self._verdict(verdict) for verdict in Verdict],
             "sampled": audit.decided.counts.sampled,
-            "answer": [printable(sentence) for sentence in words.answer(audit)],
+            "answer": [printable(sentence) for sentence in words.answer.answer(audit)],
             "findings": [{**item.record, "message": printable(item.message)} for item in audit.findings],
-            "left_out": [printable(sentence) for sentence in words.left_out_sentences(audit)],
+            "left_out": [printable(sentence) for sentence in words.verdicts.left_out_sentences(audit)],
             "next": self._next(),
             "start": self.view.start,
-            "by_name": words.level_orders(on_lines),
+            "by_name": words.page.level_orders(on_lines),
             "scene": None if off else scene_of(design, audit.order),
-            "unpainted": printable(words.painting_off(off)),
+            "unpainted": printable(words.page.painting_off(off)),
         }
 
     def _verdict(self, verdict: Verdict) -> dict[str, Any]:
@@ -123,16 +122,17 @@ class TableAnswers:
         }
 
     def _meaning(self, verdict: Verdict) -> str:
-        return words.verdict_meaning(verdict, self.audit.choice.assumption)
+        return words.verdicts.verdict_meaning(verdict, self.audit.choice.assumption)
 
     def _next(self) -> dict[str, Any]:
         plan = self.plan
         if plan is None:
             return {"text": "", "cells": []}
         cells = [
-            {**self._named(np.array(pick.cell)), "gain": printable(words.gain_text(plan, pick))} for pick in plan.picks
+            {**self._named(np.array(pick.cell)), "gain": printable(words.plan.gain_text(plan, pick))}
+            for pick in plan.picks
         ]
-        return {"text": printable(words.plan_sentence(plan)), "cells": cells}
+        return {"text": printable(words.plan.plan_sentence(plan)), "cells": cells}
 
     def _named(self, cell: IntArray) -> dict[str, Any]:
         """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""
@@ -210,18 +210,18 @@ class TableAnswers:
         design, asked = self.audit.design, self.checked(levels)
         cell, record = canonical(asked[None], design.symmetric)[0], self._named(asked)
         if reason := why_impossible(design, cell):
-            sentence = printable(words.cell_impossible(reason))
+            sentence = printable(words.page.cell_impossible(reason))
             return record | {"code": IMPOSSIBLE, "word": "cannot exist", "sentence": sentence}
         with self._engine:
             verdict = Verdict(int(self.audit.decided.verdicts_of(cell[None])[0]))
             record |= {"code": int(verdict), "word": verdict.word}
             if verdict is Verdict.DETERMINED:
                 value = self._value(cell)
-                facts = [*words.value_facts(value, design.outcome_column.name), *self._held_out(cell)]
+                facts = [*words.page.value_facts(value, design.outcome_column.name), *self._held_out(cell)]
                 return record | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
             if verdict is Verdict.SEEN:
                 return record | {"sentence": self._meaning(verdict), **self._seen(cell)}
-            text = printable(explanation(self.audit, cell))
+            text = printable(words.certificates.explanation(self.audit, cell))
         lead, *more = text.removeprefix(f"{printable(design.label(cell))}: {verdict.word}. ").split("\n  ")
         return record | {"sentence": lead, "lines": more, "facts": self._held_out(cell)}
 
@@ -283,8 +283,8 @@ class TableAnswers:
         try:
             certificate = self.audit.decided.identification.certificate_of(cell.tolist())
         except SolverError as error:
-            return {"terms": [], "further": 0, "lines": [words.no_certificate(error)]}
-        _, *lines = printable(explanation(self.audit, cell, certificate)).split("\n  ")
+            return {"terms": [], "further": 0, "lines": [words.page.no_certificate(error)]}
+        _, *lines = printable(words.certificates.explanation(self.audit, cell, certificate)).split("\n  ")
         terms = [
             {**self._named(row), "sign": term.sign, "weight": term.weight}
             | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})
@@ -293,5 +293,5 @@ class TableAnswers:
         # The first lines give the value and range, which the page has said.
         lines = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
         variance = f"with variance {certificate_variance(self.audit, certificate):.3g}"
-        lines = [line.replace(variance, f"{variance} {words.UNIT}") for line in lines]
+        lines = [line.replace(variance, f"{variance} {words.page.UNIT}") for line in lines]
         return {"terms": terms[:MAX_TERMS_WRITTEN], "further": max(len(terms) - MAX_TERMS_WRITTEN, 0), "lines": lines}

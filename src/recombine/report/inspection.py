@@ -21,11 +21,11 @@ _STYLES = {"✕": "bold red", "?": "yellow", "●": "bold", "○": ""}
 def inspection_sections(inspection: Inspection) -> list[Section]:
     """Return the verdict in words, a line per layer, and what the columns are."""
     symbol, verdict = _SYMBOLS.get(inspection.verdict, "?"), inspection.verdict
-    meaning = Line(f"{symbol} {verdict}: {words.VERDICT_MEANINGS[verdict]}", _STYLES[symbol])
-    notes = [*words.inspection_legend(inspection), *words.inspection_notes(inspection)]
+    meaning = Line(f"{symbol} {verdict}: {words.inspection.VERDICT_MEANINGS[verdict]}", _STYLES[symbol])
+    notes = [*words.inspection.inspection_legend(inspection), *words.inspection.inspection_notes(inspection)]
     return [
-        Section(f"Recombine inspection of {inspection.source}", [words.inspection_opening(inspection)]),
-        Section("", [meaning, f"  {words.inspection_sentence(inspection)}"]),
+        Section(f"Recombine inspection of {inspection.source}", [words.inspection.inspection_opening(inspection)]),
+        Section("", [meaning, f"  {words.inspection.inspection_sentence(inspection)}"]),
         Section("", [_layers(inspection)]),
         Section("", [Line(f"  {note}", "dim") for note in notes]),
     ]
@@ -74,10 +74,10 @@ def inspection_json(inspection: Inspection) -> str:
         "seen": inspection.seen,
         "unseen": inspection.unseen,
         "verdict": inspection.verdict,
-        "meaning": words.VERDICT_MEANINGS[inspection.verdict],
-        "sentence": words.inspection_sentence(inspection),
+        "meaning": words.inspection.VERDICT_MEANINGS[inspection.verdict],
+        "sentence": words.inspection.inspection_sentence(inspection),
         "truth": None if inspection.truth is None else asdict(inspection.truth),
         "layers": [asdict(layer) for layer in inspection.layers],
-        "notes": words.inspection_notes(inspection),
+        "notes": words.inspection.inspection_notes(inspection),
     }
     return json_text(record)

@@ -7,9 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from recombine import words
-from recombine.jobs.findings.finding import Severity
+from recombine.jobs.findings.finding import Finding, Severity
 from recombine.report.theme import ink_on
 from recombine.verdicts import Verdict
+from recombine.words import captions
 from recombine.writing import percent
 
 if TYPE_CHECKING:
@@ -31,32 +32,35 @@ def notebook(audit: Audit) -> str:
     >>> "determined" in notebook(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
     True
     """
-    tally, matters = words.Tally.of(audit), audit.decided.matters
-    title, about = words.audit_title(audit), f"{audit.design.space.title}; {words.rows_phrase(audit.coverage)}"
-    notes = [words.impossible_sentence(audit.design), "" if matters is None else words.importance_statement(matters)]
+    tally, design = words.verdicts.Tally.of(audit), audit.design
+    title = captions.AUDIT_TITLE.format(source=design.reading.source)
+    about = f"{design.space.title}; {words.table.rows_phrase(audit.coverage)}"
+    notes = [words.table.impossible_sentence(design), words.importance.importance_statement(audit.decided.matters)]
     counts = {verdict: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
-    findings = "".join(
-        f'<li><span style="font-weight:{_WEIGHT[finding.severity]}">{finding.code} {escape(finding.kind.title)}</span> '
-        f"({finding.severity.word}): {escape(finding.message)}</li>"
-        for finding in audit.findings
-    )
+    findings = "".join(f"<li>{_finding(finding)}</li>" for finding in audit.findings)
     return _frame(
         f"<p><strong>{escape(title)}</strong>: {escape(about)}</p>",
-        *map(_paragraph, [*words.answer(audit), *notes]),
+        *map(_paragraph, [*words.answer.answer(audit), *notes]),
         _bar([(f"{count:,} {verdict.word}", count / tally.total, verdict.colour) for verdict, count in counts.items()]),
         _legend(_verdict_chip(audit, verdict, tally) for verdict in counts),
-        _paragraph("" if tally.exact else words.ESTIMATED, _SOFT),
+        _paragraph("" if tally.exact else captions.ESTIMATED, _SOFT),
         f'<ul style="margin:0;padding-left:1.2em">{findings}</ul>'
         if findings
-        else _paragraph(words.no_findings(audit)),
-        _paragraph(words.more_in("audit.to_html", "audit.verdicts"), _SOFT),
+        else _paragraph(words.importance.no_findings(audit)),
+        _paragraph(captions.MORE_IN.format(page="audit.to_html", table="audit.verdicts"), _SOFT),
     )
 
 
-def _verdict_chip(audit: Audit, verdict: Verdict, tally: words.Tally) -> str:
-    weighted = words.importance_column(audit, verdict)
+def _finding(finding: Finding) -> str:
+    title = f"{finding.code} {escape(finding.kind.title)}"
+    weight = _WEIGHT[finding.severity]
+    return f'<span style="font-weight:{weight}">{title}</span> ({finding.severity.word}): {escape(finding.message)}'
+
+
+def _verdict_chip(audit: Audit, verdict: Verdict, tally: words.verdicts.Tally) -> str:
+    weighted = words.importance.importance_column(audit, verdict)
     share = f"{percent(tally.counts[verdict], tally.total)}{f'; {weighted}' if weighted else ''}"
-    meaning = words.verdict_meaning(verdict, audit.choice.assumption)
+    meaning = words.verdicts.verdict_meaning(verdict, audit.choice.assumption)
     return _chip(verdict.colour, f"{tally.number(verdict)} {verdict.word} ({share})", meaning, verdict.symbol)
 
 
@@ -72,11 +76,11 @@ def score_notebook(score: Score) -> str:
     True
     """
     return _frame(
-        f"<p><strong>Recombine score</strong> {escape(words.scored_phrase(score))}</p>",
-        *map(_paragraph, words.score_answers(score)),
+        f"<p><strong>Recombine score</strong> {escape(words.score.scored_phrase(score))}</p>",
+        *map(_paragraph, words.score.score_answers(score)),
         *(_causes(score, model) for model in score.models if model.attribution is not None),
-        *(_paragraph(sentence, _SOFT) for sentence in words.unclear_sentences(score)),
-        _paragraph(words.more_in("score.to_html", "score.causes"), _SOFT),
+        *(_paragraph(sentence, _SOFT) for sentence in words.score.unclear_sentences(score)),
+        _paragraph(captions.MORE_IN.format(page="score.to_html", table="score.causes"), _SOFT),
     )
 
 
@@ -88,11 +92,11 @@ def _causes(score: Score, model: ModelScore) -> str:
     total = model.attribution.error.value or 1.0
     shares = {CAUSES[name]: amount.value / total for name, amount in model.causes.items()}
     texts = {cause: f"{cause.name} {share:.0%}" for cause, share in shares.items()}
-    sentences = escape(" ".join(words.model_sentences(score, model)))
+    sentences = escape(" ".join(words.score.model_sentences(score, model)))
     return (
         f"<p><strong>{escape(model.name)}</strong> {sentences}</p>"
         + _bar([(texts[cause], share, cause.colour) for cause, share in shares.items() if share > 0])
-        + _legend(_chip(cause.colour, texts[cause], words.cause_meaning(model, cause)) for cause in shares)
+        + _legend(_chip(cause.colour, texts[cause], words.score.cause_meaning(model, cause)) for cause in shares)
     )
 
 

@@ -17,14 +17,14 @@ def probe_sections(probe: Probe) -> list[Section]:
     """Return what the probe shows: per factor verdict, bits beyond chance, share of what is left open, p-value."""
     adjusted = len([item for item in probe.tests if item.test.varied]) > 1
     head = ["", "", "bits above chance", "of what is left", "adjusted p" if adjusted else "p"]
-    guess = [Line(words.GUESS, "bold yellow")] if probe.proposals else []
+    guess = [Line(words.table.GUESS, "bold yellow")] if probe.proposals else []
     grid = text_grid([_row(item) for item in probe.tests], head, numbers=3, labels=2)
-    title, *sentences = [words.probe_question(probe), *(words.dependence_sentence(probe, item) for item in probe.tests)]
+    sentences = [words.probe.dependence_sentence(probe, item) for item in probe.tests]
     return [
-        Section(f"Recombine probe of {probe.source}", [*words.probe_opening(probe), *guess]),
-        Section(title, [grid]),
+        Section(f"Recombine probe of {probe.source}", [*words.probe.probe_opening(probe), *guess]),
+        Section(words.probe.probe_question(probe), [grid]),
         *(Section("", [f"  {sentence}"]) for sentence in sentences),
-        Section("Notes", words.probe_notes(probe)),
+        Section("Notes", words.probe.probe_notes(probe)),
     ]
 
 
@@ -49,7 +49,7 @@ def probe_json(probe: Probe) -> str:
             **row,
             "degrees of freedom": item.test.freedom,
             "varied": item.test.varied,
-            "sentence": words.dependence_sentence(probe, item),
+            "sentence": words.probe.dependence_sentence(probe, item),
         }
         for row, item in zip(probe.table.rows(), probe.tests, strict=True)
     ]
@@ -68,6 +68,6 @@ def probe_json(probe: Probe) -> str:
         "depends": list(probe.depends),
         "factors": rows,
         "findings": [finding.record for finding in probe.findings],
-        "notes": words.probe_notes(probe),
+        "notes": words.probe.probe_notes(probe),
     }
     return json_document("probe", 2, record)

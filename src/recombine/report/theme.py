@@ -35,13 +35,8 @@ WIDTH = 820
 NARROW = 344
 #: Colours that follow the page where a figure is part of it, and their names in the style sheet.
 _OF_THE_PAGE = {
-    INK: "ink",
-    SOFT: "soft",
-    HAIR: "rule",
-    PAPER: "paper",
-    POINT: "point",
-    Verdict.UNSEEN_LEVEL.colour: "unseen",
-}
+    INK: "ink", SOFT: "soft", HAIR: "rule", PAPER: "paper", POINT: "point", Verdict.UNSEEN_LEVEL.colour: "unseen"
+}  # fmt: skip
 
 _SETTINGS: dict[Any, Any] = {
     "figure.dpi": PIXELS_PER_INCH,
@@ -153,8 +148,14 @@ def ink_on(colour: str) -> str:
     >>> ink_on("#000000"), ink_on("#ffffff")
     ('#fefefe', '#1f232a')
     """
-    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    return LIGHT_MARK if 0.299 * red + 0.587 * green + 0.114 * blue < 0.55 else DARK_MARK
+    red, green, blue = rgb(colour)
+    return LIGHT_MARK if 0.299 * red + 0.587 * green + 0.114 * blue < 0.55 * 255 else DARK_MARK
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Return red, green and blue of a ``colour`` (hex)."""
+    red, green, blue = bytes.fromhex(colour[1:])
+    return red, green, blue
 
 
 def symbol_marker(verdict: Verdict) -> Outline:
@@ -192,8 +193,13 @@ def inline_svg(figure: Canvas, name: str, alternative: str, by_night: bool = Fal
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     root = ET.fromstring(buffer.getvalue())
-    _strip_names(root)
-    _drop(root)
+    for element in list(root.iter()):
+        # Inside HTML namespaces are implied, and a style sheet would reach out to the whole page.
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+        for child in list(element):
+            if child.tag.rpartition("}")[2] in ("metadata", "style"):
+                element.remove(child)
     _rename_ids(root, name)
     for element in root.iter():
         _lighten(element)
@@ -201,13 +207,8 @@ def inline_svg(figure: Canvas, name: str, alternative: str, by_night: bool = Fal
         if by_night:
             _follow_page(element)
     box = root.attrib["viewBox"]
-    root.attrib = {
-        "viewBox": box,
-        "class": "plot",
-        "role": "img",
-        "aria-label": alternative,
-        "style": f"max-width:{float(box.split()[2]):g}px",
-    }
+    look = f"max-width:{float(box.split()[2]):g}px"
+    root.attrib = {"viewBox": box, "class": "plot", "role": "img", "aria-label": alternative, "style": look}
     return ET.tostring(root, encoding="unicode")
 
 
@@ -220,27 +221,12 @@ def _follow_page(element: ET.Element) -> None:
         element.attrib["style"] = style
 
 
-def _strip_names(root: ET.Element) -> None:
-    """Drop XML namespaces: inside HTML they are implied."""
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
-        element.attrib = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
-
-
-def _drop(root: ET.Element) -> None:
-    """Drop metadata and the style sheet, which would reach out to the whole page."""
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag in ("metadata", "style"):
-                parent.remove(child)
-
-
 def _rename_ids(root: ET.Element, name: str) -> None:
     """Keep only ids that something refers to, and make them unique to this figure."""
     used: dict[str, str] = {}
 
-    def renamed(found: re.Match[str]) -> str:
-        before, target = found.groups()
+    def renamed(reference: re.Match[str]) -> str:
+        before, target = reference.groups()
         return before + used.setdefault(target, f"{name}-{len(used)}")
 
     for element in root.iter():
@@ -281,4 +267,4 @@ def _share_style(group: ET.Element) -> None:
 
 
 def _rounded(numbers: str) -> str:
-    return re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found.group()):.2f}".rstrip("0").rstrip("."), numbers)
+    return re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match.group()):.2f}".rstrip("0").rstrip("."), numbers)

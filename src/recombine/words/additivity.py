@@ -62,15 +62,7 @@ def additivity_sentences(audit: Audit) -> list[str]:
 
 
 def additivity_sentence(audit: Audit) -> str:
-    """Return whether the assumption holds, in a sentence.
-
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> cells = [[i, j] for i in range(4) for j in range(4)]
-    >>> additivity_sentence(rc.audit(rc.Design.from_cells(cells)))
-    'Whether adding effects is right was not checked: no outcome was named.'
-    """
+    """Return whether the assumption holds, in a sentence."""
     if not audit.choice.structure.is_sum:
         return structure_sentence(audit)
     adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
@@ -129,17 +121,7 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
 
 
 def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:
-    """Return what the check found at ``order``, with its numbers.
-
-    Examples
-    --------
-    >>> from recombine.design import Design
-    >>> from recombine.jobs.audit.additivity import check_additivity
-    >>> cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
-    >>> found = check_additivity(Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
-    >>> additivity_statement(found).partition(":")[0]
-    'Additivity holds'
-    """
+    """Return what the check found at ``order``, with its numbers."""
     tried, state = check.at(order), check.state_at(order)
     test = None if tried is None else tried.lack_of_fit
     shown = "" if test is None else f" {interaction_sentence(test)}"

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recombine.verdicts import Verdict
-from recombine.words.additivity import condition, method_phrase
 from recombine.words.table import rows_phrase
-from recombine.writing import number, percent, written_count
+from recombine.writing import number, percent, plural, written_count
 
 if TYPE_CHECKING:
     from recombine.cells.arrays import IntArray
-    from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
     from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.score import Score
+    from recombine.jobs.audit.pairs import Axis
     from recombine.tables.table import Table
     from recombine.theory.structures.ladder import Ladder
-    from recombine.words.verdicts import Tally
+
+#: Sentences with holes: what fills them has the name of the hole.
+AUDIT_TITLE = "Recombine audit of {source}"
+TARGETS_TITLE = "{cells:,} target cells, {condition}:"
+UNSEEN_TITLE = "unseen cells, {condition}:"
+MORE_IN = '{page}("report.html") writes the whole report; {table} is the table behind it.'
+OPEN_CELLS = "Cells that the data cannot tell: {shown:,} of {listed:,} listed"
+RUNGS = "Structures on {cells:,} held-out seen cells, simplest first"
+ORDERS = "Root mean squared error of predicting seen cells from the others ({method}), in units of {unit}"
+SHADE = "The {quantity} is the {mean} over a place's unseen combinations. "
+TOO_LARGE = (
+    "The table is too large to carry along: {shown:,} of {listed:,} listed unseen combinations, evenly spread, can be "
+    "asked about here; recombine explore, with the name of the table, answers for any."
+)
+ADDITIVITY_ALTERNATIVE = (
+    "Two scatter plots of {tested:,} seen cells at order {order}: observed against predicted from the others, and the "
+    "difference; root mean square difference {error:.3g}."
+)
+PREDICTIONS_ALTERNATIVE = (
+    "Predicted against observed means of {cells:,} held-out cells by verdict, for {models}. The line is perfect "
+    "agreement."
+)
+TRAINED_ON = "trained on {share:.0%} of the seen cells"
+ERROR_AXIS = "root mean squared error, {unit}"
 
 ADDITIVITY_TITLE = "Does additivity hold here?"
 STRUCTURE_TITLE = "Which structure holds here?"
@@ -36,30 +57,16 @@ ACCURACY = "Predicted accuracy on the held-out cells"
 PICKS = "Cells to collect, in this order"
 PROPOSALS = "Columns of the table and why each was taken or left"
 ESTIMATED = "Counts are estimated from a random sample."
+SHARE_DETERMINED = "share of unseen determined"
 LEVERAGE = "leverage (1: as sure as one measurement)"
 CURVE = "The curve, and seen cells"
 SQUARED_ERROR = "squared error on determined cells"
-
-
-def audit_title(audit: Audit) -> str:
-    """Say what was audited."""
-    return f"Recombine audit of {audit.design.reading.source}"
 
 
 def table_phrase(audit: Audit) -> str:
     """Say which factors, outcome and rows the audit is about."""
     outcome = f", outcome {audit.design.outcome_column.name}" if audit.design.outcome_column.name else ""
     return f"{audit.design.space.title}{outcome}; {rows_phrase(audit.coverage)}"
-
-
-def targets_title(audit: Audit, targets: Tally) -> str:
-    """Say of which cells the counts of targets are, and what they assume."""
-    return f"{targets.total:,} target cells, {condition(audit, audit.order)}:"
-
-
-def unseen_title(audit: Audit, order: int) -> str:
-    """Say of which cells counts are, and what they assume."""
-    return f"unseen cells, {condition(audit, order)}:"
 
 
 def product_title(audit: Audit, targets: bool) -> str:
@@ -78,11 +85,6 @@ def example_title(audit: Audit, cell: IntArray) -> str:
     return f"The shakiest determined cell{which}: {audit.design.label(cell)}"
 
 
-def more_in(page: str, table: str) -> str:
-    """Say which calls give more than the summary in a notebook."""
-    return f'{page}("report.html") writes the whole report; {table} is the table behind it.'
-
-
 def counts_caption(audit: Audit) -> str:
     """Say over which cells verdicts are counted."""
     which = "" if audit.design.possible.whole else " that can exist"
@@ -97,20 +99,15 @@ def ways_caption(omitted: int) -> str:
 
 def sparse_caption(omitted: int) -> str:
     """Say which levels are listed."""
-    more = f"; {omitted:,} more levels have as many or more" if omitted > 0 else ""
+    more = f"; {plural(omitted, 'other')} with as many or more" if omitted > 0 else ""
     return f"Levels seen in the fewest cells{more}"
 
 
 def levels_caption(complete: bool, omitted: int) -> str:
     """Say of which cells the counts per level are."""
     cells = "possible cells" if complete else "seen and sampled cells"
-    more = f"; {omitted:,} levels are left out" if omitted else ""
+    more = f"; {plural(omitted, 'level')} left out" if omitted else ""
     return f"The map in numbers: {cells} with each level, by verdict{more}"
-
-
-def open_cells_caption(shown: int, listed: int) -> str:
-    """Say how many of the cells that the data cannot tell are shown."""
-    return f"Cells that the data cannot tell: {shown:,} of {listed:,} listed"
 
 
 def values_caption(audit: Audit, shown: int, listed: int) -> str:
@@ -119,39 +116,12 @@ def values_caption(audit: Audit, shown: int, listed: int) -> str:
     return f"Predicted values, the shakiest first: {shown:,} of {listed:,} determined cells{which} listed"
 
 
-def rungs_caption(ladder: Ladder) -> str:
-    """Say on how many cells structures were compared."""
-    return f"Structures on {ladder.chosen.cells:,} held-out seen cells, simplest first"
-
-
-def orders_caption(audit: Audit, check: AdditivityCheck) -> str:
-    """Say how the errors by order were found, and in which unit they are."""
-    unit = audit.design.outcome_column.name or "outcome"
-    return (
-        f"Root mean squared error of predicting seen cells from the others ({method_phrase(check)}), in units of {unit}"
-    )
-
-
 def no_map_sentence(quantity: str, middle: float | None, all_seen: bool) -> str:
     """Say why a map would show nothing; ``middle`` is about what all values of ``quantity`` are."""
     if all_seen:
         return "There is nothing to map: every combination was seen."
     known = "" if middle is None else f", and all are known about equally well ({quantity}: {number(middle)})"
     return f"There is nothing to map: every unseen combination is determined{known}."
-
-
-def shade_sentence(quantity: str, squared: bool) -> str:
-    """Say what the shade of a place averages."""
-    how = "root mean square" if squared else "mean"
-    return f"The {quantity.partition(' (')[0]} is the {how} over a place's unseen combinations. "
-
-
-def too_large_sentence(shown: int, listed: int) -> str:
-    """Say of which cells a report can be asked."""
-    return (
-        f"The table is too large to carry along: {shown:,} of {listed:,} listed unseen combinations, evenly spread, "
-        "can be asked about here; recombine explore, with the name of the table, answers for any."
-    )
 
 
 def map_alternative(titles: Iterable[str], codes: IntArray, shade: str) -> str:
@@ -165,18 +135,11 @@ def map_alternative(titles: Iterable[str], codes: IntArray, shade: str) -> str:
     )
 
 
-def axis_note(factor: str, levels: int, bins: int, in_order: bool) -> str:
-    """Say what runs along an axis of the map that names no levels; without ``bins`` each place is a level."""
-    how = "in order" if in_order else "often seen first"
-    return f"{factor}, {levels:,} levels {f'in {bins} bins' if bins else how}"
-
-
-def additivity_alternative(check: OrderCheck) -> str:
-    """Say what the figure of additivity shows."""
-    return (
-        f"Two scatter plots of {check.tested:,} seen cells at order {check.order}: observed against predicted from the "
-        f"others, and the difference; root mean square difference {check.error:.3g}."
-    )
+def axis_note(factor: str, axis: Axis) -> str:
+    """Say what runs along an axis of the map that names no levels."""
+    if axis.binned:
+        return f"{factor}, {axis.levels:,} levels in {len(axis.labels)} bins"
+    return f"{factor}, {axis.levels:,} levels, {'in order' if axis.in_order else 'often seen first'}"
 
 
 def structures_alternative(ladder: Ladder, curved: bool) -> str:
@@ -191,21 +154,3 @@ def models_alternative(models: Table) -> str:
     errors = {row["model"]: row[Verdict.DETERMINED.word] for row in models.rows()}
     texts = ", ".join(f"{model} {error:.3g}" for model, error in errors.items() if not np.isnan(error))
     return f"Dot plot of errors by model and verdict; on determined cells: {texts}. The table gives all numbers."
-
-
-def trained_on(share: float) -> str:
-    """Say on how many of the seen cells models were trained."""
-    return f"trained on {share:.0%} of the seen cells"
-
-
-def error_axis(unit: str) -> str:
-    """Return the title of an axis of errors."""
-    return f"root mean squared error, {unit}"
-
-
-def predictions_alternative(score: Score, models: Sequence[str]) -> str:
-    """Say what the figure of predictions shows."""
-    return (
-        f"Predicted against observed means of {len(score.codes):,} held-out cells by verdict, for {', '.join(models)}. "
-        "The line is perfect agreement."
-    )

@@ -32,20 +32,10 @@ LARGEST_TERMS = 6
 CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
 
 
-def explanation(audit: Audit, cell: IntArray, found: Certificate | None = None) -> str:
+def explanation(audit: Audit, cell: IntArray, certificate: Certificate | None = None) -> str:
     """Return the verdict of one cell (C,) in words: its value and range, and the certificate with its own variance.
 
-    ``found`` saves the search where its certificate is known already.
-
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 11.0]))
-    >>> print(explanation(audit, np.array([1, 1])).partition("the certificate shows the sum.")[2].strip())
-    predicted 12 (leverage 3: its variance in units of one measurement's)
-      no 90 % range: no seen cell is determined by the others, and it takes 20
-      certificate: y(1,1) = y(1,0) + y(0,1) - y(0,0)
-      the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all
+    ``certificate`` saves the search where it is known already.
     """
     if reason := why_impossible(audit.design, cell):
         return f"{audit.design.label(cell)}: cannot exist: {reason}. {CROSSED}"
@@ -61,7 +51,7 @@ def explanation(audit: Audit, cell: IntArray, found: Certificate | None = None) 
         return f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"
     if verdict is not Verdict.DETERMINED:
         return "\n  ".join([f"{lead} {verdict.text.action}", *bounds])
-    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, found), *bounds])
+    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, certificate), *bounds])
 
 
 def why_beyond(choice: Choice, cell: IntArray) -> str:
@@ -124,61 +114,59 @@ def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
     if np.isnan(value.predicted[0]):
         return [] if np.isnan(leverage[0]) else [words]
     error = float(value.standard_error[0])
-    known = "" if np.isnan(error) else f", standard error {beside_error(error, error)}"
-    first = f"predicted {beside_error(value.predicted[0], error)}{known}" + (
+    spread = "" if np.isnan(error) else f", standard error {beside_error(error, error)}"
+    value_line = f"predicted {beside_error(value.predicted[0], error)}{spread}" + (
         "" if np.isnan(leverage[0]) else f" ({words})"
     )
     if audit.values.ranges is None or audit.values.ranges.obstacle:
         statement = ranges_sentence(audit)
-        return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
+        return [value_line, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
     low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
-    return [first, f"90 % range {low} to {high}, for {range_of(audit.values.ranges)}"]
+    return [value_line, f"90 % range {low} to {high}, for {range_of(audit.values.ranges)}"]
 
 
-def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) -> list[str]:
+def _certificate_lines(audit: Audit, cell: IntArray, certificate: Certificate | None) -> list[str]:
     """The certificate in level names and, given an outcome, the seen values that it adds up."""
     try:
-        found = found or audit.decided.identification.certificate_of(tuple(cell.tolist()))
+        certificate = certificate or audit.decided.identification.certificate_of(tuple(cell.tolist()))
     except SolverError as error:
         return [f"its certificate was not found: {error}"]
-    variance = certificate_variance(audit, found)
-    weights = [float(weight) for weight in found.weights]
+    variance = certificate_variance(audit, certificate)
+    weights = [float(weight) for weight in certificate.weights]
     if not audit.choice.structure.is_sum:
-        return _hidden_lines(audit, cell, found)
+        return _hidden_lines(audit, cell, certificate)
     aside = f"with variance {variance:.3g}; a proof by few cells, while the prediction uses all"
     outcome = audit.design.outcome
-    observed = None if outcome is None else outcome[audit.design.train][certificate_places(audit, found)]
-    total = "" if observed is None else f" = {found.value(observed):.6g}"
-    if len(found) > MAX_TERMS_WRITTEN:
+    observed = None if outcome is None else outcome[audit.design.train][certificate_places(audit, certificate)]
+    total = "" if observed is None else f" = {certificate.value(observed):.6g}"
+    if len(certificate) > MAX_TERMS_WRITTEN:
         largest = np.argsort(-np.abs(weights), kind="stable")[:LARGEST_TERMS]
-        terms = [f"{weights[term]:+.3g} y({audit.design.label(found.cells[term])})" for term in largest]
-        text = f"certificate: a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
+        terms = [f"{weights[term]:+.3g} y({audit.design.label(certificate.cells[term])})" for term in largest]
+        text = f"certificate: a weighted sum of {len(certificate):,} seen cells, led by {'  '.join(terms)}"
         return [text, f"the sum{total}, {aside}"]
     names = audit.design.label if audit.design.space.parts else [factor.labels for factor in audit.design.factors]
-    lines = [f"certificate: {found.text(names)}"]
+    lines = [f"certificate: {certificate.text(names)}"]
     if observed is None:
         return [*lines, f"the sum, {aside}"]
-    added = " ".join(map(_summand, found.weights, observed.tolist())).removeprefix("+ ")
+    added = " ".join(map(_summand, certificate.weights, observed.tolist())).removeprefix("+ ")
     return [*lines, f"the sum: {added}{total}, {aside}"]
 
 
-def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]:
+def _hidden_lines(audit: Audit, cell: IntArray, certificate: Certificate) -> list[str]:
     """The certificate of a structure that adds on another scale: a sum there, and what the outcome is at that sum."""
-    if len(found) > MAX_TERMS_WRITTEN:
-        return [f"certificate: on its own scale a weighted sum of {len(found):,} seen cells"]
+    if len(certificate) > MAX_TERMS_WRITTEN:
+        return [f"certificate: on its own scale a weighted sum of {len(certificate):,} seen cells"]
     names = audit.design.label if audit.design.space.parts else [factor.labels for factor in audit.design.factors]
-    lines = [f"certificate, on the scale on which effects add: {found.text(names).replace('y(', 's(')}"]
+    lines = [f"certificate, on the scale on which effects add: {certificate.text(names).replace('y(', 's(')}"]
     assert audit.choice.fit is not None
-    sums = audit.choice.fit.latent(found.cells)
+    sums = audit.choice.fit.latent(certificate.cells)
     if limit := audit.choice.fit.limit_of(cell):
         lines.append(f"{limit}: the seen outcomes are separated, so that the likeliest effects are infinite")
     if sums is None:
         return lines
-    added = " ".join(map(_summand, found.weights, sums.tolist())).removeprefix("+ ")
-    return [
-        *lines,
-        f"the sum: {added} = {found.value(sums):.4g}, where the outcome is {audit.values.predict(cell[None])[0]:.6g}",
-    ]
+    added = " ".join(map(_summand, certificate.weights, sums.tolist())).removeprefix("+ ")
+    outcome = f"{audit.values.predict(cell[None])[0]:.6g}"
+    return [*lines, f"the sum: {added} = {certificate.value(sums):.4g}, where the outcome is {outcome}"]
 
 
 def _summand(weight: Fraction, value: float) -> str:

@@ -26,6 +26,9 @@ OUTSIDE_RULE = (
 )
 #: What is said when nothing is different.
 NOTHING = "Nothing changed."
+LOST_TITLE, GAINED_TITLE = "{cells} no longer seen or determined", "{cells} became seen or determined"
+CAUSES_TITLE = "Errors and causes of {model}"
+OMITTED = "{parts} left out: too long for a summary."
 ERRORS_TITLE = "What models will be off by on determined cells"
 
 
@@ -58,23 +61,8 @@ def side_text(document: AuditDocument | ScoreDocument, limit: int) -> str:
         cells, models = plural(document.held_out_cells, "held-out cell"), plural(len(document.models), "model")
         return f"{document.source}, {cells}, {models}"
     factors = " × ".join(f"{factor.name} ({factor.levels:,})" for factor in document.factors[:limit])
-    more = f" and {len(document.factors) - limit:,} more factors" if len(document.factors) > limit else ""
+    more = f" and {plural(len(document.factors) - limit, 'other')}" if len(document.factors) > limit else ""
     return f"{document.source}, {factors}{more}; structure {document.structure.name}"
-
-
-def lost_title(count: int) -> str:
-    """Say how many cells are no longer settled."""
-    return f"{plural(count, 'cell')} no longer seen or determined"
-
-
-def gained_title(count: int) -> str:
-    """Say how many cells became settled."""
-    return f"{plural(count, 'cell')} became seen or determined"
-
-
-def causes_title(model: str) -> str:
-    """Return the title of a model's errors and causes."""
-    return f"Errors and causes of {model}"
 
 
 def stay_sentence(count: int) -> str:
@@ -82,33 +70,14 @@ def stay_sentence(count: int) -> str:
     return f"{plural(count, 'finding')} of before {'stays' if count == 1 else 'stay'}."
 
 
-def omitted_sentence(count: int) -> str:
-    """Say how many parts a summary lacks."""
-    return f"{plural(count, 'part')} left out: too long for a summary."
-
-
 def coefficient_meanings() -> str:
-    """Say what the coefficients of the causes mean.
-
-    Examples
-    --------
-    >>> coefficient_meanings().partition(".")[0]
-    "Slope: share of a factor's effect that arrives in the predictions (1: all)"
-    """
+    """Say what the coefficients of the causes mean."""
     coefficients = [cause.coefficient for cause in CAUSES if cause.coefficient is not None]
     return " ".join(f"{item.name.capitalize()}: {item.meaning}." for item in coefficients)
 
 
 def comparison_headline(comparison: AuditComparison | ScoreComparison) -> str:
-    """Say in one or two sentences what changed.
-
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> comparison_headline(rc.compare(audit, audit))
-    'Nothing changed.'
-    """
+    """Say in one or two sentences what changed."""
     if not comparison.changed:
         return NOTHING
     if isinstance(comparison, ScoreComparison):
@@ -222,13 +191,7 @@ def shown_counts(comparison: AuditComparison) -> list[str]:
 
 
 def amount_text(amount: AmountRecord | None) -> str:
-    """Write a number with its range, in as many digits as the range leaves a meaning.
-
-    Examples
-    --------
-    >>> amount_text(AmountRecord(0.512, 0.4, 0.6)), amount_text(AmountRecord(0.5)), amount_text(None)
-    ('0.51 [0.40, 0.60]', '0.5', '–')
-    """
+    """Write a number with its range, in as many digits as the range leaves a meaning."""
     if amount is None or amount.value is None:
         return "–"
     if amount.low is None or amount.high is None:
@@ -243,29 +206,13 @@ def amount_text(amount: AmountRecord | None) -> str:
 
 
 def outside_text(change: AmountChange) -> str:
-    """Write whether a change lies outside the ranges, and where cells are paired the mean rise per cell.
-
-    Examples
-    --------
-    >>> one, two = AmountRecord(1.0, 0.8, 1.2), AmountRecord(1.1, 0.9, 1.3)
-    >>> outside_text(AmountChange("error", one, two)), outside_text(AmountChange("error", one, None))
-    ('no', 'no range')
-    >>> outside_text(AmountChange("error", one, two, AmountRecord(0.1, 0.05, 0.15)))
-    'yes: per cell 0.100 [0.050, 0.150]'
-    """
+    """Write whether a change lies outside the ranges, and where cells are paired the mean rise per cell."""
     word = "no range" if change.outside is None else "yes" if change.outside else "no"
     return word if change.rise is None or not change.changed else f"{word}: per cell {amount_text(change.rise)}"
 
 
 def findings_by_code(findings: Sequence[FindingRecord]) -> list[FindingRecord]:
-    """Put findings of one code and message together again, all their subjects in one.
-
-    Examples
-    --------
-    >>> found = [FindingRecord("RC102", "level never seen", "problem", "a and b", (name,)) for name in "ab"]
-    >>> [item.subjects for item in findings_by_code(found)]
-    [('a', 'b')]
-    """
+    """Put findings of one code and message together again, all their subjects in one."""
     grouped: dict[tuple[str, str], FindingRecord] = {}
     for item in findings:
         earlier = grouped.get((item.code, item.message))

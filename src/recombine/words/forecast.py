@@ -9,7 +9,7 @@ import numpy as np
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.audit.fitted_networks import ForecastSource, NoForecast
 from recombine.words.verdicts import Tally
-from recombine.writing import join_words, listing, number, plural, slope_text
+from recombine.writing import join_words, listing, number, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -56,18 +56,18 @@ def error_rows(error: ErrorForecast) -> list[tuple[str, float]]:
     return [(ROWS[name], value) for name, value in values.items() if value is not None]
 
 
-def trust_sentence(found: Forecast) -> str:
+def trust_sentence(forecast: Forecast) -> str:
     """Say how often such a forecast was right of networks that were trained."""
-    if found.error is None:
+    if forecast.error is None:
         return ""
-    return f"Such a forecast was within 20 % of the trained network's error in {hit_rate(sentence_of(found.error))}."
+    return f"Such a forecast was within 20 % of the trained network's error in {hit_rate(sentence_of(forecast.error))}."
 
 
-def depth_sentence(found: Forecast) -> str:
+def depth_sentence(forecast: Forecast) -> str:
     """Say what deeper networks will be off by; empty where only one layer was tried."""
-    deeper = [row for row in found.depths.rows() if row["hidden layers"] > 1 and not np.isnan(row["nngp"])]
+    deeper = [row for row in forecast.depths.rows() if row["hidden layers"] > 1 and not np.isnan(row["nngp"])]
     if not deeper:
-        return shallow_sentence(found)
+        return shallow_sentence(forecast)
     layers = [int(row["hidden layers"]) for row in deeper]
     rates = join_words([hit_rate(f"error of {count} layers").partition(" of ")[0] for count in layers])
     of = hit_rate(f"error of {layers[0]} layers").partition(" of ")[2]
@@ -78,61 +78,55 @@ def depth_sentence(found: Forecast) -> str:
     )
 
 
-def early_sentence(found: Forecast) -> str:
+def early_sentence(forecast: Forecast) -> str:
     """Say what changes with early stopping, by the rule that was measured; empty without an error."""
-    if found.error is None:
+    if forecast.error is None:
         return ""
     rate = hit_rate("error of MLP, early stopping")
     return f"With early stopping expect about the same error (so in {rate}); the shares are no guide then."
 
 
-def told_slopes(found: Forecast) -> list[dict[str, Any]]:
+def error_sentences(forecast: Forecast) -> list[str]:
+    """Say how far the errors that are forecast can be trusted, and what changes with depth and early stopping."""
+    return [trust_sentence(forecast), depth_sentence(forecast), early_sentence(forecast)]
+
+
+def told_slopes(forecast: Forecast) -> list[dict[str, Any]]:
     """Return the rows of factors whose effect is large enough for a slope to mean something."""
-    return [row for row in found.slopes.rows() if row["told"] and not np.isnan(row["slope"])]
+    return [row for row in forecast.slopes.rows() if row["told"] and not np.isnan(row["slope"])]
 
 
-def untold_sentence(found: Forecast) -> str:
+def untold_sentence(forecast: Forecast) -> str:
     """Name the factors that have no slope worth a word; empty without any."""
-    shown = {row["factor"] for row in told_slopes(found)}
-    rest = [str(name) for name in found.slopes["factor"] if name not in shown]
-    if not rest or not len(found.slopes):
+    shown = {row["factor"] for row in told_slopes(forecast)}
+    rest = [str(name) for name in forecast.slopes["factor"] if name not in shown]
+    if not rest or not len(forecast.slopes):
         return ""
     return f"Of {join_words(rest)} the effect is too small here for a share to mean something."
 
 
-def slopes_trust(found: Forecast) -> str:
+def slopes_trust(forecast: Forecast) -> str:
     """Say how often such a share was right of networks that were trained; empty where none is told."""
-    if not told_slopes(found):
+    if not told_slopes(forecast):
         return ""
-    split = found.error is not None and found.error.source is ForecastSource.HELD_OUT_ROWS
+    split = forecast.error is not None and forecast.error.source is ForecastSource.HELD_OUT_ROWS
     case = "slopes" if split else "slopes without a split"
     return f"Such a share was within 10 points in {hit_rate(case + ONE_LAYER)}."
 
 
-def slope_range(row: dict[str, Any]) -> str:
-    """Write a slope with its range from NTK to NNGP.
-
-    Examples
-    --------
-    >>> slope_range({"slope": 0.65, "ntk": 0.58, "nngp": 0.73})
-    '65% (58% NTK, 73% NNGP)'
-    """
-    return f"{slope_text(row['slope'])} ({slope_text(row['ntk'])} NTK, {slope_text(row['nngp'])} NNGP)"
-
-
-def shortcut_sentence(found: Forecast) -> str:
+def shortcut_sentence(forecast: Forecast) -> str:
     """Say which factors networks follow against what the data determine; empty where that was not read."""
-    if not found.shortcuts:
+    if not forecast.shortcuts:
         return ""
-    names = [item.factor for item in found.shortcuts if item.misleads]
+    names = [item.factor for item in forecast.shortcuts if item.misleads]
     if not names:
         return "No factor was found to be a shortcut."
     return f"A network will follow the mean outcome of {join_words(names)} against what the data determine."
 
 
-def nothing_sentence(found: Forecast) -> str:
+def nothing_sentence(forecast: Forecast) -> str:
     """Say why there is no forecast; empty if there is one."""
-    return f"Not forecast: {why_not_forecast(found)}." if found.obstacle else ""
+    return f"Not forecast: {why_not_forecast(forecast)}." if forecast.obstacle else ""
 
 
 def why_not_forecast(forecast: Forecast) -> str:
@@ -179,7 +173,7 @@ def accuracy_sentences(forecast: Forecast) -> list[str]:
         return []
     lines = []
     for loss in ("cross-entropy", "squared"):
-        found = forecast.accuracy["accuracy"][forecast.accuracy["loss"] == loss]
-        text = f"{found[0]:.0%}" if np.ptp(found) < 0.005 else f"{found.min():.0%} to {found.max():.0%}"
+        shares = forecast.accuracy["accuracy"][forecast.accuracy["loss"] == loss]
+        text = f"{shares[0]:.0%}" if np.ptp(shares) < 0.005 else f"{shares.min():.0%} to {shares.max():.0%}"
         lines.append(f"Accuracy on held-out unseen cells with {loss} loss, depth 1 to 4: {text}")
     return lines

@@ -14,27 +14,17 @@ if TYPE_CHECKING:
 
 
 def importance_sentence(audit: Audit) -> str:
-    """Say how much of what matters carries each verdict; empty where all cells matter alike.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import recombine as rc
-    >>> design = rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2]], names=["colour", "shape"])
-    >>> table = pd.DataFrame({"colour": [1, 2], "shape": [1, 0], "importance": [3, 1]})
-    >>> importance_sentence(rc.audit(design, importance=table))
-    'Of what matters, 75.0 % is determined and 25.0 % is disconnected.'
-    """
-    found = audit.decided.matters
-    if found is None:
+    """Say how much of what matters carries each verdict; empty where all cells matter alike."""
+    matters = audit.decided.matters
+    if matters is None:
         return ""
-    whose = "targets" if found.scope == "targets" else "combinations"
-    if not found.unseen:
-        return f"No unseen combination {'that is listed ' * (not found.exact)}matters."
-    if found.share(Verdict.DETERMINED) == 1:
+    whose = "targets" if matters.scope == "targets" else "combinations"
+    if not matters.unseen:
+        return f"No unseen combination {'that is listed ' * (not matters.exact)}matters."
+    if matters.share(Verdict.DETERMINED) == 1:
         return f"All that matters of the unseen {whose} is determined{_listed(audit)}."
     parts = [f"{share(part)} {_is(verdict)}" for verdict, part in importance_shares(audit)]
-    none = "" if found.share(Verdict.DETERMINED) else "none is determined, "
+    none = "" if matters.share(Verdict.DETERMINED) else "none is determined, "
     return f"Of what matters, {none}{join_words(parts)}{_listed(audit)}."
 
 
@@ -50,16 +40,18 @@ def _listed(audit: Audit) -> str:
 
 def importance_column(audit: Audit, verdict: Verdict) -> str:
     """Write the share of what matters that carries ``verdict``, to stand beside its count; empty without importance."""
-    found = audit.decided.matters
-    if found is None or verdict is Verdict.SEEN or not found.unseen:
+    matters = audit.decided.matters
+    if matters is None or verdict is Verdict.SEEN or not matters.unseen:
         return ""
-    return f"{share(found.share(verdict))} of what matters"
+    return f"{share(matters.share(verdict))} of what matters"
 
 
 def importance_shares(audit: Audit) -> list[tuple[Verdict, float]]:
     """Return the verdicts that something that matters has, each with its share; empty without importance."""
-    found = audit.decided.matters
-    return [] if found is None else [(verdict, found.share(verdict)) for verdict in UNSEEN if found.share(verdict)]
+    matters = audit.decided.matters
+    return (
+        [] if matters is None else [(verdict, matters.share(verdict)) for verdict in UNSEEN if matters.share(verdict)]
+    )
 
 
 def no_findings(audit: Audit) -> str:
@@ -69,25 +61,27 @@ def no_findings(audit: Audit) -> str:
     return NO_FINDINGS.format(which=" that matters")
 
 
-def importance_statement(found: WhatMatters) -> str:
-    """Say how importance was read and what it leaves, in a few sentences."""
-    name, column = found.importance.name, found.importance.averaged
+def importance_statement(matters: WhatMatters | None) -> str:
+    """Say how importance was read and what it leaves, in a few sentences; empty without importance."""
+    if matters is None:
+        return ""
+    name, column = matters.importance.name, matters.importance.averaged
     lead = f"Cells are weighted by the mean of {name} over their rows" if column else f"Cells are weighted by {name}"
     rest = "one without rows there" if column else "one that none of its rows matches"
-    parts = [f"{lead}{'' if found.importance.everywhere else f'; {rest} has importance 0'}."]
-    if found.scope == "listed":
+    parts = [f"{lead}{'' if matters.importance.everywhere else f'; {rest} has importance 0'}."]
+    if matters.scope == "listed":
         parts.append("The cells that matter are too many to list: shares of what matters are those of listed ones.")
     else:
-        count = len(found.codes) - found.count(Verdict.SEEN)
-        cells = plural(count, f"unseen {'target cell' if found.scope == 'targets' else 'cell'}")
+        count = len(matters.codes) - matters.count(Verdict.SEEN)
+        cells = plural(count, f"unseen {'target cell' if matters.scope == 'targets' else 'cell'}")
         shares = "; shares of what matters are shares of their importance" if count else ""
         parts.append(f"{cells} matter{'s' if count == 1 else ''} (importance over 0){shares}.")
-    if found.sums[Verdict.SEEN] and found.scope == "unseen":
-        seen = found.sums[Verdict.SEEN] / sum(found.sums.values())
-        parts.append(f"Seen cells hold {share(seen) if found.unseen else 'all'} of the importance.")
-    if found.stray:
-        names = "row names a cell" if found.stray == 1 else "rows name cells"
-        parts.append(f"{found.stray:,} {names} that cannot exist.")
-    if found.exact:
+    if matters.sums[Verdict.SEEN] and matters.scope == "unseen":
+        seen = matters.sums[Verdict.SEEN] / sum(matters.sums.values())
+        parts.append(f"Seen cells hold {share(seen) if matters.unseen else 'all'} of the importance.")
+    if matters.stray:
+        names = "row names a cell" if matters.stray == 1 else "rows name cells"
+        parts.append(f"{matters.stray:,} {names} that cannot exist.")
+    if matters.exact:
         parts.append("Findings that concern only cells of importance 0 are not raised.")
     return " ".join(parts)

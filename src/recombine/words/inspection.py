@@ -177,11 +177,7 @@ def _against_truth(truth: Truth) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share in percent, rounded down where it is nearly all; what is left of none is none.
-
-    >>> _percent(0.86), _percent(0.9996), _percent(-0.3)
-    ('86 %', '99.9 %', 'none')
-    """
+    """A share in percent, rounded down where it is nearly all; what is left of none is none."""
     if share <= 0:
         return "none"
     return f"{100 * share:.0f} %" if share < 0.99 else f"{math.floor(1000 * share) / 10:g} %"

@@ -15,6 +15,12 @@ from recombine.writing import few_digits, join_words, plural
 #: What is said of an amount that its range does not tell from none.
 NOT_BEYOND_CHANCE = "none beyond chance"
 
+#: Captions of tables, with holes for the model's name and the number of determined cells.
+BY_VERDICT = "{model} on held-out cells, by verdict; shares are of its error on unseen cells"
+BY_CAUSE = "{model}: squared error on {determined:,} determined cells by cause, with 95 % ranges"
+BESIDE = "Squared error on the {determined:,} determined cells"
+WORST = "Determined cells that {model} misses by most"
+
 
 def score_opening(score: Score) -> str:
     """Say what was scored, under which condition verdicts hold, and what the numbers are."""
@@ -39,14 +45,6 @@ def cause_meaning(model: ModelScore, cause: Cause) -> str:
 
     A part of the model's own that its range does not tell from none is said to be within chance of it, and one below
     zero to make up for others.
-
-    Examples
-    --------
-    >>> import numpy as np, recombine as rc
-    >>> cells = np.indices((9, 9)).reshape(2, -1).T
-    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
-    >>> cause_meaning(rc.score(design, {"net": design.held_out @ [1.0, 4.0] - 8}).models[0], CAUSES["leak"])
-    'more than all of an effect arrives'
     """
     if cause.of == "data" or model.attribution is None:
         return cause.meaning
@@ -171,13 +169,7 @@ def _listed(shares: dict[str, float], model: ModelScore | None = None) -> str:
 
 
 def whole_percent(share: float) -> str:
-    """Write a share of an error in whole percent.
-
-    Examples
-    --------
-    >>> whole_percent(0.256), whole_percent(-0.02)
-    ('26%', '−2%')
-    """
+    """Write a share of an error in whole percent."""
     return f"{100 * share:.0f}%".replace("-0%", "0%").replace("-", "−")
 
 
@@ -259,33 +251,9 @@ def unclear_sentences(score: Score) -> list[str]:
 
 
 def _confounded(group: tuple[tuple[str, str], ...]) -> str:
-    """Say which causes the cells confound.
-
-    >>> _confounded((("leak", "dose"), ("interaction", "")))
-    'The leak of dose and the interaction cannot be told apart: only their sum is known.'
-    """
+    """Say which causes the cells confound."""
     names = [f"the {cause} of {factor}" if factor else f"the {cause}" for cause, factor in group]
     return f"T{' and '.join(names)[1:]} cannot be told apart: only their sum is known."
-
-
-def causes_caption(score: Score, model: ModelScore) -> str:
-    """Say what a model's table of causes holds."""
-    return f"{model.name}: squared error on {score.determined:,} determined cells by cause, with 95 % ranges"
-
-
-def by_verdict_caption(model: ModelScore) -> str:
-    """Say what a model's table of verdicts holds."""
-    return f"{model.name} on held-out cells, by verdict; shares are of its error on unseen cells"
-
-
-def beside_caption(score: Score) -> str:
-    """Say what the table of other predictions holds."""
-    return f"Squared error on the {score.determined:,} determined cells"
-
-
-def worst_caption(model: ModelScore) -> str:
-    """Say what a model's table of cells holds."""
-    return f"Determined cells that {model.name} misses by most"
 
 
 def factors_caption(model: ModelScore) -> str:
@@ -309,11 +277,5 @@ def causes_alternative(score: Score, largest: int = 3) -> str:
 
 
 def written_range(amount: Amount) -> str:
-    """Write the range of an amount.
-
-    Examples
-    --------
-    >>> written_range(Amount(0.5, 0.4, 0.6))
-    '[0.4, 0.6]'
-    """
+    """Write the range of an amount."""
     return f"[{few_digits(amount.low)}, {few_digits(amount.high)}]".replace("-", "−")

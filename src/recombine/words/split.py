@@ -24,13 +24,7 @@ MAX_LEVELS_NAMED = 5
 
 
 def proof_of(verdict: Verdict, assumption: str) -> str:
-    """Say what an error on test rows of a verdict speaks of, if ``assumption`` holds.
-
-    Examples
-    --------
-    >>> proof_of(Verdict.DISCONNECTED, "effects add")
-    'all levels are in training, yet if effects add any value fits training equally well'
-    """
+    """Say what an error on test rows of a verdict speaks of, if ``assumption`` holds."""
     return PROVES[verdict].format(assumption=assumption)
 
 

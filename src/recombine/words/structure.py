@@ -34,24 +34,12 @@ def structure_sentence(audit: Audit) -> str:
 
 
 def listed_structures() -> str:
-    """Return the names of all structures with what each assumes, for the help of options.
-
-    Examples
-    --------
-    >>> listed_structures()[:52]
-    'add (effects add), logit (effects add on log odds), '
-    """
+    """Return the names of all structures with what each assumes, for the help of options."""
     return ", ".join(f"{structure.name} ({structure.assumption})" for structure in simplest_first())
 
 
 def listed_orders() -> str:
-    """Return what each order of sums assumes, for the help of options.
-
-    Examples
-    --------
-    >>> listed_orders()[:62]
-    '1: effects add; 2: effects add up to interactions of 2 factors'
-    """
+    """Return what each order of sums assumes, for the help of options."""
     return "; ".join(f"{entry.order}: {entry.assumption}" for entry in simplest_first() if entry.is_sum)
 
 

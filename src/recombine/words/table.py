@@ -27,14 +27,7 @@ def rows_phrase(coverage: Coverage) -> str:
 
 
 def weight_sentence(design: Design) -> str:
-    """Say how a column of weights was read; empty without one.
-
-    Examples
-    --------
-    >>> from recombine.design import Design
-    >>> weight_sentence(Design.from_cells([[0, 1], [1, 2]]))
-    ''
-    """
+    """Say how a column of weights was read; empty without one."""
     if design.observed.rows_are is RowsAre.MEASUREMENTS:
         return ""
     if design.observed.rows_are is RowsAre.COUNTS:
@@ -46,29 +39,14 @@ def weight_sentence(design: Design) -> str:
 
 
 def twin_phrases(design: Design) -> list[str]:
-    """Say which factors are interchangeable.
-
-    Examples
-    --------
-    >>> from recombine.design import Design
-    >>> twin_phrases(Design.from_cells([[0, 1], [1, 2]], names=["gene_a", "gene_b"], symmetric=[(0, 1)]))
-    ['one factor used twice: gene_a and gene_b']
-    """
+    """Say which factors are interchangeable."""
     groups = [[design.names[member] for member in group] for group in design.symmetric]
     times = {2: "twice"}
     return [f"one factor used {times.get(len(names), 'several times')}: {join_words(names)}" for names in groups]
 
 
 def scale_sentences(design: Design) -> list[str]:
-    """Say which factors are ordered or numeric, and what that assumes.
-
-    Examples
-    --------
-    >>> from recombine.design import Design
-    >>> design = Design.from_cells([[0, 0], [1, 5], [1, 8]], names=["plant", "dose"]).on_scales(["dose"])
-    >>> scale_sentences(design)
-    ['dose is ordered: its effect runs straight from one seen value to the next, 0 to 8.']
-    """
+    """Say which factors are ordered or numeric, and what that assumes."""
     found = []
     for factor, scale in zip(design.factors, design.scales, strict=False):
         if scale is None:
@@ -85,15 +63,7 @@ def scale_sentences(design: Design) -> list[str]:
 
 
 def impossible_sentence(design: Design) -> str:
-    """Say which combinations cannot exist, why, and how to say otherwise; empty if all can.
-
-    Examples
-    --------
-    >>> from recombine.design import Design
-    >>> cells = [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
-    >>> impossible_sentence(Design.from_cells(cells, names=["plant", "soil", "dose"], nested=["plant/soil"]))
-    '4 of the 8 combinations of levels cannot exist: plant lies inside soil (as was said).'
-    """
+    """Say which combinations cannot exist, why, and how to say otherwise; empty if all can."""
     if design.possible.whole:
         return ""
     full = Possible.product(design.sizes, design.symmetric).count

@@ -62,78 +62,52 @@ class Tally:
         return sum(self.counts.get(verdict, 0) for verdict in UNSEEN)
 
     def number(self, verdict: Verdict) -> str:
-        """Write the count of a verdict; one that is known by sampling only is rounded.
-
-        Examples
-        --------
-        >>> sampled = Tally({Verdict.DETERMINED: 12_345, Verdict.UNSEEN_LEVEL: 678}, exact=False)
-        >>> sampled.number(Verdict.DETERMINED), sampled.number(Verdict.UNSEEN_LEVEL)
-        ('about 12,000', '678')
-        """
-        known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL, Verdict.BEYOND)
+        """Write the count of a verdict; one that is known by sampling only is rounded."""
+        exact = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL, Verdict.BEYOND)
         count = self.counts[verdict]
-        return written_count(count) if known else f"about {written_count(round_estimate(count))}"
+        return written_count(count) if exact else f"about {written_count(round_estimate(count))}"
 
 
 def assumption(order: int) -> str:
-    """Say what the verdicts assume.
-
-    Examples
-    --------
-    >>> assumption(1), assumption(2)
-    ('effects add', 'effects add up to interactions of 2 factors')
-    """
+    """Say what the verdicts assume."""
     return sum_of(order).assumption
 
 
 def verdict_meaning(verdict: Verdict, condition: str) -> str:
-    """Say what a verdict means if ``condition`` holds.
-
-    Examples
-    --------
-    >>> verdict_meaning(Verdict.DETERMINED, "effects multiply").partition(":")[0]
-    'Never seen, but if effects multiply, the seen combinations fix its value'
-    """
+    """Say what a verdict means if ``condition`` holds."""
     return verdict.text.meaning.format(assumption=condition)
 
 
 def verdict_sentence(audit: Audit) -> str:
-    """Return how many unseen cells carry each verdict, in a sentence.
-
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> verdict_sentence(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
-    'If effects add, the seen combinations determine the one unseen combination.'
-    """
-    found = Tally.of(audit)
-    noun = "target combination" if found.targets else "unseen combination"
-    if not found.unseen:
+    """Return how many unseen cells carry each verdict, in a sentence."""
+    tally = Tally.of(audit)
+    noun = "target combination" if tally.targets else "unseen combination"
+    if not tally.unseen:
         which = "" if audit.design.possible.whole else " that can exist"
         every = f"Every combination{which} was seen; nothing is left to predict."
-        return "Every target was seen." if found.targets else every
+        return "Every target was seen." if tally.targets else every
     lead = f"If {audit.choice.assumption}, the seen combinations determine"
-    known = found.counts[Verdict.DETERMINED]
-    if known == found.unseen:
-        which = f"the one {noun}" if known == 1 else f"all {plural(known, noun)}"
-        return f"{lead} {which}{_already_seen(found)}."
-    rest = [_rest(verdict, found) for verdict in UNSEEN[1:] if found.counts[verdict]]
-    these = found.number(Verdict.DETERMINED) if known else "none"
-    return f"{lead} {these} of the {plural(found.unseen, noun)}{_already_seen(found)}; {join_words(rest)}."
+    determined = tally.counts[Verdict.DETERMINED]
+    if determined == tally.unseen:
+        which = f"the one {noun}" if determined == 1 else f"all {plural(determined, noun)}"
+        return f"{lead} {which}{_already_seen(tally)}."
+    others = [_open_cells(verdict, tally) for verdict in UNSEEN[1:] if tally.counts[verdict]]
+    these = tally.number(Verdict.DETERMINED) if determined else "none"
+    return f"{lead} {these} of the {plural(tally.unseen, noun)}{_already_seen(tally)}; {join_words(others)}."
 
 
-def _already_seen(found: Tally) -> str:
-    seen = found.counts[Verdict.SEEN]
-    return f" ({seen:,} more {'was' if seen == 1 else 'were'} seen)" if found.targets and seen else ""
+def _already_seen(tally: Tally) -> str:
+    seen = tally.counts[Verdict.SEEN]
+    return f" ({seen:,} more {'was' if seen == 1 else 'were'} seen)" if tally.targets and seen else ""
 
 
-def _rest(verdict: Verdict, found: Tally) -> str:
-    one = found.counts[verdict] == 1
+def _open_cells(verdict: Verdict, tally: Tally) -> str:
+    single = tally.counts[verdict] == 1
     if verdict is Verdict.UNSEEN_LEVEL:
-        return f"{found.number(verdict)} {'has' if one else 'have'} an unseen level"
+        return f"{tally.number(verdict)} {'has' if single else 'have'} an unseen level"
     if verdict is Verdict.BEYOND:
-        return f"{found.number(verdict)} {'lies' if one else 'lie'} beyond the seen range"
-    return f"{found.number(verdict)} {'is' if one else 'are'} {verdict.word}"
+        return f"{tally.number(verdict)} {'lies' if single else 'lie'} beyond the seen range"
+    return f"{tally.number(verdict)} {'is' if single else 'are'} {verdict.word}"
 
 
 def decision(engine: Identification) -> str:

@@ -57,11 +57,5 @@ def vocabulary() -> dict[str, Any]:
 
 
 def verdict_style() -> str:
-    """Return the colours of the verdicts as variables of a style sheet: ``--v0`` and so on, by code.
-
-    Examples
-    --------
-    >>> verdict_style().partition(";")[0]
-    ':root { --v0: #c9ced6'
-    """
+    """Return the colours of the verdicts as variables of a style sheet: ``--v0`` and so on, by code."""
     return f":root {{ {' '.join(f'--v{int(kind)}: {kind.colour};' for kind in Verdict)} }}\n"

@@ -18,6 +18,7 @@ from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import canonical
 from recombine.report.theme import NARROW, WIDTH
 from recombine.verdicts import Verdict
+from recombine.words.captions import TOO_LARGE
 from recombine.words.verdicts import verdict_meaning
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ IMPOSSIBLE = len(Verdict)
 
 @dataclass(frozen=True, eq=False)
 class _Embedded:
-    """Cells (N, C) with their verdict codes (N,); ``kept`` are the levels of each factor to name.
+    """Cells (N, C) with their verdict codes (N,), and which levels of each factor are named.
 
     Their numbers (N,) are places in the product, or rows of the listing.
     """
@@ -50,7 +51,7 @@ class _Embedded:
     cells: IntArray
     codes: IntArray
     numbers: IntArray
-    kept: tuple[IntArray, ...]
+    named: tuple[IntArray, ...]
     whole: bool
 
 
@@ -70,35 +71,39 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
     >>> import recombine as rc
     >>> from recombine.report.audit.verdict_map import VerdictMap
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> found = embedded_cells(audit, VerdictMap(audit))
-    >>> found["whole"], found["seen"], found["codes"]
+    >>> record = embedded_cells(audit, VerdictMap(audit))
+    >>> record["whole"], record["seen"], record["codes"]
     (True, [0, 1, 1], [0, 3, 1, 1])
     """
     design, choice = audit.design, audit.choice
-    found = _whole(chart) if _fits(chart) else _listed(audit)
-    seen: dict[str, Any] = {"seen": []}
-    if found.whole:
-        seen = _seen(design, plain=choice.structure.is_sum)
+    fits = len(design.seen) <= MAX_SEEN_EMBEDDED and product_size(design.sizes) <= MAX_CELLS_EMBEDDED
+    embedded = _whole(chart) if fits and chart.mapped.whole else _listed(audit)
+    if embedded.whole:
+        table = _seen(design) | {"adds": choice.structure.is_sum, "note": ""}
+    else:
+        note = TOO_LARGE.format(shown=len(embedded.cells), listed=len(audit.decided.listing.cells))
+        table = {"seen": [], "levels": _levels(embedded), "note": note}
     return {
         "factors": [
-            [factor.name, [factor.labels[level] for level in kept.tolist()]]
-            for factor, kept in zip(design.factors, found.kept, strict=True)
+            [factor.name, [factor.labels[level] for level in levels.tolist()]]
+            for factor, levels in zip(design.factors, embedded.named, strict=True)
         ],
         "symmetric": [list(group) for group in design.symmetric],
         "order": audit.order,
         "assumption": choice.assumption,
         "curved": not choice.structure.is_sum,
         "outcome": design.outcome_column.name or ("outcome" if design.outcome is not None else None),
-        "verdicts": [_words(verdict, choice.assumption) for verdict in Verdict],
-        "whole": found.whole,
-        "sums": found.whole and _provable(audit),
-        "shown": [_terms(one, design) for one in shown if one.verified] if found.whole else [],
-        "codes": _runs(found.codes),
-        **seen,
-        **({} if found.whole else {"levels": _levels(found)}),
-        "values": _values(audit, found),
-        "panels": _panels(chart, found) if chart.tells else [],
-        "note": "" if found.whole else _note(audit, found),
+        "verdicts": [
+            [verdict.word, verdict.symbol, verdict_meaning(verdict, choice.assumption), verdict.text.action]
+            for verdict in Verdict
+        ],
+        "whole": embedded.whole,
+        "sums": embedded.whole and _provable(audit),
+        "shown": [_terms(item, design) for item in shown if item.verified] if embedded.whole else [],
+        "codes": [number for code, run in groupby(embedded.codes.tolist()) for number in (code, len(list(run)))],
+        "values": _values(audit, embedded),
+        "panels": _panels(chart, embedded) if chart.tells else [],
+        **table,
     }
 
 
@@ -116,15 +121,6 @@ def script_json(record: dict[str, Any]) -> Markup:
     return Markup(msgspec.json.encode(record).decode().replace("<", "\\u003c"))
 
 
-def _fits(chart: VerdictMap) -> bool:
-    design = chart.audit.design
-    return (
-        len(design.seen) <= MAX_SEEN_EMBEDDED
-        and product_size(design.sizes) <= MAX_CELLS_EMBEDDED
-        and chart.mapped.whole
-    )
-
-
 def _provable(audit: Audit) -> bool:
     """Whether the script can look for certificates: levels are labels, and there are not too many conjunctions."""
     sizes, order = audit.design.sizes, audit.order
@@ -139,37 +135,25 @@ def _whole(chart: VerdictMap) -> _Embedded:
     sizes = chart.audit.design.sizes
     codes = np.full(product_size(sizes), IMPOSSIBLE)
     codes[_numbers(chart.mapped.cells, sizes)] = chart.mapped.codes
-    numbers = np.arange(len(codes))
-    return _Embedded(
-        np.empty((0, len(sizes)), np.int64), codes, numbers, tuple(np.arange(size) for size in sizes), True
-    )
+    every_level = tuple(np.arange(size) for size in sizes)
+    return _Embedded(np.empty((0, len(sizes)), np.int64), codes, np.arange(len(codes)), every_level, True)
 
 
 def _listed(audit: Audit) -> _Embedded:
     """Listed cells from first to last, evenly: the first ones alone would be those of a few levels."""
-    count, listed = (
-        min(MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED // len(audit.design.sizes)),
-        len(audit.decided.listing.cells),
-    )
-    rows = np.unique(np.linspace(0, listed - 1, min(count, listed)).astype(np.int64))
-    cells = audit.decided.listing.cells[rows]
-    kept = tuple(np.unique(column) for column in cells.T)
-    return _Embedded(cells, audit.decided.codes[rows], rows, kept, False)
+    listed = audit.decided.listing.cells
+    count = min(MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED // len(audit.design.sizes), len(listed))
+    rows = np.unique(np.linspace(0, len(listed) - 1, count).astype(np.int64))
+    named = tuple(np.unique(column) for column in listed[rows].T)
+    return _Embedded(listed[rows], audit.decided.codes[rows], rows, named, False)
 
 
-def _note(audit: Audit, found: _Embedded) -> str:
-    count, listed = f"{len(found.cells):,}", len(audit.decided.listing.cells)
-    return (
-        f"The table is too large to carry along: {count} of {listed:,} listed unseen combinations, evenly spread, can "
-        "be asked about here; recombine explore, with the name of the table, answers for any."
-    )
-
-
-def _terms(found: Certificate, design: Design) -> list[Any]:
-    """A certificate in fractions as the place of its cell, and place, numerator and denominator of each term."""
-    places = _numbers(canonical(np.vstack([[found.cell], found.cells]), design.symmetric), design.sizes).tolist()
-    weights = [(weight.numerator, weight.denominator) for weight in found.weights]
-    return [places[0], [[place, *weight] for place, weight in zip(places[1:], weights, strict=True)]]
+def _terms(certificate: Certificate, design: Design) -> list[Any]:
+    """A certificate in fractions as the number of its cell, and number, numerator and denominator of each term."""
+    cells = np.vstack([[certificate.cell], certificate.cells])
+    cell, *terms = _numbers(canonical(cells, design.symmetric), design.sizes).tolist()
+    weights = [(weight.numerator, weight.denominator) for weight in certificate.weights]
+    return [cell, [[term, *weight] for term, weight in zip(terms, weights, strict=True)]]
 
 
 def _numbers(cells: IntArray, sizes: tuple[int, ...]) -> IntArray:
@@ -177,96 +161,73 @@ def _numbers(cells: IntArray, sizes: tuple[int, ...]) -> IntArray:
     return np.asarray(np.ravel_multi_index(tuple(cells.T), sizes), dtype=np.int64)
 
 
-def _words(verdict: Verdict, assumption: str) -> list[str]:
-    text = verdict.text
-    return [text.word, text.symbol, verdict_meaning(verdict, assumption), text.action]
-
-
-def _seen(design: Design, *, plain: bool) -> dict[str, Any]:
-    """The seen cells as steps from one to the next, how often each was measured and, where outcomes add, those."""
+def _seen(design: Design) -> dict[str, Any]:
+    """The seen cells as steps from one to the next, how often each was measured and, if there are any, outcomes."""
     numbers = _numbers(canonical(design.seen, design.symmetric), design.sizes)
     order = np.argsort(numbers, kind="stable")
-    found: dict[str, Any] = {
-        "seen": _steps(numbers[order]),
-        "precision": _column(design.precision[design.train][order]),
-    }
-    if design.outcome is not None:
-        found["observed"] = _column(design.outcome[design.train][order])
-    return found | {"adds": plain}
+    seen = {"seen": _steps(numbers[order]), "precision": _column(design.precision[design.train][order])}
+    return seen if design.outcome is None else seen | {"observed": _column(design.outcome[design.train][order])}
 
 
-def _levels(found: _Embedded) -> list[str]:
-    """One column per factor: the place of each cell's level among those named."""
-    return [
-        _text(np.searchsorted(kept, column).astype("<u2"))
-        for kept, column in zip(found.kept, found.cells.T, strict=True)
-    ]
+def _levels(embedded: _Embedded) -> list[str]:
+    """One column per factor: the position of each cell's level among those named."""
+    columns = zip(embedded.named, embedded.cells.T, strict=True)
+    return [_text(np.searchsorted(named, column).astype("<u2")) for named, column in columns]
 
 
-def _values(audit: Audit, found: _Embedded) -> dict[str, Any]:
+def _values(audit: Audit, embedded: _Embedded) -> dict[str, Any]:
     """Values and ranges of determined cells, each a column; what is known of none is left out."""
     verdicts = audit.verdicts
     rows = np.flatnonzero(audit.decided.codes == Verdict.DETERMINED)
-    rows = rows[:MAX_VALUES_EMBEDDED] if found.whole else rows[np.isin(rows, found.numbers)]
-    numbers = np.searchsorted(found.numbers, rows)
-    if found.whole:
+    rows = rows[:MAX_VALUES_EMBEDDED] if embedded.whole else rows[np.isin(rows, embedded.numbers)]
+    numbers = np.searchsorted(embedded.numbers, rows)
+    if embedded.whole:
         cells = canonical(audit.decided.listing.cells[rows], audit.design.symmetric)
         numbers, first = np.unique(_numbers(cells, audit.design.sizes), return_index=True)
         rows = rows[first]
     # Where these are all the determined cells, their places need not be said.
-    every = np.array_equal(numbers, np.flatnonzero(found.codes == Verdict.DETERMINED))
-    columns = {} if audit.values.fit is None else {name: verdicts[name][rows] for name in ("predicted", "low", "high")}
-    columns["error" if audit.values.fit is not None else "leverage"] = verdicts[
-        "standard error" if audit.values.fit is not None else "leverage"
-    ][rows]
+    every = np.array_equal(numbers, np.flatnonzero(embedded.codes == Verdict.DETERMINED))
+    names = {"predicted": "predicted", "low": "low", "high": "high", "error": "standard error"}
+    names = {"leverage": "leverage"} if audit.values.fit is None else names
+    columns = {name: verdicts[column][rows] for name, column in names.items()}
     if "high" in columns and _centred(columns["predicted"], columns["low"], columns["high"]):
         del columns["high"]
-    known = {name: _column(values) for name, values in columns.items() if np.isfinite(values).any()}
-    return {"cells": None if every else _steps(numbers), **known}
+    texts = {name: _column(values) for name, values in columns.items() if np.isfinite(values).any()}
+    return {"cells": None if every else _steps(numbers), **texts}
 
 
 def _centred(middle: FloatArray, low: FloatArray, high: FloatArray) -> bool:
     """Whether every range is as long to either side, so that one end tells the other."""
-    known = np.isfinite(low)
-    gap = np.abs(low + high - 2 * middle)[known]
-    return bool((gap <= 1e-6 * np.abs(high - low)[known]).all())
+    gap = np.abs(low + high - 2 * middle)[np.isfinite(low)]
+    return bool((gap <= 1e-6 * np.abs(high - low)[np.isfinite(low)]).all())
 
 
-def _panels(chart: VerdictMap, found: _Embedded) -> list[dict[str, Any]]:
+def _panels(chart: VerdictMap, embedded: _Embedded) -> list[dict[str, Any]]:
     """The grids of the map: which levels stand where, and where the grid stands in the drawings."""
     names = chart.audit.design.names
     wide, narrow = (chart.places(width).round(5).tolist() for width in (WIDTH, NARROW))
     panels = []
-    for place, panel in enumerate(chart.shown):
-        factors = names.index(panel.row.factor), names.index(panel.column.factor)
+    for panel, in_wide, in_narrow in zip(chart.shown, wide, narrow, strict=True):
+        axes = (panel.row, panel.column)
+        factors = [names.index(axis.factor) for axis in axes]
+        bins = [axis.bins[embedded.named[factor]].tolist() for axis, factor in zip(axes, factors, strict=True)]
         panels.append(
             {
                 "factors": factors,
-                "bins": [
-                    axis.bins[found.kept[factor]].tolist()
-                    for axis, factor in zip((panel.row, panel.column), factors, strict=True)
-                ],
-                "labels": [
-                    list(axis.labels) if axis.binned or not found.whole else None for axis in (panel.row, panel.column)
-                ],
+                "bins": bins,
+                "labels": [list(axis.labels) if axis.binned or not embedded.whole else None for axis in axes],
                 "shape": panel.counts.shape[:2],
                 "triangle": panel.triangle,
-                "wide": wide[place],
-                "narrow": narrow[place],
+                "wide": in_wide,
+                "narrow": in_narrow,
             }
         )
     return panels
 
 
-def _runs(codes: IntArray) -> list[int]:
-    """Return codes as pairs: a code, and how often it stands in a row."""
-    return [part for code, run in groupby(codes.tolist()) for part in (code, len(list(run)))]
-
-
 def _steps(numbers: IntArray) -> list[int]:
     """Return ascending numbers as the first one and the step to each next."""
-    found: list[int] = np.diff(numbers, prepend=0).tolist()
-    return found
+    return list(np.diff(numbers, prepend=0).tolist())
 
 
 def _column(values: FloatArray) -> str:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.jobs.audit.pairs import Panel
-from recombine.report.theme import HAIR, INK, PAPER, ink_on, symbol_marker
+from recombine.report.theme import HAIR, INK, PAPER, ink_on, rgb, symbol_marker
 from recombine.verdicts import Verdict
+from recombine.words.captions import SHARE_DETERMINED
 from recombine.writing import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from recombine.jobs.audit.pairs import Panel
+
 #: The palest tint of a share just above zero, or of the least sure step; the full colour means all, or surest.
 PALEST = 0.18
 #: How strongly grey lies on the paper where cells were seen: on white it is the verdict's colour, by night a dark grey.
-_SEEN = (135, 146, 164, 0.45)
+_SEEN = (135, 146, 164, round(255 * 0.45))
 #: Boundaries between steps of sureness at most.
 _MOST_STEPS = 5
-LINE, _TEXT = 36.0, 11.5
+#: Height of a line and width of a letter, in pixels.
+LINE, _LETTER = 36.0, 6.6
 
 Rgba = tuple[int, int, int, int]
 
@@ -36,17 +38,12 @@ def tint(strength: float) -> Rgba:
     >>> tint(1.0)
     (0, 114, 178, 255)
     """
-    red, green, blue = (int(Verdict.DETERMINED.colour[place : place + 2], 16) for place in (1, 3, 5))
-    return red, green, blue, round(255 * (PALEST + (1 - PALEST) * strength))
+    return *rgb(Verdict.DETERMINED.colour), round(255 * (PALEST + (1 - PALEST) * strength))
 
 
 def verdict_tint(verdict: Verdict) -> Rgba:
     """Return the colour of a verdict's place."""
-    if verdict is Verdict.SEEN:
-        red, green, blue, strength = _SEEN
-        return red, green, blue, round(255 * strength)
-    red, green, blue = (int(verdict.colour[place : place + 2], 16) for place in (1, 3, 5))
-    return red, green, blue, 255
+    return _SEEN if verdict is Verdict.SEEN else (*rgb(verdict.colour), 255)
 
 
 def mark_on(colour: Rgba) -> str:
@@ -57,7 +54,7 @@ def mark_on(colour: Rgba) -> str:
     if opaque == 255 and f"#{red:02x}{green:02x}{blue:02x}" == Verdict.UNSEEN_LEVEL.colour:
         return PAPER
     share = opaque / 255
-    return ink_on("#" + "".join(f"{round(255 + share * (part - 255)):02x}" for part in (red, green, blue)))
+    return ink_on("#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in (red, green, blue)))
 
 
 @dataclass(frozen=True)
@@ -78,8 +75,8 @@ class SureSteps:
     @classmethod
     def of(cls, values: Sequence[float]) -> SureSteps:
         """Choose round bounds for ``values``; none where these hardly differ."""
-        known = [value for value in values if value == value and value > 0]
-        low, high = (min(known), max(known)) if known else (1.0, 1.0)
+        positive = [value for value in values if value == value and value > 0] or [1.0]
+        low, high = min(positive), max(positive)
         if high < 1.05 * low:
             return cls(())
         ticks = _decades(low, high) if high >= 5 * low else _even(low, high)
@@ -111,116 +108,88 @@ def _even(low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One entry of the legend: its width, and what draws it from a left edge and a top."""
+    """One entry of the legend: patches of colour (None: blank paper), a mark on the first, a text behind them.
 
-    width: float
-    draw: Callable[[Axes, float, float], None]
+    ``labels`` stand below the patches: how many patches to their left, the text, and how it is aligned there.
+    """
+
+    text: str = ""
+    colours: Sequence[Rgba | None] = ()
+    patch_width: float = 14.0
+    verdict: Verdict | None = None
+    dot: bool = False
+    labels: Sequence[tuple[int, str, str]] = ()
+
+    @property
+    def _indent(self) -> float:
+        """Room that is taken before the text."""
+        return 14.0 if self.dot else self.patch_width * len(self.colours) + 6 * bool(self.colours and self.text)
+
+    @property
+    def width(self) -> float:
+        """Room that the entry takes, in pixels."""
+        return self._indent + _LETTER * len(self.text)
+
+    def draw(self, axes: Axes, x: float, top: float) -> None:
+        """Draw the entry from a left edge and a top."""
+        from matplotlib.patches import Rectangle
+
+        for step, colour in enumerate(self.colours):
+            look: dict[str, Any] = {"facecolor": PAPER, "edgecolor": HAIR, "linewidth": 0.6}
+            if colour is not None:
+                look = {"facecolor": tuple(channel / 255 for channel in colour), "edgecolor": "none"}
+            axes.add_patch(Rectangle((x + self.patch_width * step, top + 6), self.patch_width, 14, **look))
+        if self.verdict is not None:
+            size, ink = 2.6 if self.verdict is Verdict.SEEN else 7.0, mark_on(verdict_tint(self.verdict))
+            axes.plot([x + 7], [top + 13], marker=symbol_marker(self.verdict), ms=size, mec="none", mfc=ink)
+        if self.dot:
+            axes.plot([x + 4], [top + 13], marker="o", ms=5, mec="none", mfc=INK)
+        axes.text(x + self._indent, top + 13, self.text, va="center", fontsize=11.5, color=INK)
+        for step, text, side in self.labels:
+            axes.text(x + self.patch_width * step, top + 27, text, va="center", ha=side, fontsize=10, color=INK)
 
 
 def legend_entries(shown: Sequence[Panel], steps: SureSteps | None, what: str) -> list[LegendEntry]:
     """Return what explains the panels ``shown``; ``what`` is the quantity behind ``steps``."""
     single, entries = shown[0].single, []
     if steps is not None:
-        entries += [_words_alone(what), _steps(steps)]
+        entries += [LegendEntry(what), _steps(steps)]
     elif not single:
-        entries.append(_scale())
+        shades = [tint(step / 10) for step in range(1, 11)]
+        entries.append(LegendEntry(SHARE_DETERMINED, shades, 8.0, labels=[(0, "few", "left"), (10, "all", "right")]))
     for verdict in Verdict:
-        found = any((panel.leading == verdict).any() for panel in shown)
-        if found and (verdict is not Verdict.DETERMINED or (single and steps is None)):
-            entries.append(_swatch(_words(verdict, single), verdict))
+        present = any((panel.leading == verdict).any() for panel in shown)
+        if present and (verdict is not Verdict.DETERMINED or (single and steps is None)):
+            entries.append(LegendEntry(_place_words(verdict, single), [verdict_tint(verdict)], verdict=verdict))
     if any(panel.unsampled.any() for panel in shown):
-        entries.append(_swatch("not sampled"))
+        entries.append(LegendEntry("not sampled", [None]))
     elif any(panel.impossible.any() for panel in shown):
-        entries.append(_swatch("cannot exist"))
+        entries.append(LegendEntry("cannot exist", [None]))
     if not single and not any(panel.row.binned or panel.column.binned for panel in shown):
-        entries.append(LegendEntry(14 + _wide("pair seen"), _pair_seen))
+        entries.append(LegendEntry("pair seen", dot=True))
     return entries
 
 
-def placed(entries: Iterable[LegendEntry], width: float) -> list[tuple[LegendEntry, float, float]]:
-    """Set entries side by side while they fit into ``width``, then start a new line; return each with left and top."""
-    found, left, top = [], 1.0, 0.0
-    for entry in entries:
-        if left > 1 and left + entry.width > width:
-            left, top = 1.0, top + LINE * 0.8
-        found.append((entry, left, top))
-        left += entry.width + 16
-    return found
+def _steps(steps: SureSteps) -> LegendEntry:
+    """The scale of sureness, its bounds written under it."""
+    bounds = [number(bound, 2) for bound in steps.bounds]
+    shades = [tint(steps.strength(step)) for step in range(len(bounds) + 1)]
+    width = max(24.0, _LETTER * max(map(len, bounds)) + 6)
+    return LegendEntry("", shades, width, labels=[(step, text, "center") for step, text in enumerate(bounds, 1)])
 
 
-def _wide(text: str) -> float:
-    return 6.6 * len(text)
-
-
-def _words(verdict: Verdict, single: bool) -> str:
+def _place_words(verdict: Verdict, single: bool) -> str:
     if single:
         return verdict.word
     return "all seen" if verdict is Verdict.SEEN else f"none determined: {verdict.word}"
 
 
-def _swatch(text: str, verdict: Verdict | None = None) -> LegendEntry:
-    def draw(axes: Axes, left: float, top: float) -> None:
-        if verdict is None:
-            _patch(axes, left, top, None)
-        else:
-            colour = verdict_tint(verdict)
-            _patch(axes, left, top, colour)
-            size = 7.0 if verdict is not Verdict.SEEN else 2.6
-            axes.plot([left + 7], [top + 13], marker=symbol_marker(verdict), ms=size, mec="none", mfc=mark_on(colour))
-        _say(axes, left + 20, top + 13, text)
-
-    return LegendEntry(20 + _wide(text), draw)
-
-
-def _pair_seen(axes: Axes, left: float, top: float) -> None:
-    axes.plot([left + 4], [top + 13], marker="o", ms=5, mec="none", mfc=INK)
-    _say(axes, left + 14, top + 13, "pair seen")
-
-
-def _scale() -> LegendEntry:
-    """The scale of shares."""
-    steps, wide, text = 10, 8.0, "share of unseen determined"
-
-    def draw(axes: Axes, left: float, top: float) -> None:
-        for step in range(steps):
-            _patch(axes, left + wide * step, top, tint((step + 1) / steps), wide)
-        _say(axes, left + wide * steps + 6, top + 13, text)
-        for edge, mark in ((0, "few"), (steps, "all")):
-            _say(axes, left + wide * edge, top + 27, mark, 10, "left" if not edge else "right")
-
-    return LegendEntry(wide * steps + 6 + _wide(text), draw)
-
-
-def _words_alone(text: str) -> LegendEntry:
-    return LegendEntry(_wide(text), lambda axes, left, top: _say(axes, left, top + 13, text))
-
-
-def _steps(steps: SureSteps) -> LegendEntry:
-    """The scale of sureness, its bounds written under it."""
-    marks = [number(bound, 2) for bound in steps.bounds]
-    wide = max(24.0, 6.6 * max(map(len, marks)) + 6)
-    count = len(marks) + 1
-
-    def draw(axes: Axes, left: float, top: float) -> None:
-        for step in range(count):
-            _patch(axes, left + wide * step, top, tint(steps.strength(step)), wide)
-        for place, mark in enumerate(marks, 1):
-            _say(axes, left + wide * place, top + 27, mark, 10, "center")
-
-    return LegendEntry(wide * count, draw)
-
-
-def _patch(axes: Axes, left: float, top: float, colour: Rgba | None, wide: float = 14) -> None:
-    """Draw a piece of a place; without a colour, a piece of blank paper."""
-    from matplotlib.patches import Rectangle
-
-    box = partial(Rectangle, (left, top + 6), wide, 14)
-    if colour is None:
-        axes.add_patch(box(facecolor=PAPER, edgecolor=HAIR, linewidth=0.6))
-    else:
-        opaque = tuple(part / 255 for part in colour)
-        axes.add_patch(box(facecolor=opaque, edgecolor="none"))
-
-
-def _say(axes: Axes, left: float, top: float, text: str, size: float = _TEXT, side: str = "left") -> None:
-    axes.text(left, top, text, va="center", ha=side, fontsize=size, color=INK)
+def placed(entries: Iterable[LegendEntry], width: float) -> list[tuple[LegendEntry, float, float]]:
+    """Set entries side by side while they fit into ``width``, then start a new line; return each with left and top."""
+    positions, x, top = [], 1.0, 0.0
+    for entry in entries:
+        if x > 1 and x + entry.width > width:
+            x, top = 1.0, top + LINE * 0.8
+        positions.append((entry, x, top))
+        x += entry.width + 16
+    return positions

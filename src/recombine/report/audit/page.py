@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def page(
         design=audit.design,
         head=_head(audit),
         map=_map(audit, chart),
-        coverage=_coverage(audit),
+        coverage={"ways": tables.ways_table(audit.coverage), "sparse": tables.sparse_table(audit.coverage)},
         additivity=_additivity(audit),
         structure=_structure(audit),
         forecast=_forecast(audit),
@@ -79,18 +80,18 @@ def page(
 
 
 def _head(audit: Audit) -> dict[str, Any]:
-    tally = words.Tally.of(audit)
+    tally = words.verdicts.Tally.of(audit)
     marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
     return {
-        "answer": words.answer(audit),
+        "answer": words.answer.answer(audit),
         "tally": tally,
         "shares": [(v, tally.counts[v], tally.counts[v] / max(tally.total, 1)) for v in Verdict if tally.counts[v]],
         "counts": tables.counts_table(audit),
-        "weighted": {verdict: words.importance_column(audit, verdict) for verdict in Verdict},
-        "by_importance": words.importance_shares(audit),
-        "matters": "" if audit.decided.matters is None else words.importance_statement(audit.decided.matters),
-        "no_findings": words.no_findings(audit),
-        "left_out": words.left_out_sentences(audit),
+        "weighted": {verdict: words.importance.importance_column(audit, verdict) for verdict in Verdict},
+        "by_importance": words.importance.importance_shares(audit),
+        "matters": words.importance.importance_statement(audit.decided.matters),
+        "no_findings": words.importance.no_findings(audit),
+        "left_out": words.verdicts.left_out_sentences(audit),
         "findings": [(finding, marks[finding.severity]) for finding in audit.findings],
         "proposals": tables.proposals_table(audit.design),
     }
@@ -123,19 +124,17 @@ def _map_unit(chart: VerdictMap) -> str:
     """Say what a place's shade averages, where it is not the cell's own."""
     if chart.steps is None or chart.single:
         return ""
-    return captions.shade_sentence(chart.quantity, chart.sure is not None and chart.sure.power == 2)
-
-
-def _coverage(audit: Audit) -> dict[str, Any]:
-    coverage = audit.coverage
-    return {"found": coverage, "ways": tables.ways_table(coverage), "sparse": tables.sparse_table(coverage)}
+    mean = "root mean square" if chart.sure is not None and chart.sure.power == 2 else "mean"
+    return captions.SHADE.format(quantity=chart.quantity.partition(" (")[0], mean=mean)
 
 
 def _additivity(audit: Audit) -> dict[str, Any]:
-    figure, check = _additivity_figure(audit), audit.structure.additivity
+    figure, check = None, audit.structure.additivity
+    with suppress(InputError):  # there is nothing to draw
+        figure = AdditivityFigure(audit)
     return {
         "check": check,
-        "method": "" if check is None else words.method_phrase(check),
+        "method": "" if check is None else words.additivity.method_phrase(check),
         "figure": figure,
         "svg": inline_both(figure) if figure is not None else None,
         "orders": tables.orders_table(audit),
@@ -162,22 +161,12 @@ def _structure(audit: Audit) -> dict[str, Any] | None:
 def _forecast(audit: Audit) -> dict[str, Any]:
     forecast = audit.forecast
     return {
-        "found": forecast,
         "errors": tables.errors_table(audit),
         "depths": tables.depths_table(forecast),
         "slopes": slopes_table(forecast),
         "shortcuts": tables.shortcuts_table(forecast),
         "accuracy": tables.accuracy_table(forecast),
-        "sentences": [
-            words.trust_sentence(forecast),
-            words.depth_sentence(forecast) if len(forecast.depths) else "",
-            words.early_sentence(forecast),
-        ],
-        "nothing": words.nothing_sentence(forecast),
-        "untold": words.untold_sentence(forecast),
-        "slopes_trust": words.slopes_trust(forecast),
-        "shortcut": words.shortcut_sentence(forecast),
-        "left_out": words.shallow_sentence(forecast),
+        "sentences": words.forecast.error_sentences(forecast),
     }
 
 
@@ -194,11 +183,3 @@ def _glossary(audit: Audit, command: str | None) -> dict[str, Any]:
         "command": command or spec_command("audit", audit.design.reading.source, audit.design.spec),
         "versions": versions(),
     }
-
-
-def _additivity_figure(audit: Audit) -> AdditivityFigure | None:
-    """Return the figure, or None where there is nothing to draw."""
-    try:
-        return AdditivityFigure(audit)
-    except InputError:
-        return None

@@ -117,8 +117,9 @@ def open_cells_table(audit: Audit) -> Grid | None:
     codes = audit.decided.codes
     rows = np.flatnonzero(codes > Verdict.DETERMINED)
     shown = rows[:MOST_OPEN].tolist()
+    caption = captions.OPEN_CELLS.format(shown=len(shown), listed=len(rows))
     verdict: tuple[str, Value] = ("verdict", lambda row: Verdict(int(codes[row])))
-    return table_of("t-open", captions.open_cells_caption(len(shown), len(rows)), shown, [*_listed(audit), verdict])
+    return table_of("t-open", caption, shown, [*_listed(audit), verdict])
 
 
 def _listed(audit: Audit) -> list[tuple[str, Value]]:
@@ -156,7 +157,7 @@ def rungs_table(ladder: Ladder) -> Grid | None:
         "determined cells": lambda rung: "" if rung.determined is None else f"{rung.determined:,} of {rung.cells:,}",
         "share explained there": "determined_r2",
     }
-    return table_of("t-structures", captions.rungs_caption(ladder), ladder.rungs, columns)
+    return table_of("t-structures", captions.RUNGS.format(cells=ladder.chosen.cells), ladder.rungs, columns)
 
 
 def orders_table(audit: Audit) -> Grid | None:
@@ -176,9 +177,12 @@ def orders_table(audit: Audit) -> Grid | None:
         "noise floor": lambda tried: float("nan") if tried.expected is None else tried.expected,
         "share explained": lambda tried: Entry(share(tried.share) if tried.share == tried.share else "–", True),
         "lack of fit": lack_of_fit,
-        "additivity": lambda tried: words.STATE_WORDS[check.state_at(tried.order)],
+        "additivity": lambda tried: words.additivity.STATE_WORDS[check.state_at(tried.order)],
     }
-    return table_of("t-orders", captions.orders_caption(audit, check), check.orders, columns)
+    caption = captions.ORDERS.format(
+        method=words.additivity.method_phrase(check), unit=audit.design.outcome_column.name or "outcome"
+    )
+    return table_of("t-orders", caption, check.orders, columns)
 
 
 def breakers_table(audit: Audit) -> Grid | None:
@@ -202,9 +206,9 @@ def held_out_table(audit: Audit) -> Grid | None:
 
 def errors_table(audit: Audit) -> Grid | None:
     """What models will be off by."""
-    rows = [] if audit.forecast.error is None else words.error_rows(audit.forecast.error)
+    rows = [] if audit.forecast.error is None else words.forecast.error_rows(audit.forecast.error)
     columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
-    return table_of("t-errors", words.error_caption(audit), rows, columns)
+    return table_of("t-errors", words.forecast.error_caption(audit), rows, columns)
 
 
 def depths_table(forecast: Forecast) -> Grid | None:
@@ -241,7 +245,7 @@ def plan_table(plan: Plan) -> Grid | None:
         ("", lambda item: item[0]),
         *_levels(plan.design, lambda item: item[1].cell),
         ("purpose", lambda item: item[1].reason),
-        ("gain", lambda item: words.gain_text(plan, item[1])),
+        ("gain", lambda item: words.plan.gain_text(plan, item[1])),
     ]
     if len({pick.cost for pick in plan.picks}) > 1:
         columns.append(("cost", lambda item: item[1].cost))

@@ -11,20 +11,21 @@ import numpy as np
 from recombine import words
 from recombine._version import __version__
 from recombine.cells.possible import Possible
-from recombine.design.design import Design, used_table
-from recombine.jobs.advice.plan import Pick, Plan
+from recombine.design.design import used_table
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.documents import SCHEMAS
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.json_text import json_text
-from recombine.tables.table import Table
-from recombine.theory.identification.counts import Counts
 from recombine.verdicts import Verdict
-from recombine.words.answer import answer
 
 if TYPE_CHECKING:
+    from recombine.design.design import Design
+    from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.structure.choice import Choice
+    from recombine.tables.table import Table
+    from recombine.theory.identification.counts import Counts
 
 #: Points of a curve in the document.
 CURVE_POINTS = 41
@@ -50,7 +51,41 @@ def audit_json(
 
 def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> dict[str, Any]:
     """Return the audit as nested dictionaries."""
-    design, coverage = audit.design, audit.coverage
+    decided, coverage, errors = audit.decided, audit.coverage, audit.values.held_out_errors
+    return {
+        **_table(audit),
+        "rows": coverage.rows,
+        "rows_are": audit.design.observed.rows_are,
+        "two_values": audit.design.outcome_column.two_values,
+        "counts": _counts(decided.counts),
+        "counts_order_1": _counts(decided.first_counts),
+        "importance": _importance(audit),
+        "route": decided.identification.route,
+        "deficit": decided.identification.deficit,
+        "coverage": list(coverage.ways.rows()),
+        "additivity": _additivity(audit),
+        "ranges": _ranges(audit),
+        "held_out": None if errors is None else list(errors.rows()),
+        "forecast": _forecast(audit),
+        "findings": [finding.record for finding in audit.findings],
+        "suggestions": None if plan is None else _suggestions(plan),
+        "models": None if models is None else list(models.rows()),
+        "left_out": words.verdicts.left_out_sentences(audit),
+        "listing": {
+            "note": words.table.listing_sentence(decided.listing),
+            "listed": len(audit.verdicts),
+            "shown": min(len(audit.verdicts), MAX_VERDICT_ROWS),
+        },
+        "cells": cells_record(audit, words.comparison.unlisted_text(audit)),
+        "verdicts": list(audit.verdicts.head(MAX_VERDICT_ROWS).rows()),
+    }
+
+
+def _table(audit: Audit) -> dict[str, Any]:
+    """By what the audit was made, how the table was read, and what is assumed."""
+    design, ladder, rung_fields = audit.design, audit.choice.ladder, ("name", "r2", "error", "cells", "chosen")
+    impossible = Possible.product(design.sizes, design.symmetric).count - design.possible.count
+    rungs = () if ladder is None else ladder.rungs
     return {
         "recombine": __version__,
         "kind": "audit",
@@ -58,57 +93,24 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.reading.source,
         "table": used_table(design),
-        "answer": answer(audit),
+        "answer": words.answer.answer(audit),
         "order": audit.order,
-        "structure": _structure(audit),
-        "structures": []
-        if audit.choice.ladder is None
-        else [
-            {name: getattr(rung, name) for name in ("name", "r2", "error", "cells", "chosen")}
-            for rung in audit.choice.ladder.rungs
-        ],
+        "structure": _structure(audit.choice),
+        "structures": [{name: getattr(rung, name) for name in rung_fields} for rung in rungs],
         "seed": audit.seed,
         "factors": _factors(design),
         "levels": named_levels(audit),
-        "symmetric": [[design.names[place] for place in group] for group in design.symmetric],
+        "symmetric": [[design.names[member] for member in group] for group in design.symmetric],
         "factors_guessed": bool(design.reading.proposals),
         "nesting": [asdict(item) for item in design.space.nesting],
-        "possible": {
-            "cells": design.possible.count,
-            "impossible": _full(design) - design.possible.count,
-            "list": design.space.listed_in,
-        },
+        "possible": {"cells": design.possible.count, "impossible": impossible, "list": design.space.listed_in},
         "outcome": design.outcome_column.name,
-        "rows": coverage.rows,
-        "rows_are": design.observed.rows_are,
-        "two_values": design.outcome_column.two_values,
-        "counts": _counts(audit.decided.counts),
-        "counts_order_1": _counts(audit.decided.first_counts),
-        "importance": _importance(audit),
-        "route": audit.decided.identification.route,
-        "deficit": audit.decided.identification.deficit,
-        "coverage": list(coverage.ways.rows()),
-        "additivity": _additivity(audit),
-        "ranges": _ranges(audit),
-        "held_out": None if audit.values.held_out_errors is None else list(audit.values.held_out_errors.rows()),
-        "forecast": _forecast(audit),
-        "findings": [finding.record for finding in audit.findings],
-        "suggestions": None if plan is None else _suggestions(plan),
-        "models": None if models is None else list(models.rows()),
-        "left_out": words.left_out_sentences(audit),
-        "listing": {
-            "note": words.listing_sentence(audit.decided.listing),
-            "listed": len(audit.verdicts),
-            "shown": min(len(audit.verdicts), MAX_VERDICT_ROWS),
-        },
-        "cells": cells_record(audit, words.unlisted_text(audit)),
-        "verdicts": list(audit.verdicts.head(MAX_VERDICT_ROWS).rows()),
     }
 
 
-def _structure(audit: Audit) -> dict[str, Any]:
+def _structure(choice: Choice) -> dict[str, Any]:
     """What verdicts and values assume, and the curve where there is one: hidden sums and the outcome there."""
-    choice, fit, curve = audit.choice, audit.choice.fit, None
+    fit, ladder, curve = choice.fit, choice.ladder, None
     if fit is not None and fit.curve is not None and fit.seen_range is not None:
         sums = np.linspace(*fit.seen_range, CURVE_POINTS)
         curve = {"sum": sums.tolist(), "outcome": fit.curve(sums).tolist()}
@@ -116,105 +118,81 @@ def _structure(audit: Audit) -> dict[str, Any]:
         "name": choice.name,
         "assumes": choice.assumption,
         "asked": choice.asked,
-        "statement": words.choice_statement(choice) or None,
-        "ceiling": None if choice.ladder is None else choice.ladder.ceiling,
-        "not_tried": {} if choice.ladder is None else choice.ladder.skipped,
+        "statement": words.structure.choice_statement(choice) or None,
+        "ceiling": None if ladder is None else ladder.ceiling,
+        "not_tried": {} if ladder is None else ladder.skipped,
         "curve": curve,
     }
 
 
 def _importance(audit: Audit) -> dict[str, Any] | None:
     """What matters: sums of importance by verdict, their shares of what is unseen, and how many cells each concerns."""
-    found = audit.decided.matters
-    if found is None:
+    matters = audit.decided.matters
+    if matters is None:
         return None
     return {
-        "statement": words.importance_statement(found),
-        "scope": found.scope,
-        "unseen": found.unseen,
-        "sums": {verdict.word: found.sums[verdict] for verdict in Verdict},
-        "shares": {verdict.word: found.share(verdict) for verdict in Verdict if verdict is not Verdict.SEEN},
-        "cells": {verdict.word: found.count(verdict) for verdict in Verdict},
+        "statement": words.importance.importance_statement(matters),
+        "scope": matters.scope,
+        "unseen": matters.unseen,
+        "sums": {verdict.word: matters.sums[verdict] for verdict in Verdict},
+        "shares": {verdict.word: matters.share(verdict) for verdict in Verdict if verdict is not Verdict.SEEN},
+        "cells": {verdict.word: matters.count(verdict) for verdict in Verdict},
     }
 
 
 def _ranges(audit: Audit) -> dict[str, Any] | None:
     """What the columns low and high of the verdicts are; the standard deviations are null where no range is given."""
-    found = audit.values.ranges
-    if found is None:
+    ranges = audit.values.ranges
+    if ranges is None:
         return None
-    told = {
-        "statement": words.ranges_sentence(audit),
-        "share": STRUCTURE_LIMITS.covered_share,
-        "of": words.range_of(found),
-        "cells": len(found.misses),
-    }
-    if isinstance(found, HeldOutRanges):
-        return {**told, "departure": None, "noise": None, "residual": None}
-    given = not found.obstacle
+    spread = None if isinstance(ranges, HeldOutRanges) or ranges.obstacle or not ranges.replicated else ranges.spread
     return {
-        **told,
-        "departure": float(np.sqrt(found.spread.departure)) if given and found.replicated else None,
-        "noise": float(np.sqrt(found.spread.noise)) if given and found.replicated else None,
-        "residual": found.residual,
+        "statement": words.values.ranges_sentence(audit),
+        "share": STRUCTURE_LIMITS.covered_share,
+        "of": words.values.range_of(ranges),
+        "cells": len(ranges.misses),
+        "departure": None if spread is None else float(np.sqrt(spread.departure)),
+        "noise": None if spread is None else float(np.sqrt(spread.noise)),
+        "residual": None if isinstance(ranges, HeldOutRanges) else ranges.residual,
     }
 
 
 def _forecast(audit: Audit) -> dict[str, Any]:
-    found = audit.forecast
+    forecast = audit.forecast
     return {
-        "error": None if found.error is None else asdict(found.error),
-        "depths": list(found.depths.rows()),
-        "slopes": list(found.slopes.rows()),
-        "cells": found.unseen,
-        "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in found.shortcuts],
-        "accuracy": None if found.accuracy is None else list(found.accuracy.rows()),
-        "obstacle": words.why_not_forecast(found) or None,
-        "left_out": words.shallow_sentence(found) or None,
+        "error": None if forecast.error is None else asdict(forecast.error),
+        "depths": list(forecast.depths.rows()),
+        "slopes": list(forecast.slopes.rows()),
+        "cells": forecast.unseen,
+        "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in forecast.shortcuts],
+        "accuracy": None if forecast.accuracy is None else list(forecast.accuracy.rows()),
+        "obstacle": words.forecast.why_not_forecast(forecast) or None,
+        "left_out": words.forecast.shallow_sentence(forecast) or None,
     }
 
 
 def _suggestions(plan: Plan) -> dict[str, Any]:
     cells = [
         {
-            "cell": _labels(plan, pick),
-            "reason": pick.reason,
-            "gain": pick.gain,
-            "text": words.gain_text(plan, pick),
-            "cost": pick.cost,
-            "importance": pick.importance,
+            "cell": {name: str(labels[0]) for name, labels in plan.design.space.decode(np.array([pick.cell])).items()},
+            "text": words.plan.gain_text(plan, pick),
+            **{name: getattr(pick, name) for name in ("reason", "gain", "cost", "importance")},
         }
         for pick in plan.picks
     ]
-    return {
-        "needed": plan.needed,
-        "beyond": plan.beyond,
-        "several": plan.several,
-        "sampled": plan.sampled,
-        "enough": plan.enough,
-        "gain": plan.gain,
-        "text": words.plan_sentence(plan),
-        "cells": cells,
-    }
+    names = ("needed", "beyond", "several", "sampled", "enough", "gain")
+    return {**{name: getattr(plan, name) for name in names}, "text": words.plan.plan_sentence(plan), "cells": cells}
 
 
 def _factors(design: Design) -> list[dict[str, Any]]:
     """Name, number of levels and kind of each factor; of ordered and numeric ones the seen range and the knots."""
-    found: list[dict[str, Any]] = []
-    for place, factor in enumerate(design.factors):
-        found.append({"name": factor.name, "levels": len(factor.levels), "scale": factor.scale})
-        if design.scales and (scale := design.scales[place]) is not None:
-            found[-1]["seen_range"] = [factor.labels[end] for end in scale.ends]
-            found[-1]["knots"] = [factor.labels[knot] for knot in scale.knots.tolist()]
-    return found
-
-
-def _full(design: Design) -> int:
-    return Possible.product(design.sizes, design.symmetric).count
-
-
-def _labels(plan: Plan, pick: Pick) -> dict[str, str]:
-    return {name: str(labels[0]) for name, labels in plan.design.space.decode(np.array([pick.cell])).items()}
+    records: list[dict[str, Any]] = []
+    for position, factor in enumerate(design.factors):
+        records.append({"name": factor.name, "levels": len(factor.levels), "scale": factor.scale})
+        if design.scales and (scale := design.scales[position]) is not None:
+            records[-1]["seen_range"] = [factor.labels[end] for end in scale.ends]
+            records[-1]["knots"] = [factor.labels[knot] for knot in scale.knots.tolist()]
+    return records
 
 
 def _counts(counts: Counts) -> dict[str, Any]:
@@ -229,12 +207,12 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
     check = audit.structure.additivity
     if check is None:
         return None
-    asked = check.at(audit.order)
-    test = None if asked is None else asked.lack_of_fit
+    tried = check.at(audit.order)
+    test = None if tried is None else tried.lack_of_fit
     return {
         "state": check.state_at(audit.order),
-        "statement": words.additivity_statement(check, audit.order),
-        "method": words.method_phrase(check),
+        "statement": words.additivity.additivity_statement(check, audit.order),
+        "method": words.additivity.method_phrase(check),
         "noise": None if check.noise is None else check.noise.source,
         "out_of_range": int(audit.values.beyond.sum()),
         "orders": list(check.table.rows()),

@@ -14,6 +14,7 @@ from recombine.jobs.listing import ListingKind
 from recombine.report.layout import Entry, Grid, Line, Section, Value, table_of, text_grid
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
+from recombine.words import captions
 from recombine.writing import number, percent, slope_text
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
     from recombine.jobs.audit.forecast import Forecast
     from recombine.tables.table import Table
-    from recombine.words import Tally
+    from recombine.words.verdicts import Tally
 
 _STYLES = {Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.PROBLEM: "bold red"}
 _BAR_LETTERS = 24
@@ -36,49 +37,54 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
     ladder = audit.choice.ladder
     compared = ladder is not None and len(ladder.rungs) + len(ladder.skipped) > 1
     findings = [Line(str(finding), _STYLES[finding.severity]) for finding in audit.findings]
-    coverage = [words.coverage_sentence(audit.coverage), words.thin_levels(audit.coverage)]
+    coverage = [words.table.coverage_sentence(audit.coverage), words.table.thin_levels(audit.coverage)]
     return [
         _heading(audit),
-        Section("", [Line(sentence, "bold") for sentence in words.answer(audit)]),
+        Section("", [Line(sentence, "bold") for sentence in words.answer.answer(audit)]),
         *_verdicts(audit),
         Section("Coverage", coverage),
-        Section(words.ADDITIVITY_TITLE, words.additivity_sentences(audit)),
-        Section(words.STRUCTURE_TITLE, [words.choice_statement(audit.choice) if compared else ""]),
+        Section(captions.ADDITIVITY_TITLE, words.additivity.additivity_sentences(audit)),
+        Section(captions.STRUCTURE_TITLE, [words.structure.choice_statement(audit.choice) if compared else ""]),
         _forecast(audit),
-        Section(words.MODELS, [None if models is None else models_table(models)]),
-        Section(words.PLAN_TITLE, [] if plan is None else _plan(plan)),
+        Section(captions.MODELS, [None if models is None else models_table(models)]),
+        Section(captions.PLAN_TITLE, [] if plan is None else _plan(plan)),
         *_example(audit),
-        Section(words.LEFT_OUT, words.left_out_sentences(audit)),
-        Section("Findings", findings or [words.no_findings(audit)]),
+        Section(captions.LEFT_OUT, words.verdicts.left_out_sentences(audit)),
+        Section("Findings", findings or [words.importance.no_findings(audit)]),
     ]
 
 
 def _heading(audit: Audit) -> Section:
-    design, matters = audit.design, audit.decided.matters
-    notes = [*words.twin_phrases(design), *words.scale_sentences(design), words.weight_sentence(design)]
-    notes += [words.impossible_sentence(design), "" if matters is None else words.importance_statement(matters)]
-    guess = Line(words.GUESS if design.reading.proposals else "", "bold yellow")
-    return Section(words.audit_title(audit), [words.table_phrase(audit), *notes, guess])
+    design, say = audit.design, words.table
+    notes = [*say.twin_phrases(design), *say.scale_sentences(design), say.weight_sentence(design)]
+    notes += [say.impossible_sentence(design), words.importance.importance_statement(audit.decided.matters)]
+    guess = Line(say.GUESS if design.reading.proposals else "", "bold yellow")
+    return Section(
+        captions.AUDIT_TITLE.format(source=design.reading.source), [captions.table_phrase(audit), *notes, guess]
+    )
 
 
 def _verdicts(audit: Audit) -> Iterator[Section]:
     """Yield counts of targets, then those of the full product, at the order asked for and at order 1."""
-    decided, asked = audit.decided, words.Tally.of(audit)
+    decided, asked = audit.decided, words.verdicts.Tally.of(audit)
     if asked.targets:
-        yield Section(words.targets_title(audit, asked), [_bars(asked, asked.total, audit)])
+        condition = words.additivity.condition(audit, audit.order)
+        yield Section(
+            captions.TARGETS_TITLE.format(cells=asked.total, condition=condition), [_bars(asked, asked.total, audit)]
+        )
     unseen = decided.counts.total - decided.counts[Verdict.SEEN]
     engines = {1: (decided.first, decided.first_counts), audit.order: (decided.identification, decided.counts)}
     blocks: list[str | Line | Grid] = []
     for order, (engine, counts) in engines.items():
         weighted = audit if order == audit.order and not asked.targets else None
         blocks += [
-            words.unseen_title(audit, order),
-            _bars(words.Tally(dict(counts.by_verdict), counts.exact), unseen, weighted),
-            Line(words.decision(engine) if counts.exact else words.estimate_sentence(counts), "dim"),
+            captions.UNSEEN_TITLE.format(condition=words.additivity.condition(audit, order)),
+            _bars(words.verdicts.Tally(dict(counts.by_verdict), counts.exact), unseen, weighted),
+            Line(words.verdicts.decision(engine) if counts.exact else words.verdicts.estimate_sentence(counts), "dim"),
         ]
     if decided.listing.kind is ListingKind.SAMPLE:
-        blocks.append(Line(words.listing_sentence(decided.listing), "dim"))
-    yield Section(words.product_title(audit, asked.targets), blocks)
+        blocks.append(Line(words.table.listing_sentence(decided.listing), "dim"))
+    yield Section(captions.product_title(audit, asked.targets), blocks)
 
 
 def _bars(tally: Tally, total: int, weighted: Audit | None) -> Grid:
@@ -90,27 +96,26 @@ def _bars(tally: Tally, total: int, weighted: Audit | None) -> Grid:
     rows: list[list[str | Entry]] = []
     for verdict in Verdict:
         count = tally.counts[verdict]
-        if (verdict is Verdict.SEEN and not tally.targets) or (verdict in words.RARE and not count):
+        if (verdict is Verdict.SEEN and not tally.targets) or (verdict in words.verdicts.RARE and not count):
             continue
         bar = "█" * round(_BAR_LETTERS * count / total) if total else ""
         colour = verdict.colour if verdict is not Verdict.UNSEEN_LEVEL else "default"
-        of_matter = [words.importance_column(weighted, verdict)] if weighted is not None and shares else []
+        of_matter = [words.importance.importance_column(weighted, verdict)] if weighted is not None and shares else []
         numbers = [tally.number(verdict), percent(count, total), *of_matter]
         rows.append([f"{verdict.symbol} {verdict.word}", *numbers, Entry(bar or "▏" * (count > 0), style=colour)])
     return text_grid(rows, numbers=3 if shares else 2)
 
 
 def _forecast(audit: Audit) -> Section:
-    forecast = audit.forecast
-    blocks: list[str | Grid | None] = [words.nothing_sentence(forecast)]
+    forecast, say = audit.forecast, words.forecast
+    blocks: list[str | Grid | None] = [say.nothing_sentence(forecast)]
     if forecast.error is not None:
-        errors = [(name, number(value)) for name, value in words.error_rows(forecast.error)]
-        trust = [words.trust_sentence(forecast), words.depth_sentence(forecast), words.early_sentence(forecast)]
-        blocks += [f"{words.error_caption(audit)}:", text_grid(errors, numbers=1), *trust]
+        errors = [(name, number(value)) for name, value in say.error_rows(forecast.error)]
+        blocks += [f"{say.error_caption(audit)}:", text_grid(errors, numbers=1), *say.error_sentences(forecast)]
     slopes = slopes_table(forecast)
     blocks += [] if slopes is None else [f"{slopes.caption}:", slopes]
-    blocks += [words.slopes_trust(forecast), words.untold_sentence(forecast), words.shortcut_sentence(forecast)]
-    return Section(words.FORECAST_TITLE, [*blocks, *words.accuracy_sentences(forecast)])
+    blocks += [say.slopes_trust(forecast), say.untold_sentence(forecast), say.shortcut_sentence(forecast)]
+    return Section(captions.FORECAST_TITLE, [*blocks, *say.accuracy_sentences(forecast)])
 
 
 def slopes_table(forecast: Forecast) -> Grid | None:
@@ -121,7 +126,7 @@ def slopes_table(forecast: Forecast) -> Grid | None:
 
     columns = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("slope", bar=True)}
     columns |= {"NTK": entry("ntk"), "NNGP": entry("nngp")}
-    return table_of("t-slopes", words.SLOPES, words.told_slopes(forecast), columns)
+    return table_of("t-slopes", captions.SLOPES, words.forecast.told_slopes(forecast), columns)
 
 
 def models_table(models: Table) -> Grid | None:
@@ -133,18 +138,18 @@ def models_table(models: Table) -> Grid | None:
 
     columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{row['share']:.0%} of cells"}
     columns |= {verdict.word: error(verdict.word) for verdict in MODEL_VERDICTS}
-    table = table_of("t-models", words.MODELS, models.rows(), columns, whole=True)
+    table = table_of("t-models", captions.MODELS, models.rows(), columns, whole=True)
     spans = [("", 2), ("your data can tell", 1), ("your data cannot tell", 2)]
     return None if table is None else replace(table, spans=spans)
 
 
 def _plan(plan: Plan) -> list[str | Grid | None]:
-    costs = len({pick.cost for pick in plan.picks}) > 1
+    costs, say = len({pick.cost for pick in plan.picks}) > 1, words.plan
     rows = [
-        [plan.design.label(pick.cell), f"→ {words.gain_text(plan, pick)}", *([f"cost {pick.cost:g}"] if costs else [])]
+        [plan.design.label(pick.cell), f"→ {say.gain_text(plan, pick)}", f"cost {pick.cost:g}" if costs else ""]
         for pick in plan.picks
     ]
-    return [*words.plan_sentences(plan), text_grid(rows) if rows else None, words.gains_sentence(plan)]
+    return [*say.plan_sentences(plan), text_grid(rows) if rows else None, say.gains_sentence(plan)]
 
 
 def _example(audit: Audit) -> Iterator[Section]:
@@ -157,4 +162,4 @@ def _example(audit: Audit) -> Iterator[Section]:
     if len(measured):
         row = int(measured[np.argmax(decided.leverage[measured])])
         lines = [line.strip() for line in audit.explain(row).splitlines()[1:]]
-        yield Section(words.example_title(audit, decided.listing.cells[row]), lines)
+        yield Section(captions.example_title(audit, decided.listing.cells[row]), lines)

@@ -9,37 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.jobs.audit.pairs import (
-    Axis,
-    MappedCells,
-    Panel,
-    Sureness,
-    cells_to_map,
-    level_table,
-    pair_table,
-    panels,
-    sureness_of,
-)
-from recombine.report.audit.map_legend import (
-    LINE,
-    Rgba,
-    SureSteps,
-    legend_entries,
-    mark_on,
-    placed,
-    tint,
-    verdict_tint,
-)
+from recombine.jobs.audit import pairs
+from recombine.report.audit import map_legend
+from recombine.report.audit.map_legend import Rgba, SureSteps, mark_on, tint, verdict_tint
 from recombine.report.figure import Figure
 from recombine.report.theme import PAPER, PIXELS_PER_INCH, SOFT, inches, shorten, symbol_marker, text_width
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+from recombine.words import captions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.pairs import Axis, MappedCells, Panel, Sureness
 
 #: Pairs shown at most: those whose map varies most.
 MOST_PANELS = 6
@@ -108,17 +92,17 @@ class VerdictMap(Figure):
     @cached_property
     def mapped(self) -> MappedCells:
         """The cells that are counted."""
-        return cells_to_map(self.audit)
+        return pairs.cells_to_map(self.audit)
 
     @cached_property
     def sure(self) -> Sureness | None:
         """How well the values of unseen cells are known; None unless all of them are determined."""
-        return sureness_of(self.audit, self.mapped)
+        return pairs.sureness_of(self.audit, self.mapped)
 
     @cached_property
     def all_panels(self) -> list[Panel]:
         """One panel per pair of factors."""
-        return panels(self.audit, self.mapped, self.sure)
+        return pairs.panels(self.audit, self.mapped, self.sure)
 
     @cached_property
     def shown(self) -> list[Panel]:
@@ -126,17 +110,17 @@ class VerdictMap(Figure):
         if len(self.all_panels) <= MOST_PANELS:
             return self.all_panels
         chosen = np.argsort([-_spread(panel) for panel in self.all_panels], kind="stable")[:MOST_PANELS]
-        return [self.all_panels[place] for place in sorted(chosen.tolist())]
+        return [self.all_panels[position] for position in sorted(chosen.tolist())]
 
     @cached_property
     def table(self) -> Table:
         """Verdict counts at every place of every pair."""
-        return pair_table(self.all_panels)
+        return pairs.pair_table(self.all_panels)
 
     @cached_property
     def levels(self) -> Table:
         """Verdict counts of every level, in the order of the map."""
-        return level_table(self.audit, self.mapped)
+        return pairs.level_table(self.audit, self.mapped)
 
     @property
     def single(self) -> bool:
@@ -148,8 +132,8 @@ class VerdictMap(Figure):
         """The steps by which sureness is coloured; None where verdicts are, or where all is known equally well."""
         if self.sure is None:
             return None
-        found = [panel.typical for panel in self.shown if panel.typical is not None]
-        steps = SureSteps.of(np.concatenate([values.reshape(-1) for values in found]).tolist())
+        values = [panel.typical.reshape(-1) for panel in self.shown if panel.typical is not None]
+        steps = SureSteps.of(np.concatenate(values).tolist())
         return steps if steps.bounds else None
 
     @property
@@ -162,16 +146,13 @@ class VerdictMap(Figure):
         """What is coloured where every unseen cell is determined, in words."""
         if self.sure is not None and self.sure.what == "standard error":
             return f"standard error of {shorten(self.audit.design.outcome_column.name or 'the outcome', 20)}"
-        return "leverage (1: as sure as one measurement)"
+        return captions.LEVERAGE
 
     @property
     def alternative(self) -> str:
         """The map in a sentence."""
-        tally = np.bincount(self.mapped.codes, minlength=len(Verdict))
-        parts = ", ".join(f"{int(tally[verdict]):,} {verdict.word}" for verdict in Verdict if tally[verdict])
-        pairs = "; ".join(_title(panel) for panel in self.shown)
-        shaded = f" Unseen cells are shaded by {self.quantity}." if self.steps is not None else ""
-        return f"Verdict map of {pairs}. Cells counted: {parts}.{shaded} The table below gives counts for every level."
+        shade = "" if self.steps is None else self.quantity
+        return captions.map_alternative(map(_title, self.shown), self.mapped.codes, shade)
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
@@ -190,8 +171,8 @@ class VerdictMap(Figure):
 
     def _layout(self) -> tuple[list[Any], float, list[_Box], float]:
         """The legend's entries and height, where grids stand below it, and the height of all."""
-        entries = placed(legend_entries(self.shown, self.steps, self.quantity), self.width)
-        legend = entries[-1][2] + LINE if entries else 0.0
+        entries = map_legend.placed(map_legend.legend_entries(self.shown, self.steps, self.quantity), self.width)
+        legend = entries[-1][2] + map_legend.LINE if entries else 0.0
         boxes = _boxes(self.shown, self.width, legend)
         return entries, legend, boxes, max(box.bottom for box in boxes) + 4
 
@@ -199,8 +180,8 @@ class VerdictMap(Figure):
         """Left, top, width and height of each grid in a drawing so many pixels wide, as shares of all; shape (P, 4)."""
         with self._laid_out(width):
             _, _, boxes, tall = self._layout()
-        found = np.array([(box.left, box.top, box.width, box.height) for box in boxes])
-        return np.asarray(found / (width, tall, width, tall))
+        corners = np.array([(box.left, box.top, box.width, box.height) for box in boxes])
+        return np.asarray(corners / (width, tall, width, tall))
 
 
 def _spread(panel: Panel) -> float:
@@ -211,9 +192,9 @@ def _spread(panel: Panel) -> float:
     return round(float(np.sum(weight * (values - mean) ** 2)), 9)
 
 
-def _axes(figure: Canvas, left: float, top: float, width: float, height: float) -> Axes:
+def _axes(figure: Canvas, x: float, top: float, width: float, height: float) -> Axes:
     wide, tall = figure.get_size_inches() * figure.dpi
-    return figure.add_axes((left / wide, 1 - (top + height) / tall, width / wide, height / tall))
+    return figure.add_axes((x / wide, 1 - (top + height) / tall, width / wide, height / tall))
 
 
 def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
@@ -231,7 +212,7 @@ def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
         below = 8.0
         if named[1]:
             longest = max(map(text_width, _labels(panel.column, width)))
-            below = 24.0 if _level(longest, place[0]) else 12 + _LETTER * longest
+            below = 24.0 if _fits(longest, place[0]) else 12 + _LETTER * longest
         below += _NOTE * (2 - sum(named))
         rows, columns = panel.counts.shape[:2]
         box = _Box(cursor + left, top + _TITLE, place, columns, rows, below, named)
@@ -259,9 +240,9 @@ def _footing(panel: Panel, box: _Box) -> float:
     return max([6.2 * text_width(text) for text in _notes(panel, box)], default=0.0)
 
 
-def _level(letters: float, place: float) -> bool:
+def _fits(letters: float, width: float) -> bool:
     """Whether a name of so many letters fits under its place without being turned."""
-    return _LETTER * letters + 2 <= place
+    return _LETTER * letters + 2 <= width
 
 
 def _nameable(axis: Axis) -> bool:
@@ -298,36 +279,37 @@ def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uin
 def _colours(panel: Panel, steps: SureSteps | None) -> npt.NDArray[np.uint8]:
     """Return the colour of every place, shape (rows, columns, 4) with opacity last."""
     image = np.zeros((*panel.leading.shape, 4), dtype=np.uint8)
-    for down, across in np.argwhere(panel.leading >= 0).tolist():
-        image[down, across] = _colour(panel, steps, down, across)
+    for place in map(tuple, np.argwhere(panel.leading >= 0).tolist()):
+        verdict, sureness = Verdict(int(panel.leading[place])), panel.typical
+        if steps is not None and sureness is not None and verdict is Verdict.DETERMINED:
+            value = float(sureness[place])
+            image[place] = tint(steps.strength(steps.step(value))) if value == value else (0, 0, 0, 0)
+        else:
+            image[place] = _share_colour(panel, verdict, float(panel.share[place]))
     return image
 
 
-def _colour(panel: Panel, steps: SureSteps | None, down: int, across: int) -> Rgba:
-    share, verdict = panel.share[down, across], Verdict(int(panel.leading[down, across]))
-    if steps is not None and panel.typical is not None and verdict is Verdict.DETERMINED:
-        value = float(panel.typical[down, across])
-        return tint(steps.strength(steps.step(value))) if value == value else (0, 0, 0, 0)
+def _share_colour(panel: Panel, verdict: Verdict, share: float) -> Rgba:
     if panel.single or np.isnan(share) or share == 0:
         return verdict_tint(verdict)
     # Twenty steps: finer shades cannot be told apart, and fewer colours make a smaller file.
     return tint(float(np.ceil(share * 20)) / 20 if share < 0.95 else float(np.floor(share * 20)) / 20)
 
 
-def _fill(axes: Axes, where: npt.NDArray[np.bool_]) -> None:
+def _fill(axes: Axes, mask: npt.NDArray[np.bool_]) -> None:
     """Draw places of unseen levels as shapes, whose colour can follow the page: near-black would vanish by night."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    corners = []
-    for row, line in enumerate(np.pad(where, ((0, 0), (1, 1))).astype(np.int8)):
-        edges = np.flatnonzero(np.diff(line))
-        corners += [(start, stop, row) for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)]
-    if corners:
-        points = [[(a, r), (b, r), (b, r + 1), (a, r + 1), (a, r)] for a, b, r in corners]
-        codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(corners)
-        shape = Path(np.array(points, dtype=float).reshape(-1, 2), codes)
-        axes.add_patch(PathPatch(shape, facecolor=Verdict.UNSEEN_LEVEL.colour, edgecolor="none"))
+    shapes = []
+    for row, line in enumerate(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8)):
+        edges = np.flatnonzero(np.diff(line)).tolist()
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            corners = [(start, row), (stop, row), (stop, row + 1), (start, row + 1), (start, row)]
+            shapes.append(Path(np.array(corners, dtype=float), closed=True))
+    if shapes:
+        look = {"facecolor": Verdict.UNSEEN_LEVEL.colour, "edgecolor": "none"}
+        axes.add_patch(PathPatch(Path.make_compound_path(*shapes), **look))
 
 
 def _separate(axes: Axes, panel: Panel, box: _Box) -> None:
@@ -353,18 +335,18 @@ def _mark(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], v
     seen = (panel.counts[:, :, Verdict.SEEN] > 0) & (not panel.row.binned) & (not panel.column.binned)
     inks = np.array([[mark_on(tuple(place)) for place in line] for line in colours.tolist()])
     for ink in np.unique(inks[seen]).tolist():
-        _points(axes, seen & (inks == ink), marker="o", size=max(size * 0.3, 2.2), colour=ink)
+        _points(axes, seen & (inks == ink), "o", max(size * 0.3, 2.2), ink)
     if panel.leading.size <= MOST_SYMBOLS:
         for verdict in (Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED, Verdict.BEYOND):
             _symbols(axes, (panel.share == 0) & (panel.leading == verdict) & ~seen, verdict, size * 0.5)
 
 
-def _symbols(axes: Axes, where: npt.NDArray[np.bool_], verdict: Verdict, size: float) -> None:
-    _points(axes, where, marker=symbol_marker(verdict), size=size, colour=mark_on(verdict_tint(verdict)))
+def _symbols(axes: Axes, mask: npt.NDArray[np.bool_], verdict: Verdict, size: float) -> None:
+    _points(axes, mask, symbol_marker(verdict), size, mark_on(verdict_tint(verdict)))
 
 
-def _points(axes: Axes, where: npt.NDArray[np.bool_], *, marker: Any, size: float, colour: str) -> None:
-    down, across = np.nonzero(where)
+def _points(axes: Axes, mask: npt.NDArray[np.bool_], marker: Any, size: float, colour: str) -> None:
+    down, across = np.nonzero(mask)
     if len(down):
         axes.plot(across + 0.5, down + 0.5, linestyle="none", marker=marker, ms=size, mec="none", mfc=colour)
 
@@ -379,7 +361,7 @@ def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
         labels = _labels(panel.column, wide)
         # Anchored at the grid, so that the page's font may be wider or narrower than the one measured here.
         anchored: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-        turned = {} if _level(max(map(text_width, labels)), box.place[0]) else anchored
+        turned = {} if _fits(max(map(text_width, labels)), box.place[0]) else anchored
         axes.set_xticks(np.arange(columns) + 0.5, labels, fontsize=11, **turned)
     start = box.height + box.below - _NOTE * (2 - sum(box.named))
     for line, text in enumerate(_notes(panel, box)):
@@ -390,11 +372,4 @@ def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
 def _notes(panel: Panel, box: _Box) -> list[str]:
     """Say of axes without names what runs along them."""
     axes = [("across", panel.column, box.named[1]), ("down", panel.row, box.named[0])]
-    return [f"{way}: {_unnamed(axis)}" for way, axis, named in axes if not named]
-
-
-def _unnamed(axis: Axis) -> str:
-    if axis.binned:
-        return f"{shorten(axis.factor)}, {axis.levels:,} levels in {len(axis.labels)} bins"
-    how = "in order" if axis.in_order else "often seen first"
-    return f"{shorten(axis.factor)}, {axis.levels:,} levels, {how}"
+    return [f"{way}: {captions.axis_note(shorten(axis.factor), axis)}" for way, axis, named in axes if not named]

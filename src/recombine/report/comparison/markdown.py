@@ -10,7 +10,8 @@ from recombine.jobs.comparison.scores import ScoreComparison
 from recombine.report.comparison.sections import changes_sections
 from recombine.report.layout import Entry, Grid, Section
 from recombine.report.screen import printable
-from recombine.words.comparison import comparison_headline, comparison_notes, omitted_sentence
+from recombine.words.comparison import OMITTED, comparison_headline, comparison_notes
+from recombine.writing import plural
 
 #: Rows of a table and names in a list; letters of a name.
 MAX_MARKDOWN_ROWS, MAX_NAME_LETTERS = 30, 80
@@ -78,7 +79,7 @@ def _fitting(texts: Sequence[str]) -> list[str]:
             fitting.append(text)
             length += len(text) + 2
     omitted = len(texts) - len(fitting)
-    return [*fitting, omitted_sentence(omitted)] if omitted else fitting
+    return [*fitting, OMITTED.format(parts=plural(omitted, "part"))] if omitted else fitting
 
 
 def _section(section: Section) -> str:

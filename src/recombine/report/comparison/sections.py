@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from recombine import words
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import FindingRecord
 from recombine.jobs.comparison.scores import ERRORS, AmountChange, ScoreComparison
 from recombine.report.layout import Entry, Line, Section, text_grid
 from recombine.words import comparison as say
-from recombine.writing import listing, number
+from recombine.writing import listing, number, plural
 
 #: Rows of a table, and names in a list, that a terminal shows.
 MAX_SHOWN = 8
@@ -26,10 +25,10 @@ def comparison_sections(
     """
     documents = [say.side_text(document, MAX_SHOWN) for document in (comparison.before, comparison.after)]
     sides = [f"{word}: {text}" for word, text in zip(_SIDES, documents, strict=True)]
-    headline = Line(words.comparison_headline(comparison), "bold")
+    headline = Line(say.comparison_headline(comparison), "bold")
     return [
         Section(say.comparison_title(comparison), sides),
-        Section("", [headline, *words.comparison_notes(comparison)]),
+        Section("", [headline, *say.comparison_notes(comparison)]),
         *changes_sections(comparison, MAX_SHOWN, only_new=only_new),
         *(Section("", [Line(f"--fail-on {phrase}", "bold red")]) for phrase in met),
     ]
@@ -86,14 +85,17 @@ def _cells(comparison: AuditComparison, limit: int) -> Iterator[Section]:
         return
     steps = [(row["before"], row["after"], f"{row['cells']:,}") for row in moved.table.rows()]
     yield Section("What became of cells", [text_grid(steps, [*_SIDES, "cells"], 1, labels=2)])
-    for which, title in ((moved.lost, say.lost_title), (moved.gained, say.gained_title)):
+    for which, title in ((moved.lost, say.LOST_TITLE), (moved.gained, say.GAINED_TITLE)):
         count = int(which.sum())
         rows = [
             (_names(list(step.cell.values()), len(step.cell), " · "), step.before, step.after)
             for step in moved.listed(which, limit)
         ]
         more = f"and {count - limit:,} more" if count > limit else ""
-        yield Section(title(count), [text_grid(rows, [" · ".join(moved.levels), *_SIDES]) if rows else None, more])
+        yield Section(
+            title.format(cells=plural(count, "cell")),
+            [text_grid(rows, [" · ".join(moved.levels), *_SIDES]) if rows else None, more],
+        )
 
 
 def _settings(comparison: AuditComparison | ScoreComparison) -> Section:
@@ -110,15 +112,15 @@ def _scores(comparison: ScoreComparison, limit: int) -> Iterator[Section]:
     ]
     if errors:
         grid = text_grid(errors[:limit], [f"model: {ERRORS[0]}", *_SIDES, "outside the ranges"], 2)
-        yield Section(ERRORS[0].capitalize(), [grid, words.OUTSIDE_RULE], open=True)
+        yield Section(ERRORS[0].capitalize(), [grid, say.OUTSIDE_RULE], open=True)
     models = [("new", comparison.models.new), ("gone", comparison.models.gone)]
     rows = [(word, _names(names, limit)) for word, names in models if names]
     yield Section("Models", [text_grid(rows, ["", "models"]) if rows else None], open=True)
     changed = {name: changes for name, changes in comparison.changes.items() if any(item.changed for item in changes)}
     for name, changes in list(changed.items())[:limit]:
         every = [(change.what, *_moved(change)) for change in changes]
-        yield Section(say.causes_title(name), [text_grid(every, ["", *_SIDES, "outside"], 2)])
-    yield Section("Coefficients", [words.coefficient_meanings() if changed else ""])
+        yield Section(say.CAUSES_TITLE.format(model=name), [text_grid(every, ["", *_SIDES, "outside"], 2)])
+    yield Section("Coefficients", [say.coefficient_meanings() if changed else ""])
 
 
 def _moved(change: AmountChange) -> tuple[str, str, Entry]:

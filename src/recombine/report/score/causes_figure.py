@@ -62,14 +62,8 @@ class CausesFigure(Figure):
         height = top + _BOTTOM_PX + _BAR_PX * len(models) + self._legend_height
         figure = Canvas(figsize=inches(self.width, height))
         margin = min(40 + 7.0 * max(text_width(shorten(model.name, 20)) for model in models), 0.4 * self.width)
-        axes = figure.add_axes(
-            (
-                margin / self.width,
-                (_BOTTOM_PX + self._legend_height) / height,
-                1 - (margin + 18) / self.width,
-                (_BAR_PX * len(models)) / height,
-            )
-        )
+        bottom, tall = (_BOTTOM_PX + self._legend_height) / height, _BAR_PX * len(models) / height
+        axes = figure.add_axes((margin / self.width, bottom, 1 - (margin + 18) / self.width, tall))
         low, high = self._limits
         axes.set_xlim(low, high)
         pixels = (self.width - margin - 18) / (high - low)
@@ -88,14 +82,11 @@ class CausesFigure(Figure):
 
     @property
     def _limits(self) -> tuple[float, float]:
-        lows, highs = [0.0], [0.0]
-        for model in self.score.models:
-            values = [amount.value for amount in model.causes.values()]
-            lows.append(sum(min(value, 0.0) for value in values))
-            highs.append(sum(max(value, 0.0) for value in values))
-        top = max(highs) or 1.0
+        values = [np.array([amount.value for amount in model.causes.values()]) for model in self.score.models]
+        low = min(float(amounts.clip(max=0).sum()) for amounts in values)
+        top = max(float(amounts.clip(min=0).sum()) for amounts in values) or 1.0
         near = [value for _, value in self._marks if value <= _MAX_TIMES_BAR * top]
-        return min(lows) - (0.02 * top if min(lows) < 0 else 0.0), 1.05 * max([top, *near])
+        return low - (0.02 * top if low < 0 else 0.0), 1.05 * max([top, *near])
 
     @property
     def _marks(self) -> list[tuple[str, float]]:
@@ -108,20 +99,16 @@ class CausesFigure(Figure):
         ]
 
     def _bar(self, axes: Axes, model: ModelScore, row: int, pixels: float) -> None:
-        positive_end = negative_end = 0.0
+        ends = {True: 0.0, False: 0.0}
         for name, amount in model.causes.items():
-            colour, hatch = CAUSES[name].colour, CAUSES[name].hatch
-            value = amount.value
-            start = positive_end if value >= 0 else negative_end
+            colour, hatch, value = CAUSES[name].colour, CAUSES[name].hatch, amount.value
+            start = ends[value >= 0]
             look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": ink_on(colour), "linewidth": 0.6}
             axes.barh([row], [value], left=[start], height=0.62, **look)
             if abs(value) * pixels > _LETTER_PX * text_width(name) + 6 and not hatch:
                 middle = start + value / 2
                 axes.text(middle, row, name, ha="center", va="center", fontsize=11, color=ink_on(colour))
-            if value >= 0:
-                positive_end += value
-            else:
-                negative_end += value
+            ends[value >= 0] += value
         assert model.attribution is not None
         total = model.attribution.error.value
         axes.plot([total, total], [row - 0.4, row + 0.4], color=INK, linewidth=2.2, solid_capstyle="butt")
@@ -138,27 +125,14 @@ class CausesFigure(Figure):
             middle = float(np.clip(value, low + reach, high - reach))
             line = next(step for step in range(4) if all(step != row or middle - reach > end for _, end, row in taken))
             taken.append((middle - reach, middle + reach, line))
-            transform = axes.get_xaxis_transform()
-            axes.annotate(
-                name,
-                (middle, 1.0),
-                (0, 4 + 15 * line),
-                xycoords=transform,
-                textcoords="offset pixels",
-                ha="center",
-                fontsize=11,
-                color=SOFT,
-            )
-
-    @property
-    def _shown(self) -> list[str]:
-        return [name for name in CAUSES.names if any(name in model.causes for model in self.score.models)]
+            look: dict[str, Any] = {"ha": "center", "fontsize": 11, "color": SOFT, "textcoords": "offset pixels"}
+            axes.annotate(name, (middle, 1.0), (0, 4 + 15 * line), xycoords=axes.get_xaxis_transform(), **look)
 
     @property
     def _legend_rows(self) -> list[list[str]]:
         rows: list[list[str]] = [[]]
         cursor = 0.0
-        for name in self._shown:
+        for name in (name for name in CAUSES.names if any(name in model.causes for model in self.score.models)):
             label = 34 + _LETTER_PX * text_width(name)
             if cursor + label > self.width - 20 and rows[-1]:
                 rows.append([])

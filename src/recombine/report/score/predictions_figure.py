@@ -12,7 +12,7 @@ from recombine.report.figure import Figure
 from recombine.report.theme import INK, SOFT, WIDTH, inches, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
-from recombine.words.captions import predictions_alternative
+from recombine.words.captions import PREDICTIONS_ALTERNATIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,8 @@ class PredictionsFigure(Figure):
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        return predictions_alternative(self.score, [model.name for model in self.models])
+        models = ", ".join(model.name for model in self.models)
+        return PREDICTIONS_ALTERNATIVE.format(cells=len(self.score.codes), models=models)
 
     def _points(self, model: ModelScore) -> list[tuple[Verdict, FloatArray, FloatArray]]:
         points = []

@@ -19,15 +19,11 @@ _VERDICTS = {verdict.word: verdict for verdict in Verdict}
 
 def score_sections(score: Score) -> list[Section]:
     """Return what a terminal shows of a score."""
-    verdicts = [Section(words.by_verdict_caption(model), [by_verdict_table(model)]) for model in score.models]
-    causes = [
-        Section(words.causes_caption(score, model), [causes_table(score, model), *words.model_sentences(score, model)])
-        for model in score.models
-    ]
-    worst = [
-        Section(words.worst_caption(model), [worst_table(score, model, MAX_WORST_SHOWN, joined=True)])
-        for model in score.models
-    ]
+    verdicts, causes, worst = [], [], []
+    for model in score.models:
+        verdicts.append(_section(by_verdict_table(model)))
+        causes.append(_section(causes_table(score, model), *words.model_sentences(score, model)))
+        worst.append(_section(worst_table(score, model, MAX_WORST_SHOWN, joined=True)))
     return [
         Section(
             f"Recombine score of {listing((model.name for model in score.models), 6)}", [words.score_opening(score)]
@@ -35,10 +31,14 @@ def score_sections(score: Score) -> list[Section]:
         Section("", words.score_answers(score)),
         *verdicts,
         *causes,
-        Section(words.beside_caption(score), [beside_table(score)]),
+        _section(beside_table(score)),
         Section("What cannot be told", words.unclear_sentences(score)),
         *worst,
     ]
+
+
+def _section(table: Grid | None, *sentences: str) -> Section:
+    return Section("" if table is None else table.caption, [table, *sentences])
 
 
 def by_verdict_table(model: ModelScore, identity: str = "") -> Grid | None:
@@ -55,7 +55,7 @@ def by_verdict_table(model: ModelScore, identity: str = "") -> Grid | None:
         "accuracy": lambda row: row.get("accuracy", float("nan")),
     }
     bars = ["share", "accuracy", "of what matters"]
-    return table_of(identity, words.by_verdict_caption(model), model.by_verdict.rows(), columns, bars=bars)
+    return table_of(identity, words.BY_VERDICT.format(model=model.name), model.by_verdict.rows(), columns, bars=bars)
 
 
 def _range(amount: Amount) -> Entry:
@@ -76,7 +76,9 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> Grid | 
         "share": lambda item: item[1].value / total.value if total.value > 0 else float("nan"),
     }
     rows = [*model.causes.items(), ("sum", total)]
-    return table_of(identity, words.causes_caption(score, model), rows, columns, bars=["share"])
+    return table_of(
+        identity, words.BY_CAUSE.format(model=model.name, determined=score.determined), rows, columns, bars=["share"]
+    )
 
 
 def factors_table(model: ModelScore, identity: str) -> Grid | None:
@@ -108,7 +110,7 @@ def beside_table(score: Score) -> Grid | None:
     if not score.determined:
         return None
     columns: dict[str, Value] = {"predictions": "predictions", "squared error": lambda row: _size(row["squared error"])}
-    return table_of("errors-beside", words.beside_caption(score), score.errors.rows(), columns)
+    return table_of("errors-beside", words.BESIDE.format(determined=score.determined), score.errors.rows(), columns)
 
 
 def worst_table(
@@ -124,7 +126,7 @@ def worst_table(
         columns = [("", lambda row: " · ".join(str(row[name]) for name in names))]
     for name in ("observed", "predicted"):
         columns.append((name, lambda row, name=name: _signed(row[name])))
-    return table_of(identity, words.worst_caption(model), rows, [*columns, ("mostly", "cause")])
+    return table_of(identity, words.WORST.format(model=model.name), rows, [*columns, ("mostly", "cause")])
 
 
 def _signed(value: object) -> Entry:

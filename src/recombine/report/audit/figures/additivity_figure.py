@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from recombine.jobs.listing import level_columns
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, PAPER, POINT, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
-from recombine.words.captions import additivity_alternative
+from recombine.words.captions import ADDITIVITY_ALTERNATIVE
 from recombine.writing import compact
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class AdditivityFigure(Figure):
     @property
     def alternative(self) -> str:
         """The figure in a sentence."""
-        return additivity_alternative(self.check)
+        check = self.check
+        return ADDITIVITY_ALTERNATIVE.format(tested=check.tested, order=check.order, error=check.error)
 
     @property
     def outcome(self) -> str:
@@ -99,72 +100,54 @@ class AdditivityFigure(Figure):
         narrow = self.width < WIDTH
         figure = Canvas(figsize=inches(self.width, _HEIGHT * (1.6 if narrow else 1.0)))
         shape = (2, 1) if narrow else (1, 2)
-        left, right = figure.subplots(*shape, gridspec_kw={"hspace": 0.42} if narrow else {"wspace": 0.28})
-        for axis in (left.xaxis, left.yaxis, right.xaxis, right.yaxis):
+        both, leftover = figure.subplots(*shape, gridspec_kw={"hspace": 0.42} if narrow else {"wspace": 0.28})
+        for axis in (both.xaxis, both.yaxis, leftover.xaxis, leftover.yaxis):
             axis.set_major_locator(MaxNLocator(6))
             axis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
-        edge = 66 / self.width
-        figure.subplots_adjust(
-            left=edge, right=1 - 16 / self.width, top=0.95 if narrow else 0.91, bottom=0.08 if narrow else 0.14
-        )
-        rows = self._drawn
-        observed, predicted, rest = (self.table[name][rows] for name in ("observed", "predicted", "difference"))
-        self._equality(left, predicted, observed)
-        self._differences(right, predicted, rest)
+        top, bottom = (0.95, 0.08) if narrow else (0.91, 0.14)
+        figure.subplots_adjust(left=66 / self.width, right=1 - 16 / self.width, top=top, bottom=bottom)
+        names = ("observed", "predicted", "difference")
+        observed, predicted, difference = (self.table[name][self._drawn] for name in names)
+        low, high = _span(np.concatenate([predicted, observed]))
+        both.plot([low, high], [low, high], color=SOFT, linewidth=1, zorder=1)
+        both.set(xlim=(low, high), ylim=(low, high), title="Observed and predicted", ylabel=f"observed {self.outcome}")
+        self._differences(leftover, predicted, difference)
+        for axes, values in ((both, observed), (leftover, difference)):
+            axes.plot(predicted, values, "o", ms=4.2, mfc=POINT, mec=PAPER, mew=0.5)
+            axes.set_xlabel(f"predicted {self.outcome}")
         return figure
 
-    def _equality(self, axes: Axes, predicted: FloatArray, observed: FloatArray) -> None:
-        low, high = _span(np.concatenate([predicted, observed]))
-        axes.plot([low, high], [low, high], color=SOFT, linewidth=1, zorder=1)
-        _scatter(axes, predicted, observed)
-        axes.set(xlim=(low, high), ylim=(low, high))
-        axes.set_title("Observed and predicted")
-        axes.set_xlabel(f"predicted {self.outcome}")
-        axes.set_ylabel(f"observed {self.outcome}")
-
-    def _differences(self, axes: Axes, predicted: FloatArray, rest: FloatArray) -> None:
+    def _differences(self, axes: Axes, predicted: FloatArray, difference: FloatArray) -> None:
         axes.axhline(0, color=SOFT, linewidth=1, zorder=1)
         floor = self.check.expected
         if floor:
             axes.axhspan(-2 * floor, 2 * floor, color=HAIR, alpha=0.55, zorder=0, linewidth=0)
-        _scatter(axes, predicted, rest)
-        low, high = _span(np.concatenate([rest, [0.0]]))
-        reach = max(-low, high) * 1.05
-        axes.set(xlim=_span(predicted), ylim=(-reach, reach))
-        axes.set_title("Left over" + (" (band: ± 2 × noise)" if floor else ""))
-        axes.set_xlabel(f"predicted {self.outcome}")
-        axes.set_ylabel(f"observed − predicted {self.outcome}")
-        self._name_worst(axes, predicted, rest)
+        reach = 1.05 * max(map(abs, _span(np.concatenate([difference, [0.0]]))))
+        title = "Left over" + (" (band: ± 2 × noise)" if floor else "")
+        axes.set(
+            xlim=_span(predicted), ylim=(-reach, reach), title=title, ylabel=f"observed − predicted {self.outcome}"
+        )
+        self._name_worst(axes, predicted, difference)
 
-    def _name_worst(self, axes: Axes, predicted: FloatArray, rest: FloatArray) -> None:
+    def _name_worst(self, axes: Axes, predicted: FloatArray, difference: FloatArray) -> None:
         """Name the worst cells, leaving out a name that would run into one already there."""
-        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-        named: list[float] = []
-        wide = axes.get_position().width * self.width
-        for place in range(min(NAMED, len(rest))):
-            if all(abs(rest[place] - other) > 0.06 * (high - low) for other in named):
-                named.append(float(rest[place]))
-                side = -1 if predicted[place] > (left + right) / 2 else 1
-                room = (predicted[place] - left if side < 0 else right - predicted[place]) / (right - left) * wide
-                axes.annotate(
-                    self._cell(place, room / _LETTER - 2),
-                    (predicted[place], rest[place]),
-                    (7 * side, 0),
-                    textcoords="offset points",
-                    ha="right" if side < 0 else "left",
-                    va="center",
-                    fontsize=11,
-                )
+        (low, high), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+        heights: list[float] = []
+        pixels = axes.get_position().width * self.width / (high - low)
+        for row, (x, y) in enumerate(zip(predicted[:NAMED], difference[:NAMED], strict=True)):
+            if all(abs(y - height) > 0.06 * (top - bottom) for height in heights):
+                heights.append(float(y))
+                to_left = x > (low + high) / 2
+                room = (x - low if to_left else high - x) * pixels
+                look: dict[str, Any] = {"ha": "right" if to_left else "left", "va": "center", "fontsize": 11}
+                text, shift = self._cell(row, room / _LETTER - 2), (-7 if to_left else 7, 0)
+                axes.annotate(text, (x, y), shift, textcoords="offset points", **look)
 
-    def _cell(self, place: int, limit: float) -> str:
-        """Return the cell's levels in at most so many letters."""
+    def _cell(self, row: int, limit: float) -> str:
+        """Return the levels of a drawn cell in at most so many letters."""
         names = self.table.columns[: len(self.audit.design.factors)]
-        levels = [shorten(str(self.table[name][self._drawn[place]]), 14) for name in names]
+        levels = [shorten(str(self.table[name][self._drawn[row]]), 14) for name in names]
         return shorten(" · ".join(levels), min(limit, 34))
-
-
-def _scatter(axes: Axes, across: FloatArray, up: FloatArray) -> None:
-    axes.plot(across, up, "o", ms=4.2, mfc=POINT, mec=PAPER, mew=0.5)
 
 
 def _span(values: FloatArray) -> tuple[float, float]:

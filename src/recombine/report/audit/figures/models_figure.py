@@ -11,7 +11,7 @@ from recombine.report.audit.sections import MODEL_VERDICTS
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, PAPER, WIDTH, inches, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
-from recombine.words.captions import error_axis, models_alternative, trained_on
+from recombine.words.captions import ERROR_AXIS, TRAINED_ON, models_alternative
 from recombine.writing import listing
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ class ModelsFigure(Figure):
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(0, 1.06 * self._largest)
         axes.grid(axis="y", visible=False)
-        axes.set_title(trained_on(share), fontsize=12, pad=8, weight="normal", loc="right")
+        axes.set_title(TRAINED_ON.format(share=share), fontsize=12, pad=8, weight="normal", loc="right")
         unit = shorten(self.outcome, 26 if self.width >= WIDTH else 18)
-        axes.set_xlabel(error_axis(unit), loc="right")
+        axes.set_xlabel(ERROR_AXIS.format(unit=unit), loc="right")
 
     @property
     def _largest(self) -> float:

@@ -64,26 +64,18 @@ class StructureFigure(Figure):
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
 
-        rungs = _ROW * len(self.ladder.rungs) + _MARGIN
-        if self.fit is None:
-            figure = Canvas(figsize=inches(self.width, rungs))
-            self._ladder(figure.add_axes((96 / self.width, 50 / rungs, 1 - 116 / self.width, 1 - 84 / rungs)))
-            return figure
-        if self.width < WIDTH:
-            height = rungs + _CURVE
-            figure = Canvas(figsize=inches(self.width, height))
-            self._ladder(
-                figure.add_axes(
-                    (96 / self.width, 1 - (rungs - 50) / height, 1 - 116 / self.width, (rungs - 84) / height)
-                )
-            )
-            self._bent(figure.add_axes((66 / self.width, 50 / height, 1 - 86 / self.width, (_CURVE - 100) / height)))
-            return figure
-        height = max(rungs, _CURVE)
-        figure = Canvas(figsize=inches(self.width, height))
-        bottom, tall = 50 / height, 1 - 84 / height
-        self._ladder(figure.add_axes((96 / self.width, bottom, 0.5 - 116 / self.width, tall)))
-        self._bent(figure.add_axes((0.5 + 66 / self.width, bottom, 0.5 - 86 / self.width, tall)))
+        rungs, width = _ROW * len(self.ladder.rungs) + _MARGIN, self.width
+        stacked = self.fit is not None and width < WIDTH
+        height = rungs + _CURVE if stacked else rungs if self.fit is None else max(rungs, _CURVE)
+        half = width if self.fit is None or stacked else width / 2
+        figure = Canvas(figsize=inches(width, height))
+
+        def axes(x: float, bottom: float, wide: float, tall: float) -> Axes:
+            return figure.add_axes((x / width, bottom / height, wide / width, tall / height))
+
+        self._ladder(axes(96, height - rungs + 50 if stacked else 50, half - 116, (rungs if stacked else height) - 84))
+        if self.fit is not None:
+            self._bent(axes(66 + width - half, 50, half - 86, (_CURVE - 100) if stacked else height - 84))
         return figure
 
     def _ladder(self, axes: Axes) -> None:

@@ -1,0 +1,468 @@
+"""Every sentence, quoted once: what a small result says. Tests elsewhere look at codes, states and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recombine as rc
+from recombine.design.targets import on_scales
+from recombine.jobs.comparison.audits import AuditComparison
+from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
+from recombine.jobs.comparison.scores import AmountChange
+from recombine.jobs.inspection import Inspection
+from recombine.jobs.probe import Probe
+from recombine.jobs.score import Score
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.causes import CAUSES
+from recombine.jobs.split import SplitCheck, check_split, split_table
+from recombine.verdicts import Verdict
+from recombine.words import (
+    additivity,
+    answer,
+    captions,
+    certificates,
+    comparison,
+    forecast,
+    importance,
+    inspection,
+    plan,
+    probe,
+    score,
+    split,
+    structure,
+    table,
+    values,
+    verdicts,
+)
+from recombine.words.vocabulary import verdict_style
+
+
+@cache
+def corner() -> rc.Audit:
+    """Three of four cells, with outcomes."""
+    return rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 11.0]))
+
+
+@cache
+def blocks() -> rc.Audit:
+    """Two blocks of cells that share no level, without outcomes."""
+    return rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2]], names=["colour", "shape"]))
+
+
+@cache
+def weighted() -> rc.Audit:
+    weights = pd.DataFrame({"colour": [1, 2], "shape": [1, 0], "importance": [3, 1]})
+    return rc.audit(blocks().design, importance=weights)
+
+
+@cache
+def sums() -> rc.Audit:
+    """Five by five cells but one, whose outcomes are sums."""
+    cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
+    return rc.audit(rc.Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
+
+
+@cache
+def everything() -> rc.Audit:
+    return rc.audit(rc.Design.from_cells(np.indices((4, 4)).reshape(2, -1).T))
+
+
+def design(**options: object) -> rc.Design:
+    cells = [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    return rc.Design.from_cells(cells, names=["plant", "soil", "dose"], **options)  # type: ignore[arg-type]
+
+
+@cache
+def scored(slope: float = 1.0, offset: float = 4.0) -> Score:
+    cells = np.indices((9, 9)).reshape(2, -1).T
+    held_out = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    return rc.score(held_out, {"net": held_out.held_out @ [1.0, slope] + offset})
+
+
+@cache
+def grown() -> AuditComparison:
+    """What changed from the corner with a third colour to all of its cells."""
+    return rc.compare(
+        blocks(), rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2], [2, 0]], names=["colour", "shape"]))
+    )
+
+
+@cache
+def frame() -> pd.DataFrame:
+    rows = pd.DataFrame(np.indices((6, 5)).reshape(2, -1).T, columns=["drug", "line"]).astype(str)
+    return rows.assign(part=np.where(np.arange(30) % 7 == 0, "test", "train"))
+
+
+@cache
+def probed() -> Probe:
+    digit, size, guess = np.random.default_rng(0).integers(3, size=(3, 2000))
+    return rc.probe(
+        pd.DataFrame({"guess": guess, "digit": digit, "size": size}),
+        prediction="guess",
+        outcome="digit",
+        factors=["size"],
+    )
+
+
+@cache
+def inspected() -> Inspection:
+    return rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"])
+
+
+@cache
+def checked() -> SplitCheck:
+    return check_split(frame(), factors=["drug", "line"], split="part")
+
+
+BEFORE, AFTER = AmountRecord(1.0, 0.8, 1.2), AmountRecord(1.1, 0.9, 1.3)
+
+SENTENCES: list[tuple[Callable[[], object], object]] = [
+    (
+        lambda: answer.answer(corner()),
+        [
+            "If effects add, the seen combinations determine the one unseen combination.",
+            (
+                "Whether adding effects is right could not be checked: no seen cell is determined by the others, and "
+                "it takes 8 such cells."
+            ),
+            "What a network will be off by is not forecast: fewer than 8 cells are determined by the others.",
+        ],
+    ),
+    (lambda: additivity.condition(corner(), 1), "if effects add (not checked)"),
+    (lambda: additivity.condition(blocks(), 1), "if effects add (not checked)"),
+    (lambda: additivity.condition(sums(), 1), "if effects add (they do, see below)"),
+    (
+        lambda: additivity.caution_sentence(2),
+        "Not checked: no outcome was named. Every verdict holds only if effects add up to interactions of 2 factors.",
+    ),
+    (
+        lambda: additivity.additivity_sentence(everything()),
+        "Whether adding effects is right was not checked: no outcome was named.",
+    ),
+    (
+        lambda: additivity.additivity_sentence(corner()),
+        (
+            "Whether adding effects is right could not be checked: no seen cell is determined by the others, and it "
+            "takes 8 such cells."
+        ),
+    ),
+    (
+        lambda: additivity.additivity_sentence(sums()),
+        (
+            "Adding effects is right here: predicted from the others, the outcome of a seen combination is off by 0, "
+            "where the plain mean is off by 3.1."
+        ),
+    ),
+    (
+        lambda: additivity.additivity_statement(sums().structure.additivity),
+        (
+            "Additivity holds: predicting each seen cell from the others (all 24 cells allow it), the additive model "
+            "is off by 0 (root mean square), the plain mean by 3.1."
+        ),
+    ),
+    (
+        lambda: additivity.additivity_statement(sums().structure.additivity, 2),
+        (
+            "Additivity at order 2 could not be checked: with all 2 factors interacting, no cell says anything about "
+            "another."
+        ),
+    ),
+    (
+        lambda: additivity.additivity_sentences(blocks()),
+        ["Not checked: no outcome was named. Every verdict holds only if effects add."],
+    ),
+    (lambda: captions.table_phrase(corner()), "factor 1 (2) × factor 2 (2), outcome outcome; 3 training rows"),
+    (lambda: captions.product_title(corner(), False), "All combinations: 4 cells, 3 seen (75.0 %), 1 not"),
+    (lambda: captions.product_title(corner(), True), "The full product: 4 cells, 3 seen (75.0 %), 1 not"),
+    (lambda: captions.example_title(corner(), np.array([1, 1])), "The shakiest determined cell: 1 · 1"),
+    (lambda: captions.counts_caption(blocks()), "All 9 combinations by verdict"),
+    (lambda: captions.ways_caption(2), "Combinations of t levels that occur in training; 2 better covered left out"),
+    (lambda: captions.sparse_caption(3), "Levels seen in the fewest cells; 3 others with as many or more"),
+    (
+        lambda: captions.levels_caption(False, 2),
+        "The map in numbers: seen and sampled cells with each level, by verdict; 2 levels left out",
+    ),
+    (
+        lambda: captions.values_caption(weighted(), 2, 9),
+        "Predicted values, the shakiest first: 2 of 9 determined cells that matter and are listed",
+    ),
+    (
+        lambda: captions.no_map_sentence("leverage", 2.0, False),
+        (
+            "There is nothing to map: every unseen combination is determined, and all are known about equally well "
+            "(leverage: 2)."
+        ),
+    ),
+    (lambda: captions.no_map_sentence("leverage", None, True), "There is nothing to map: every combination was seen."),
+    (
+        lambda: captions.map_alternative(["a × b"], corner().decided.codes, "leverage"),
+        (
+            "Verdict map of a × b. Cells counted: 1 determined. Unseen cells are shaded by leverage. The table below "
+            "gives counts for every level."
+        ),
+    ),
+    (
+        lambda: certificates.explanation(corner(), np.array([1, 1])).splitlines()[1:],
+        [
+            "  predicted 12 (leverage 3: its variance in units of one measurement's)",
+            "  no 90 % range: no seen cell is determined by the others, and it takes 20",
+            "  certificate: y(1,1) = y(1,0) + y(0,1) - y(0,0)",
+            "  the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all",
+        ],
+    ),
+    (
+        lambda: certificates.explanation(blocks(), np.array([2, 0])),
+        (
+            "2 · 0: disconnected. Every level is known, but no sum of seen combinations reaches this one: any value "
+            "fits the data equally well. Collect a bridging combination (see the suggestions); no model choice can "
+            "replace it."
+        ),
+    ),
+    (
+        lambda: comparison.coefficient_meanings(),
+        (
+            "Slope: share of a factor's effect that arrives in the predictions (1: all). Pull: share of a factor's "
+            "prediction that follows the raw mean instead of the effect (0: none)."
+        ),
+    ),
+    (lambda: comparison.comparison_headline(rc.compare(corner(), corner())), "Nothing changed."),
+    (
+        lambda: comparison.comparison_headline(grown()),
+        "0 cells lost (no longer seen or determined), 4 gained. Findings: 0 new, 1 gone, 1 stays.",
+    ),
+    (lambda: comparison.comparison_title(grown()), "Recombine comparison of two audits"),
+    (lambda: comparison.side_text(grown().before, 2), "the table, colour (3) × shape (3); structure add"),
+    (lambda: comparison.stay_sentence(1), "1 finding of before stays."),
+    (lambda: comparison.count_text(grown(), "determined"), ("1", "4", "+3")),
+    (lambda: comparison.amount_text(AmountRecord(0.512, 0.4, 0.6)), "0.51 [0.40, 0.60]"),
+    (lambda: comparison.amount_text(None), "–"),
+    (lambda: comparison.outside_text(AmountChange("error", BEFORE, AFTER)), "no"),
+    (lambda: comparison.outside_text(AmountChange("error", BEFORE, None)), "no range"),
+    (
+        lambda: comparison.outside_text(AmountChange("error", BEFORE, AFTER, AmountRecord(0.1, 0.05, 0.15))),
+        "yes: per cell 0.100 [0.050, 0.150]",
+    ),
+    (
+        lambda: forecast.nothing_sentence(corner().forecast),
+        "Not forecast: fewer than 8 cells are determined by the others.",
+    ),
+    (lambda: forecast.network_sentence(blocks()), "What a network will do is not known without an outcome."),
+    (
+        lambda: forecast.network_sentence(corner()),
+        "What a network will be off by is not forecast: fewer than 8 cells are determined by the others.",
+    ),
+    (
+        lambda: forecast.network_sentence(sums()),
+        (
+            "A network trained to convergence will be off by about 0.637 on determined combinations, adding effects by "
+            "0 and the plain mean by 3.1; such a forecast was within 20 % in 56 of 86 trials."
+        ),
+    ),
+    (
+        lambda: forecast.error_caption(sums()),
+        (
+            "Error in outcome of models trained to convergence (root mean square over 24 determined cells: seen cells, "
+            "each predicted from the others)"
+        ),
+    ),
+    (
+        lambda: forecast.error_sentences(sums().forecast),
+        [
+            "Such a forecast was within 20 % of the trained network's error in 56 of 86 trials.",
+            (
+                "With 2, 3 and 4 hidden layers: 0.613, 0.818 and 0.987 (NNGP, to which deeper networks come nearer: on "
+                "held-out rows within 20 % in 81, 80 and 77 of 86 trials)."
+            ),
+            "With early stopping expect about the same error (so in 69 of 86 trials); the shares are no guide then.",
+        ],
+    ),
+    (
+        lambda: importance.importance_sentence(weighted()),
+        "Of what matters, 75.0 % is determined and 25.0 % is disconnected.",
+    ),
+    (lambda: importance.importance_column(weighted(), Verdict.DETERMINED), "75.0 % of what matters"),
+    (
+        lambda: importance.importance_statement(weighted().decided.matters),
+        (
+            "Cells are weighted by the table; one that none of its rows matches has importance 0. 2 unseen cells "
+            "matter (importance over 0); shares of what matters are shares of their importance. Findings that concern "
+            "only cells of importance 0 are not raised."
+        ),
+    ),
+    (lambda: importance.no_findings(sums()), "None: every unseen combination is determined, and no risk was found."),
+    (lambda: inspection.inspection_opening(inspected()), "1 layer over x (2) × y (3)"),
+    (
+        lambda: inspection.inspection_sentence(inspected()),
+        (
+            "the array adds: 60% of its variance over all cells is one part per factor. Whether that is right cannot "
+            "be told without the right outputs (--truth)."
+        ),
+    ),
+    (
+        lambda: inspection.inspection_notes(inspected()),
+        [
+            "Levels are taken in the order given, one step apart; speeds, volumes and readouts mean little otherwise.",
+            "Which cells were seen was not said, so seen and unseen cells are not told apart (--seen mask.npy).",
+        ],
+    ),
+    (
+        lambda: inspection.inspection_legend(inspected())[-1],
+        "readout: R² on all cells of a linear readout of the level of the worst factor",
+    ),
+    (lambda: plan.plan_sentence(blocks().plan(1)), "1 well-chosen cell would determine everything."),
+    (lambda: plan.plan_sentences(everything().plan(1)), ["You have enough combinations: every one was seen.", "", ""]),
+    (lambda: plan.gain_text(blocks().plan(1), blocks().plan(1).picks[0]), "3 other unseen cells become determined"),
+    (lambda: plan.gains_sentence(blocks().plan(2)), "Each gain is on top of the cells before it."),
+    (lambda: probe.probe_question(probed()), "Does guess depend on a factor beyond digit?"),
+    (
+        lambda: probe.probe_opening(probed()),
+        [
+            "guess (3 values) given digit (3 levels); 2,000 rows, 200 shuffles",
+            "Of the 1.585 bits of guess, digit settles 0.001 and leaves 1.583 open.",
+        ],
+    ),
+    (
+        lambda: probe.dependence_sentence(probed(), probed().tests[0]).partition(" (")[0],
+        "No dependence of guess on size beyond digit was found",
+    ),
+    (
+        lambda: score.score_opening(scored()),
+        (
+            "outcome in the table: 54 cells seen, 27 held out that were never seen. Verdicts hold if effects add. All "
+            "numbers are mean squares over cells; ranges are over cells of these levels."
+        ),
+    ),
+    (lambda: score.scored_phrase(scored()), "of outcome in the table: 27 held-out cells, 27 determined"),
+    (lambda: score.cause_meaning(scored(4.0, -8.0).models[0], CAUSES["leak"]), "more than all of an effect arrives"),
+    (
+        lambda: score.score_answers(scored()),
+        ["Of net's squared error on 27 unseen cells, 100% is the model's own (leak 100%)."],
+    ),
+    (
+        lambda: score.model_sentences(scored(), scored().models[0]),
+        [
+            "Adding beats it by 6.67 [4.31, 9.02].",
+            "factor 2: 50 % of its effect arrives (95 % range 50 to 50 %).",
+            "100% of its error over noise has a named cause.",
+        ],
+    ),
+    (
+        lambda: score.unclear_sentences(scored()),
+        ["Noise cannot be told from structure: no row repeats, so structure holds both."],
+    ),
+    (
+        lambda: score.factors_caption(scored().models[0]),
+        (
+            "net, factor by factor, and the squared error of each cause. effect that arrives: share of a factor's "
+            "effect that arrives in the predictions (1: all); raw mean that is followed: share of a factor's "
+            "prediction that follows the raw mean instead of the effect (0: none)."
+        ),
+    ),
+    (
+        lambda: score.causes_alternative(scored()).partition(",")[0],
+        "Stacked bars of squared error by cause; the largest of net: leak 100%",
+    ),
+    (lambda: score.whole_percent(-0.02), "−2%"),
+    (lambda: score.written_range(Amount(0.5, 0.4, 0.6)), "[0.4, 0.6]"),
+    (
+        lambda: split.proof_of(Verdict.DISCONNECTED, "effects add"),
+        "all levels are in training, yet if effects add any value fits training equally well",
+    ),
+    (
+        lambda: split.split_opening(split_table(frame(), "determined:0.2", factors=["drug", "line"])),
+        (
+            "drug (6) × line (5): 30 rows in 30 cells. Each test row has the verdict of its part if effects add; "
+            "verified cell by cell."
+        ),
+    ),
+    (
+        lambda: split.split_remarks(split_table(frame(), "unseen level:0.2", factors=["drug", "line"])),
+        ["line: 1 level in no training row: 1."],
+    ),
+    (lambda: split.check_title(checked()), "Recombine split check of part in the table"),
+    (
+        lambda: split.check_opening(checked()),
+        "drug (6) × line (5): 25 training rows, 5 test rows in 5 cells. Verdicts hold if effects add.",
+    ),
+    (
+        lambda: split.check_leaks(checked()),
+        ["None of what was looked for: the same cell and a level spelled another way on both sides."],
+    ),
+    (
+        lambda: structure.structure_sentence(sums()),
+        "Structures were not compared: it takes 30 seen cells to tell structures apart.",
+    ),
+    (
+        lambda: structure.choice_statement(sums().choice),
+        "Structures were not compared: it takes 30 seen cells to tell structures apart.",
+    ),
+    (lambda: structure.listed_structures().partition(", ")[0], "add (effects add)"),
+    (lambda: structure.listed_orders().partition("; ")[0], "1: effects add"),
+    (lambda: table.rows_phrase(corner().coverage), "3 training rows"),
+    (lambda: table.weight_sentence(design()), ""),
+    (
+        lambda: table.twin_phrases(
+            rc.Design.from_cells([[0, 1], [1, 2]], names=["gene_a", "gene_b"], symmetric=[(0, 1)])
+        ),
+        ["one factor used twice: gene_a and gene_b"],
+    ),
+    (
+        lambda: table.scale_sentences(on_scales(design(), ["dose"])),
+        ["dose is ordered: its effect runs straight from one seen value to the next, 0 to 1."],
+    ),
+    (
+        lambda: table.impossible_sentence(design(nested=["plant/soil"])),
+        "4 of the 8 combinations of levels cannot exist: plant lies inside soil (as was said).",
+    ),
+    (lambda: table.coverage_sentence(corner().coverage), "1-way 100.0 %, 2-way 75.0 %; rows per seen cell: 1"),
+    (
+        lambda: table.thin_levels(blocks().coverage),
+        "levels seen in one cell at most: colour=1, colour=2, shape=1, shape=2",
+    ),
+    (lambda: table.listing_sentence(blocks().decided.listing), "All 5 unseen cells are listed."),
+    (
+        lambda: values.ranges_sentence(corner()),
+        "No 90 % range: no seen cell is determined by the others, and it takes 20.",
+    ),
+    (lambda: values.ranges_sentence(blocks()), ""),
+    (lambda: verdicts.assumption(2), "effects add up to interactions of 2 factors"),
+    (
+        lambda: verdicts.verdict_meaning(Verdict.DETERMINED, "effects multiply"),
+        "Never seen, but if effects multiply, the seen combinations fix its value: the certificate shows the sum.",
+    ),
+    (
+        lambda: verdicts.verdict_sentence(corner()),
+        "If effects add, the seen combinations determine the one unseen combination.",
+    ),
+    (
+        lambda: verdicts.verdict_sentence(blocks()),
+        "If effects add, the seen combinations determine 1 of the 5 unseen combinations; 4 are disconnected.",
+    ),
+    (lambda: verdicts.verdict_sentence(everything()), "Every combination was seen; nothing is left to predict."),
+    (lambda: verdicts.decision(blocks().decided.identification), "decided exactly, by connectivity"),
+    (
+        lambda: verdicts.decision_sentence(blocks().decided.identification),
+        "Verdicts were decided exactly, by connectivity of levels, which cannot err.",
+    ),
+    (
+        lambda: verdicts.count_sentence(blocks().decided.counts),
+        "Counts are over the full product of 9 cells and exact.",
+    ),
+    (lambda: verdicts.Tally({Verdict.DETERMINED: 12_345}, exact=False).number(Verdict.DETERMINED), "about 12,000"),
+    (lambda: verdict_style().partition(";")[0], ":root { --v0: #c9ced6"),
+]
+
+
+@pytest.mark.parametrize(("say", "sentence"), SENTENCES)
+def test_a_result_says_its_sentence(say: Callable[[], object], sentence: object) -> None:
+    assert say() == sentence
+
+
+def test_findings_of_one_message_stand_together() -> None:
+    records = [FindingRecord("RC102", "level never seen", "problem", "a and b", (name,)) for name in "ab"]
+    assert [item.subjects for item in comparison.findings_by_code(records)] == [("a", "b")]
