@@ -21,7 +21,7 @@ from typing import get_args
 
 from recombine import jobs, table_spec
 from recombine.cli.commands import COMMANDS
-from recombine.data.hit_rates import hit_rate
+from recombine.data.hit_rates import hit_rate, hit_rates
 from recombine.jobs.findings import FINDINGS
 from recombine.jobs.limits import Limits
 from recombine.jobs.score.causes import CAUSES
@@ -89,7 +89,10 @@ def findings_page() -> str:
     tables: dict[str, list[list[str]]] = {}
     for kind in FINDINGS:
         words = "".join(f"<br>`{word}`" for word in kind.fail_on)
-        row = [f"{kind.code}{words}", kind.title, kind.severity.word, kind.meaning, kind.action]
+        meaning = kind.meaning
+        if kind.hit_rate is not None:
+            meaning += f" Measured: {hit_rates()['sentences'][kind.hit_rate]['says']} in {hit_rate(kind.hit_rate)}."
+        row = [f"{kind.code}{words}", kind.title, kind.severity.word, meaning, kind.action]
         tables.setdefault(FINDINGS_BY_DIGIT[kind.code[2]], []).append(row)
     lead = _prose(
         "Findings are numbered so that a script can act on them: `--fail-on RC101,lost` exits with 1 if one of these "

@@ -71,11 +71,6 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
     levels_ : list of lists
     n_features_in_, feature_names_in_
 
-    See Also
-    --------
-    CompositionalRegressor : the same for numbers.
-    recombine.theory.structures.existence : whether the maximum exists, and the limits.
-
     Examples
     --------
     >>> import recombine as rc

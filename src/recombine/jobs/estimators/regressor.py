@@ -65,11 +65,6 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
     n_features_in_, feature_names_in_
         Number of columns, and their names where X has some.
 
-    See Also
-    --------
-    CompositionalClassifier : the same for classes.
-    recombine.audit : what a table determines, before anything is fitted.
-
     Examples
     --------
     >>> import recombine as rc

@@ -10,7 +10,7 @@ misses less there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,30 +34,14 @@ from recombine.verdicts import Verdict
 
 #: Parts that are held out in turn, and held-out cells after which no further part is.
 RANGE_FOLDS, ENOUGH_CELLS_HELD_OUT = 10, 20_000
-
-#: From rows (cells and outcomes) and asked cells to predictions there.
-Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
 #: Lower and upper ends of ranges, (N,) each.
 Ends = tuple[FloatArray, FloatArray]
 
 
 def fit_cells(
-    structure: Structure,
-    cells: IntArray,
-    y: FloatArray,
-    sizes: Sequence[int],
-    shrink: bool,
-    seed: int = 0,
+    structure: Structure, cells: IntArray, y: FloatArray, sizes: Sequence[int], shrink: bool, seed: int = 0
 ) -> CellFit:
-    """Fit a structure to cells (N, C), one row per measurement, with outcomes (N,).
-
-    Examples
-    --------
-    >>> from recombine.theory.structures import STRUCTURES
-    >>> cells, y = np.array([[0, 0], [0, 1], [1, 0]]), np.array([1.0, 10.0, 100.0])
-    >>> fit_cells(STRUCTURES["log"], cells, y, (2, 2), False).predict(np.array([[1, 1]])).round(6)
-    array([1000.])
-    """
+    """Fit a structure to cells (N, C), one row per measurement, with outcomes (N,)."""
     values = None if shrink else structure.least_squares_scale(y)
     if values is None:
         data = StructureData(cells, y, sizes=tuple(sizes), separated="prior")
@@ -117,14 +101,45 @@ class HeldOutFit:
 
     @cached_property
     def ranges(self) -> FoldRanges:
-        """Misses of the seen cells, each held out."""
-
-        def predictor(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
-            data = replace(self.data, cells=cells, y=self.fit.to_outcome(values))
-            return self.structure.fit(data).centre(asked)
-
-        values, sizes = self.fit.from_outcome(self.data.y), self.data.sizes
-        return hold_out(predictor, self.data.cells, values, self.structure.order, sizes, self.seed)
+        """Misses of the seen cells, each held out with all its rows."""
+        cells, y = self.data.cells, self.fit.from_outcome(self.data.y)
+        rows, which = distinct(cells)
+        count = np.bincount(which).astype(float)
+        means = np.bincount(which, y) / count
+        residuals, replicates = y - means[which], len(y) - len(rows)
+        noise = float(residuals @ residuals) / replicates if replicates else None
+        fold_of = np.random.default_rng(self.seed).permutation(len(rows)) % RANGE_FOLDS
+        predicted = np.full(len(rows), np.nan)
+        for fold in range(RANGE_FOLDS):
+            tested, training = np.flatnonzero(fold_of == fold), fold_of != fold
+            if not len(tested) or not training.any():
+                continue
+            identified = identify(rows[training], rows[tested], self.structure.order, sizes=self.data.sizes)
+            determined = tested[identified.verdicts == Verdict.DETERMINED]
+            if len(determined):
+                rows_used = training[which]
+                data = replace(self.data, cells=cells[rows_used], y=self.fit.to_outcome(y[rows_used]))
+                with suppress(RecombineError):  # too little is left to fit
+                    predicted[determined] = self.structure.fit(data).centre(rows[determined])
+            if np.isfinite(predicted).sum() >= ENOUGH_CELLS_HELD_OUT:
+                break
+        done = np.flatnonzero(np.isfinite(predicted))
+        misses, own, nothing = means[done] - predicted[done], 1 / count[done], np.zeros(len(done))
+        spread = fit_spread(misses, own, nothing, nothing, noise)
+        size = spread.of(own, nothing, nothing)
+        scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
+        # A mean that noise explains wholly would have a range of no width: what is measured is what the range is for.
+        usual = float(np.median(own)) if len(own) and noise is not None else 1.0
+        single = noise is None and len(np.unique(y)) == 2
+        return FoldRanges(
+            misses=misses,
+            values=predicted[done],
+            chances=single,
+            scores=scores,
+            spread=spread,
+            replicated=noise is not None,
+            own=usual,
+        )
 
     def range_of(self, cells: IntArray) -> Ends:
         """Return the ends of the 90 % ranges of cells (N, C); beyond the seen range of a curve one end is open."""
@@ -143,7 +158,7 @@ CellFit = LeastSquaresFit | HeldOutFit
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FoldRanges(HeldOutRanges):
-    """What n held-out seen cells of predicted ``values`` (n,) say about how far predictions miss; see `hold_out`."""
+    """What n held-out seen cells of predicted ``values`` (n,) say about how far predictions miss; see `HeldOutFit`."""
 
     scores: FloatArray = field(repr=False)  #: (n,): Misses, without sign, in units of their spread.
     spread: Spread
@@ -160,57 +175,3 @@ class FoldRanges(HeldOutRanges):
         own, nothing = np.full(len(predicted), self.own), np.zeros(len(predicted))
         knots = score_quantiles(self.values, self.scores, len(self.scores))
         return np.asarray(np.interp(predicted, *knots) * self.spread.of(own, nothing, nothing))
-
-
-def hold_out(
-    predictor: Predictor, cells: IntArray, y: FloatArray, order: int, sizes: Sequence[int], seed: int = 0
-) -> FoldRanges:
-    """Hold out seen cells in parts, predict them from the others, and return how far they are missed.
-
-    ``predictor(cells, y, asked)`` fits a structure to rows (N, C), (N,), and returns predictions at ``asked`` (M, C);
-    ``order`` is that of its largest conjunctions. A cell with several rows is held out as a whole.
-
-    Examples
-    --------
-    >>> cells = np.indices((8, 8)).reshape(2, -1).T
-    >>> y = cells.sum(axis=1) + np.random.default_rng(0).normal(size=64)
-    >>> from recombine.theory.structures import fit_terms
-    >>> ranges = hold_out(lambda seen, y, asked: fit_terms(seen, y).predict(asked), cells, y, 1, (8, 8))
-    >>> len(ranges.misses), ranges.half(np.array([7.0])).round(1)
-    (64, array([1.4]))
-    """
-    rows, which = distinct(cells)
-    count = np.bincount(which).astype(float)
-    means = np.bincount(which, y) / count
-    residuals, replicates = y - means[which], len(y) - len(rows)
-    noise = float(residuals @ residuals) / replicates if replicates else None
-    fold_of = np.random.default_rng(seed).permutation(len(rows)) % RANGE_FOLDS
-    predicted = np.full(len(rows), np.nan)
-    for fold in range(RANGE_FOLDS):
-        tested, training = np.flatnonzero(fold_of == fold), fold_of != fold
-        if not len(tested) or not training.any():
-            continue
-        verdicts = identify(rows[training], rows[tested], order, sizes=sizes).verdicts
-        determined = tested[verdicts == Verdict.DETERMINED]
-        if len(determined):
-            with suppress(RecombineError):  # too little is left to fit
-                predicted[determined] = predictor(cells[training[which]], y[training[which]], rows[determined])
-        if np.isfinite(predicted).sum() >= ENOUGH_CELLS_HELD_OUT:
-            break
-    done = np.flatnonzero(np.isfinite(predicted))
-    misses, own, nothing = means[done] - predicted[done], 1 / count[done], np.zeros(len(done))
-    spread = fit_spread(misses, own, nothing, nothing, noise)
-    size = spread.of(own, nothing, nothing)
-    scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
-    # A mean that noise explains wholly would have a range of no width: what is measured is what the range is for.
-    usual = float(np.median(own)) if len(own) and noise is not None else 1.0
-    single = noise is None and len(np.unique(y)) == 2
-    return FoldRanges(
-        misses=misses,
-        values=predicted[done],
-        chances=single,
-        scores=scores,
-        spread=spread,
-        replicated=noise is not None,
-        own=usual,
-    )

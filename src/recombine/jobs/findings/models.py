@@ -19,6 +19,7 @@ class WorseThanAdding(FindingKind["Score"]):
     meaning = "On determined cells the whole 95 % range of the model's gain over adding effects lies below 0."
     action = "Use the sum of effects there, or look which cause of the model's error is largest."
     of = ResultKind.SCORE
+    hit_rate = "worse than adding"
     fail_on = ("worse-than-adding",)
 
     def check(self, score: Score) -> FindingEvidence | None:
@@ -35,22 +36,25 @@ class ModelCause(FindingKind["Score"]):
     title = "error of the model's own"
     severity = Severity.WARNING
     meaning = (
-        "Part of a model's error on determined cells has a named cause in the model, such as a leak or a shortcut: the "
-        "whole 95 % range of its amount lies above 0. Of many models and causes some will do so by chance; how often "
-        "is not measured."
+        "A twentieth or more of a model's squared error on determined cells has a named cause in the model, such as a "
+        "leak or a shortcut, and the whole 95 % range of its amount lies above 0."
     )
     action = "Do what the page of causes says about the cause that is named."
     of = ResultKind.SCORE
+    hit_rate = "error of the model's own"
     fail_on = ("model-cause",)
 
     def check(self, score: Score) -> FindingEvidence | None:
         from recombine.jobs.score.causes import CAUSES
+        from recombine.jobs.score.limits import SCORE_LIMITS
 
         causes = [
             f"{model.name}: {name}"
             for model in score.models
+            if model.attribution is not None
             for name, amount in model.causes.items()
             if CAUSES[name].of == "model" and CAUSES[name].is_named and amount.low > 0
+            if amount.value >= SCORE_LIMITS.share_told * model.attribution.error.value
         ]
         return FindingEvidence(subjects=tuple(causes)) if causes else None
 

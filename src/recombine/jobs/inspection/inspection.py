@@ -86,11 +86,6 @@ def inspect(
     background : {"median", "mean", "none"}
         What every cell shares and is taken away first, feature by feature; see `measures.activations.as_grid`.
 
-    Returns
-    -------
-    Inspection
-        ``.table``, ``.layers``, ``.verdict``; printing it gives the verdict in words.
-
     Examples
     --------
     A code with one unit per level composes, whatever cells were seen:

@@ -128,18 +128,13 @@ def read_layer(name: str, grid: ActivationGrid, seen: BoolArray | None) -> Layer
         "readout": nothing,
     }
     if grid.count <= MAX_GRAM_CELLS and not np.isnan(shares[0,]):
-        fields |= _paired(grid, seen)
+        probe = linear_probe(grid, seen)
+        fields |= {"F_K": kernel_factorization(grid), "readout": probe.unseen or probe.fitted}
+        if seen is not None:
+            mixed = superposition(grid, seen)
+            fields |= {"pasted": mixed.pasted, "pasted_seen": mixed.pasted_seen, "spanned": mixed.spanned}
+            fields |= {"cross_ratio": mixed.cross_ratio, "predicted": surrogate(grid, seen).explained}
     return judge_layer(LayerReading(**fields), seen is not None)
-
-
-def _paired(grid: ActivationGrid, seen: BoolArray | None) -> dict[str, Any]:
-    probe = linear_probe(grid, seen)
-    fields: dict[str, Any] = {"F_K": kernel_factorization(grid), "readout": probe.unseen or probe.fitted}
-    if seen is not None:
-        mixed = superposition(grid, seen)
-        fields |= {"pasted": mixed.pasted, "pasted_seen": mixed.pasted_seen, "spanned": mixed.spanned}
-        fields |= {"cross_ratio": mixed.cross_ratio, "predicted": surrogate(grid, seen).explained}
-    return fields
 
 
 def _still_cells(volume: FloatArray, seen: BoolArray | None) -> StillCells:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,41 +20,26 @@ from recombine.writing import listing
 MAX_WHOLE_VALUES = 100
 
 
-@dataclass(frozen=True)
-class ProbeColumns:
-    """The columns of a table of predictions and how to read them."""
-
-    prediction: str
-    given: tuple[str, ...]
-    factors: tuple[str, ...]
-    bins: int
-    as_levels: tuple[str, ...]
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """Every column in use."""
-        return (self.prediction, *self.given, *self.factors)
-
-
-def bin_cuts(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, FloatArray]]:
+def bin_cuts(
+    source: Source, columns: Sequence[str], as_levels: Sequence[str], bins: int
+) -> tuple[int, dict[str, FloatArray]]:
     """Return the number of rows, and where to cut each column that is a measurement."""
-    for name in columns.as_levels:
-        if name not in columns.all:
+    for name in as_levels:
+        if name not in columns:
             raise InputError(
-                f"--as-levels {name} is not a column in use;{near_miss(name, columns.all)} "
-                f"Columns: {listing(columns.all)}"
+                f"--as-levels {name} is not a column in use;{near_miss(name, columns)} Columns: {listing(columns)}"
             )
-    kinds = source.look(columns.all)
-    for name in columns.all:
+    kinds = source.look(columns)
+    for name in columns:
         if kinds[name] == "other":
             raise InputError(f"column {name!r} of {source.name} holds neither numbers nor text; convert it first")
-    numeric = [name for name in columns.all if kinds[name] in ("integer", "number") and name not in columns.as_levels]
+    numeric = [name for name in columns if kinds[name] in ("integer", "number") and name not in as_levels]
     edges = {}
     rows, profiles = profile(source, numeric)
     for item in profiles:
         if item.distinct > (MAX_DISTINCT_VALUES if item.kind == "number" else MAX_WHOLE_VALUES):
             values = source.read([item.column])[item.column].astype(np.float64)
-            edges[item.column] = bin_edges(values[np.isfinite(values)], columns.bins)
+            edges[item.column] = bin_edges(values[np.isfinite(values)], bins)
     return rows, edges
 
 

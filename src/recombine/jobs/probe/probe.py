@@ -14,7 +14,7 @@ from recombine.cells.conjunctions import distinct
 from recombine.errors import InputError
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
-from recombine.jobs.probe.counts import ProbeColumns, bin_cuts, count_rows
+from recombine.jobs.probe.counts import bin_cuts, count_rows
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
@@ -139,11 +139,6 @@ def probe(
     **fields
         Those of `recombine.TableSpec`; they replace those of ``spec``.
 
-    Returns
-    -------
-    Probe
-        ``.table``, ``.depends``, ``.tests``; printing it gives the verdicts in words.
-
     Examples
     --------
     >>> import pandas as pd
@@ -161,9 +156,9 @@ def probe(
     named = None if spec.factors is None else [name for name in spec.factors if name not in decide]
     factors, proposals = _factors(source, prediction, given, named)
     shuffles = _permutations(permutations, len(factors), level)
-    columns = ProbeColumns(prediction, given, factors, bins, spec.as_levels)
-    table = source.kept(columns.all)
-    rows, cuts = bin_cuts(table, columns)
+    columns = (prediction, *given, *factors)
+    table = source.kept(columns)
+    rows, cuts = bin_cuts(table, columns, spec.as_levels, bins)
     codes, counts = count_rows(table, [prediction, *given], cuts)
     both = Contingency.of(codes[:, 0], 0 * counts, distinct(codes[:, 1:])[1], counts)
     missing, tested = {" or ".join([prediction, *given]): rows - both.rows}, {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -153,10 +153,9 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
             attribution = attribute(values, outcomes, held_out.regressors, held_out.noise, seed=seed)
             gain = mean_amount(adding - squares[scored], counts[scored])
         error = mean_amount(squares[unseen], counts[unseen])
-        model = ModelScore(name, predicted, error, _by_verdict(held_out, predicted), attribution, gain)
-        if held_out.weights is None:
-            model = replace(model, misses=_wrong_classes(held_out, predicted), of_rows=_row_error(held_out, predicted))
-        models.append(model)
+        measures, misses = _chances(held_out, predicted)
+        table, of_rows = _by_verdict(held_out, squares, measures), _row_error(held_out, predicted)
+        models.append(ModelScore(name, predicted, error, table, attribution, gain, misses, of_rows))
     return tuple(models)
 
 
@@ -194,13 +193,10 @@ def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatAr
     return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}
 
 
-def _by_verdict(held_out: HeldOutCells, predicted: FloatArray) -> Table:
-    codes, unseen = held_out.codes, held_out.codes != Verdict.SEEN
-    squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
+def _by_verdict(held_out: HeldOutCells, squares: FloatArray, measures: Mapping[str, FloatArray]) -> Table:
+    counts, codes, unseen = held_out.counts, held_out.codes, held_out.codes != Verdict.SEEN
     seen = observed_outcomes([audit.design for audit in held_out.audits], seen=True)
     plain = np.sum((held_out.observed - seen.mean(axis=0)) ** 2, axis=1)
-    counts = held_out.counts
-    of_chances = _chance_measures(held_out, predicted)
     rows = []
     for verdict in (verdict for verdict in Verdict if (codes == verdict).any()):
         chosen = codes == verdict
@@ -216,8 +212,8 @@ def _by_verdict(held_out: HeldOutCells, predicted: FloatArray) -> Table:
         }
         if held_out.weights is not None:
             row["importance"] = _share(counts, chosen, unseen)
-        measures = {name: mean_amount(values[chosen], counts[chosen]).value for name, values in of_chances.items()}
-        rows.append(row | measures)
+        means = {name: mean_amount(values[chosen], counts[chosen]).value for name, values in measures.items()}
+        rows.append(row | means)
     return Table.from_rows(rows)
 
 
@@ -227,47 +223,33 @@ def _share(values: FloatArray, chosen: BoolArray, unseen: BoolArray) -> float:
     return float(values[chosen].sum()) / total if total > 0 and not (chosen & ~unseen).any() else float("nan")
 
 
-def _as_chances(held_out: HeldOutCells, predicted: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return predictions and outcomes (H, K) as chances of classes; None where predictions are none."""
-    values, bounds = [predicted, held_out.observed], held_out.design.outcome_column.two_values
+def _chances(held_out: HeldOutCells, predicted: FloatArray) -> tuple[dict[str, FloatArray], Misses | None]:
+    """Return measures of each cell (H,) where predictions are chances, and whose the wrong ones are of classes.
+
+    The measures are the share of measurements whose likeliest class is right and, unless predictions are classes (all
+    or none), log loss.
+    """
+    chances, observed, bounds = predicted, held_out.observed, held_out.design.outcome_column.two_values
     if len(held_out.audits) == 1:
         if bounds is None:
-            return None
-        seconds = [(numbers[:, 0] - bounds[0]) / (bounds[1] - bounds[0]) for numbers in values]
-        values = [np.stack([1 - second, second], axis=1) for second in seconds]
-    chances, observed = values
-    inside = ((chances >= -MAX_CHANCES_OFF) & (chances <= 1 + MAX_CHANCES_OFF)).all()
-    return (chances, observed) if inside else None
+            return {}, None
+        seconds = [(values[:, 0] - bounds[0]) / (bounds[1] - bounds[0]) for values in (chances, observed)]
+        chances, observed = (np.stack([1 - second, second], axis=1) for second in seconds)
+    if not ((chances >= -MAX_CHANCES_OFF) & (chances <= 1 + MAX_CHANCES_OFF)).all():
+        return {}, None
+    right = observed[np.arange(len(chances)), chances.argmax(axis=1)]
+    if np.isin(chances, (0.0, 1.0)).all():
+        return {"accuracy": right}, None if held_out.weights is not None else _misses(held_out, right, observed)
+    loss = -np.sum(observed * np.log(np.clip(chances, MIN_CHANCE, 1.0)), axis=1)
+    return {"accuracy": right, "log loss": np.maximum(loss, 0.0)}, None
 
 
-def _all_classes(chances: FloatArray) -> bool:
-    """Say whether chances (N, K) are classes: none and all."""
-    return bool(np.isin(chances, (0.0, 1.0)).all())
-
-
-def _chance_measures(held_out: HeldOutCells, predicted: FloatArray) -> dict[str, FloatArray]:
-    """Return how many measurements of each cell have their likeliest class right, (H,); unless classes, log loss."""
-    if (pair := _as_chances(held_out, predicted)) is None:
-        return {}
-    chances, observed = pair
-    measures = {"accuracy": observed[np.arange(len(chances)), chances.argmax(axis=1)]}
-    if not _all_classes(chances):
-        loss = -np.sum(observed * np.log(np.clip(chances, MIN_CHANCE, 1.0)), axis=1)
-        measures["log loss"] = np.maximum(loss, 0.0)
-    return measures
-
-
-def _wrong_classes(held_out: HeldOutCells, predicted: FloatArray) -> Misses | None:
-    """Return whose the wrong classes are; None where predictions are no classes."""
-    pair = _as_chances(held_out, predicted)
-    if pair is None or not _all_classes(pair[0]):
-        return None
+def _misses(held_out: HeldOutCells, right: FloatArray, observed: FloatArray) -> Misses:
+    """Return whose the wrong classes are, from shares (H,) of right measurements and of classes (H, K)."""
     unseen = held_out.codes != Verdict.SEEN
-    chances, observed = (values[unseen] for values in pair)
     rows, determined = held_out.design.precision[held_out.rows(unseen)], held_out.codes[unseen] == Verdict.DETERMINED
     total = max(float(rows.sum()), 1e-300)
-    missed = rows * (1 - observed[np.arange(len(rows)), chances.argmax(axis=1)])
-    counts = rows[:, None] * observed
+    missed, counts = rows * (1 - right[unseen]), rows[:, None] * observed[unseen]
     least, most = (
         min(float(wrong[determined].sum()), float(missed[determined].sum())) / total
         for wrong in (rows - counts.max(axis=1), _by_others(counts))
@@ -292,20 +274,14 @@ def _row_error(held_out: HeldOutCells, predicted: FloatArray) -> tuple[float, fl
     unseen = held_out.codes != Verdict.SEEN
     chosen = held_out.rows(unseen)
     error = noise = total = 0.0
-    for column, design in enumerate(audit.design for audit in held_out.audits):
-        if (
-            design.observed.spread is None
-            or design.observed.freedom is None
-            or design.observed.rows_are is RowsAre.MEANS
-        ):
+    for column, rows in enumerate(audit.design.observed for audit in held_out.audits):
+        if rows.spread is None or rows.freedom is None or rows.rows_are is RowsAre.MEANS:
             return None
-        rows, spread, freedom = (
-            values[chosen] for values in (design.precision, design.observed.spread, design.observed.freedom)
-        )
-        if not freedom.sum() > 0:
+        count, spread, freedom = rows.precision[chosen], float(rows.spread[chosen].sum()), rows.freedom[chosen].sum()
+        if not freedom > 0 or held_out.weights is not None:
             return None
-        missed = rows * (predicted - held_out.observed)[unseen, column] ** 2
-        error, total = error + float(missed.sum() + spread.sum()), float(rows.sum())
-        noise += float(spread.sum() / freedom.sum())
+        missed = count * (predicted - held_out.observed)[unseen, column] ** 2
+        error, total = error + float(missed.sum()) + spread, float(count.sum())
+        noise += spread / float(freedom)
     error /= max(total, 1e-300)
     return (error, min(noise, error)) if error > 0 else None

@@ -74,21 +74,10 @@ def read_predictions(
     split: str | None = None,
     classes: Sequence[str] = (),
 ) -> dict[str, FloatArray]:
-    """Return model -> mean prediction at each held-out cell, (H, K), in the designs' order.
+    """Return model -> mean prediction at each held-out cell, (H, K), in the order of ``design.held_out``.
 
-    Parameters
-    ----------
-    designs : sequence of Design
-        One, or one per class; all have the same cells.
-    predictions : mapping of str to array (H,) or (H, K), array, path or dataframe
-        Arrays hold one number per row of ``design.held_out``, and per class; a table has the design's factor columns.
-    columns : sequence of str
-        The columns of a table that hold predictions, one per model. Chances of classes stand in columns
-        ``model:class``, or a column ``model`` holds the predicted class.
-    split : str, optional
-        ``"column"`` or ``"column=value"`` of a table whose training rows are to be left out.
-    classes : sequence of str
-        Of the K designs, where there are several.
+    ``designs`` are one, or one for each of K ``classes``, all with the same cells; the others are those of
+    `recombine.score`.
 
     Examples
     --------

@@ -55,11 +55,6 @@ class Regressors:
         weights = self.counts.reshape(-1, self.per_cell, 1)
         return np.asarray((by_class - (weights * by_class).sum(axis=0) / weights.sum(axis=0)).reshape(values.shape))
 
-    def residuals(self, values: FloatArray, columns: FloatArray) -> FloatArray:
-        """Return what weighted least squares on ``columns`` (T, K) leaves of ``values`` (T, J), both centred."""
-        values, roots = self.centred(values), self.roots[:, None]
-        return np.asarray(values - columns @ np.linalg.lstsq(roots * columns, roots * values, rcond=None)[0])
-
 
 @dataclass(frozen=True, eq=False)
 class HeldOutNoise:

@@ -27,7 +27,7 @@ from recombine.verdicts import Verdict
 from recombine.writing import listing, plural
 
 if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray
+    pass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,19 +88,16 @@ class Score(HeldOutCells):
         scored, mask = self.models[names.index(model)], self.codes == Verdict.DETERMINED
         miss = (scored.predicted - self.observed)[mask]
         order = np.argsort(-self.counts[mask] * np.sum(miss**2, axis=1), kind="stable")[:count]
-        columns = self._shown(scored.predicted[mask][order], self.observed[mask][order])
+        columns: dict[str, npt.NDArray[Any]] = {"observed": self.observed, "predicted": scored.predicted}
+        for column, values in columns.items():
+            shown = values[mask][order]
+            classes = np.array(self.classes, dtype=object)
+            columns[column] = classes[shown.argmax(axis=1)] if self.classes else shown[:, 0]
         causes = np.full(len(order), "", dtype=object)
         if scored.attribution is not None:
             causes = scored.attribution.main_causes(miss)[order]
         cells = self.design.held_out[mask][order]
         return Table({**level_columns(self.design, cells, columns), **columns, "cause": causes})
-
-    def _shown(self, predicted: FloatArray, observed: FloatArray) -> dict[str, npt.NDArray[Any]]:
-        """Return what N cells (N, K) are shown by: their values, or their likeliest classes."""
-        if not self.classes:
-            return {"observed": observed[:, 0], "predicted": predicted[:, 0]}
-        names = np.array(self.classes, dtype=object)
-        return {"observed": names[observed.argmax(axis=1)], "predicted": names[predicted.argmax(axis=1)]}
 
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the score as one HTML file and return its path; an existing file is kept unless ``force``."""

@@ -114,7 +114,9 @@ class MemorizationCause(Cause):
         blocks = [] if regressors.remembered is None else [regressors.remembered]
         if regressors.network is not None:
             others = np.column_stack([preceding, *map(regressors.centred, blocks)])
-            residuals = regressors.residuals((regressors.network - regressors.determined)[:, None], others)
+            network, roots = regressors.network - regressors.determined, regressors.roots
+            network = regressors.centred(network[:, None])[:, 0]
+            residuals = network - others @ np.linalg.lstsq(roots[:, None] * others, roots * network, rcond=None)[0]
             # Rounding alone would make a column of what is explained already; zeros keep the number of columns.
             blocks.append(residuals * (residuals.std() > MIN_SHARE_BEYOND * regressors.network.std()))
         if not blocks:
