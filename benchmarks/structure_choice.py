@@ -24,7 +24,7 @@ from recombine.design.design import Design
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.structure import choose_structure, held_out_ranges, verdicts_under
 from recombine.theory.identification.identify import identify
-from recombine.theory.structures import fit_structure
+from recombine.theory.structures import StructureData
 from recombine.verdicts import Verdict
 
 MOST_TESTED = 2_000
@@ -52,7 +52,8 @@ def one_draw(whole: Design, train: np.ndarray, asked: np.ndarray, generator: np.
     cells, truth = design.cells[held], design.outcome[held]
     errors = {}
     for rung in choice.ladder.rungs:
-        fit = choice.ladder.fit if rung.chosen else fit_structure(rung.name, design.seen, design.outcome[train])
+        data = StructureData(design.seen, design.outcome[train])
+        fit = choice.ladder.fit if rung.chosen else rung.structure.fit(data)
         errors[rung.name] = float(np.sqrt(np.mean((fit.predict(cells) - truth) ** 2)))
     found = {"chosen": choice.name, "errors": errors, "seconds": seconds, "cells": len(held), "inside": None}
     if not choice.structure.is_sum:

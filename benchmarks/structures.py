@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from recombine.theory.structures import fit_structure, ladder, terms_of
+from recombine.theory.structures import STRUCTURES, StructureData, ladder, terms_of
 from recombine.theory.structures.kinds.link import fit_link
 
 #: Seconds that a link of 504,000 rows may take.
@@ -105,7 +105,7 @@ def r2(y: np.ndarray, predicted: np.ndarray) -> float:
 
 def of_structure(name: str) -> Callable[[Cells, np.ndarray, np.ndarray], np.ndarray]:
     def fitted(table: Cells, kept: np.ndarray, out: np.ndarray) -> np.ndarray:
-        fit = fit_structure(name, table.cells[kept], table.y[kept], symmetric=table.symmetric)
+        fit = STRUCTURES[name].fit(StructureData(table.cells[kept], table.y[kept], symmetric=table.symmetric))
         return fit.predict(table.cells[out])
 
     return fitted
@@ -194,7 +194,7 @@ def beside_mavenn(
 def our_fit(name: str, table: Cells, share: float) -> tuple[float, float]:
     kept, out = next(splits(table, share, 1))
     start = time.perf_counter()
-    fit = fit_structure(name, table.cells[kept], table.y[kept], symmetric=table.symmetric)
+    fit = STRUCTURES[name].fit(StructureData(table.cells[kept], table.y[kept], symmetric=table.symmetric))
     seconds = time.perf_counter() - start
     return r2(table.y[out], fit.predict(table.cells[out])), seconds
 

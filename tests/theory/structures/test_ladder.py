@@ -9,9 +9,13 @@ from sklearn.metrics import r2_score
 
 from recombine.cells.conjunctions import Conjunctions
 from recombine.errors import InputError, SolverError
-from recombine.theory.structures import STRUCTURES, fit_link, fit_structure, ladder, terms_of
+from recombine.theory.structures import STRUCTURES, StructureData, StructureFit, fit_link, ladder, terms_of
 
 GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
+
+
+def fit_structure(name: str, cells: np.ndarray, y: np.ndarray, counts: np.ndarray | None = None) -> StructureFit:
+    return STRUCTURES[name].fit(StructureData(cells, y, counts=counts))
 
 
 def planted(name: str, seed: int, noise: float = 0.1) -> np.ndarray:

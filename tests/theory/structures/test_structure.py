@@ -7,7 +7,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.theory.identification import identify
-from recombine.theory.structures import STRUCTURES, Structure, StructureData, fit_structure, simplest_first, sum_of
+from recombine.theory.structures import STRUCTURES, Structure, StructureData, simplest_first, sum_of
 from recombine.verdicts import Verdict
 
 CELLS = np.indices((4, 4, 3)).reshape(3, -1).T
@@ -77,10 +77,10 @@ def test_a_fit_on_another_scale_is_that_of_the_outcomes_there(structure: Structu
     if fit.outcome_bounds == (2.0, 5.0):  # chances move with their two values
         np.testing.assert_allclose(fit.predict(CELLS), 2 + 3 * structure.fit(DATA).predict(CELLS))
     else:
-        there = fit_structure(structure.name, DATA.cells, 2 + 3 * DATA.y, counts=DATA.counts)
+        there = structure.fit(StructureData(DATA.cells, 2 + 3 * DATA.y, counts=DATA.counts))
         np.testing.assert_allclose(fit.predict(CELLS), there.predict(CELLS))
 
 
 def test_outcomes_without_a_logarithm_are_named() -> None:
     with pytest.raises(InputError, match=r"y\[1\] is -2, which has no logarithm; give outcomes of at least 0"):
-        fit_structure("log", [[0, 0], [0, 1], [1, 0]], [0.5, -2.0, 1.0])
+        STRUCTURES["log"].fit(StructureData(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.5, -2.0, 1.0])))

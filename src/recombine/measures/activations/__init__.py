@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from recombine.measures.activations.factorization import factorization as factorization
     from recombine.measures.activations.factorization import kernel_factorization as kernel_factorization
     from recombine.measures.activations.factorization import product_share as product_share
-    from recombine.measures.activations.geometry import Transport as Transport
     from recombine.measures.activations.geometry import metric_tensor as metric_tensor
     from recombine.measures.activations.geometry import speed_ratios as speed_ratios
-    from recombine.measures.activations.geometry import transport as transport
     from recombine.measures.activations.geometry import volume_element as volume_element
     from recombine.measures.activations.geometry import volume_ratio as volume_ratio
     from recombine.measures.activations.grid import ActivationGrid as ActivationGrid

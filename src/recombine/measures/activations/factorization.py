@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.measures.activations.geometry import transport
-from recombine.measures.activations.grid import as_grid
+from recombine.measures.activations.geometry import as_metric
+from recombine.measures.activations.grid import as_grid, as_seen
 
 
 def factorization(metric: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> float:
@@ -34,10 +34,14 @@ def factorization(metric: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> f
     >>> factorization(metric_tensor(np.stack([x + y, x + y], axis=-1)))
     0.5
     """
-    tensor = np.asarray(metric, dtype=float)
-    if tensor.shape[-1:] == (1,):
+    tensor = as_metric(metric)
+    levels, factors = tensor.shape[:-2], int(tensor.shape[-1])
+    if factors == 1:
         raise InputError("one factor alone has nothing to be separated from; give activations over two or more factors")
-    return 1.0 - transport(tensor, mask).shear / (int(tensor.shape[-1]) - 1)
+    chosen = np.ones(levels, dtype=bool) if mask is None else as_seen(mask, levels, both=False)
+    mixed = np.abs(tensor[..., *np.triu_indices(factors, 1)]).sum(axis=-1)
+    total = float(np.trace(tensor, axis1=-2, axis2=-1)[chosen].mean())
+    return 1.0 - (float(mixed[chosen].mean()) / total if total > 0 else float("nan")) / (factors - 1)
 
 
 def kernel_factorization(activations: Any, background: str | None = None) -> float:

@@ -8,7 +8,6 @@ sheet in place on seen cells only, so a model that fails to compose lets it shri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ def volume_element(metric: npt.ArrayLike) -> FloatArray:
     >>> volume_element([[4.0, 0.0], [0.0, 9.0]]).tolist()
     6.0
     """
-    tensor = _checked(metric)
+    tensor = as_metric(metric)
     # A sheet that does not move along some direction has determinant zero up to rounding of either sign.
     return np.asarray(np.sqrt(np.maximum(np.linalg.det(tensor), 0.0)))
 
@@ -89,7 +88,7 @@ def speed_ratios(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = T
     >>> speed_ratios(metric_tensor(np.stack([x, y], axis=-1)), seen).round(2).tolist()
     [1.0, 0.14]
     """
-    speeds = np.sqrt(np.maximum(np.diagonal(_checked(metric), axis1=-2, axis2=-1), 0.0))
+    speeds = np.sqrt(np.maximum(np.diagonal(as_metric(metric), axis1=-2, axis2=-1), 0.0))
     unseen, mask = unseen_and_seen(seen, speeds.shape[:-1], border=border)
     inside, outside = speeds[unseen].mean(axis=0), speeds[mask].mean(axis=0)
     return np.array([_ratio(float(inner), float(outer)) for inner, outer in zip(inside, outside, strict=True)])
@@ -107,64 +106,12 @@ def unseen_and_seen(
     return ~mask & inner, mask & inner
 
 
-@dataclass(frozen=True)
-class Transport:
-    """How far a metric is from a product of one metric per factor, over some cells; all zero for a product.
-
-    Attributes
-    ----------
-    shear : float
-        Mean size of g_ab over pairs of factors, over the mean of g_aa summed over factors: directions that mix.
-    unevenness : tuple of float
-        For each factor a: the coefficient of variation of g_aa along the other factors, at a fixed level of a,
-        averaged over levels. A product metric has g_aa that depends on the level of a alone.
-    """
-
-    shear: float
-    unevenness: tuple[float, ...]
-
-
-def transport(metric: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Transport:
-    """Say how far a metric (levels_1, ..., levels_C, C, C) is from a product metric, over the cells of ``mask``.
-
-    Examples
-    --------
-    >>> x, y = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
-    >>> transport(metric_tensor(np.stack([x, y], axis=-1)))
-    Transport(shear=0.0, unevenness=(0.0, 0.0))
-    >>> transport(metric_tensor(np.stack([x, x * y], axis=-1))).shear > 0.2
-    True
-    """
-    tensor = _checked(metric)
-    levels, factors = tensor.shape[:-2], tensor.shape[-1]
-    chosen = np.ones(levels, dtype=bool) if mask is None else as_seen(mask, levels, both=False)
-    speeds = np.diagonal(tensor, axis1=-2, axis2=-1)
-    mixed = np.abs(tensor[..., *np.triu_indices(factors, 1)]).sum(axis=-1)
-    total = float(speeds[chosen].sum(axis=-1).mean())
-    shear = _ratio(float(mixed[chosen].mean()), total) if factors > 1 else 0.0
-    return Transport(shear, tuple(_unevenness(speeds[..., a], chosen, a) for a in range(factors)))
-
-
-def _unevenness(values: FloatArray, mask: BoolArray, factor: int) -> float:
-    """Coefficient of variation over the cells of ``mask`` at each level of a factor, averaged over its levels."""
-    other_axes = tuple(axis for axis in range(values.ndim) if axis != factor)
-    counts = mask.sum(axis=other_axes)
-    used = counts > 1
-    if not other_axes or not used.any():
-        return 0.0
-    safe = np.maximum(counts, 1)
-    mean = np.where(mask, values, 0.0).sum(axis=other_axes) / safe
-    centred = values - np.expand_dims(mean, other_axes)
-    spread = np.sqrt(np.where(mask, centred**2, 0.0).sum(axis=other_axes) / safe)
-    moving = used & (mean > 0)
-    return float((spread[moving] / mean[moving]).mean()) if moving.any() else 0.0
-
-
 def _ratio(above: float, below: float) -> float:
     return above / below if below > 0 else float("nan")
 
 
-def _checked(metric: npt.ArrayLike) -> FloatArray:
+def as_metric(metric: npt.ArrayLike) -> FloatArray:
+    """Return a metric tensor (..., C, C) as floats, or say what is wrong with it."""
     tensor = np.asarray(metric, dtype=float)
     if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
         raise InputError(f"a metric has shape {tensor.shape}; give (levels..., C, C), as metric_tensor returns it")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from recombine.theory.structures.kinds.multiplicative import ProductFit as ProductFit
     from recombine.theory.structures.ladder import Ladder as Ladder
     from recombine.theory.structures.ladder import Rung as Rung
-    from recombine.theory.structures.ladder import fit_structure as fit_structure
     from recombine.theory.structures.ladder import ladder as ladder
     from recombine.theory.structures.likelihood import FittedEffect as FittedEffect
     from recombine.theory.structures.likelihood import LikelihoodFit as LikelihoodFit

@@ -38,8 +38,8 @@ class Curve:
     Examples
     --------
     >>> bend = Curve(np.array([0.0, 1.0]), 0.0, np.array([0.0, 2.0]))
-    >>> bend(np.array([-1.0, 0.5, 1.0, 2.0])), bend.derivative(np.array([0.5, 3.0]))
-    (array([0.  , 0.25, 1.  , 3.  ]), array([1., 2.]))
+    >>> bend(np.array([-1.0, 0.5, 1.0, 2.0]))
+    array([0.  , 0.25, 1.  , 3.  ])
     """
 
     knots: FloatArray
@@ -49,16 +49,8 @@ class Curve:
     def __call__(self, x: npt.ArrayLike) -> FloatArray:
         """Return the curve's height at ``x``."""
         points = np.asarray(x, dtype=float)
-        return pieces_of(self.knots, points.ravel()).heights(self._bent).reshape(points.shape)
-
-    def derivative(self, x: npt.ArrayLike) -> FloatArray:
-        """Return the curve's slope at ``x``."""
-        points = np.asarray(x, dtype=float)
-        return pieces_of(self.knots, points.ravel()).steepness(self._bent).reshape(points.shape)
-
-    @property
-    def _bent(self) -> FloatArray:
-        return np.concatenate([[self.start], self.slopes])
+        bent = np.concatenate([[self.start], self.slopes])
+        return pieces_of(self.knots, points.ravel()).heights(bent).reshape(points.shape)
 
     @property
     def bend(self) -> float:

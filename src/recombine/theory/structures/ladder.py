@@ -118,34 +118,6 @@ def written_share(share: float) -> str:
     return "nothing" if share <= 0 else f"{share:.2f}" if share < 0.95 else f"{share:.3f}"
 
 
-def fit_structure(
-    name: str,
-    cells: npt.ArrayLike,
-    y: npt.ArrayLike,
-    *,
-    weights: npt.ArrayLike | None = None,
-    counts: npt.ArrayLike | None = None,
-    symmetric: Sequence[Subset] = (),
-) -> StructureFit:
-    """Fit one structure, by name, to the seen cells (N, C) and outcomes (N,).
-
-    ``weights`` (N,) is one over the variance of each outcome; ``counts`` (N,) says for log odds of how many
-    measurements each outcome is the share (one each, unless given). Outcomes with zeros have no logarithm: there, log
-    is the likelihood of counts.
-
-    Examples
-    --------
-    >>> cells = np.indices((3, 3)).reshape(2, -1).T
-    >>> fit_structure("log", cells[:-1], 2.0 ** cells[:-1].sum(axis=1)).predict(cells[-1:]).round(3)
-    array([16.])
-    """
-    codes = as_cells(cells)
-    values, _ = as_outcomes(y, weights, len(codes))
-    precision = None if weights is None else reals(weights, "weights")
-    numbers = None if counts is None else reals(counts, "counts")
-    return STRUCTURES[name].fit(StructureData(codes, values, precision, numbers, symmetric))
-
-
 def ladder(
     cells: npt.ArrayLike,
     y: npt.ArrayLike,
