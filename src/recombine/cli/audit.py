@@ -11,13 +11,12 @@ import msgspec
 import typer
 
 from recombine.cli.outputs import Outputs, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
-from recombine.cli.table_options import files_of, takes_table
-from recombine.errors import InputError, near_miss
+from recombine.cli.table_options import files_of, named_importance, takes_table
+from recombine.errors import InputError
 from recombine.output_files import check_outputs, check_table_name, write_whole
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
-from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -163,21 +162,3 @@ class _Answer:
                 text = page(self.audit, models=self.models, plan=self.plan, command=outputs.command)
                 write_whole(outputs.html, text)
             outputs.note(f"report written to {outputs.html.resolve()}")
-
-
-def named_importance(text: str, file: Path, targets: Path | None) -> Path | tuple[Path, str]:
-    """Return what --importance names: a column of the targets or of the table, else a file."""
-    from recombine.tables.frames import open_table
-
-    columns: dict[str, Path] = {}
-    for path in (file, *([] if targets is None else [targets])):
-        columns |= dict.fromkeys(open_table(path).columns, path)
-    if text in columns:
-        return columns[text], text
-    if Path(text).exists():
-        return Path(text)
-    tables = file.name if targets is None else f"{file.name} or {targets.name}"
-    raise InputError(
-        f"--importance {text} is neither a column of {tables} nor a file;{near_miss(text, columns)} "
-        f"Columns: {listing(columns)}"
-    )

@@ -66,11 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _refuse_empty(arguments: Sequence[str]) -> None:
     """Refuse an option without a value, as an unset variable of the shell leaves it: it is no request for nothing."""
-    for position, argument in enumerate(arguments):
-        before = arguments[position - 1] if position and arguments[position - 1].startswith("--") else "an argument"
+    for before, argument in zip(["", *arguments], arguments, strict=False):
         name, equals, value = argument.partition("=")
         if not argument.strip():
-            raise InputError(f"{before} is empty; give it a value or leave it out")
+            raise InputError(
+                f"{before if before.startswith('--') else 'an argument'} is empty; give it a value or leave it out"
+            )
         if name.startswith("--") and equals and not value.strip():
             raise InputError(f"{name} is empty; give it a value or leave it out")
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.audit import named_importance
 from recombine.cli.outputs import (
     Outputs,
     end_on,
@@ -17,7 +16,7 @@ from recombine.cli.outputs import (
     tell_changes,
     working,
 )
-from recombine.cli.table_options import files_of, takes_table
+from recombine.cli.table_options import files_of, named_importance, takes_table
 from recombine.errors import InputError
 from recombine.output_files import write_whole
 from recombine.table_spec import TableSpec

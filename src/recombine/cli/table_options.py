@@ -19,9 +19,10 @@ import typer
 
 from recombine import table_spec
 from recombine.cli.outputs import Outputs
-from recombine.errors import InputError
+from recombine.errors import InputError, near_miss
 from recombine.report.screen import printable
 from recombine.tables.text_files import named
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.table_spec import Field, TableSpec
@@ -34,6 +35,24 @@ def files_of(table: TableSpec) -> list[Path]:
     """Return the files that a spec names."""
     named_files = [getattr(table, field.name) for field in table_spec.fields(type(table)) if field.kind == "file"]
     return [Path(name) for name in named_files if name is not None]
+
+
+def named_importance(text: str, file: Path, targets: Path | None) -> Path | tuple[Path, str]:
+    """Return what --importance names: a column of the targets or of the table, else a file."""
+    from recombine.tables.frames import open_table
+
+    columns: dict[str, Path] = {}
+    for path in (file, *([] if targets is None else [targets])):
+        columns |= dict.fromkeys(open_table(path).columns, path)
+    if text in columns:
+        return columns[text], text
+    if Path(text).exists():
+        return Path(text)
+    tables = file.name if targets is None else f"{file.name} or {targets.name}"
+    raise InputError(
+        f"--importance {text} is neither a column of {tables} nor a file;{near_miss(text, columns)} "
+        f"Columns: {listing(columns)}"
+    )
 
 
 def takes_table(

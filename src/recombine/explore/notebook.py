@@ -27,14 +27,7 @@ def _module() -> str:
 class Explorer(anywidget.AnyWidget):
     """The page with the cells of a design, in Jupyter, marimo and wherever anywidget runs.
 
-    Attributes
-    ----------
-    design : Design
-        What it began with.
-    scene : str
-        What is shown now: the text behind the # of a link to the page.
-    height : int
-        Of the frame, in pixels.
+    ``scene`` is what is shown now, the text behind the # of a link to the page; ``height`` that of the frame in pixels.
 
     Examples
     --------

@@ -51,3 +51,9 @@ def test_tenths_have_equally_many_rows_and_ties_stay_together() -> None:
 def test_outcomes_with_too_many_classes_are_refused() -> None:
     with pytest.raises(InputError, match="101 classes, more than 100; give numbers, or merge classes"):
         bin_outcomes(np.array([f"class {number}" for number in range(101)]))
+
+
+def test_histograms_are_counted_by_cell_and_compared_by_rows_that_would_have_to_move() -> None:
+    assert outcome_counts(np.array([0, 1, 1]), np.array([0, 0, 1]), 2).tolist() == [[1.0, 1.0], [0.0, 1.0]]
+    assert unlike(np.array([1.0, 3.0]), np.array([50.0, 50.0])) == 0.25
+    assert draw_cells(np.arange(4), np.array([5, 1, 2, 3]), 3, np.random.default_rng(0)).tolist() == [1, 2]

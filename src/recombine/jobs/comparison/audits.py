@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from recombine.cells.scales import FactorScale
@@ -65,32 +65,15 @@ def _by_subject(document: AuditDocument) -> dict[tuple[str, str], FindingRecord]
 
 @dataclass(frozen=True, eq=False)
 class AuditComparison(Comparison):
-    """What changed between two audits. Make one with `recombine.compare`.
+    """What changed between two audits. Make one with `recombine.compare`."""
 
-    Attributes
-    ----------
-    before, after : AuditDocument
-        What was compared.
-    counts : dict of str to (int, int)
-        Verdict -> cells of all that can exist, before and after; ``total`` is their sum.
-    factors : Difference
-        Names of factors that are new, gone or stay.
-    levels : dict of str to Difference
-        The same of the levels of each factor that stays; empty where a document does not name them.
-    transitions : Transitions or None
-        What became of each cell; None where the documents do not list the same kind of cells.
-    obstacle : CellsObstacle or None
-        Why cells were not compared one by one.
-    findings : FindingChanges
-    """
-
-    before: AuditDocument = field(repr=False)
-    after: AuditDocument = field(repr=False)
-    counts: dict[str, tuple[int, int]]
-    factors: Difference
-    levels: dict[str, Difference]
-    transitions: Transitions | None
-    obstacle: CellsObstacle | None
+    before: AuditDocument
+    after: AuditDocument
+    counts: dict[str, tuple[int, int]]  #: Verdict -> cells that can exist, before and after; ``total`` is their sum.
+    factors: Difference  #: Names of factors.
+    levels: dict[str, Difference]  #: Of each factor that stays; empty where a document does not name them.
+    transitions: Transitions | None  #: None where the documents do not list the same kind of cells.
+    obstacle: CellsObstacle | None  #: Why cells were not compared one by one.
     findings: FindingChanges
 
     @property

@@ -142,14 +142,7 @@ def cells_record(audit: Audit, obstacle: str = "") -> dict[str, str]:
 
 
 def cells_digest(design: Design, cells: IntArray) -> str:
-    """Return a short text that is the same for the same set of ``cells`` (N, C), whatever the order of levels.
-
-    Examples
-    --------
-    >>> one = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])
-    >>> cells_digest(one, one.seen) == cells_digest(one, one.seen[::-1]) != cells_digest(one, one.seen[:2])
-    True
-    """
+    """Return a short text that is the same for the same set of ``cells`` (N, C), whatever the order of levels."""
     recoded, labels = _recoded(design, cells)
     rows = distinct(recoded)[0].astype("<i8")
     digest = hashlib.sha256(json.dumps(labels, sort_keys=True).encode())
@@ -197,17 +190,10 @@ class Transition:
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """The cells that either side lists, with their states before and after.
+    """The cells that either side lists, with their states before and after: places in `STATES`.
 
-    Attributes
-    ----------
-    levels : dict of str to tuple of str
-        Factor -> levels that either side has.
-    cells : int array of shape (N, C)
-        Codes into ``levels``.
-    before, after : int array of shape (N,)
-        Places in `STATES`: the verdict, or that a side does not list the cell (it cannot exist there, or was not asked
-        for), or lacks one of its levels.
+    A state is the verdict, or that the side does not list the cell (it cannot exist there, or was not asked for), or
+    lacks one of its levels.
 
     Examples
     --------
@@ -224,10 +210,10 @@ class Transitions:
     (np.int64(2), np.int64(0))
     """
 
-    levels: dict[str, tuple[str, ...]]
-    cells: IntArray = field(repr=False)
-    before: IntArray
-    after: IntArray
+    levels: dict[str, tuple[str, ...]]  #: Factor -> levels that either side has.
+    cells: IntArray = field(repr=False)  #: (N, C): Codes into ``levels``.
+    before: IntArray  #: (N,)
+    after: IntArray  #: (N,)
 
     __repr__ = brief_repr
 

@@ -97,6 +97,11 @@ class AuditDocument(msgspec.Struct, frozen=True):
     seed: int = 0
 
 
+def _key(name: str) -> str:
+    """Return the key of a field in the document of a score."""
+    return name.replace("held_out", "held-out").replace("_", " ")
+
+
 class AmountRecord(msgspec.Struct, frozen=True):
     """A number with its range; null where there is none."""
 
@@ -105,35 +110,26 @@ class AmountRecord(msgspec.Struct, frozen=True):
     high: float | None = None
 
 
-class VerdictErrors(msgspec.Struct, frozen=True, rename={"error": "squared error"}):
+class VerdictErrors(msgspec.Struct, frozen=True, rename=_key):
     """The error of one model on the held-out cells of one verdict."""
 
     verdict: str
     cells: int
-    error: float | None
+    squared_error: float | None
     low: float | None = None
     high: float | None = None
 
 
-class ModelRecord(
-    msgspec.Struct,
-    frozen=True,
-    rename={
-        "unseen_error": "error on unseen cells",
-        "by_verdict": "by verdict",
-        "determined_error": "error on determined cells",
-        "gain": "gain over adding",
-    },
-):
+class ModelRecord(msgspec.Struct, frozen=True, rename=_key):
     """What one model did on the held-out cells."""
 
     name: str
-    unseen_error: AmountRecord
+    error_on_unseen_cells: AmountRecord
     by_verdict: tuple[VerdictErrors, ...]
-    determined_error: AmountRecord | None = None
+    error_on_determined_cells: AmountRecord | None = None
     causes: dict[str, AmountRecord] = {}
     by_factor: dict[str, dict[str, AmountRecord]] = {}
-    gain: AmountRecord | None = None
+    gain_over_adding: AmountRecord | None = None
 
 
 class CellErrors(msgspec.Struct, frozen=True):
@@ -143,17 +139,7 @@ class CellErrors(msgspec.Struct, frozen=True):
     errors: dict[str, str]
 
 
-class ScoreDocument(
-    msgspec.Struct,
-    frozen=True,
-    rename={
-        "seen_cells": "seen cells",
-        "held_out_cells": "held-out cells",
-        "determined_cells": "determined cells",
-        "held_out_digest": "held-out digest",
-        "cell_errors": "cell errors",
-    },
-):
+class ScoreDocument(msgspec.Struct, frozen=True, rename=_key):
     """What a comparison reads of a score."""
 
     recombine: str
@@ -261,15 +247,14 @@ def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
 
 
 def _with_factors(document: dict[str, Any]) -> dict[str, Any]:
-    """Gather what a score says of factors, whatever its causes: ``slope by factor`` becomes ``by_factor["slope"]``."""
+    """Gather what a score says of factors, whatever its causes: ``slope by factor`` goes into ``by factor``."""
     models = document.get("models")
     if not isinstance(models, list) or not all(isinstance(model, dict) for model in models):
         return document  # refused by the check of types, with its reason
-    gathered = [
-        model
-        | {"by_factor": {key.removesuffix(BY_FACTOR): model[key] for key in map(str, model) if key.endswith(BY_FACTOR)}}
-        for model in models
-    ]
+    gathered = []
+    for model in models:
+        by_factor = {key.removesuffix(BY_FACTOR): model[key] for key in map(str, model) if key.endswith(BY_FACTOR)}
+        gathered.append(model | {"by factor": by_factor})
     return document | {"models": gathered}
 
 

@@ -27,15 +27,6 @@ def cell_errors_record(score: Score) -> dict[str, object] | None:
 
     Verdicts are runs as `CellMap` writes them, errors float32 in base64. None where there are too many cells, or where
     cells matter differently, so that plain means are not what is scored.
-
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> cells = np.indices((6, 6)).reshape(2, -1).T
-    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
-    >>> record = cell_errors_record(rc.score(design, {"net": design.held_out @ [1.0, 2.0] + 0.5}))
-    >>> record["verdicts"], _decoded(record["errors"]["net"], 12).tolist() == [0.25] * 12
-    ('12d', True)
     """
     cells = score.design.held_out
     if score.weights is not None or not 0 < len(cells) <= MAX_CELLS_KEPT:
@@ -77,7 +68,7 @@ def paired_differences(before: ScoreDocument, after: ScoreDocument, name: str) -
 
 def _stated(document: ScoreDocument, name: str, unseen: bool) -> float:
     model = next(record for record in document.models if record.name == name)
-    amount = model.unseen_error if unseen else model.determined_error
+    amount = model.error_on_unseen_cells if unseen else model.error_on_determined_cells
     return np.nan if amount is None or amount.value is None else amount.value
 
 

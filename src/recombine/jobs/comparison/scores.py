@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from recombine.jobs.comparison.differences import Comparison, Difference, differing, read_differently
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
@@ -58,21 +58,12 @@ class AmountChange:
 
 @dataclass(frozen=True, eq=False)
 class ScoreComparison(Comparison):
-    """What changed between two scores. Make one with `recombine.compare`.
+    """What changed between two scores. Make one with `recombine.compare`."""
 
-    Attributes
-    ----------
-    before, after : ScoreDocument
-        What was compared.
-    models : Difference
-        Names of models that are new, gone or stay.
-    changes : dict of str to tuple of AmountChange
-        For each model that stays its errors, causes, coefficients of factors and gain, before and after.
-    """
-
-    before: ScoreDocument = field(repr=False)
-    after: ScoreDocument = field(repr=False)
-    models: Difference
+    before: ScoreDocument
+    after: ScoreDocument
+    models: Difference  #: Names of models.
+    #: For each model that stays its errors, causes, coefficients of factors and gain, before and after.
     changes: dict[str, tuple[AmountChange, ...]]
 
     @property
@@ -158,14 +149,15 @@ def compare_scores(before: ScoreDocument, after: ScoreDocument) -> ScoreComparis
 
 
 def _numbers(model: ModelRecord) -> dict[str, AmountRecord]:
-    amounts: dict[str, AmountRecord | None] = {"error on unseen cells": model.unseen_error}
+    amounts: dict[str, AmountRecord | None] = {"error on unseen cells": model.error_on_unseen_cells}
     for row in model.by_verdict:
-        if row.verdict != "determined" or model.determined_error is None:
-            amounts[f"error on {row.verdict} cells"] = AmountRecord(row.error, row.low, row.high)
-    amounts["error on determined cells"] = model.determined_error or amounts.get("error on determined cells")
+        if row.verdict != "determined" or model.error_on_determined_cells is None:
+            amounts[f"error on {row.verdict} cells"] = AmountRecord(row.squared_error, row.low, row.high)
+    determined = "error on determined cells"
+    amounts[determined] = model.error_on_determined_cells or amounts.get(determined)
     amounts |= {f"cause: {name}": amount for name, amount in model.causes.items()}
     for name, by_factor in model.by_factor.items():
         if name not in model.causes:  # of factors only coefficients are compared: their amounts are those of the cause
             amounts |= {f"{name}: {factor}": amount for factor, amount in by_factor.items()}
-    amounts["gain over adding"] = model.gain
+    amounts["gain over adding"] = model.gain_over_adding
     return {what: amount for what, amount in amounts.items() if amount is not None}

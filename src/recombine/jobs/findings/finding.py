@@ -55,31 +55,17 @@ class FindingEvidence:
 
 
 class FindingKind(Generic[Result]):
-    """One numbered finding: what it is called, when it is raised, and its sentence. Subclasses stand in a file each.
-
-    Attributes
-    ----------
-    code, title : str
-    severity : Severity
-    meaning, action : str
-        Why it matters, and what to do about it: full sentences, which the documentation lists.
-    of : ResultKind
-        What it is about, and ``part`` the attribute of that result which `check` takes; empty for the result itself.
-    hit_rate : str or None
-        The key of `recombine.data.hit_rates` that says how often such a forecast was right.
-    fail_on : tuple of str
-        Words by which ``--fail-on`` names it, beside the code.
-    """
+    """One numbered finding: what it is called, when it is raised, and its sentence."""
 
     code: ClassVar[str]
     title: ClassVar[str]
     severity: ClassVar[Severity]
-    meaning: ClassVar[str]
-    action: ClassVar[str]
-    of: ClassVar[ResultKind] = ResultKind.AUDIT
-    part: ClassVar[str] = ""
-    hit_rate: ClassVar[str | None] = None
-    fail_on: ClassVar[tuple[str, ...]] = ()
+    meaning: ClassVar[str]  #: Why it matters, and
+    action: ClassVar[str]  #: what to do about it: full sentences, which the documentation lists.
+    of: ClassVar[ResultKind] = ResultKind.AUDIT  #: What it is about, and
+    part: ClassVar[str] = ""  #: the attribute of that result which `check` takes; empty for the result itself.
+    hit_rate: ClassVar[str | None] = None  #: Key of `recombine.data.hit_rates`: how often such a forecast was right.
+    fail_on: ClassVar[tuple[str, ...]] = ()  #: Words by which ``--fail-on`` names it, beside the code.
 
     def check(self, result: Result) -> FindingEvidence | None:
         """Return the evidence where there is any."""

@@ -16,13 +16,7 @@ MAX_EXCHANGES, OTHERS_PER_EXCHANGE = 400, 256
 
 
 def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
-    """Return the bin of each row's outcome (N,): its class, or its tenth where it is a number with many values.
-
-    Examples
-    --------
-    >>> bin_outcomes(np.array(["no", "yes", "no"])).tolist(), bin_outcomes(np.arange(100.0))[[0, 55, 99]].tolist()
-    ([0, 1, 0], [0, 5, 9])
-    """
+    """Return the bin of each row's outcome (N,): its class, or its tenth where it is a number with many values."""
     values, where = np.unique(outcome, return_inverse=True)
     where, bins, most_classes = where.reshape(-1), SPLIT_LIMITS.outcome_bins, SPLIT_LIMITS.max_outcome_classes
     if len(values) > bins and outcome.dtype.kind in "iuf":
@@ -37,25 +31,13 @@ def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
 
 
 def outcome_counts(bins: IntArray, where: IntArray, cells: int) -> FloatArray:
-    """Return how many rows of each cell fall into each bin, (M, B), for rows of cell ``where`` (N,).
-
-    Examples
-    --------
-    >>> outcome_counts(np.array([0, 1, 1]), np.array([0, 0, 1]), 2).tolist()
-    [[1.0, 1.0], [0.0, 1.0]]
-    """
+    """Return how many rows of each cell fall into each bin, (M, B), for rows of cell ``where`` (N,)."""
     width = int(bins.max(initial=0)) + 1
     return np.bincount(where * width + bins, minlength=cells * width).reshape(cells, width).astype(np.float64)
 
 
 def unlike(first: FloatArray, second: FloatArray) -> float:
-    """Return the share of rows that would have to change bins to make two histograms (B,) alike.
-
-    Examples
-    --------
-    >>> unlike(np.array([1.0, 3.0]), np.array([50.0, 50.0]))
-    0.25
-    """
+    """Return the share of rows that would have to change bins to make two histograms (B,) alike."""
     if not first.sum() or not second.sum():
         return float("nan")
     return float(np.abs(first / first.sum() - second / second.sum()).sum() / 2)
@@ -73,11 +55,6 @@ def draw_cells(
 
     Unless the pool is used up, what is missing is less than every cell that is left, or what is too much is less than
     half of one. With ``counts`` (M, B), the rows of each cell by outcome, their sums come near ``goal`` (B,).
-
-    Examples
-    --------
-    >>> draw_cells(np.arange(4), np.array([5, 1, 2, 3]), 3, np.random.default_rng(0)).tolist()
-    [1, 2]
     """
     order = generator.permutation(pool)
     chosen = _filled(order, rows, aim)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -31,39 +31,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SplitCheck:
-    """What the test rows of a split are to its training rows; make one with `check_split`.
+    """What the test rows of a split are to its training rows; make one with `check_split`."""
 
-    Attributes
-    ----------
-    rows : FactorRows
-        The rows with all factors and a side.
-    choice : Choice
-        The structure under which verdicts hold.
-    column : str
-        The split column.
-    sides : object array of shape (N,)
-        What it says of each row, as text.
-    train : bool array of shape (N,)
-    cells : int array of shape (T, C)
-        Distinct test cells; where factors are symmetric, their levels in order.
-    codes : int array of shape (T,)
-        Their verdicts.
-    where : int array of shape (N - training rows,)
-        Cell of each test row.
-    leaks : tuple of Leak
-    alike : tuple of (factor, level of test, level of training)
-        Levels that differ by case, blanks, punctuation or the digits of a number only.
-    """
-
-    rows: FactorRows = field(repr=False)
-    choice: Choice
-    column: str
-    sides: npt.NDArray[np.object_] = field(repr=False)
-    train: npt.NDArray[np.bool_] = field(repr=False)
-    cells: IntArray = field(repr=False)
-    codes: IntArray = field(repr=False)
-    where: IntArray = field(repr=False)
+    rows: FactorRows  #: Those with all factors and a side.
+    choice: Choice  #: The structure under which verdicts hold.
+    column: str  #: The split column.
+    sides: npt.NDArray[np.object_]  #: (N,): What it says of each row, as text.
+    train: npt.NDArray[np.bool_]  #: (N,)
+    cells: IntArray  #: (T, C): Distinct test cells; where factors are symmetric, their levels in order.
+    codes: IntArray  #: (T,): Their verdicts.
+    where: IntArray  #: (N - training rows,): Cell of each test row.
     leaks: tuple[Leak, ...]
+    #: Factor, level of test, level of training: they differ by case, blanks, punctuation or digits of a number only.
     alike: tuple[tuple[str, str, str], ...]
 
     @cached_property

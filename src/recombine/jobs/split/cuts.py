@@ -59,13 +59,6 @@ def find_cut(
 
     Where none brings as many, one with little waste that comes as near as possible; None where there is no cut at all.
     Such a one is also taken if it wastes nothing and the other would, unless all has to be brought ``at_once``.
-
-    Examples
-    --------
-    >>> square = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> cut = find_cut(Conjunctions((2, 2)), square, np.ones(4, dtype=int), 2, np.random.default_rng(0))
-    >>> square[cut.out].tolist() in ([[0, 0], [1, 1]], [[0, 1], [1, 0]])
-    True
     """
     full: Cut | None = None
     partial: Cut | None = None

@@ -36,37 +36,24 @@ class CopiedRows:
 
 @dataclass(frozen=True)
 class Leak:
-    """One way in which training rows give test rows away.
-
-    Attributes
-    ----------
-    kind : str
-    cells, rows : int
-        Test cells and test rows that it gives away.
-    examples : tuple of str or of CopiedRows
-        Some of these cells, or the levels that are copies.
-    """
+    """One way in which training rows give test rows away."""
 
     kind: LeakKind
-    cells: int
-    rows: int
-    examples: tuple[str, ...] | tuple[CopiedRows, ...] = ()
+    cells: int  #: Test cells that it gives away,
+    rows: int  #: and test rows.
+    examples: tuple[str, ...] | tuple[CopiedRows, ...] = ()  #: Some of these cells, or the levels that are copies.
 
 
 @dataclass(frozen=True, eq=False)
 class SidedRows:
-    """Rows of a table with their side of a split.
-
-    ``codes`` (N, C) are the levels as they were written, symmetric factors with one list of levels; ``labels`` their
-    texts; ``train`` (N,) says which rows are training; ``outcome`` (N,) numbers the outcomes, equal ones alike.
-    """
+    """Rows of a table with their side of a split."""
 
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
-    codes: IntArray
-    train: BoolArray
+    codes: IntArray  #: (N, C): Levels as they were written; symmetric factors have one list of levels.
+    train: BoolArray  #: (N,): Which rows are training.
     symmetric: tuple[Subset, ...] = ()
-    outcome: IntArray | None = None
+    outcome: IntArray | None = None  #: (N,): Numbers of the outcomes, equal ones alike.
 
     def text(self, cell: IntArray) -> str:
         """Return one cell as text."""

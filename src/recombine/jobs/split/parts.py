@@ -45,30 +45,16 @@ class _TooFewError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class CellTable:
-    """What is to be split.
+    """What is to be split."""
 
-    Attributes
-    ----------
-    features : Conjunctions
-        The model under which verdicts hold: levels of each factor, order, symmetric groups.
-    cells : int array of shape (M, C)
-        Distinct, levels of symmetric factors in order.
-    rows : int array of shape (M,)
-        Rows of each cell.
-    counts : float array of shape (M, B), optional
-        Rows by outcome, which shall be alike in test and training.
-    hidden : int, optional
-        Place of the factor whose levels training shall lack, where a part has unseen levels; any by default.
-    scales : function of training cells (N, C), optional
-        Where levels of ordered and numeric factors lie. Knots change with training, so that no basis is looked for:
-        cells are tried, and those that do not follow go back.
-    """
-
-    features: Conjunctions
-    cells: IntArray
-    rows: IntArray
-    counts: FloatArray | None = None
+    features: Conjunctions  #: The model under which verdicts hold: levels of each factor, order, symmetric groups.
+    cells: IntArray  #: (M, C): Distinct, levels of symmetric factors in order.
+    rows: IntArray  #: (M,): Rows of each cell.
+    counts: FloatArray | None = None  #: (M, B): Rows by outcome, which shall be alike in test and training.
+    #: Place of the factor whose levels training shall lack, where a part has unseen levels; any by default.
     hidden: int | None = None
+    #: Where levels on a line lie, by training cells. Knots change with these, so that no basis is looked for: cells are
+    #: tried, and those that do not follow go back.
     scales: ScalesOf | None = None
 
     @property

@@ -22,27 +22,13 @@ from recombine.writing import plural
 
 @dataclass(frozen=True, eq=False)
 class RowSplit:
-    """Rows in training and in the parts of a test; make one with `split_rows`.
+    """Rows in training and in the parts of a test; make one with `split_rows`."""
 
-    Attributes
-    ----------
-    part : int array of shape (N,)
-        A verdict, TRAIN (-1), or UNUSED (-2): rows that would link what has to stay apart.
-    where : int array of shape (N,)
-        Number of each row's cell.
-    mix : mapping of Verdict to float
-        The shares of all rows that were asked for.
-    order : int
-        Order of the model at which each test row has the verdict that its part is named by.
-    bins : int array of shape (N,) or None
-        Of the outcome, where it was to be alike in test and training.
-    """
-
-    part: IntArray
-    where: IntArray
-    mix: Mix
-    order: int
-    bins: IntArray | None = None
+    part: IntArray  #: (N,): A verdict, TRAIN (-1), or UNUSED (-2): rows that would link what has to stay apart.
+    where: IntArray  #: (N,): Number of each row's cell.
+    mix: Mix  #: The shares of all rows that were asked for.
+    order: int  #: Of the model at which each test row has the verdict that its part is named by.
+    bins: IntArray | None = None  #: (N,): Of the outcome, where it was to be alike in test and training.
 
     @property
     def train(self) -> IntArray:

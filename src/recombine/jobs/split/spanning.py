@@ -24,12 +24,6 @@ def spanning_cells(features: Conjunctions, cells: IntArray, first: IntArray, see
     """Return the places of a basis of distinct ``cells`` (M, C), taken in the order ``first`` (M,) of their places.
 
     None where there are too many columns to look for one.
-
-    Examples
-    --------
-    >>> square = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> spanning_cells(Conjunctions((2, 2)), square, np.array([3, 2, 1, 0])).tolist()
-    [1, 2, 3]
     """
     if is_graph(features) and not features.symmetric:
         return _by_forest(features, cells, first)

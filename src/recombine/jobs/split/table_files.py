@@ -42,17 +42,13 @@ WORDS = {TRAIN: "train", UNUSED: ""} | {int(verdict): f"test {verdict.word}" for
 
 @dataclass(frozen=True, eq=False)
 class FactorRows:
-    """The rows of a table that have a cell.
-
-    ``codes`` (N, C) are levels as written (symmetric factors share theirs), ``kept`` (R,) which rows of the table these
-    are, and ``others`` further columns (R,) that were asked for.
-    """
+    """The rows of a table that have a cell."""
 
     source: Source
     design: Design
-    codes: IntArray
-    kept: BoolArray
-    others: Mapping[str, npt.NDArray[Any]]
+    codes: IntArray  #: (N, C): Levels as written; symmetric factors share theirs.
+    kept: BoolArray  #: (R,): Which rows of the table these are.
+    others: Mapping[str, npt.NDArray[Any]]  #: Further columns (R,) that were asked for.
 
 
 def read_rows(
@@ -117,22 +113,11 @@ def column_texts(values: npt.NDArray[Any]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class TableSplit:
-    """A table with the part of each row; make one with `split_table`.
+    """A table with the part of each row; make one with `split_table`."""
 
-    Attributes
-    ----------
-    rows : FactorRows
-        The rows that were split; others lack a factor and are in no part.
-    split : RowSplit
-        Their parts.
-    stratified : str or None
-        The outcome that was made alike.
-    seed : int
-    """
-
-    rows: FactorRows
+    rows: FactorRows  #: The rows that were split; others lack a factor and are in no part.
     split: RowSplit
-    stratified: str | None
+    stratified: str | None  #: The outcome that was made alike.
     seed: int
 
     @cached_property
