@@ -288,10 +288,10 @@ class TableAnswers:
         terms = [
             {**self._named(row), "sign": term.sign, "weight": term.weight}
             | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})
-            for row, term in zip(certificate.cells, certificate_terms(self.audit, certificate), strict=True)
+            for row, term in zip(certificate.cells, certificate_terms(self.audit.decided, certificate), strict=True)
         ]
         # The first lines give the value and range, which the page has said.
         lines = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
-        variance = f"with variance {certificate_variance(self.audit, certificate):.3g}"
+        variance = f"with variance {certificate_variance(self.audit.design, certificate):.3g}"
         lines = [line.replace(variance, f"{variance} {words.page.UNIT}") for line in lines]
         return {"terms": terms[:MAX_TERMS_WRITTEN], "further": max(len(terms) - MAX_TERMS_WRITTEN, 0), "lines": lines}

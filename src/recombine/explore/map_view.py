@@ -80,7 +80,7 @@ class MapView:
         for index, scale in enumerate(self.audit.design.scales):
             if scale is not None:
                 named[index] = scale.in_order
-        return {"name": named, "connected": level_order(self.audit)}
+        return {"name": named, "connected": level_order(self.audit.decided)}
 
     @cached_property
     def _places(self) -> dict[str, list[IntArray]]:

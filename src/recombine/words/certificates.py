@@ -131,13 +131,13 @@ def _certificate_lines(audit: Audit, cell: IntArray, certificate: Certificate | 
         certificate = certificate or audit.decided.identification.certificate_of(tuple(cell.tolist()))
     except SolverError as error:
         return [f"its certificate was not found: {error}"]
-    variance = certificate_variance(audit, certificate)
+    variance = certificate_variance(audit.design, certificate)
     weights = [float(weight) for weight in certificate.weights]
     if not audit.choice.structure.is_sum:
         return _hidden_lines(audit, cell, certificate)
     aside = f"with variance {variance:.3g}; a proof by few cells, while the prediction uses all"
     outcome = audit.design.outcome
-    observed = None if outcome is None else outcome[audit.design.train][certificate_places(audit, certificate)]
+    observed = None if outcome is None else outcome[audit.design.train][certificate_places(audit.design, certificate)]
     total = "" if observed is None else f" = {certificate.value(observed):.6g}"
     if len(certificate) > MAX_TERMS_WRITTEN:
         largest = np.argsort(-np.abs(weights), kind="stable")[:LARGEST_TERMS]

@@ -45,7 +45,7 @@ def unseen_levels() -> rc.Audit:
 
 def test_certificates_give_the_value_they_promise() -> None:
     audit = flights()
-    shown = certificates_to_show(audit)
+    shown = certificates_to_show(audit.values)
     assert len(shown) == 10
     assert len({item.label for item in shown}) == 10
     for item in shown:
@@ -60,7 +60,7 @@ def test_short_certificates_are_found_in_large_tables() -> None:
     cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
     audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
     assert len(audit.decided.identification.seen) > MAX_CELLS_SEARCHED_ALL
-    shown = certificates_to_show(audit)
+    shown = certificates_to_show(audit.values)
     assert len(shown) == 10
     assert min(len(item.terms) for item in shown) == 3
     assert {item.reason for item in shown} == {"highest leverage", "lowest leverage"}
@@ -72,8 +72,8 @@ def test_short_certificates_are_found_in_large_tables() -> None:
 
 def test_held_out_cells_are_shown_first() -> None:
     audit = unseen_levels()
-    rows = cells_to_show(audit)
-    assert certificates_to_show(audit)[0].reason == "held out"
+    rows = cells_to_show(audit.decided)
+    assert certificates_to_show(audit.values)[0].reason == "held out"
     held = {tuple(cell) for cell in audit.design.held_out.tolist()}
     assert rows[0][1] == "held out"
     assert all(tuple(audit.decided.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")

@@ -13,7 +13,7 @@ from recombine.verdicts import Verdict
 
 def test_order_of_levels_keeps_blocks_together_and_unseen_levels_last() -> None:
     cells = [[0, 0], [2, 0], [4, 0], [1, 1], [3, 1], [1, 2]]
-    rows, columns = level_order(rc.audit(rc.Design.from_cells(cells, sizes=(6, 4))))
+    rows, columns = level_order(rc.audit(rc.Design.from_cells(cells, sizes=(6, 4))).decided)
     assert {frozenset(rows[:3].tolist()), frozenset(rows[3:5].tolist())} == {frozenset({0, 2, 4}), frozenset({1, 3})}
     assert rows[-1] == 5
     assert columns[-1] == 3
@@ -24,7 +24,7 @@ def test_levels_that_are_treated_alike_stand_side_by_side(cells: list[tuple[int,
     audit = rc.audit(rc.Design.from_cells(np.array(cells), sizes=(5, 4, 3)))
     grid = audit.decided.identification.verdicts_on_grid()
     known = (grid <= Verdict.DETERMINED).reshape(5, -1)
-    order = level_order(audit)[0]
+    order = level_order(audit.decided)[0]
     assert sorted(order.tolist()) == list(range(5))
     # Two seen levels of one factor are alike exactly if the same cells are known for them.
     patterns = [known[level].tobytes() for level in order if known[level].any()]

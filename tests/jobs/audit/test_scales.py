@@ -178,7 +178,7 @@ def test_the_map_keeps_levels_in_order() -> None:
 
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"])
     found = rc.audit(design, targets=pd.DataFrame({"plant": ["a"], "dose": [7]}))
-    labels = [found.design.factors[1].labels[code] for code in level_order(found)[1]]
+    labels = [found.design.factors[1].labels[code] for code in level_order(found.decided)[1]]
     assert labels == ["0", "5", "7", "10", "40"]
 
 

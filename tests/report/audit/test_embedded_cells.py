@@ -177,7 +177,7 @@ def test_of_a_table_too_large_some_listed_cells_are_carried_along() -> None:
 
 def test_asking_gives_the_certificates_that_the_report_writes_out() -> None:
     audit = demo()
-    written = certificates_to_show(audit)
+    written = certificates_to_show(audit.values)
     data = embedded_cells(audit, VerdictMap(audit), [one.certificate for one in written])
     assert len(data["shown"]) == len(written) > 5
     observed = dict(zip(np.cumsum(data["seen"]).tolist(), column(data["observed"]).tolist(), strict=True))

@@ -507,7 +507,7 @@ def test_without_an_outcome_only_what_can_be_known_is_said() -> None:
 def test_certificates_of_the_page_are_those_of_the_audit() -> None:
     audit = held_out()
     text = Reader(page(audit)).text
-    for item in certificates_to_show(audit):
+    for item in certificates_to_show(audit.values):
         written = _find(rf"{re.escape(item.label)} .*?The sum gives ({NUMBER}), with variance", text)
         assert written is not None
         assert agrees(written, item.by_sum)

@@ -346,13 +346,13 @@ def test_targets_are_counted_in_place_of_the_product() -> None:
 
 def test_held_out_cells_show_what_was_measured() -> None:
     audit = unseen_levels()
-    held = [item for item in certificates_to_show(audit) if item.reason == "held out"]
+    held = [item for item in certificates_to_show(audit.values) if item.reason == "held out"]
     drug_times_line = [int(item.label.split("d")[1][0]) * int(item.label.split("l")[1][0]) for item in held]
     assert [item.measured for item in held] == drug_times_line
     text = Outline(page_of(unseen_levels)).text
     assert text.count("measured, but held out:") >= len(held) > 0
     assert "Held-out cells by verdict" in text
-    assert all(item.measured is None for item in certificates_to_show(disconnected()))
+    assert all(item.measured is None for item in certificates_to_show(disconnected().values))
     assert "Held-out cells by verdict" not in Outline(page_of(disconnected)).text
 
 

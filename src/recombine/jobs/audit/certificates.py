@@ -7,15 +7,12 @@ varies less; so its own value and variance are said beside it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
@@ -24,11 +21,14 @@ from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    from collections.abc import Iterator
 
-CERTIFICATES_SHOWN = 10
-#: Where a certificate takes seconds rather than an instant, and how many are shown then.
-SLOW_CELLS, SLOW_CONJUNCTIONS, SLOW_CERTIFICATES_SHOWN = 2_000, 60, 3
+    from recombine.cells.arrays import FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.audit.parts import Decided, Values
+
+#: Certificates shown; so many where one takes seconds rather than an instant, which more cells and conjunctions do.
+CERTIFICATES_SHOWN, SLOW_CERTIFICATES_SHOWN, SLOW_CELLS, SLOW_CONJUNCTIONS = 10, 3, 2_000, 60
 #: Up to this many seen cells or conjunctions any certificate is soon found. Beyond, so many cells are tried for a cube;
 #: without one all seen cells are searched so many times, and after that only so many nearby ones.
 MAX_CELLS_SEARCHED_ALL, MAX_CONJUNCTIONS_SEARCHED_ALL = 400, 150
@@ -75,7 +75,7 @@ class ShownCertificate:
     certificate: Certificate
 
 
-def cells_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[tuple[int, str]]:
+def cells_to_show(decided: Decided, count: int = CERTIFICATES_SHOWN) -> list[tuple[int, str]]:
     """Choose determined cells: row numbers of the listing, and why each is shown.
 
     In turn a held-out cell, the shakiest and the safest of the rest, spread over levels.
@@ -83,168 +83,150 @@ def cells_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[tuple[i
     Examples
     --------
     >>> import recombine as rc
-    >>> cells_to_show(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    >>> cells_to_show(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])).decided)
     [(0, 'the only one')]
     """
-    known = np.flatnonzero(audit.decided.codes == Verdict.DETERMINED)
-    if len(known) == 1:
-        return [(int(known[0]), REASONS[0])]
-    leverage = audit.decided.leverage[known]
-    shaky = known[np.argsort(-leverage, kind="stable")]
-    safe = known[np.argsort(leverage, kind="stable")]
-    held = contains(canonical(audit.design.held_out, audit.design.symmetric), audit.decided.listing.cells[shaky])
+    determined = np.flatnonzero(decided.codes == Verdict.DETERMINED)
+    if len(determined) == 1:
+        return [(int(determined[0]), REASONS[0])]
+    leverage, cells = decided.leverage[determined], decided.listing.cells
+    shaky = determined[np.argsort(-leverage, kind="stable")]
+    safe = determined[np.argsort(leverage, kind="stable")]
+    held = contains(canonical(decided.design.held_out, decided.design.symmetric), cells[shaky])
     queues = list(zip((shaky[held], shaky, safe), REASONS[1:], strict=True))
-    return _in_turn(audit, queues, min(count, len(known)))
-
-
-def _in_turn(audit: Audit, queues: list[tuple[IntArray, str]], count: int) -> list[tuple[int, str]]:
     chosen: list[tuple[int, str]] = []
+    count = min(count, len(determined))
     while len(chosen) < count:
         for rows, reason in queues:
-            pick = _fresh(audit, rows, [row for row, _ in chosen])
+            pick = _fresh(cells, rows, [row for row, _ in chosen])
             if pick is not None and len(chosen) < count:
                 chosen.append((pick, reason))
     return chosen
 
 
-def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
+def _fresh(cells: IntArray, rows: IntArray, used: list[int]) -> int | None:
     """Return the first of ``rows`` that shares the fewest levels with the cells already chosen."""
     candidates = rows[: CELLS_PER_PICK + len(used)]
     candidates = candidates[~np.isin(candidates, used)]
     if not len(candidates):
         return None
-    cells = audit.decided.listing.cells
     repeats = [(cells[used] == cells[row]).sum() for row in candidates]
     return int(candidates[int(np.argmin(repeats))])
 
 
-def certificates_to_show(audit: Audit, count: int = CERTIFICATES_SHOWN) -> list[ShownCertificate]:
+def certificates_to_show(values: Values, count: int = CERTIFICATES_SHOWN) -> list[ShownCertificate]:
     """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
-    affordable, found = _affordable(audit), audit.decided.identification
-    slow = len(found.seen) > SLOW_CELLS and len(found.null.columns) > SLOW_CONJUNCTIONS
-    if affordable and slow and found.route is not Route.GRAPH:
+    decided, engine = values.decided, values.decided.identification
+    seen, conjunctions, graph = len(engine.seen), len(engine.null.columns), engine.route is Route.GRAPH
+    # On large designs some certificates run over hundreds of cells.
+    affordable = graph or seen <= MAX_CELLS_SEARCHED_ALL or conjunctions <= MAX_CONJUNCTIONS_SEARCHED_ALL
+    if affordable and not graph and seen > SLOW_CELLS and conjunctions > SLOW_CONJUNCTIONS:
         count = min(count, SLOW_CERTIFICATES_SHOWN)
-    rows = cells_to_show(audit, count if affordable else MAX_CELLS_TRIED)
-    sums = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
+    rows = cells_to_show(decided, count if affordable else MAX_CELLS_TRIED)
+    sums = _all_sums(decided, rows) if affordable else _short_sums(decided, rows)
     shown = sorted(itertools.islice(sums, count), key=lambda item: REASONS.index(item[1]))
-    return [_shown(audit, *item) for item in shown]
+    return [_shown(values, *item) for item in shown]
 
 
-def _affordable(audit: Audit) -> bool:
-    """Whether any certificate is quickly found: on large designs some run over hundreds of cells."""
-    found = audit.decided.identification
-    small = len(found.seen) <= MAX_CELLS_SEARCHED_ALL or len(found.null.columns) <= MAX_CONJUNCTIONS_SEARCHED_ALL
-    return found.route is Route.GRAPH or small
-
-
-def _all_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
+def _all_sums(decided: Decided, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
     for row, reason in rows:
         with suppress(SolverError):
-            yield row, reason, audit.certificate(row)
+            yield row, reason, decided.identification.certificate_of(tuple(decided.listing.cells[row].tolist()))
 
 
-def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
+def _short_sums(decided: Decided, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
     """Look for a cube of seen cells, which is quick at any size; without one, among all seen cells a few times."""
-    features, seen, searches = (
-        audit.decided.identification.features,
-        audit.decided.identification.seen,
-        MAX_FULL_SEARCHES,
-    )
+    engine, searches = decided.identification, MAX_FULL_SEARCHES
+    features, cells = engine.features, decided.design.seen
     for row, reason in rows:
-        cell = canonical(audit.decided.listing.cells[[row]], features.symmetric)[0]
-        corners = [*cube_terms(features, seen, cell)]
-        if not corners and len(features.sizes) > MAX_FACTORS_SEARCHED:
+        cell = canonical(decided.listing.cells[[row]], features.symmetric)[0]
+        corners = [*cube_terms(features, engine.seen, cell)]
+        if corners:
+            pool = SeenCells(features, np.array(corners))
+        elif len(features.sizes) > MAX_FACTORS_SEARCHED:
             continue
-        pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
-        if not corners and searches:
-            pool, searches = seen, searches - 1
+        elif searches:
+            pool, searches = engine.seen, searches - 1
+        else:
+            shared = (cells == cell).sum(axis=1)
+            pool = SeenCells(features, cells[np.argsort(-shared, kind="stable")[:MAX_NEARBY_SEARCHED]])
         with suppress(SolverError):
-            found = certificate(features, pool, cell)
-            if len(found) <= MAX_TERMS_WRITTEN:
-                yield row, reason, found
+            short = certificate(features, pool, cell)
+            if len(short) <= MAX_TERMS_WRITTEN:
+                yield row, reason, short
 
 
-def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
-    """Return the seen cells that share most levels with ``cell`` (C,)."""
-    shared = (audit.design.seen == cell).sum(axis=1)
-    return SeenCells(
-        audit.decided.identification.features,
-        audit.design.seen[np.argsort(-shared, kind="stable")[:MAX_NEARBY_SEARCHED]],
-    )
-
-
-def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
-    design, places = audit.design, certificate_places(audit, found)
-    observed = _added_outcomes(audit, places)
-    value = audit.values.ranges_of(audit.decided.listing.cells[[row]], audit.decided.leverage[[row]])
+def _shown(values: Values, row: int, reason: str, certificate: Certificate) -> ShownCertificate:
+    decided, design = values.decided, values.decided.design
+    cell, leverage = decided.listing.cells[[row]], decided.leverage[[row]]
+    observed, value = _added_outcomes(decided, certificate), values.ranges_of(cell, leverage)
     return ShownCertificate(
-        design.label(audit.decided.listing.cells[row]),
+        design.label(cell[0]),
         reason,
-        certificate_terms(audit, found)[:MAX_TERMS_WRITTEN],
-        max(len(found) - MAX_TERMS_WRITTEN, 0),
-        certificate_variance(audit, found),
-        None if observed is None else found.value(observed),
-        float(audit.decided.leverage[row]),
+        certificate_terms(decided, certificate)[:MAX_TERMS_WRITTEN],
+        max(len(certificate) - MAX_TERMS_WRITTEN, 0),
+        certificate_variance(design, certificate),
+        None if observed is None else certificate.value(observed),
+        float(leverage[0]),
         None if design.outcome is None else float(value.predicted[0]),
         float(value.standard_error[0]),
         float(value.low[0]),
         float(value.high[0]),
-        _measured(audit, row),
-        found,
+        _measured(design, cell),
+        certificate,
     )
 
 
-def certificate_variance(audit: Audit, found: Certificate) -> float:
+def certificate_variance(design: Design, certificate: Certificate) -> float:
     """Return the variance of a certificate's sum, in units of one measurement's.
 
     Examples
     --------
     >>> import recombine as rc
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> certificate_variance(audit, audit.certificate([1, 1]))
+    >>> certificate_variance(audit.design, audit.certificate([1, 1]))
     3.0
     """
-    precision = audit.design.precision[audit.design.train][certificate_places(audit, found)]
-    return float(np.sum(np.array([float(weight) for weight in found.weights]) ** 2 / precision))
+    precision = design.precision[design.train][certificate_places(design, certificate)]
+    return float(np.sum(np.array([float(weight) for weight in certificate.weights]) ** 2 / precision))
 
 
-def certificate_terms(audit: Audit, found: Certificate) -> tuple[Term, ...]:
+def certificate_terms(decided: Decided, certificate: Certificate) -> tuple[Term, ...]:
     """Return the terms of a certificate, each with the outcome that was seen where it is outcomes that add.
 
     Examples
     --------
     >>> import recombine as rc
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> [term.sign + term.label for term in certificate_terms(audit, audit.certificate([1, 1]))]
+    >>> [term.sign + term.label for term in certificate_terms(audit.decided, audit.certificate([1, 1]))]
     ['+1 · 0', '+0 · 1', '−0 · 0']
     """
-    labels = [audit.design.label(cell) for cell in found.cells]
-    observed = _added_outcomes(audit, certificate_places(audit, found))
-    return tuple(map(_term, found.weights, labels, [None] * len(labels) if observed is None else observed.tolist()))
+    outcomes = _added_outcomes(decided, certificate)
+    observed = [None] * len(certificate) if outcomes is None else outcomes.tolist()
+    return tuple(
+        Term("−" if weight < 0 else "+", written_weight(weight), decided.design.label(cell), value)
+        for weight, cell, value in zip(certificate.weights, certificate.cells, observed, strict=True)
+    )
 
 
-def _added_outcomes(audit: Audit, places: IntArray) -> FloatArray | None:
-    """Outcomes at places (m,) among the seen cells; None without any, and on a scale where it is not them that add."""
-    outcome = audit.design.outcome
-    return None if outcome is None or not audit.choice.structure.is_sum else outcome[audit.design.train][places]
+def _added_outcomes(decided: Decided, certificate: Certificate) -> FloatArray | None:
+    """Outcomes of a certificate's cells (m,); None without any, and on a scale where it is not them that add."""
+    design = decided.design
+    if design.outcome is None or not decided.choice.structure.is_sum:
+        return None
+    return design.outcome[design.train][certificate_places(design, certificate)]
 
 
-def _term(weight: Fraction, label: str, observed: float | None) -> Term:
-    return Term("−" if weight < 0 else "+", written_weight(weight), label, observed)
-
-
-def certificate_places(audit: Audit, found: Certificate) -> IntArray:
+def certificate_places(design: Design, certificate: Certificate) -> IntArray:
     """Return the places of a certificate's cells among the seen ones, shape (m,)."""
-    seen = audit.design.seen
-    return np.array([int(np.flatnonzero((seen == cell).all(axis=1))[0]) for cell in found.cells], dtype=np.int64)
+    places = [np.flatnonzero((design.seen == cell).all(axis=1))[0] for cell in certificate.cells]
+    return np.array(places, dtype=np.int64)
 
 
-def _measured(audit: Audit, row: int) -> float | None:
-    """Outcome of a listed cell that was held out, None for others."""
-    design = audit.design
+def _measured(design: Design, cell: IntArray) -> float | None:
+    """Outcome of a cell (1, C) that was held out, None for others."""
     if design.outcome is None:
         return None
-    held = canonical(design.held_out, design.symmetric)
-    cell = canonical(audit.decided.listing.cells[[row]], design.symmetric)
-    places = np.flatnonzero((held == cell).all(axis=1))
+    same = canonical(design.held_out, design.symmetric) == canonical(cell, design.symmetric)
+    places = np.flatnonzero(same.all(axis=1))
     return float(design.outcome[~design.train][places[0]]) if len(places) else None

@@ -9,28 +9,30 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.arrays import product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
 from recombine.cells.scales import FactorScale
-from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
 from recombine.jobs.listing import ListingKind, holds_first
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+    import numpy.typing as npt
+
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.audit.parts import Decided, Values
 
 #: Products up to this many cells are mapped whole; of larger ones the listed cells stand for all.
 MAX_MAPPED_CELLS = 1_000_000
 #: More levels than this along an axis are gathered into bins.
 MAX_MAP_COLUMNS, MAX_MAP_ROWS, MAP_BINS = 110, 60, 40
 #: A share read off fewer sampled cells than this would be noise.
-FEWEST_SAMPLED = 25
+MIN_CELLS_SAMPLED = 25
 #: Unseen cells whose standard errors are worked out for the map alone, where only targets are listed.
-MOST_WEIGHED = 20_000
+MAX_CELLS_WEIGHED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,27 +44,27 @@ class MappedCells:
     whole: bool
 
 
-def cells_to_map(audit: Audit) -> MappedCells:
-    """Return the cells that a map of ``audit`` counts; cells of interchangeable factors once."""
-    design = audit.design
+def cells_to_map(decided: Decided) -> MappedCells:
+    """Return the cells that a map counts; cells of interchangeable factors once."""
+    design = decided.design
     if not design.possible.whole and design.possible.span <= MAX_MAPPED_CELLS:
         cells = design.possible.cells()
-        return MappedCells(cells, audit.decided.verdicts_of(cells), True)
+        return MappedCells(cells, decided.verdicts_of(cells), True)
     if design.possible.whole and product_size(design.sizes) <= MAX_MAPPED_CELLS:
         cells = every_cell(design.sizes)
-        codes = audit.decided.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
-        if not audit.choice.structure.is_sum:
-            codes = audit.decided.verdicts_of(cells)
+        if decided.choice.structure.is_sum:
+            codes = decided.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
+        else:
+            codes = decided.verdicts_of(cells)
         if design.symmetric:
-            kept = (canonical(cells, design.symmetric) == cells).all(axis=1)
-            cells, codes = cells[kept], codes[kept]
+            ordered = (canonical(cells, design.symmetric) == cells).all(axis=1)
+            cells, codes = cells[ordered], codes[ordered]
         return MappedCells(cells, codes, True)
-    plain = audit.decided.listing.plain
-    rows = np.arange(len(audit.decided.codes)) if plain is None else plain
-    rows = rows[audit.decided.codes[rows] != Verdict.SEEN]
-    cells = np.vstack([design.seen, audit.decided.listing.cells[rows]])
-    codes = np.concatenate([np.full(len(design.seen), Verdict.SEEN), audit.decided.codes[rows]])
-    return MappedCells(cells, codes, False)
+    plain = decided.listing.plain
+    rows = np.arange(len(decided.codes)) if plain is None else plain
+    rows = rows[decided.codes[rows] != Verdict.SEEN]
+    cells = np.vstack([design.seen, decided.listing.cells[rows]])
+    return MappedCells(cells, np.append(np.full(len(design.seen), Verdict.SEEN), decided.codes[rows]), False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,32 +81,33 @@ class Sureness:
         return 2 if self.what == "standard error" else 1
 
 
-def sureness_of(audit: Audit, mapped: MappedCells) -> Sureness | None:
+def sureness_of(values: Values, mapped: MappedCells) -> Sureness | None:
     """Return what tells unseen cells apart where all of them are determined; None elsewhere, and where it is not known.
 
     Examples
     --------
     >>> import recombine as rc
-    >>> found = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1], [3, 1]]))
-    >>> sureness_of(found, cells_to_map(found)).values.round(2).tolist()
+    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1], [3, 1]]))
+    >>> sureness_of(audit.values, cells_to_map(audit.decided)).values.round(2).tolist()
     [2.0, 2.0]
     """
-    unseen = mapped.codes != Verdict.SEEN
+    unseen, decided = mapped.codes != Verdict.SEEN, values.decided
     if not unseen.any() or (mapped.codes[unseen] != Verdict.DETERMINED).any():
         return None
-    cells, leverage = audit.decided.listing.cells, audit.decided.leverage
-    if audit.decided.listing.kind is ListingKind.TARGETS:
+    if decided.listing.kind is ListingKind.TARGETS:
         cells, leverage = mapped.cells[unseen], np.full(int(unseen.sum()), np.nan)
         # Too many columns for an inverse, or one that cannot be had: nothing is known of so many cells.
         with suppress(SolverError, InputError):
-            leverage = audit.decided.leverage_of(cells) if len(cells) <= MOST_WEIGHED else leverage
-    known = ~np.isnan(leverage)
-    if 2 * int(known.sum()) < len(cells):
+            leverage = decided.leverage_of(cells) if len(cells) <= MAX_CELLS_WEIGHED else leverage
+    else:
+        cells, leverage = decided.listing.cells, decided.leverage
+    solved = ~np.isnan(leverage)
+    if 2 * int(solved.sum()) < len(cells):
         return None
-    errors = audit.values.ranges_of(cells[known], leverage[known]).standard_error
+    errors = values.ranges_of(cells[solved], leverage[solved]).standard_error
     if np.isnan(errors).any():
-        return Sureness("leverage", cells[known], leverage[known])
-    return Sureness("standard error", cells[known], errors)
+        return Sureness("leverage", cells[solved], leverage[solved])
+    return Sureness("standard error", cells[solved], errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,31 +139,29 @@ class Panel:
     row: Axis
     column: Axis
     counts: IntArray
-    total: npt.NDArray[np.float64]
+    total: FloatArray
     single: bool
     triangle: bool
-    typical: npt.NDArray[np.float64] | None = None
+    typical: FloatArray | None = None
 
     @cached_property
     def unseen(self) -> IntArray:
         """Unseen cells behind each place, shape (rows, columns)."""
-        total: IntArray = self.counts[:, :, Verdict.DETERMINED :].sum(axis=2)
-        return total
+        return np.asarray(self.counts[:, :, Verdict.DETERMINED :].sum(axis=2))
 
     @cached_property
-    def share(self) -> npt.NDArray[np.float64]:
+    def share(self) -> FloatArray:
         """Share of the unseen cells that are determined, shape (rows, columns); NaN where none is unseen."""
-        return np.where(
-            self.unseen > 0, self.counts[:, :, Verdict.DETERMINED] / np.maximum(self.unseen, 1), np.nan
-        ).astype(np.float64)
+        shares = self.counts[:, :, Verdict.DETERMINED] / np.maximum(self.unseen, 1)
+        return np.where(self.unseen > 0, shares, np.nan)
 
     @cached_property
-    def unsampled(self) -> npt.NDArray[np.bool_]:
+    def unsampled(self) -> BoolArray:
         """Whether no unseen cell was counted although not all cells are seen, shape (rows, columns)."""
         return np.asarray((self.unseen == 0) & (self.counts[:, :, Verdict.SEEN] < self.total))
 
     @cached_property
-    def impossible(self) -> npt.NDArray[np.bool_]:
+    def impossible(self) -> BoolArray:
         """Whether no cell behind a place can exist, shape (rows, columns)."""
         empty = self.total == 0
         return np.asarray(np.triu(empty) if self.triangle else empty)
@@ -171,11 +172,10 @@ class Panel:
         codes = self.counts[:, :, Verdict.DETERMINED :].argmax(axis=2) + int(Verdict.DETERMINED)
         codes[self.unseen == 0] = Verdict.SEEN
         codes[(self.counts.sum(axis=2) == 0) | self.unsampled] = -1
-        found: IntArray = codes.astype(np.int64)
-        return found
+        return np.asarray(codes, dtype=np.int64)
 
 
-def level_order(audit: Audit) -> list[IntArray]:
+def level_order(decided: Decided) -> list[IntArray]:
     """Order the levels of each factor so that structure shows, and return one array of codes per factor.
 
     Levels that seen cells connect stand together, largest group first; among those, levels that the data treat alike
@@ -185,47 +185,35 @@ def level_order(audit: Audit) -> list[IntArray]:
     Examples
     --------
     >>> import recombine as rc
-    >>> [order.tolist() for order in level_order(rc.audit(rc.Design.from_cells([[0, 0], [2, 1], [1, 1]])))]
+    >>> [order.tolist() for order in level_order(rc.audit(rc.Design.from_cells([[0, 0], [2, 1], [1, 1]])).decided)]
     [[1, 2, 0], [1, 0]]
     """
-    design, alike = audit.design, _alike(audit)
+    design, starts = decided.design, np.cumsum([0, *decided.design.sizes])
     groups = _groups(design)
-    weight = np.zeros(int(groups.max()) + 1)
-    np.add.at(weight, groups[design.seen[:, 0]], 1)
-    orders, start = [], 0
-    for place, size in enumerate(design.sizes):
-        mine = groups[start : start + size]
-        seen = _level_counts(design, place)
-        kin = np.bincount(alike[place], weights=seen)[alike[place]]
-        orders.append(np.lexsort((np.arange(size), -seen, alike[place], -kin, mine, -weight[mine], seen == 0)))
-        start += size
-    for place, scale in enumerate(design.scales):
+    weight = np.bincount(groups[design.seen[:, 0]], minlength=int(groups.max()) + 1)
+    orders = []
+    for factor, (size, scale) in enumerate(zip(design.sizes, design.scales or (None,) * len(starts), strict=False)):
         if scale is not None:
-            orders[place] = scale.in_order
+            orders.append(scale.in_order)
+            continue
+        group, alike = groups[starts[factor] : starts[factor + 1]], _alike(decided, factor)
+        seen = np.bincount(design.seen[:, list(design.space.twins(factor))].reshape(-1), minlength=size)
+        kin = np.bincount(alike, weights=seen)[alike]
+        orders.append(np.lexsort((np.arange(size), -seen, alike, -kin, group, -weight[group], seen == 0)))
     return orders
 
 
-def _alike(audit: Audit) -> list[IntArray]:
-    """Number the levels of each factor by their value under a random function that vanishes on all seen cells."""
-    null = audit.decided.first.null
-    found = []
-    for place, size in enumerate(audit.design.sizes):
-        if place in null.features.following:
-            found.append(np.zeros(size, dtype=np.int64))
-            continue
-        columns = np.arange(size) + null.features.blocks[(audit.design.space.twins(place)[0],)].start
-        where = np.minimum(np.searchsorted(null.columns, columns), len(null.columns) - 1)
-        values = null.table[where, 0]
-        if null.modulus is None:
-            values = np.round(values / max(float(np.abs(values).max()), 1e-300), 6)
-        found.append(np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64))
-    return found
-
-
-def _level_counts(design: Design, place: int) -> IntArray:
-    """Return the number of seen cells that hold each level of factor ``place``, symmetric twins included."""
-    levels = design.seen[:, list(design.space.twins(place))]
-    return np.bincount(levels.reshape(-1), minlength=design.sizes[place])
+def _alike(decided: Decided, factor: int) -> IntArray:
+    """Number the levels of a factor by their value under a random function that vanishes on all seen cells."""
+    null, size = decided.first.null, decided.design.sizes[factor]
+    if factor in null.features.following:
+        return np.zeros(size, dtype=np.int64)
+    columns = np.arange(size) + null.features.blocks[(decided.design.space.twins(factor)[0],)].start
+    rows = np.minimum(np.searchsorted(null.columns, columns), len(null.columns) - 1)
+    values = null.table[rows, 0]
+    if null.modulus is None:
+        values = np.round(values / max(float(np.abs(values).max()), 1e-300), 6)
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _groups(design: Design) -> IntArray:
@@ -236,7 +224,7 @@ def _groups(design: Design) -> IntArray:
     starts = np.concatenate([[0], np.cumsum(design.sizes)])
     first = {member: group[0] for group in design.symmetric for member in group}
     nodes = design.seen + starts[:-1]
-    links = [(nodes[:, 0], nodes[:, place]) for place in range(len(design.sizes))]
+    links = [(nodes[:, 0], nodes[:, factor]) for factor in range(len(design.sizes))]
     twins = [(starts[member] + np.arange(design.sizes[member]), head) for member, head in first.items()]
     links += [(left, starts[head] + np.arange(len(left))) for left, head in twins]
     left, right = (np.concatenate(side) for side in zip(*links, strict=True))
@@ -245,37 +233,36 @@ def _groups(design: Design) -> IntArray:
     return labels
 
 
-def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
-    size = design.sizes[place]
-    bins = size if size <= most else min(most, MAP_BINS)
+def _axis(design: Design, index: int, order: IntArray, limit: int) -> Axis:
+    factor, size = design.factors[index], design.sizes[index]
+    bins = size if size <= limit else min(limit, MAP_BINS)
     position = np.empty(size, dtype=np.int64)
     position[order] = np.arange(size)
-    labels = [design.factors[place].labels[code] for code in order]
+    labels = [factor.labels[code] for code in order]
     if bins < size:
         edges = [-(-size * number // bins) for number in range(bins + 1)]
         labels = [_span(labels[start:stop]) for start, stop in itertools.pairwise(edges)]
-    in_order = design.factors[place].scale is not FactorScale.LABELS
-    return Axis(design.names[place], size, position * bins // size, tuple(labels), in_order)
+    in_order = factor.scale is not FactorScale.LABELS
+    return Axis(factor.name, size, position * bins // size, tuple(labels), in_order)
 
 
 def _span(labels: list[str]) -> str:
     return labels[0] if len(labels) == 1 else f"{labels[0]} … {labels[-1]} ({len(labels)} levels)"
 
 
-def panels(audit: Audit, mapped: MappedCells, sure: Sureness | None = None) -> list[Panel]:
+def panels(decided: Decided, mapped: MappedCells, sure: Sureness | None = None) -> list[Panel]:
     """Return one panel per pair of factors (symmetric twins once), the longer axis across."""
-    design = audit.design
-    orders = level_order(audit)
+    design, orders = decided.design, level_order(decided)
     pairs = Conjunctions(design.sizes, 2, design.symmetric).blocks
     return [_panel(design, mapped, orders, pair, sure) for pair in pairs]
 
 
 def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, sure: Sureness | None) -> Panel:
     triangle = set(pair) <= set(design.space.twins(pair[0]))
-    row, column = sorted(pair, key=lambda place: design.sizes[place])
+    row, column = sorted(pair, key=design.sizes.__getitem__)
     rows, columns = MAX_MAP_ROWS, MAX_MAP_COLUMNS
     if not mapped.whole:
-        rows = columns = int(np.clip(np.sqrt(len(mapped.cells) / FEWEST_SAMPLED), 2, MAP_BINS))
+        rows = columns = int(np.clip(np.sqrt(len(mapped.cells) / MIN_CELLS_SAMPLED), 2, MAP_BINS))
     axes = _axis(design, row, orders[row], rows), _axis(design, column, orders[column], rows if triangle else columns)
     counts = np.zeros((len(axes[0].labels), len(axes[1].labels), len(Verdict)), dtype=np.int64)
     for down, across, codes in _projections(design, mapped.cells, mapped.codes, row, column):
@@ -290,17 +277,17 @@ def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Su
     if sure is not None:
         sums = np.zeros((2, *counts.shape[:2]))
         for down, across, values in _projections(design, sure.cells, sure.values, row, column):
-            place = _places(axes, down, across, triangle)
-            np.add.at(sums[0], place, values**sure.power)
-            np.add.at(sums[1], place, 1)
+            places = _places(axes, down, across, triangle)
+            np.add.at(sums[0], places, values**sure.power)
+            np.add.at(sums[1], places, 1)
         typical = np.where(sums[1] > 0, (sums[0] / np.maximum(sums[1], 1)) ** (1 / sure.power), np.nan)
     return Panel(*axes, counts, total, single, triangle, typical)
 
 
 def _places(axes: tuple[Axis, Axis], down: IntArray, across: IntArray, triangle: bool) -> tuple[IntArray, IntArray]:
     """Return the rows and columns of the grid that levels fall into."""
-    place = axes[0].bins[down], axes[1].bins[across]
-    return (np.minimum(*place), np.maximum(*place)) if triangle else place
+    places = axes[0].bins[down], axes[1].bins[across]
+    return (np.minimum(*places), np.maximum(*places)) if triangle else places
 
 
 def _projections(
@@ -310,35 +297,38 @@ def _projections(
     rows, columns = design.space.twins(row), design.space.twins(column)
     if rows == columns:
         return [(cells[:, row], cells[:, column], values)]
-    found = []
-    for left, right in itertools.product(rows, columns):
-        first = holds_first(cells, rows, left) & holds_first(cells, columns, right)
-        found.append((cells[first, left], cells[first, right], values[first]))
-    return found
+    projections = []
+    for down, across in itertools.product(rows, columns):
+        once = holds_first(cells, rows, down) & holds_first(cells, columns, across)
+        projections.append((cells[once, down], cells[once, across], values[once]))
+    return projections
 
 
-def pair_table(found: list[Panel]) -> Table:
+def pair_table(panels: list[Panel]) -> Table:
     """Return the counts as a table: one row per place of a panel that holds cells, one column per verdict."""
     rows: list[list[Any]] = []
-    for panel in found:
+    for panel in panels:
         for down, across in np.argwhere(panel.counts.sum(axis=2)).tolist():
             levels = [panel.row.factor, panel.row.labels[down], panel.column.factor, panel.column.labels[across]]
             rows.append([*levels, *panel.counts[down, across].tolist()])
-    names = ["factor", "level", "other factor", "other level", *(verdict.word for verdict in Verdict)]
-    return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    return _counted(["factor", "level", "other factor", "other level"], rows)
 
 
-def level_table(audit: Audit, mapped: MappedCells) -> Table:
+def level_table(decided: Decided, mapped: MappedCells) -> Table:
     """Return verdict counts for every level, levels as in `level_order`; a cell counts for each level it holds."""
-    design, orders = audit.design, level_order(audit)
+    design, orders = decided.design, level_order(decided)
     rows: list[list[Any]] = []
     for group in design.space.groups:
         labels = design.factors[group[0]].labels
         counts = np.zeros((len(labels), len(Verdict)), dtype=np.int64)
-        for place in group:
-            first = holds_first(mapped.cells, group, place)
-            np.add.at(counts, (mapped.cells[first, place], mapped.codes[first]), 1)
-        name = " / ".join(design.names[place] for place in group)
+        for member in group:
+            once = holds_first(mapped.cells, group, member)
+            np.add.at(counts, (mapped.cells[once, member], mapped.codes[once]), 1)
+        name = " / ".join(design.names[member] for member in group)
         rows += [[name, labels[code], *counts[code].tolist()] for code in orders[group[0]].tolist()]
-    names = ["factor", "level", *(verdict.word for verdict in Verdict)]
-    return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    return _counted(["factor", "level"], rows)
+
+
+def _counted(names: list[str], rows: list[list[Any]]) -> Table:
+    columns = [*names, *(verdict.word for verdict in Verdict)]
+    return Table({name: [row[column] for row in rows] for column, name in enumerate(columns)})

@@ -59,7 +59,7 @@ def page(
     (True, True)
     """
     advised = audit.plan(suggestions) if plan is None else plan
-    chart, shown = VerdictMap(audit), certificates_to_show(audit)
+    chart, shown = VerdictMap(audit), certificates_to_show(audit.values)
     return fill_template(
         "page.html.j2",
         audit=audit,

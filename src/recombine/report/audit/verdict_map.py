@@ -92,17 +92,17 @@ class VerdictMap(Figure):
     @cached_property
     def mapped(self) -> MappedCells:
         """The cells that are counted."""
-        return pairs.cells_to_map(self.audit)
+        return pairs.cells_to_map(self.audit.decided)
 
     @cached_property
     def sure(self) -> Sureness | None:
         """How well the values of unseen cells are known; None unless all of them are determined."""
-        return pairs.sureness_of(self.audit, self.mapped)
+        return pairs.sureness_of(self.audit.values, self.mapped)
 
     @cached_property
     def all_panels(self) -> list[Panel]:
         """One panel per pair of factors."""
-        return pairs.panels(self.audit, self.mapped, self.sure)
+        return pairs.panels(self.audit.decided, self.mapped, self.sure)
 
     @cached_property
     def shown(self) -> list[Panel]:
@@ -120,7 +120,7 @@ class VerdictMap(Figure):
     @cached_property
     def levels(self) -> Table:
         """Verdict counts of every level, in the order of the map."""
-        return pairs.level_table(self.audit, self.mapped)
+        return pairs.level_table(self.audit.decided, self.mapped)
 
     @property
     def single(self) -> bool:
