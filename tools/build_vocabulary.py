@@ -210,12 +210,18 @@ def page_words() -> str:
     return json.dumps({name: words[name] for name in ("verdicts", "assumed", "adding", "truths")}, indent=1) + "\n"
 
 
+def page_phrases() -> str:
+    """Return the sentences that the page fills, as JSON of their own: the page's build then drops their names."""
+    return json.dumps(vocabulary()["phrases"], indent=1) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/causes.md": causes_page,
     "docs/command-line.md": command_line_page,
     "docs/findings.md": findings_page,
     "docs/limits.md": limits_page,
     "docs/structures.md": structures_page,
+    "page/src/generated/phrases.json": page_phrases,
     "page/src/generated/vocabulary.json": page_words,
     "page/src/generated/verdicts.css": verdict_style,
 }

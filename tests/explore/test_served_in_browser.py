@@ -285,6 +285,13 @@ def test_paint_is_kept_before_anything_is_painted(open_page: Open, small: str) -
     assert page.is_visible("#seen")
 
 
+def test_the_command_that_repeats_the_run_is_shown(open_page: Open, sites: str, large: str) -> None:
+    told = open_page(sites).locator(".told").inner_text()
+    assert "--factors site,plot --outcome y --weight n --means" in told
+    assert "factors and outcome only" in told  # what is dropped here is read by less
+    assert "--factors user,item,day --outcome y" in open_page(large).locator(".told").inner_text()
+
+
 def test_what_to_collect_is_shown_by_a_press(open_page: Open, large: str) -> None:
     page = open_page(large)
     page.locator(".collect button").first.click()

@@ -12,6 +12,9 @@ export interface VerdictRecord {
 /** The table as the page starts with it; see answers.py. */
 export interface TableRecord {
   readonly source: string;
+  /** The command that repeats the run, and how a table is read that is dropped on the page; empty where there is none. */
+  readonly command: string;
+  readonly dropped: string;
   readonly factors: readonly { readonly name: string; readonly levels: number }[];
   readonly outcome: string | null;
   readonly assumption: string;

@@ -55,6 +55,7 @@ function lay(table: TableRecord, token: string): (open: typeof openPage) => void
   const about = `${table.rows}, ${table.factors.length} factors, ${table.cells} combinations that can exist${table.outcome ? `, outcome ${table.outcome}` : ""}. Verdicts hold if ${table.assumption}.`;
   told.append(make("p", "note level", about), tally(table));
   if (table.sampled) told.append(make("p", "note", `There are too many combinations to count: numbers after "about" are from ${table.sampled.toLocaleString("en")} drawn at random.`));
+  if (table.command) told.append(make("p", "note level", table.scene ? table.dropped : `Read by: ${table.command}`));
   const paper = make("main", "served", told, desk.element, make("div", "below", findings(table), collect(table, desk)));
   main.before(paper);
   main.hidden = true;

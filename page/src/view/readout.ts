@@ -1,11 +1,12 @@
 /** What is said beside the pictures: the cell in focus, the legend, what to collect, errors and slopes. */
 
 import type { Suggestion } from "../engine/index.ts";
+import * as phrases from "../generated/phrases.json";
 import type { Errors, Following, Forecast } from "./analysis.ts";
 import { button, byId, make, write } from "./elements.ts";
 import { gapGradient, type Inks, LOOKS, tell, timeOf, valueGradient } from "./looks.ts";
 import type { Scene } from "./scene.ts";
-import { type Account, ADDING, ASSUMED, knownOf, suggestionText } from "./words.ts";
+import { type Account, ADDING, ASSUMED, knownOf, say, suggestionText } from "./words.ts";
 
 const VERDICTS = [0, 1, 2, 3] as const;
 
@@ -19,7 +20,7 @@ function chip(verdict: 0 | 1 | 2 | 3): HTMLElement {
 export function showAccount(account: Account | null, hint: string): void {
   const box = byId("say");
   if (!account) {
-    box.replaceChildren(make("p", "head", hint), make("p", "note", "Point at a cell, or move with the arrow keys, to see why: plus and minus mark the seen cells that add up to it."));
+    box.replaceChildren(make("p", "head", hint), make("p", "note", phrases.pointing));
     return;
   }
   const head = make("p", "head", chip(account.verdict), make("span", "level", account.name), `: ${LOOKS[account.verdict]!.word}`);
@@ -33,7 +34,7 @@ export function showAccount(account: Account | null, hint: string): void {
     }
     if (account.terms.length > 24) sum.append(`and ${account.terms.length - 24} more `);
     if (account.total) sum.append(make("b", "", `= ${account.total}`));
-    if (account.oneOfMany) sum.append(make("span", "note", " This is one of many such sums; the value that follows balances all of them."));
+    if (account.oneOfMany) sum.append(make("span", "note", ` ${phrases.oneOfMany}`));
     parts.push(sum);
   }
   const facts = make("p", "facts");
@@ -69,7 +70,7 @@ export function showMiss(scene: Scene, errors: readonly Errors[], following: Fol
     const most = tell((following.limits[1] - following.limits[0]) / 2);
     const bar = make("i");
     bar.style.background = `linear-gradient(to right, ${gapGradient(timeOf(inks))})`;
-    box.replaceChildren(make("span", "ends", `−${most}`, bar, `+${most}`, " network minus what follows, else minus the truth"));
+    box.replaceChildren(make("span", "ends", `−${most}`, bar, `+${most}`, ` ${phrases.gap}`));
     return;
   }
   const row = errors.find((one) => one.verdict === 1 && one.cells && Number.isFinite(one.network));
@@ -83,7 +84,7 @@ export function showNext(scene: Scene, suggestions: readonly Suggestion[] | null
   list.hidden = !suggestions;
   if (!suggestions) return;
   if (!suggestions.length) {
-    list.replaceChildren(make("li", "note", "Nothing to collect: everything follows."));
+    list.replaceChildren(make("li", "note", phrases.nothingToCollect));
     return;
   }
   list.replaceChildren(...suggestions.map((one) => make("li", "", button(suggestionText(scene, one), () => take(one.cell)))));
@@ -95,7 +96,7 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
   const rows = errors.filter((row) => row.cells && Number.isFinite(row.mean));
   if (!rows.length) {
     box.replaceChildren(
-      make("p", "note", scene.truth.kind === "table" ? "Erase a cell that has a value to see how far off each prediction of it is." : "Erase some cells to see how far off each prediction of them is."),
+      make("p", "note", scene.truth.kind === "table" ? phrases.eraseValue : phrases.eraseSome),
     );
     return;
   }
@@ -113,7 +114,7 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
   const table = make(
     "table",
     "",
-    make("caption", "", `Root mean square error on unseen cells${unit}`),
+    make("caption", "", phrases.errors + unit),
     make("thead", "", make("tr", "", make("th"), make("th", "", ADDING[scene.order]!), make("th", "", "network"), make("th", "", "mean"))),
     make(
       "tbody",
@@ -132,16 +133,16 @@ export function showSlopes(scene: Scene, forecast: Forecast | null, [least, most
   const box = byId("slopes");
   if (!forecast || forecast.problem) return write(box, forecast?.problem ?? "");
   const { slopes } = forecast;
-  if (!slopes) return write(box, scene.order > 1 ? "" : "Eight determined cells are needed to tell how much of each effect reaches them.");
+  if (!slopes) return write(box, scene.order > 1 ? "" : phrases.tooFewSlopes);
   const known = scene.factors.map((factor, place) => [factor.name, slopes.slopes[place]!] as const).filter(([, slope]) => Number.isFinite(slope));
   if (!known.length) return write(box, "");
-  const parts: (Node | string)[] = ["Of each effect, this share reaches the determined cells: "];
+  const parts: (Node | string)[] = [phrases.slopes];
   known.forEach(([name, slope], at) => parts.push(at ? ", " : "", make("span", "level", name), " ", make("b", "", `${Math.round(100 * slope)} %`)));
   parts.push(".");
   const shortcut = scene.factors
     .map((factor, place) => ({ name: factor.name, share: slopes.shortcutShares[place]!, size: slopes.shortcutSizes[place]! }))
     .filter(({ share, size }) => share > 0.25 && size > 0.05 * (most - least))
     .sort((one, two) => two.share - one.share)[0];
-  if (shortcut) parts.push(" Shortcut: ", make("b", "level", shortcut.name), ` moves predictions by ${tell(shortcut.size, 2)} away from what follows.`);
+  if (shortcut) parts.push(" Shortcut: ", make("b", "level", shortcut.name), ` ${say(phrases.shortcut, { size: tell(shortcut.size, 2) })}`);
   box.replaceChildren(...parts);
 }

@@ -1,6 +1,7 @@
 /** Sentences about cells, the same on the page and for those who hear it. */
 
 import { type Certificate, certificateValue, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
+import * as phrases from "../generated/phrases.json";
 import { adding, assumed } from "../generated/vocabulary.json";
 import { type Errors, type Following, rangeQuantile } from "./analysis.ts";
 import { LOOKS, round, tell } from "./looks.ts";
@@ -8,6 +9,12 @@ import { type Scene, sizesOf } from "./scene.ts";
 
 /** What is assumed at each order, and what says the values that follow then. */
 export { adding as ADDING, assumed as ASSUMED } from "../generated/vocabulary.json";
+
+/** A phrase with its holes filled; of a pair the first where the count is one. */
+export function say(phrase: string | readonly string[], holes: Readonly<Record<string, string | number>> = {}): string {
+  const text = typeof phrase === "string" ? phrase : phrase[+(holes.count !== 1)]!;
+  return text.replace(/{(\w+)}/g, (_, name: string) => String(holes[name]));
+}
 
 export interface Term {
   /** "+", "−", or with a number before it. */
@@ -82,18 +89,17 @@ function termOf(scene: Scene, term: Certificate["terms"][number], outcome: Float
 
 function sentenceOf(scene: Scene, following: Following, verdict: VerdictCode, proof: Certificate | null, cell: number): string {
   if (verdict === Verdict.SEEN) {
-    return Number.isFinite(following.outcome[cell]) ? LOOKS[0]!.meaning : "Counted as seen; no value is known, so none follows from it.";
+    return Number.isFinite(following.outcome[cell]) ? LOOKS[0]!.meaning : phrases.unmeasured;
   }
   if (verdict === Verdict.DETERMINED) {
-    if (!proof) return "It follows from the seen cells; the sum that shows it is too long for the page.";
+    if (!proof) return phrases.unshown;
     const plus = proof.terms.filter((term) => term.numerator > 0).length;
-    const minus = proof.terms.length - plus;
-    return `Never seen, but if ${assumed[scene.order]}, ${plus} seen ${plus === 1 ? "cell" : "cells"} minus ${minus} ${minus === 1 ? "other gives" : "others give"} its value.`;
+    return say(phrases.sum, { assumption: assumed[scene.order]!, plus, minus: proof.terms.length - plus });
   }
   if (verdict === Verdict.UNSEEN_LEVEL) {
     const levels = levelsOf(sizesOf(scene), cell);
     const open = scene.factors.findIndex((_, factor) => !occurs(scene, following, factor, levels[factor]!));
-    return open < 0 ? LOOKS[3]!.meaning : `${scene.factors[open]!.name} ${scene.factors[open]!.levels[levels[open]!]} was never seen with anything, so nothing is known about its effect.`;
+    return open < 0 ? LOOKS[3]!.meaning : say(phrases.neverSeen, { level: `${scene.factors[open]!.name} ${scene.factors[open]!.levels[levels[open]!]}` });
   }
   return LOOKS[2]!.meaning;
 }
@@ -105,12 +111,11 @@ function occurs(scene: Scene, following: Following, factor: number, level: numbe
 
 /** Return what to do next, when no cell is in focus. */
 export function hintOf({ order }: Scene, { found: { counts } }: Following): string {
-  const cells = (verdict: VerdictCode, one: string, many: string): string => (counts[verdict] === 1 ? `1 cell ${one}` : `${counts[verdict]} cells ${many}`);
-  if (!counts[Verdict.SEEN]) return "Nothing was seen yet: drag over the first picture to paint.";
-  if (counts[Verdict.DISCONNECTED]) return `${cells(Verdict.DISCONNECTED, "does not follow from anything seen. Paint it", "do not follow from anything seen. Paint one of them")} in the first picture, and watch the ✕ go.`;
-  if (counts[Verdict.UNSEEN_LEVEL]) return `${cells(Verdict.UNSEEN_LEVEL, "has a level that was never seen. Paint it", "have a level that was never seen. Paint one of them")} and watch.`;
-  if (counts[Verdict.DETERMINED]) return `Everything follows: ${cells(Verdict.DETERMINED, "needs", "need")} no measurement, if ${assumed[order]}. Erase seen cells until it breaks.`;
-  return "Everything was seen. Erase some cells and watch what still follows.";
+  const of = (phrase: readonly string[], verdict: VerdictCode): string => say(phrase, { count: counts[verdict]!, assumption: assumed[order]! });
+  if (!counts[Verdict.SEEN]) return phrases.nothingSeen;
+  if (counts[Verdict.DISCONNECTED]) return of(phrases.open, Verdict.DISCONNECTED);
+  if (counts[Verdict.UNSEEN_LEVEL]) return of(phrases.openLevel, Verdict.UNSEEN_LEVEL);
+  return counts[Verdict.DETERMINED] ? of(phrases.everythingFollows, Verdict.DETERMINED) : phrases.everythingSeen;
 }
 
 /** Return how many of an error's cells it is over, if not all. */
@@ -132,8 +137,7 @@ export function spoken(account: Account): string {
 }
 
 export function suggestionText(scene: Scene, suggestion: Suggestion): string {
-  const name = nameOf(scene, suggestion.cell);
-  if (suggestion.reason === "sharpen") return `${name}: values that follow become surer (variance ${Math.round(100 * suggestion.gain)} % lower)`;
-  const more = suggestion.settles.length;
-  return more ? `${name}: settles ${more} other ${more === 1 ? "cell" : "cells"}` : `${name}: settles itself only`;
+  const [cell, count] = [nameOf(scene, suggestion.cell), suggestion.settles.length];
+  if (suggestion.reason === "sharpen") return say(phrases.sharpens, { cell, share: Math.round(100 * suggestion.gain) });
+  return say(count ? phrases.settles : phrases.settlesItself, { cell, count });
 }

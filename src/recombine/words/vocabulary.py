@@ -22,6 +22,42 @@ TRUTHS = {
     "table": "a table",
 }
 
+#: What the page says where cells are painted; holes are filled by the page, and pairs are of one cell and of several.
+PHRASES = {
+    "unmeasured": "Counted as seen; no value is known, so none follows from it.",
+    "unshown": "It follows from the seen cells; the sum that shows it is too long for the page.",
+    "sum": "Never seen, but if {assumption}, seen cells give its value: {plus} added, {minus} taken away.",
+    "neverSeen": "{level} was never seen with anything, so nothing is known about its effect.",
+    "nothingSeen": "Nothing was seen yet: drag over the first picture to paint.",
+    "open": [
+        "1 cell does not follow from anything seen. Paint it in the first picture, and watch the ✕ go.",
+        "{count} cells do not follow from anything seen. Paint one of them in the first picture, and watch the ✕ go.",
+    ],
+    "openLevel": [
+        "1 cell has a level that was never seen. Paint it and watch.",
+        "{count} cells have a level that was never seen. Paint one of them and watch.",
+    ],
+    "everythingFollows": [
+        "Everything follows: 1 cell needs no measurement, if {assumption}. Erase seen cells until it breaks.",
+        "Everything follows: {count} cells need no measurement, if {assumption}. Erase seen cells until it breaks.",
+    ],
+    "everythingSeen": "Everything was seen. Erase some cells and watch what still follows.",
+    "sharpens": "{cell}: values that follow become surer (variance {share} % lower)",
+    "settles": ["{cell}: settles {count} other cell", "{cell}: settles {count} other cells"],
+    "settlesItself": "{cell}: settles itself only",
+    "pointing": "Point at a cell, or move with the arrow keys, to see why: plus and minus mark the seen cells that add "
+    "up to it.",
+    "oneOfMany": "This is one of many such sums; the value that follows balances all of them.",
+    "gap": "network minus what follows, else minus the truth",
+    "nothingToCollect": "Nothing to collect: everything follows.",
+    "eraseValue": "Erase a cell that has a value to see how far off each prediction of it is.",
+    "eraseSome": "Erase some cells to see how far off each prediction of them is.",
+    "errors": "Root mean square error on unseen cells",
+    "tooFewSlopes": "Eight determined cells are needed to tell how much of each effect reaches them.",
+    "slopes": "Of each effect, this share reaches the determined cells: ",
+    "shortcut": "moves predictions by {size} away from what follows.",
+}
+
 
 def vocabulary() -> dict[str, Any]:
     """Return all words by kind; ``{assumption}`` in the meaning of a verdict stands for what a structure assumes.
@@ -43,6 +79,7 @@ def vocabulary() -> dict[str, Any]:
         "assumed": ["", *(sum_of(order).assumption for order in (1, 2, 3))],
         "adding": ADDING,
         "truths": TRUTHS,
+        "phrases": PHRASES,
         "structures": [{name: getattr(kind, name) for name in ("name", "assumption", "help")} for kind in STRUCTURES],
         "causes": [
             {name: getattr(kind, name) for name in ("name", "title", "meaning", "action", "of")} for kind in CAUSES
