@@ -24,12 +24,25 @@ OUTSIDE_RULE = (
     "A change is outside the ranges if the 95 % ranges before and after do not overlap; of errors that both documents "
     "have of the same single cells, if the 95 % range of the mean rise per cell leaves out 0."
 )
+#: Models of a forecast, by field of the document.
+FORECAST_NAMES = {
+    "ntk": "a wide network",
+    "nngp": "a wide network, readout only",
+    "additive": "adding effects",
+    "mean": "the plain mean",
+    "noise": "noise alone",
+}
 #: What is said when nothing is different.
 NOTHING = "Nothing changed."
 LOST_TITLE, GAINED_TITLE = "{cells} no longer seen or determined", "{cells} became seen or determined"
 CAUSES_TITLE = "Errors and causes of {model}"
 OMITTED = "{parts} left out: too long for a summary."
 ERRORS_TITLE = "What models will be off by on determined cells"
+
+
+def forecast_rows(comparison: AuditComparison) -> dict[str, tuple[float | None, float | None]]:
+    """Return what models are forecast to be off by, before and after, by their names in words."""
+    return {FORECAST_NAMES[name]: pair for name, pair in comparison.forecast.items()}
 
 
 def unlisted_text(audit: Audit) -> str:

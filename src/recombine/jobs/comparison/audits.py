@@ -13,14 +13,8 @@ from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, re
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
-#: What models are forecast to be off by, in words, by field of the document.
-FORECASTS = {
-    "ntk": "a wide network",
-    "nngp": "a wide network's readout",
-    "additive": "adding effects",
-    "mean": "the plain mean",
-    "noise": "noise alone",
-}
+#: Models that documents have a forecast of.
+FORECASTS = ("ntk", "nngp", "additive", "mean", "noise")
 
 
 class CellsObstacle(Enum):
@@ -111,13 +105,13 @@ class AuditComparison(Comparison):
 
     @property
     def forecast(self) -> dict[str, tuple[float | None, float | None]]:
-        """Model -> what it is forecast to be off by, before and after; only where either is known."""
+        """Field of `ForecastErrors` -> the error that is forecast, before and after; only where either is known."""
         sides = [document.forecast.error for document in (self.before, self.after)]
         errors = {}
-        for name, words in FORECASTS.items():
+        for name in FORECASTS:
             old, new = (None if error is None else getattr(error, name) for error in sides)
             if not old == new is None:
-                errors[words] = old, new
+                errors[name] = old, new
         return errors
 
     @property

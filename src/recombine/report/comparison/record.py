@@ -9,7 +9,7 @@ from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.report.json_text import json_document
-from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes
+from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes, forecast_rows
 
 #: Cells gained, and cells lost, that the document lists.
 MAX_CELLS_RECORDED = 1_000
@@ -77,7 +77,7 @@ def _audit(comparison: AuditComparison) -> dict[str, Any]:
             "stay": [{**_finding(new), "message_before": old.message} for old, new in comparison.findings.stay],
         },
         "structure": {"before": comparison.before.structure.name, "after": comparison.after.structure.name},
-        "forecast": _pairs(comparison.forecast),
+        "forecast": _pairs(forecast_rows(comparison)),
     }
 
 

@@ -56,7 +56,7 @@ def changes_sections(
     ]
     yield Section("Factors and levels", [text_grid(changed, ["", "new", "gone"]) if changed else None])
     yield _settings(comparison)
-    forecast = [(name, number(old), number(new)) for name, (old, new) in comparison.forecast.items()]
+    forecast = [(name, number(old), number(new)) for name, (old, new) in say.forecast_rows(comparison).items()]
     moved = any(old != new for old, new in comparison.forecast.values())
     yield Section(say.ERRORS_TITLE, [text_grid(forecast, ["", *_SIDES], 2) if moved else None])
     stay = [new for _, new in findings.stay]
