@@ -19,17 +19,7 @@ UNREACHABLE_SHARE = 1e-9
 
 
 def whole(number: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
-    """Return an integer of at least ``at_least`` and at most ``at_most``, or say what is wrong with it.
-
-    Examples
-    --------
-    >>> whole(np.int64(3), "units")
-    3
-    >>> whole(1.5, "dimensions")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: dimensions is 1.5; give a whole number of at least 1
-    """
+    """Return an integer of at least ``at_least`` and at most ``at_most``, or say what is wrong with it."""
     try:
         value = None if isinstance(number, bool | np.bool_) else operator.index(number)
     except TypeError:
@@ -41,15 +31,7 @@ def whole(number: Any, name: str, at_least: int = 1, at_most: int | None = None)
 
 
 def wholes(numbers: Any, name: str, at_least: int = 1) -> list[int]:
-    """Return a sequence of integers, each of at least ``at_least``.
-
-    Examples
-    --------
-    >>> wholes([0, -1], "seeds", at_least=0)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: seeds[1] is -1; give a whole number of at least 0
-    """
+    """Return a sequence of integers, each of at least ``at_least``."""
     try:
         listed = list(numbers)
     except TypeError:
@@ -70,17 +52,6 @@ def real(
     """Return a number strictly between two others, and not beyond two others, or say what is wrong with it.
 
     It has to be finite, unless ``finite`` is false.
-
-    Examples
-    --------
-    >>> real("wide", "width", above=0)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: width is 'wide'; give a finite number above 0
-    >>> real(-1, "width", at_least=0, below=2)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: width is -1; give a finite number of at least 0 and below 2
     """
     is_number = isinstance(number, Real) and not isinstance(number, bool) and not (finite and np.isinf(float(number)))
     inside = is_number and above < float(number) and (float(number) < below or np.isinf(below))
@@ -93,15 +64,7 @@ def real(
 def check_bounds(
     array: FloatArray, name: str, *, above: float = -np.inf, at_least: float = -np.inf, at_most: float = np.inf
 ) -> FloatArray:
-    """Return numbers as they are if all of them are above one and not beyond two others, or name the first that is not.
-
-    Examples
-    --------
-    >>> check_bounds(np.array([1.0, -2.0]), "prices", above=0)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: prices[1] is -2; give numbers above 0
-    """
+    """Return numbers as they are if all are above one and not beyond two others, or name the first that is not."""
     wrong = ~((array > above) & (array >= at_least) & (array <= at_most))
     if wrong.any():
         index = np.argwhere(wrong)[0].tolist()
@@ -116,45 +79,21 @@ def _limits(**bounds: float) -> str:
 
 
 def of_kind(value: Any, name: str, kind: type) -> None:
-    """Raise unless ``value`` is of a kind.
-
-    Examples
-    --------
-    >>> of_kind("adam", "recipe", dict)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: recipe is 'adam'; give a dict
-    """
+    """Raise unless ``value`` is of a kind."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOaeio" else "a"
         raise InputError(f"{name} is {value!r}; give {article} {kind.__name__}")
 
 
 def known_or_refuse(word: Any, name: str, choices: Sequence[str]) -> None:
-    """Raise unless ``word`` is one of ``choices``.
-
-    Examples
-    --------
-    >>> known_or_refuse("exac", "form", ("exact", "symmetric"))
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: form 'exac' is unknown; did you mean 'exact'? Forms: exact, symmetric
-    """
+    """Raise unless ``word`` is one of ``choices``."""
     if not isinstance(word, str) or word not in choices:
         title = f"{name[:1].upper()}{name[1:]}s"
         raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices)} {title}: {listing(choices)}")
 
 
 def reals(values: Any, name: str) -> FloatArray:
-    """Return finite numbers as an array of float64, or say which is not finite.
-
-    Examples
-    --------
-    >>> reals([[1.0, float("nan")]], "weights")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: weights are not all finite: [0, 1] is nan; replace or leave out what is missing
-    """
+    """Return finite numbers as an array of float64, or say which is not finite."""
     array: FloatArray = np.asarray(as_numbers(values, name), dtype=float)
     if not np.isfinite(array).all():
         index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
@@ -164,16 +103,7 @@ def reals(values: Any, name: str) -> FloatArray:
 
 
 def moderate(values: Any, name: str, limit: float = 1e30) -> FloatArray:
-    """Return finite numbers whose largest is zero or from 1 / ``limit`` to ``limit``, so that it has powers.
-
-    Examples
-    --------
-    >>> moderate([1e200], "inputs")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: inputs reach 1e+200, so that powers of them overflow or vanish; rescale them: the
-        largest may be from 1e-30 to 1e+30
-    """
+    """Return finite numbers whose largest is zero or from 1 / ``limit`` to ``limit``, so that it has powers."""
     array = reals(values, name)
     largest = float(np.abs(array).max(initial=0.0))
     if largest and not 1 / limit <= largest <= limit:
@@ -185,17 +115,7 @@ def moderate(values: Any, name: str, limit: float = 1e30) -> FloatArray:
 
 
 def broadcast(**values: npt.ArrayLike) -> tuple[FloatArray, ...]:
-    """Return finite numbers of one shape, each array repeated where another is longer.
-
-    Examples
-    --------
-    >>> [array.shape for array in broadcast(beta=1.0, auxiliary=[1.0, 2.0])]
-    [(2,), (2,)]
-    >>> broadcast(beta=[1.0, 2.0], auxiliary=[1.0, 2.0, 3.0])
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: beta (2,), auxiliary (3,) do not fit each other; give arrays of one shape, or numbers
-    """
+    """Return finite numbers of one shape, each array repeated where another is longer."""
     arrays = {name: reals(value, name) for name, value in values.items()}
     try:
         return tuple(np.broadcast_arrays(*arrays.values()))
@@ -207,15 +127,7 @@ def broadcast(**values: npt.ArrayLike) -> tuple[FloatArray, ...]:
 def samples(
     inputs: npt.ArrayLike, targets: npt.ArrayLike, width: int | None = None, of: str = ""
 ) -> tuple[FloatArray, FloatArray]:
-    """Return inputs (n, width) and targets (n,), finite and at least one, or say what is wrong with them.
-
-    Examples
-    --------
-    >>> samples([[1.0, 2.0]], [1.0, 2.0], of=" of task 0")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: inputs of task 0 have shape (1, 2) and targets (2,); give (n, D) and (n,), n at least 1
-    """
+    """Return inputs (n, width) and targets (n,), finite and at least one, or say what is wrong with them."""
     X, y = reals(inputs, f"inputs{of}"), reals(targets, f"targets{of}")
     if X.ndim != 2 or not len(X) or y.shape != (len(X),) or (width is not None and X.shape[1] != width):
         columns = "D" if width is None else width
@@ -228,15 +140,7 @@ def samples(
 def task_samples(
     tasks: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], width: int | None = None
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """Return the samples of several tasks with the same inputs, or say which task does not fit.
-
-    Examples
-    --------
-    >>> task_samples([([[1.0, 2.0]], [1.0]), ([[1.0]], [1.0])])
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: inputs of task 1 have shape (1, 1) and targets (1,); give (n, 2) and (n,), n at least 1
-    """
+    """Return the samples of several tasks with the same inputs, or say which task does not fit."""
     pairs: list[tuple[FloatArray, FloatArray]] = []
     for task, (inputs, targets) in enumerate(tasks):
         pairs.append(samples(inputs, targets, width, f" of task {task}"))
@@ -256,14 +160,6 @@ def reachable(inputs: FloatArray, targets: FloatArray, moving: BoolArray | None 
         Which coefficients training can change, where some start from weights that are zero; all if not given.
     of : str
         Whose targets, for the message.
-
-    Examples
-    --------
-    >>> reachable(np.ones((2, 1)), np.array([1.0, 2.0]), of=" of task 0")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: the targets of task 0 cannot be reached: no coefficients of the 1 inputs come closer
-        than about 2.5e-01 of the largest; drop samples that contradict each other or add inputs
     """
     which = "" if moving is None else " whose weights are not zero"
     columns = inputs if moving is None else inputs[:, moving]
@@ -280,15 +176,7 @@ def reachable(inputs: FloatArray, targets: FloatArray, moving: BoolArray | None 
 
 
 def generator(seed: Any) -> np.random.Generator:
-    """Return the generator of a seed, or say what is wrong with it.
-
-    Examples
-    --------
-    >>> generator("today")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: seed is 'today'; give a whole number from 0 up, or a numpy Generator
-    """
+    """Return the generator of a seed, or say what is wrong with it."""
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
@@ -296,15 +184,7 @@ def generator(seed: Any) -> np.random.Generator:
 
 
 def call(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
-    """Call a function of the caller's and say whose it was where it fails.
-
-    Examples
-    --------
-    >>> call(lambda z: z["x"], "component 1", {})
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: component 1 raised KeyError: 'x'; try it alone on arrays of such shapes
-    """
+    """Call a function of the caller's and say whose it was where it fails."""
     try:
         return function(*inputs)
     except InputError:
@@ -316,14 +196,6 @@ def call(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
 
 
 def callable_or_refuse(function: Any, name: str) -> None:
-    """Raise unless ``function`` can be called.
-
-    Examples
-    --------
-    >>> callable_or_refuse(3, "the composition")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: the composition is 3, which cannot be called; give a function
-    """
+    """Raise unless ``function`` can be called."""
     if not callable(function):
         raise InputError(f"{name} is {function!r}, which cannot be called; give a function")

@@ -45,13 +45,7 @@ _EXTRAS = {
 
 
 def missing_package(error: ModuleNotFoundError) -> InputError:
-    """Return what to tell someone who lacks an optional package.
-
-    Examples
-    --------
-    >>> missing_package(ModuleNotFoundError("No module named 'torch'", name="torch"))
-    InputError("the package 'torch' is not installed, and networks need it; get it with pip install '.[nets]'")
-    """
+    """Return what to tell someone who lacks an optional package."""
     name = (error.name or "").partition(".")[0]
     if name in _EXTRAS:
         what, extra = _EXTRAS[name]
@@ -60,15 +54,7 @@ def missing_package(error: ModuleNotFoundError) -> InputError:
 
 
 def near_miss(word: object, candidates: Iterable[object]) -> str:
-    """Return " did you mean 'x'?" for the closest candidate, or an empty string.
-
-    Examples
-    --------
-    >>> near_miss("colour", ["color", "shape"])
-    " did you mean 'color'?"
-    >>> near_miss("weight", ["color", "shape"])
-    ''
-    """
+    """Return " did you mean 'x'?" for the closest candidate, or an empty string."""
     texts = [str(candidate) for candidate in candidates]
     close = difflib.get_close_matches(str(word), texts, n=1, cutoff=0.6)
     if not close:
@@ -78,15 +64,7 @@ def near_miss(word: object, candidates: Iterable[object]) -> str:
 
 
 def near_file(name: str, candidates: Iterable[str]) -> str:
-    """Return " did you mean 'x'?" for the file with the closest name, endings aside, or an empty string.
-
-    Examples
-    --------
-    >>> near_file("tabel.csv", ["table.csv", "table.parquet", "notes.csv"])
-    " did you mean 'table.csv'?"
-    >>> near_file("three.csv", ["planted.csv"])
-    ''
-    """
+    """Return " did you mean 'x'?" for the file with the closest name, endings aside, or an empty string."""
 
     def likeness(candidate: str) -> tuple[float, float]:
         pairs = (_stem(name), _stem(candidate)), (name.casefold(), candidate.casefold())

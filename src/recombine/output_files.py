@@ -15,15 +15,7 @@ from recombine.errors import InputError
 
 
 def check_file(path: Path, force: bool) -> None:
-    """Raise unless a file can be written there, and over what is there only with ``force``.
-
-    Examples
-    --------
-    >>> check_file(Path("nowhere/report.html"), force=False)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: nowhere is not a folder; create it or write elsewhere
-    """
+    """Raise unless a file can be written there, and over what is there only with ``force``."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
     if path.exists() and not path.is_file():
@@ -52,13 +44,6 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None],
         What is read; the table comes first, None where there is none.
     force : bool
         Whether files may be written over that are no inputs.
-
-    Examples
-    --------
-    >>> check_outputs([Path("table.csv")], [Path("data/../table.csv")], force=True)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: table.csv is the table itself; choose another name for the output
     """
     named = [path for path in outputs if path is not None]
     for path in named:
@@ -73,26 +58,13 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None],
 
 
 def check_table_name(path: Path | None, option: str) -> None:
-    """Raise unless a table of text may be written under this name.
-
-    Examples
-    --------
-    >>> check_table_name(Path("parts.parquet"), "--out")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: --out parts.parquet: a CSV table is written; give it a name that ends in .csv
-    """
+    """Raise unless a table of text may be written under this name."""
     if path is not None and path.suffix.lower() not in ("", ".csv", ".txt"):
         raise InputError(f"{option} {path}: a CSV table is written; give it a name that ends in .csv")
 
 
 def check_folder(path: Path, option: str) -> None:
-    """Raise unless files can be written to a folder, which may have to be made first.
-
-    Examples
-    --------
-    >>> check_folder(Path("new/figures"), "--figures")
-    """
+    """Raise unless files can be written to a folder, which may have to be made first."""
     if path.exists() and not path.is_dir():
         raise InputError(f"{option} {path} is a file; name a folder, which is made where it is missing")
     nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
@@ -136,44 +108,21 @@ def path_beside(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def open_beside(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file of bytes as `path_beside` gives one.
-
-    Examples
-    --------
-    >>> target = Path(tempfile.mkdtemp()) / "numbers.bin"
-    >>> with open_beside(target) as file:
-    ...     _ = file.write(b"1 2 3")
-    >>> target.read_bytes()
-    b'1 2 3'
-    """
+    """Open a file of bytes as `path_beside` gives one."""
     with path_beside(path) as draft, draft.open("xb") as file:
         yield file
         file.flush()
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write a text in UTF-8, whole or not at all.
-
-    Examples
-    --------
-    >>> target = Path(tempfile.mkdtemp()) / "summary.md"
-    >>> write_whole(target, "two cells lost")
-    >>> target.read_text()
-    'two cells lost'
-    """
+    """Write a text in UTF-8, whole or not at all."""
     with open_beside(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
 @contextlib.contextmanager
 def open_synced(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file of bytes that is on the disk when the block ends: for a folder that is renamed when it is whole.
-
-    Examples
-    --------
-    >>> with open_synced(Path(tempfile.mkdtemp()) / "part") as file:
-    ...     _ = file.write(b"1 2 3")
-    """
+    """Open a new file of bytes that is on the disk when the block ends: for a folder to be renamed when it is whole."""
     with path.open("xb") as file:
         yield file
         file.flush()
@@ -181,12 +130,7 @@ def open_synced(path: Path) -> Iterator[BinaryIO]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can do that.
-
-    Examples
-    --------
-    >>> sync_folder(Path(tempfile.mkdtemp()))
-    """
+    """Bring the names in a folder to the disk, where the system can do that."""
     # Windows opens no folders, and some network file systems sync none; the names are then as safe as can be.
     with contextlib.suppress(OSError):
         _sync(folder)

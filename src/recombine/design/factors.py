@@ -138,14 +138,7 @@ def place_of(factors: Sequence[str], name: str) -> int:
 def code_levels(
     names: Sequence[str], columns: Sequence[npt.NDArray[Any]], symmetric: Sequence[int], source: str
 ) -> tuple[tuple[Factor, ...], IntArray]:
-    """Turn raw level columns into factors and codes (M, C); symmetric factors share one list of levels.
-
-    Examples
-    --------
-    >>> factors, codes = code_levels(["a", "b"], [np.array(["x", "y"]), np.array([3, 1])], (), "the table")
-    >>> factors[1].levels, codes.tolist()
-    ((1, 3), [[0, 1], [1, 0]])
-    """
+    """Turn raw level columns into factors and codes (M, C); symmetric factors share one list of levels."""
     values = [_readable(name, column) for name, column in zip(names, columns, strict=True)]
     kinds = {values[index].dtype.kind for index in symmetric}
     if len(kinds) > 1 and not kinds <= set("iuf"):
@@ -168,13 +161,7 @@ def code_levels(
 def numbered_factors(
     codes: IntArray, names: Sequence[str] | None, sizes: Sequence[int] | None, symmetric: Sequence[Sequence[int]]
 ) -> tuple[Factor, ...]:
-    """Return factors for ``codes`` (N, C) whose levels are their numbers; symmetric ones have as many as each other.
-
-    Examples
-    --------
-    >>> numbered_factors(np.array([[0, 2]]), None, None, [])
-    (Factor('factor 1', 1 levels), Factor('factor 2', 3 levels))
-    """
+    """Return factors for ``codes`` (N, C) whose levels are their numbers; symmetric ones have as many as each other."""
     counts = list(sizes_of(codes))
     for members in symmetric:
         for index in members:

@@ -32,15 +32,7 @@ def split_parts(split: str | None, source: Source) -> tuple[str | None, str | No
 
 
 def outcome_parts(outcome: str | None, source: Source) -> tuple[str | None, str | None]:
-    """Take ``column=class`` apart: the chance of one class; a column may have an equals sign in its name.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from recombine.tables.frames import open_table
-    >>> outcome_parts("kind=cat", open_table(pd.DataFrame({"kind": ["cat"]})))
-    ('kind', 'cat')
-    """
+    """Take ``column=class`` apart: the chance of one class; a column may have an equals sign in its name."""
     if outcome is None or outcome in source.columns:
         return outcome, None
     column, equals, value = outcome.partition("=")

@@ -59,13 +59,7 @@ class Nested:
 
 
 def nesting_phrase(nesting: Sequence[Nested]) -> str:
-    """Say which factors lie inside which.
-
-    Examples
-    --------
-    >>> nesting_phrase([Nested("plant", "type"), Nested("plant", "treatment"), Nested("school", "district")])
-    'plant lies inside type and treatment; school lies inside district'
-    """
+    """Say which factors lie inside which."""
     parents: dict[str, list[str]] = {}
     for item in nesting:
         parents.setdefault(item.child, []).append(item.parent)
@@ -78,14 +72,6 @@ def infer_nesting(factors: Sequence[Factor], cells: IntArray, rows: IntArray, sk
     Two chances must both be small: that of rows (``rows`` (N,) of them in each of ``cells`` (N, C)) whose levels of the
     two factors are drawn independently, given how many rows each level has; and that of cells scattered at random, so
     that repeated rows of one cell do not count as evidence on their own.
-
-    Examples
-    --------
-    >>> plants, doses = np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6)
-    >>> cells = np.column_stack([plants, plants // 3, doses])
-    >>> factors = [Factor(name, tuple(range(size))) for name, size in (("plant", 6), ("treatment", 2), ("dose", 4))]
-    >>> [str(nested) for nested in infer_nesting(factors, cells, np.ones(24, dtype=int))]
-    ['plant lies inside treatment']
     """
     pairs = []
     for child, parent in itertools.permutations(range(len(factors)), 2):
@@ -108,13 +94,7 @@ def follows(cells: IntArray, child: int, parent: int) -> bool:
 
 
 def broken_at(cells: IntArray, child: int, parent: int) -> int | None:
-    """Return a level of factor ``child`` that goes with two levels of factor ``parent``, None if there is none.
-
-    Examples
-    --------
-    >>> broken_at(np.array([[0, 0], [1, 1], [1, 0]]), 0, 1)
-    1
-    """
+    """Return a level of factor ``child`` that goes with two levels of factor ``parent``, None if there is none."""
     only = np.full(int(cells[:, child].max(initial=0)) + 1, -1)
     only[cells[:, child]] = cells[:, parent]
     wrong = cells[only[cells[:, child]] != cells[:, parent], child]
@@ -122,13 +102,7 @@ def broken_at(cells: IntArray, child: int, parent: int) -> int | None:
 
 
 def nesting_chance(child: IntArray, parent: IntArray, rows: IntArray) -> float | None:
-    """Return the larger of the two chances of the nesting of ``child`` (N,) in ``parent`` (N,); None if not small.
-
-    Examples
-    --------
-    >>> nesting_chance(np.arange(6), np.arange(6) // 3, np.ones(6, dtype=int)) is None
-    True
-    """
+    """Return the larger of the two chances of the nesting of ``child`` (N,) in ``parent`` (N,); None if not small."""
     by_rows = _log_chance(child, parent, rows, _drawn)
     by_cells = _log_chance(child, parent, np.ones(len(child), dtype=np.int64), _scattered)
     if by_rows > np.log(MAX_CHANCE_BY_ROWS) or by_cells > np.log(MAX_CHANCE_BY_CELLS):
@@ -166,14 +140,7 @@ def _scattered(number: float, share: FloatArray) -> float:
 def declare_nesting(
     texts: Sequence[str], factors: Sequence[Factor], cells: IntArray, skip: Sequence[int]
 ) -> list[Nested]:
-    """Read ``"plant/treatment"`` (the plant lies inside the treatment) and check that ``cells`` (N, C) agree.
-
-    Examples
-    --------
-    >>> factors = [Factor("plant", (0, 1)), Factor("treatment", (0, 1))]
-    >>> [str(nested) for nested in declare_nesting(["plant/treatment"], factors, np.array([[0, 1], [1, 1]]), ())]
-    ['plant lies inside treatment']
-    """
+    """Read ``"plant/treatment"`` (the plant lies inside the treatment) and check that ``cells`` (N, C) agree."""
     names = [factor.name for factor in factors]
     if isinstance(texts, str):
         raise InputError(f"nested is the text {texts!r}; give a list such as ['plant/treatment']")
@@ -223,12 +190,6 @@ def nested_product(
         Places of child and parent.
     cells : int array of shape (N, C)
         Cells that exist; they say which parent each child has, so every level of a child must be there.
-
-    Examples
-    --------
-    >>> cells = np.array([[0, 0, 0], [1, 0, 0], [2, 1, 1]])
-    >>> nested_product((3, 2, 2), (), [(0, 1)], cells).cells().tolist()
-    [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1], [2, 1, 0], [2, 1, 1]]
     """
     plain = Possible.product(sizes, symmetric)
     if not pairs:

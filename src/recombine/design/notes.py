@@ -35,13 +35,7 @@ class TableNote:
 def reading_notes(
     left_out: Mapping[str, int], proposals: Sequence[Proposal], parts: Sequence[Parts]
 ) -> Iterator[TableNote]:
-    """Yield notes on rows left out, by reason, on factors guessed and on columns taken apart.
-
-    Examples
-    --------
-    >>> [(note.kind.name, note.numbers) for note in reading_notes({"no outcome": 2, "no weight": 0}, (), ())]
-    [('ROWS_LEFT_OUT', {'no outcome': 2})]
-    """
+    """Yield notes on rows left out, by reason, on factors guessed and on columns taken apart."""
     lacking = {reason: count for reason, count in left_out.items() if count}
     if lacking:
         yield TableNote(NoteKind.ROWS_LEFT_OUT, lacking, tuple(lacking))

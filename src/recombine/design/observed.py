@@ -142,17 +142,7 @@ def coded_groups(
 
 
 def with_held_out(groups: Groups, source: Source, held_out: Source, columns: Columns) -> tuple[Groups, BoolArray]:
-    """Return the groups of a table and of another one whose rows are held out, and which of them are training.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from recombine.tables.frames import open_table
-    >>> tables = [open_table(pd.DataFrame({"a": ["x"], "b": [level]})) for level in "pq"]
-    >>> columns = Columns(("a", "b"))
-    >>> with_held_out(group(tables[0], columns), *tables, columns)[1].tolist()
-    [True, False]
-    """
+    """Return the groups of a table and of another one whose rows are held out, and which of them are training."""
     if columns.split is not None:
         raise InputError(
             f"{held_out.name} holds the rows that are held out, so that a split column ({columns.split!r}) would say "

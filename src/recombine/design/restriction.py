@@ -83,13 +83,6 @@ def read_listed(data: object, space: FactorSpace) -> tuple[FactorSpace, IntArray
     """Return the space (with levels that only the list has), the listed cells (N, C) and the name of the list.
 
     A blank level, or a factor without a column, stands for every level.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> space = FactorSpace((Factor("colour", ("blue", "red")), Factor("shape", ("ball", "cube"))))
-    >>> read_listed(pd.DataFrame({"colour": ["red", "blue"], "shape": ["ball", None]}), space)[1].tolist()
-    [[0, 0], [0, 1], [1, 0]]
     """
     source = open_table(data)
     names = [name for name in space.names if name in source.columns]

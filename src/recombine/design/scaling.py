@@ -25,13 +25,7 @@ Scales = Sequence[Scale | None]
 
 
 def scales_asked(ordered: Sequence[str], numeric: Sequence[str], columns: Sequence[str]) -> Asked:
-    """Read which columns are ordered (``"dose"``, or ``"grade=low<mid<high"``) and which numeric.
-
-    Examples
-    --------
-    >>> scales_asked(["grade=low<mid<high"], [], ["grade", "year"])
-    {'grade': (<FactorScale.ORDERED: 'ordered'>, ('low', 'mid', 'high'))}
-    """
+    """Read which columns are ordered (``"dose"``, or ``"grade=low<mid<high"``) and which numeric."""
     scales: Asked = {}
     for kind, texts in ((FactorScale.ORDERED, ordered), (FactorScale.NUMERIC, numeric)):
         if isinstance(texts, str):
@@ -58,15 +52,7 @@ def _in_order(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def put_on_scales(space: FactorSpace, scales: Asked, source: Source | None = None) -> FactorSpace:
-    """Return the space with the factors ``scales`` on their scales; ``source`` tells the row of a level that is wrong.
-
-    Examples
-    --------
-    >>> space = FactorSpace((Factor("plant", (0, 1)), Factor("dose", (0, 1, 2, 3))))
-    >>> space = put_on_scales(space, {"dose": (FactorScale.ORDERED, ())})
-    >>> scales_of(space, np.array([[0, 0], [1, 2]]))[1]
-    Scale(ordered; 4 levels, 2 knots)
-    """
+    """Return the space with the factors ``scales`` on their scales; ``source`` tells the row of a wrong level."""
     factors = list(space.factors)
     for name, (kind, in_order) in scales.items():
         if name not in space.names or name in space.taken_apart:

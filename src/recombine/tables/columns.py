@@ -70,15 +70,7 @@ def factor_profile(source: Source, column: str, levels: Sequence[Any]) -> Profil
 
 
 def classes_of(source: Source, column: str, role: str = "outcome") -> dict[str, Any]:
-    """Return the values of a column as the reader would write them, in order, with what the table holds for each.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from recombine.tables.frames import open_table
-    >>> classes_of(open_table(pd.DataFrame({"kind": ["cat", "dog", "cat"]})), "kind")
-    {'cat': 'cat', 'dog': 'dog'}
-    """
+    """Return the values of a column as the reader would write them, in order, with what the table holds for each."""
     subset = source.only([source.require(column, role)])
     values_read = subset.fetch(subset.frame.drop_nulls().unique().head(MAX_CLASSES + 1))["c0"].tolist()
     values = {level_text(value): value for value in values_read if value == value}

@@ -40,19 +40,11 @@ class Survey:
 
 
 def survey(path: Path) -> Survey:
-    r"""Look at the bytes of a text file, and refuse in one line what cannot be read as text.
+    """Look at the bytes of a text file, and refuse in one line what cannot be read as text.
 
     UTF-8 is read, and UTF-16 with its mark. What is neither is read as Windows-1252, of which Latin-1 is a part, where
     every byte is a letter there; the note says so. A different single-byte encoding would change how labels look, not
     which are distinct.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "cafe.csv"
-    >>> _ = path.write_bytes("place\ncafé\n".encode("latin-1"))
-    >>> survey(path).encoding
-    'cp1252'
     """
     state, ends = _Decoded(), _LineEnds()
     for chunk in _chunks(path):
@@ -166,16 +158,7 @@ def _one_byte_letters(path: Path) -> str:
 
 
 def check_expansion(what: str, packed: int, expanded: int) -> None:
-    """Raise if packed bytes expand beyond all measure, as files do that were made to fill a memory or a disk.
-
-    Examples
-    --------
-    >>> check_expansion("table.csv.gz", packed=10**6, expanded=2 * 10**9)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: table.csv.gz expands to 2,000,000,000 bytes or more, over 100 times its size; unpack it
-        yourself if that is as it should be
-    """
+    """Raise if packed bytes expand beyond all measure, as files do that were made to fill a memory or a disk."""
     if expanded > max(EXPANSION_ALLOWED_BYTES, MAX_EXPANSION_RATIO * packed):
         raise InputError(
             f"{what} expands to {expanded:,} bytes or more, over {MAX_EXPANSION_RATIO} times its size; unpack it "

@@ -269,17 +269,7 @@ def _groups(
 
 
 def joined(first: Groups, second: Groups) -> Groups:
-    """Return the groups of two tables with the same columns; a two-valued outcome stays one if the second's fits it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from recombine.tables.frames import open_table
-    >>> parts = [pd.DataFrame({"a": ["x"], "b": [level], "y": [1.0]}) for level in "pq"]
-    >>> found = [group(open_table(part), Columns(("a", "b"), "y")) for part in parts]
-    >>> joined(*found).levels[1].tolist()
-    ['p', 'q']
-    """
+    """Return the groups of two tables with the same columns; a two-valued outcome stays one if the second's fits it."""
     levels = [np.concatenate([codes1, codes2]) for codes1, codes2 in zip(first.levels, second.levels, strict=True)]
     mean = None
     if first.mean is not None and second.mean is not None:
@@ -310,13 +300,7 @@ def _has_only(groups: Groups, ends: tuple[float, float]) -> bool:
 
 
 def two_values(ends: tuple[float, float], distinct: int, measurements: int) -> tuple[float, float] | None:
-    """Return the ``ends`` of an outcome if it is two-valued: 0 and 1, or two numbers that come again and again.
-
-    Examples
-    --------
-    >>> two_values((0.0, 1.0), 2, 3), two_values((2.5, 3.0), 2, 3), two_values((2.5, 3.0), 2, 30)
-    ((0.0, 1.0), None, (2.5, 3.0))
-    """
+    """Return the ``ends`` of an outcome if it is two-valued: 0 and 1, or two numbers that come again and again."""
     return ends if distinct == 2 and (ends == (0.0, 1.0) or measurements >= MIN_TWO_VALUED_ROWS) else None
 
 
@@ -325,13 +309,7 @@ _NO_WORDS, _YES_WORDS = {"0", "0.0", "false", "f", "no", "n"}, {"1", "1.0", "tru
 
 
 def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> npt.NDArray[np.bool_]:
-    """Say which groups are training: those whose split is ``value``, or the value that says so by its name.
-
-    Examples
-    --------
-    >>> training_rows(np.array(["train", "test"]), "part", None).tolist()
-    [True, False]
-    """
+    """Say which groups are training: those whose split is ``value``, or the value that says so by its name."""
     texts = np.array([level_text(entry) for entry in split.tolist()])
     values: Sequence[str] = sorted(set(texts.tolist()))
     if value is None:

@@ -17,37 +17,19 @@ _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?|\d{1,2}:\d{2}(:\d{
 
 
 def is_number(text: str) -> bool:
-    """Say whether a text writes a finite number.
-
-    Examples
-    --------
-    >>> [is_number(text) for text in ("1E5", " -0.5", "0x10", "1e999", "3 kg")]
-    [True, True, False, False, False]
-    """
+    """Say whether a text writes a finite number."""
     return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
 
 
 def kind_of_texts(texts: Collection[str]) -> str:
-    """Return what all of some texts could be read as: a number padded with zeros (007) is a label.
-
-    Examples
-    --------
-    >>> kind_of_texts(["1", "2.5"]), kind_of_texts(["007", "12"]), kind_of_texts(["2013-01-31"])
-    ('number', 'text', 'date')
-    """
+    """Return what all of some texts could be read as: a number padded with zeros (007) is a label."""
     if texts and all(map(is_number, texts)) and not any(map(_PADDED.match, texts)):
         return "integer" if all(float(text).is_integer() for text in texts) else "number"
     return "date" if texts and all(map(_DATE.fullmatch, texts)) else "text"
 
 
 def level_text(level: object) -> str:
-    """Return a level as the reader would write it: no trailing zeros, no midnight, no digit lost.
-
-    Examples
-    --------
-    >>> level_text(2.0), level_text(1234567.5), level_text(datetime(2013, 1, 31))
-    ('2', '1234567.5', '2013-01-31')
-    """
+    """Return a level as the reader would write it: no trailing zeros, no midnight, no digit lost."""
     if isinstance(level, float):
         short = f"{level:g}"
         return short if float(short) == level else repr(level).removesuffix(".0")
@@ -57,13 +39,7 @@ def level_text(level: object) -> str:
 
 
 def missing_values(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Say which of ``values`` (N,) are missing, whatever stands for that.
-
-    Examples
-    --------
-    >>> missing_values(np.array(["a", None], dtype=object)).tolist()
-    [False, True]
-    """
+    """Say which of ``values`` (N,) are missing, whatever stands for that."""
     if values.dtype.kind == "O":
         listed = values.tolist()
         if not any(map(is_nothing, set(listed))):  # of the few values that stand in many rows each is looked at once

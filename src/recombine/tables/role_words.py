@@ -9,85 +9,26 @@ from typing import Any
 from recombine.tables.columns import Profile
 from recombine.tables.numbers import is_number, level_text
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Words for which a column is an outcome, whatever its values.
-OUTCOME_WORDS = frozenset(
-    [
-        "y",
-        "outcome",
-        "target",
-        "response",
-        "resp",
-        "label",
-        "score",
-        "rating",
-        "yield",
-        "survived",
-        "survival",
-        "admit",
-        "admitted",
-        "died",
-        "dead",
-        "death",
-        "alive",
-        "success",
-        "correct",
-        "result",
-        "dv",
-        "accuracy",
-        "reward",
-    ]
+OUTCOME_WORDS = _words(
+    "y outcome target response resp label score rating yield survived survival admit admitted died dead death alive "
+    "success correct result dv accuracy reward"
 )
-COUNT_WORDS = frozenset(["freq", "frequency", "count", "counts", "n", "nobs", "cases", "replicates", "reps"])
+COUNT_WORDS = _words("freq frequency count counts n nobs cases replicates reps")
 #: Names of numbers that say which one, not how much.
-NAMING_WORDS = frozenset(
-    [
-        "id",
-        "ids",
-        "subject",
-        "subj",
-        "person",
-        "child",
-        "student",
-        "pupil",
-        "school",
-        "class",
-        "classnr",
-        "mom",
-        "flight",
-        "number",
-        "nr",
-        "index",
-        "row",
-        "rownames",
-        "code",
-        "zip",
-        "plate",
-        "batch",
-        "brood",
-        "household",
-        "patient",
-    ]
+NAMING_WORDS = _words(
+    "id ids subject subj person child student pupil school class classnr mom flight number nr index row rownames "
+    "code zip plate batch brood household patient"
 )
-SPREAD_WORDS = frozenset(["sd", "std", "stdev", "stddev"])
-SPLIT_WORDS = frozenset(["split", "fold", "folds", "partition", "subset", "istrain", "traintest", "trainval"])
-_PARTS = frozenset(
-    [
-        "train",
-        "training",
-        "trn",
-        "test",
-        "testing",
-        "tst",
-        "valid",
-        "validation",
-        "val",
-        "dev",
-        "holdout",
-        "heldout",
-        "eval",
-    ]
-)
-_TRAINING = frozenset(["train", "training", "trn"])
+SPREAD_WORDS = _words("sd std stdev stddev")
+SPLIT_WORDS = _words("split fold folds partition subset istrain traintest trainval")
+_PARTS = _words("train training trn test testing tst valid validation val dev holdout heldout eval")
+_TRAINING = _words("train training trn")
 
 
 def likely_roles(profiles: Iterable[Profile], values: Mapping[str, list[Any]], rows: int) -> dict[str, str]:
@@ -101,12 +42,6 @@ def likely_roles(profiles: Iterable[Profile], values: Mapping[str, list[Any]], r
         The first values of each column.
     rows : int
         Rows of the whole table.
-
-    Examples
-    --------
-    >>> items = [Profile("Admit", "text", 2, 0), Profile("Dept", "text", 6, 0), Profile("Freq", "integer", 24, 0)]
-    >>> likely_roles(items, {"Admit": ["yes", "no"], "Dept": ["A"], "Freq": [512, 89]}, 24)
-    {'weight': 'Freq', 'outcome': 'Admit'}
     """
     items = list(profiles)
     columns = {

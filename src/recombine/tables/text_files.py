@@ -44,13 +44,7 @@ class TextFile:
 
 
 def split_names(text: str | None) -> list[str]:
-    """Split a list of names as a line of CSV, so that a name with a comma in it can be quoted.
-
-    Examples
-    --------
-    >>> split_names('dose, "cells, fixed"'), split_names(None)
-    (['dose', 'cells, fixed'], [])
-    """
+    """Split a list of names as a line of CSV, so that a name with a comma in it can be quoted."""
     try:
         fields = next(csv.reader([text or ""], skipinitialspace=True), [])
     except csv.Error as error:
@@ -61,15 +55,7 @@ def split_names(text: str | None) -> list[str]:
 
 
 def named(text: str | None, option: str) -> list[str]:
-    """Split the value of an option into names, of which there must be one if the option was given.
-
-    Examples
-    --------
-    >>> named(" , ", "--symmetric")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: --symmetric names nothing; give it names or leave it out
-    """
+    """Split the value of an option into names, of which there must be one if the option was given."""
     names = split_names(text)
     if text is not None and not names:
         raise InputError(f"{option} names nothing; give it names or leave it out")
@@ -77,18 +63,10 @@ def named(text: str | None, option: str) -> list[str]:
 
 
 def look_at(path: Path) -> TextFile:
-    r"""Look at the header, encoding and line ends of a text table; a copy is made of what no engine reads as it is.
+    """Look at the header, encoding and line ends of a text table; a copy is made of what no engine reads as it is.
 
     The header decides the delimiter, rather than the engine's own search over all lines: with a ragged line that search
     may settle on another delimiter or skip the header, and then reads something else than the user wrote.
-
-    Examples
-    --------
-    >>> path = Path(tempfile.mkdtemp()) / "colours.csv"
-    >>> _ = path.write_text("colour;shape\nred;cube\n")
-    >>> found = look_at(path)
-    >>> found.delimiter, found.columns
-    (';', ('colour', 'shape'))
     """
     try:
         survey_result = survey(path)
@@ -172,15 +150,7 @@ def _copy(path: Path, encoding: str, delimiter: str, copy: Path) -> None:
 
 
 def refuse_duplicates(names: list[str], source: str, *, fold_case: bool = False) -> None:
-    """Raise if two columns share a name; with ``fold_case`` also if two names differ by case only.
-
-    Examples
-    --------
-    >>> refuse_duplicates(["a", "b", "a"], "the table")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: the table has more than one column named 'a'; rename them so each name is unique
-    """
+    """Raise if two columns share a name; with ``fold_case`` also if two names differ by case only."""
     keys = [name.casefold() for name in names] if fold_case else names
     repeated = [key for key, times in Counter(keys).items() if times > 1]
     if not repeated:
