@@ -411,25 +411,34 @@ def _beside(folder: Path, field: Field, text: str) -> str:
     return text if field.name == "importance" and not path.exists() else str(path)
 
 
-def spec_toml(spec: TableSpec, guessed: Mapping[str, str], folder: Path) -> str:
+def spec_toml(spec: TableSpec, guessed: Mapping[str, str], folder: Path, inferred: Names = ()) -> str:
     """Return a spec as a TOML document to lie in ``folder``; ``guessed`` says of fields how they came about.
+
+    Nesting that was ``inferred`` is a remark: rows may refute it later, while what is said would then be an error.
 
     Examples
     --------
-    >>> print(spec_toml(TableSpec(factors=["colour"], crossed=True), {"factors": "guessed"}, Path(".")), end="")
+    >>> spec = TableSpec(factors=["plant", "arm"], crossed=True)
+    >>> print(spec_toml(spec, {"factors": "guessed"}, Path("."), ("plant/arm",)), end="")
     # How recombine reads a table: name this file with --design.
-    factors = ["colour"]  # guessed
+    factors = ["plant", "arm"]  # guessed
     crossed = true
+    # nested = ["plant/arm"]  # inferred from the rows
     """
     lines = ["# How recombine reads a table: name this file with --design."]
     kinds = {field.name: field.kind for field in fields(type(spec))}
     for name, value in plain_spec(spec).items():
         if kinds[name] == "file" and Path(value).exists():
             value = _relative(Path(value), folder)
-        # JSON writes texts, lists and flags as TOML does, but for one character.
-        text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        lines.append(f"{name} = {text}" + (f"  # {guessed[name]}" if name in guessed else ""))
+        lines.append(f"{name} = {_toml(value)}" + (f"  # {guessed[name]}" if name in guessed else ""))
+    if inferred:
+        lines.append(f"# nested = {_toml(inferred)}  # inferred from the rows")
     return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """JSON writes texts, lists and flags as TOML does, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _relative(path: Path, folder: Path) -> str:

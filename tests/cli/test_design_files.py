@@ -34,6 +34,20 @@ def test_guesses_are_saved_and_marked(run: Run, folder: Path) -> None:
     assert "design.toml exists" in err
 
 
+def test_nesting_that_was_inferred_is_a_remark(run: Run, folder: Path) -> None:
+    arms = ["chilled"] * 4 + ["warm"] * 4
+    rows = [f"p{plant},{arm},{dose},{plant * dose % 7}" for plant, arm in enumerate(arms) for dose in range(5)]
+    (folder / "plants.csv").write_text("\n".join(["plant,treatment,dose,y", *rows]) + "\n")
+    columns = ["--factors", "plant,treatment,dose", "--outcome", "y", "--plan", 0]
+    run("audit", "plants.csv", *columns, "--save-design", "plants.toml")
+    assert (
+        '# nested = ["plant/treatment"]  # inferred from the rows' in (folder / "plants.toml").read_text().splitlines()
+    )
+    code, out, _ = run("audit", "plants.csv", "--design", "plants.toml", "--json", "--plan", 0)
+    nesting = json.loads(out)["nesting"]
+    assert (code, [(item["child"], item["inferred"]) for item in nesting]) == (0, [("plant", True)])
+
+
 def test_options_beside_a_design_win_and_say_so(run: Run, folder: Path) -> None:
     (folder / "design.toml").write_text('factors = ["colour", "shape"]\noutcome = "mass"\n')
     spec, err = audited(run, "--design", "design.toml", "--factors", "colour,site", "--crossed")

@@ -73,8 +73,9 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
         from recombine.design import used_spec
 
         used, guessed = used_spec(design)
-        spec = table_spec.make_spec(table, {name: getattr(used, name) for name in guessed})
-        write_whole(self.save_design, table_spec.spec_toml(spec, guessed, self.save_design.parent))
+        inferred = used.nested[len(design.spec.nested) :]
+        spec = table_spec.make_spec(table, {name: getattr(used, name) for name in guessed if name != "nested"})
+        write_whole(self.save_design, table_spec.spec_toml(spec, guessed, self.save_design.parent, inferred))
         print(printable(f"how the table was read is written to {self.save_design}"), file=sys.stderr)
 
 
