@@ -17,8 +17,7 @@ from recombine.jobs.audit.forecast import Forecast, forecast_under
 from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
-from recombine.jobs.outputs import render, widget
-from recombine.output_files import check_file, write_whole
+from recombine.jobs.outputs import render, widget, write_page
 from recombine.writing import written_count
 
 if TYPE_CHECKING:
@@ -159,10 +158,7 @@ class Audit:
 
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""
-        target = Path(path)
-        check_file(target, force)
-        write_whole(target, render(self, "page"))
-        return target
+        return write_page(self, path, force)
 
     def explore(self) -> Any:
         """Return the page of ``recombine explore`` with these cells, a widget for notebooks."""

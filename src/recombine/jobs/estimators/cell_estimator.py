@@ -32,7 +32,7 @@ class AskedRows:
     """N rows that are asked about, as M distinct cells."""
 
     cells: IntArray  # (M, C)
-    where: IntArray  # (N,), position of each row's cell
+    cell_of_row: IntArray  # (N,), positions
     codes: IntArray  # (M,), verdicts
     columns: list[GivenColumn]  # the levels as they were given
 
@@ -91,17 +91,18 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
     def _asked(self, X: Any) -> AskedRows:
         check_is_fitted(self, "structure_")
         columns, _ = given_columns(self, X, reset=False)
-        rows, where = distinct(self._table.codes(columns))
-        return AskedRows(rows, where, self._identification.verdicts_of(rows).astype(np.int64), columns)
+        cells, cell_of_row = distinct(self._table.codes(columns))
+        return AskedRows(cells, cell_of_row, self._identification.verdicts_of(cells).astype(np.int64), columns)
 
-    def _refuse(self, asked: AskedRows) -> None:
+    def _refuse(self, rows: AskedRows) -> None:
         """Raise for the first row that is not determined, where that is asked for: say why, and what to collect."""
-        rows = np.flatnonzero(~asked.settled[asked.where])
-        if self.undetermined != "raise" or not len(rows):
+        refused = np.flatnonzero(~rows.settled[rows.cell_of_row])
+        if self.undetermined != "raise" or not len(refused):
             return
-        row, cell = int(rows[0]), asked.cells[asked.where[rows[0]]]
-        values = [column.at(row) for column in asked.columns]
-        more = f" ({plural(len(rows) - 1, 'further row')} alike)" if len(rows) > 1 else ""
+        row = int(refused[0])
+        cell = rows.cells[rows.cell_of_row[row]]
+        values = [column.at(row) for column in rows.columns]
+        more = f" ({plural(len(refused) - 1, 'further row')} alike)" if len(refused) > 1 else ""
         unseen = [factor for factor, code in enumerate(cell) if code >= len(self._table.levels[factor])]
         if unseen:
             levels = " and ".join(self._table.level(factor, int(cell[factor]), values) for factor in unseen)

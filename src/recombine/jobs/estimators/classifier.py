@@ -137,19 +137,19 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         With ``return_range`` the ends of 90 % ranges for the chances too, (N, K) each: 1.64 standard errors on the log
         odds, if the structure holds. They are 0 and 1 where a row is not determined, NaN at limits.
         """
-        asked = self._determined(X)
-        self._refuse(asked)
-        settled, where = asked.settled, asked.where
-        shape = (len(asked.cells), len(self.classes_))
+        rows = self._determined(X)
+        self._refuse(rows)
+        settled, cell_of_row = rows.settled, rows.cell_of_row
+        shape = (len(rows.cells), len(self.classes_))
         chances = np.full(shape, np.nan) if self.undetermined == "nan" else np.tile(self._shares, (shape[0], 1))
-        chances[settled] = _by_class(self.fit_.predict(asked.cells[settled]))
+        chances[settled] = _by_class(self.fit_.predict(rows.cells[settled]))
         if not return_range:
-            return np.asarray(chances[where])
+            return np.asarray(chances[cell_of_row])
         low, high = np.zeros(shape), np.ones(shape)
         if self.undetermined == "nan":
             low[~settled], high[~settled] = np.nan, np.nan
-        low[settled], high[settled] = self._ranges(asked.cells[settled])
-        return chances[where], low[where], high[where]
+        low[settled], high[settled] = self._ranges(rows.cells[settled])
+        return chances[cell_of_row], low[cell_of_row], high[cell_of_row]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the likeliest class of each row of ``X`` (N, C), shape (N,)."""
@@ -169,14 +169,14 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         ``separated="limits"`` also ``determined at zero`` and ``determined at one`` (the chance of the second of two
         classes) and ``not determined``, where fits that approach the supremum disagree.
         """
-        asked = self._asked(X)
-        words = asked.words
+        rows = self._asked(X)
+        words = rows.words
         if self._at_limits:
-            determined = np.flatnonzero(asked.codes == Verdict.DETERMINED)
-            limits = self.fit_.existence.limits_of(asked.cells[determined])
+            determined = np.flatnonzero(rows.codes == Verdict.DETERMINED)
+            limits = self.fit_.existence.limits_of(rows.cells[determined])
             for row, limit in zip(determined, limits, strict=True):
                 words[row] = _limit_of(np.atleast_1d(limit)).word
-        return np.asarray(words[asked.where])
+        return np.asarray(words[rows.cell_of_row])
 
     @property
     def _at_limits(self) -> bool:
@@ -185,12 +185,12 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
 
     def _determined(self, X: Any) -> AskedRows:
         """Return the rows of X; where the fit is a limit, those whose chances are open are not determined."""
-        asked = self._asked(X)
+        rows = self._asked(X)
         if self._at_limits:
-            settled = np.flatnonzero(asked.settled)
-            is_open = np.isnan(_by_class(self.fit_.predict(asked.cells[settled]))).any(axis=1)
-            asked.codes[settled[is_open]] = Verdict.DISCONNECTED
-        return asked
+            settled = np.flatnonzero(rows.settled)
+            is_open = np.isnan(_by_class(self.fit_.predict(rows.cells[settled]))).any(axis=1)
+            rows.codes[settled[is_open]] = Verdict.DISCONNECTED
+        return rows
 
     def _ranges(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the ends of 90 % ranges on the log odds for the chances of all classes, (N, K) each; NaN at limits."""

@@ -144,20 +144,20 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         The range is for the combination's mean where training rows repeat combinations, else for one measurement.
         Ends are NaN where no range can be given (``ranges_`` says why), and infinite where a row is not determined.
         """
-        asked, values = self._valued(X)
-        beyond = self._beyond(asked)
-        self._refuse(asked)
-        self._refuse_beyond(asked, beyond)
-        settled = asked.settled & ~(beyond & (self.undetermined == "nan"))
-        cells, where = asked.cells, asked.where
+        rows, values = self._valued(X)
+        beyond = self._beyond(rows)
+        self._refuse(rows)
+        self._refuse_beyond(rows, beyond)
+        settled = rows.settled & ~(beyond & (self.undetermined == "nan"))
+        cells, cell_of_row = rows.cells, rows.cell_of_row
         values = np.where(settled, values, np.nan if self.undetermined == "nan" else self._mean)
         if not return_range:
-            return np.asarray(values[where])
+            return np.asarray(values[cell_of_row])
         low, high = np.full((2, len(cells)), np.nan)
         if self.undetermined == "mean":
             low[~settled], high[~settled] = -np.inf, np.inf
         low[settled], high[settled] = self._fit.range_of(cells[settled])
-        return values[where], low[where], high[where]
+        return values[cell_of_row], low[cell_of_row], high[cell_of_row]
 
     def verdicts(self, X: Any) -> npt.NDArray[np.object_]:
         """Say of each row of ``X`` (N, C) whether the training rows determine it, shape (N,).
@@ -165,30 +165,30 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         ``seen``, ``determined``, ``disconnected`` (no sum of training rows gives it), ``unseen level``, ``undecided``,
         and under a link ``beyond the seen range`` (determined on the hidden scale, but the curve is not known there).
         """
-        asked, _ = self._valued(X)
-        words = asked.words
-        words[self._beyond(asked)] = Verdict.BEYOND.word
-        return np.asarray(words[asked.where])
+        rows, _ = self._valued(X)
+        words = rows.words
+        words[self._beyond(rows)] = Verdict.BEYOND.word
+        return np.asarray(words[rows.cell_of_row])
 
     def _valued(self, X: Any) -> tuple[AskedRows, FloatArray]:
         """Return the rows of X and the values (M,) of their cells; one without a value is not determined."""
-        asked = self._asked(X)
-        values = np.full(len(asked.cells), np.nan)
-        values[asked.settled] = self._fit.predict(asked.cells[asked.settled])
-        asked.codes[asked.settled & np.isnan(values)] = Verdict.DISCONNECTED
-        return asked, values
+        rows = self._asked(X)
+        values = np.full(len(rows.cells), np.nan)
+        values[rows.settled] = self._fit.predict(rows.cells[rows.settled])
+        rows.codes[rows.settled & np.isnan(values)] = Verdict.DISCONNECTED
+        return rows, values
 
-    def _beyond(self, asked: AskedRows) -> BoolArray:
+    def _beyond(self, rows: AskedRows) -> BoolArray:
         """Say of the distinct cells (M, C) which lie beyond the seen range of the curve."""
-        beyond = np.zeros(len(asked.cells), dtype=bool)
-        unseen = asked.codes == Verdict.DETERMINED
-        beyond[unseen] = self._fit.fit.beyond(asked.cells[unseen])
+        beyond = np.zeros(len(rows.cells), dtype=bool)
+        unseen = rows.codes == Verdict.DETERMINED
+        beyond[unseen] = self._fit.fit.beyond(rows.cells[unseen])
         return beyond
 
-    def _refuse_beyond(self, asked: AskedRows, beyond: BoolArray) -> None:
+    def _refuse_beyond(self, rows: AskedRows, beyond: BoolArray) -> None:
         if self.undetermined == "raise" and beyond.any():
-            row = int(np.flatnonzero(beyond[asked.where])[0])
-            cell = self._table.text(asked.cells[asked.where[row]])
+            row = int(np.flatnonzero(beyond[rows.cell_of_row])[0])
+            cell = self._table.text(rows.cells[rows.cell_of_row[row]])
             raise InputError(
                 f"row {row} of X ({cell}) is beyond the seen range of the curve; collect rows with as high or as low "
                 "a sum of effects, or pass undetermined='mean' for the curve continued straight"

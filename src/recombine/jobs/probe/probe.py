@@ -212,19 +212,19 @@ def _factors(
     return chosen, proposals
 
 
-def _permutations(asked: int | None, factors: int, level: float) -> int:
+def _permutations(count: int | None, factors: int, level: float) -> int:
     if not 0 < level < 1:
         raise InputError(f"level {level} is not between 0 and 1; the usual one is 0.05")
-    if asked is None:
+    if count is None:
         return max(MIN_PERMUTATIONS, math.ceil(4 * factors / level))
     fewest = math.ceil(factors / level - 1e-9) - 1
-    if asked < fewest:
+    if count < fewest:
         raise InputError(
-            f"{asked} permutations cannot show anything at level {level} with {factors} factors; use at least {fewest}"
+            f"{count} permutations cannot show anything at level {level} with {factors} factors; use at least {fewest}"
         )
-    if asked > MAX_PERMUTATIONS:
-        raise InputError(f"{asked} permutations would take very long; {MAX_PERMUTATIONS:,} are as good: ask for fewer")
-    return asked
+    if count > MAX_PERMUTATIONS:
+        raise InputError(f"{count} permutations would take very long; {MAX_PERMUTATIONS:,} are as good: ask for fewer")
+    return count
 
 
 def _check(table: Contingency, prediction: str, given: tuple[str, ...], factor: str, name: str) -> None:

@@ -164,15 +164,15 @@ def score(
     0.5
     """
     classes = tuple(design) if isinstance(design, Mapping) else ()
-    parts = list(design.values()) if isinstance(design, Mapping) else [design]
-    designs = [part.design if isinstance(part, Audit) else part for part in parts]
+    entries = list(design.values()) if isinstance(design, Mapping) else [design]
+    designs = [entry.design if isinstance(entry, Audit) else entry for entry in entries]
     _check(designs)
     predicted = read_predictions(designs, predictions, columns, split, classes)
     structure, order = asked_structure(designs[0].spec, structure, order)
     if classes and structure == "auto":
         structure = STRUCTURE_OF_CLASSES
     audits = tuple(
-        part if isinstance(part, Audit) else audit(part, order, structure=structure, seed=seed) for part in parts
+        entry if isinstance(entry, Audit) else audit(entry, order, structure=structure, seed=seed) for entry in entries
     )
     codes = audits[0].decided.verdicts_of(designs[0].held_out)
     importance = designs[0].spec.importance if importance is None else importance

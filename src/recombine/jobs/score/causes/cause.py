@@ -62,18 +62,18 @@ class Cause:
 
     def part(self, split: ErrorSplit) -> FloatArray | None:
         """Return what the cause adds to each cell's error, (T,); None where it is no regressor."""
-        own = split.matrix.of_cause(self.name)
-        return np.asarray(split.parts[:, own].sum(axis=1)) if own.any() else None
+        columns = split.matrix.of_cause(self.name)
+        return np.asarray(split.parts[:, columns].sum(axis=1)) if columns.any() else None
 
     def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
         """Return mean square and standard error, the mean product of its part with the error; None where none is told.
 
         All amounts together are the squared error: what a cause without columns takes, another has to leave.
         """
-        own = split.matrix.of_cause(self.name)
-        if self.coefficient is None and not (own & split.regression.varied).any():
+        columns = split.matrix.of_cause(self.name)
+        if self.coefficient is None and not (columns & split.regression.varied).any():
             return None
-        return sum(split.column_amounts[own].tolist(), 0.0), split.bootstrap.of_columns(own)
+        return sum(split.column_amounts[columns].tolist(), 0.0), split.bootstrap.of_columns(columns)
 
     def message(self, factor: str, coefficient: Amount) -> str:
         """Say what a factor's coefficient means for the predictions; empty where it is not worth a word."""
