@@ -115,7 +115,12 @@ class Existence:
         return distinct_rays(exact_product(strict, self._null))[0]
 
     def _sides(self, functionals: csr_array) -> LimitCodes:
-        """Return the limits of linear functions (T, W) of the effects."""
+        """Return the limits of linear functions (T, W) of the effects.
+
+        Sequences whose likelihood tends to its supremum go to infinity on the strict rows, and are free along the null
+        directions but for that. A function that no null direction moves is finite; one that moves with them goes to
+        infinity only if that follows from the strict rows' doing so, and is open otherwise.
+        """
         moved = exact_product(functionals, self._null)
         codes = np.where((moved != 0).any(axis=1), Limit.OPEN, Limit.FINITE).astype(np.uint8)
         side = signs(exact_product(functionals, self.recession.direction))

@@ -81,13 +81,9 @@ class LikelihoodFit:
         return self.existence.outcomes.family
 
     @cached_property
-    def _problem(self) -> _Problem:
-        return _Problem(self.existence)
-
-    @cached_property
     def _solve(self) -> Callable[[FloatArray], FloatArray]:
         """Solve the information matrix at the fit for a vector (W,) on the face."""
-        return self._problem.solver(self.table.reshape(-1))
+        return _Problem(self.existence).solver(self.table.reshape(-1))
 
     def standard_errors(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the standard errors of `predict` (delta method); NaN unless the limit is finite."""
@@ -204,15 +200,11 @@ class _Problem:
         jacobi = LinearOperator(shape, matvec=lambda vector: scale * vector, dtype=float)
         return np.asarray(minres(operator, right, rtol=1e-10, maxiter=10 * self.width, M=jacobi)[0])
 
-    def start(self) -> FloatArray:
-        """Return values near the maximum, or zeros."""
-        values = self.family.start(self.X, self.totals, self.exposure)
-        return np.zeros(self.width) if values is None else values
-
 
 def _newton(problem: _Problem) -> FloatArray:
     """Climb to the maximum on the face, halving steps that do not climb."""
-    values = problem.start()
+    start = problem.family.start(problem.X, problem.totals, problem.exposure)
+    values = np.zeros(problem.width) if start is None else start
     if not problem.X.shape[0]:
         return values
     height, last = problem.value(values), np.inf
@@ -267,14 +259,8 @@ def fit_likelihood(
     problem = _Problem(limits)
     values = _newton(problem)
     table = values.reshape(-1, problem.classes)
-    return LikelihoodFit(limits, table, _fitted(limits, table), problem.value(values))
-
-
-def _fitted(limits: Existence, table: FloatArray) -> FloatArray:
-    """Return chances (N, K) or means (N, 1) in the seen cells, limits included."""
-    cells: IntArray = limits.outcomes.cells
-    sums = np.asarray(limits.rows(cells) @ table)
-    return limits.outcomes.family.fitted(sums, limits.support)
+    sums = np.asarray(limits.rows(limits.outcomes.cells) @ table)
+    return LikelihoodFit(limits, table, problem.family.fitted(sums, limits.support), problem.value(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,14 +289,14 @@ def fit_chances(
     limits = fit.existence
     if limits.exists or separated == "limits":
         return ChancesFit(fit, limits.separation)
-    rank = limits.linear.rank
+    rank, seen = limits.linear.rank, limits.outcomes.cells
     total = len(limits.columns) if rank is None else rank
-    rows = np.repeat(limits.outcomes.cells, classes, axis=0)
+    rows = np.repeat(seen, classes, axis=0)
     shares = np.bincount(labels, minlength=classes) / len(labels)
-    prior = np.tile(shares * total / len(limits.outcomes.cells), len(limits.outcomes.cells))
+    prior = np.tile(shares * total / len(seen), len(seen))
     with_prior = fit_likelihood(
-        np.vstack([limits.outcomes.cells.repeat(classes, axis=0), rows]),
-        np.tile(np.arange(classes), 2 * len(limits.outcomes.cells)),
+        np.vstack([rows, rows]),
+        np.tile(np.arange(classes), 2 * len(seen)),
         family,
         order=order,
         sizes=sizes,

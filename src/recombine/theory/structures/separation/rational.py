@@ -25,20 +25,15 @@ FINEST_DENOMINATOR = 2**30
 
 
 class Echelon:
-    """Rows of whole numbers in echelon form: their rank, the vectors orthogonal to all, and such a vector near a guess.
+    """Rows of whole numbers, column -> entry, in echelon form: what is orthogonal to all, and such near a guess.
 
-    Parameters
-    ----------
-    rows : iterable of dict of int to int
-        Column number -> entry.
-    columns : int
-        Number of columns W.
+    Rows stay whole and in lowest terms: numbers grow less than with fractions, and incidence rows of 0 and 1 hardly
+    grow at all.
 
     Examples
     --------
-    >>> form = Echelon([{0: 1, 1: 1}, {0: 1, 2: 2}], 3)
-    >>> form.rank, form.null_basis().tolist()
-    (2, [[-2], [2], [1]])
+    >>> Echelon([{0: 1, 1: 1}, {0: 1, 2: 2}], 3).null_basis().tolist()
+    [[-2], [2], [1]]
     """
 
     def __init__(self, rows: Iterable[Row], columns: int) -> None:
@@ -48,17 +43,13 @@ class Echelon:
         for row in rows:
             self._add(dict(row))
 
-    @property
-    def rank(self) -> int:
-        """Number of independent rows."""
-        return len(self._rows)
-
     def _add(self, row: Row) -> None:
         # A kept row holds no pivot of an earlier one, so eliminating in order of age brings in younger pivots only.
         while pivots := [column for column in row if column in self._rows]:
             column = min(pivots, key=self._order.__getitem__)
             row = _without(row, self._rows[column], column)
         if row:
+            # A small pivot multiplies later rows by little.
             pivot = min(row, key=lambda column: (abs(row[column]), column))
             self._order[pivot] = len(self._rows)
             self._rows[pivot] = row
@@ -68,10 +59,7 @@ class Echelon:
         return [column for column in range(self.columns) if column not in self._rows]
 
     def complete(self, values: dict[int, int]) -> list[int]:
-        """Return a whole vector (W,) orthogonal to all rows: a multiple of the one with given values on free columns.
-
-        Free columns that are not given are zero.
-        """
+        """Return a whole vector (W,) orthogonal to all rows: a multiple of that with these values on free columns."""
         entries: dict[int, int | Fraction] = dict(values)
         for pivot in reversed(self._rows):
             row = self._rows[pivot]

@@ -64,6 +64,8 @@ def recession(loose: csr_array, tied: csr_array) -> Recession:
     [1, 1]
     """
     loose, tied = csr_array(loose), csr_array(tied)
+    # Textbooks solve one programme and trust its tolerance; here the quick one proposes, exact arithmetic decides, and
+    # the slow one is asked only where the first proposal fails.
     for propose in (_by_weights, _by_direction):
         proposed = propose(loose, tied)
         proven = None if proposed is None else _proven(loose, tied, *proposed)
@@ -86,6 +88,8 @@ def _by_weights(loose: csr_array, tied: csr_array) -> Proposal | None:
     """
     rows, columns = loose.shape
     turned = loose.T.astype(float)
+    # A weight is a part up to 1, which is rewarded, and a part without end, which is not: every row that can have
+    # weight fills the first part, whatever its share, and a strict row can have none. So 0.5 tells them apart.
     program = _programme(
         np.concatenate([-np.ones(rows), np.zeros(rows + tied.shape[0])]),
         A_eq=csr_array(hstack([turned, turned, tied.T.astype(float)])),
@@ -108,6 +112,7 @@ def _by_direction(loose: csr_array, tied: csr_array) -> Proposal | None:
     Slower than by weights, but sure of directions with entries of very different sizes.
     """
     rows, columns = loose.shape
+    # A direction may be scaled at will, so that without the caps a single row would take the sum to infinity.
     solved = _optimum(
         np.concatenate([np.zeros(columns), -np.ones(rows)]),
         A_ub=csr_array(hstack([-loose.astype(float), identity(rows)])),
@@ -121,6 +126,7 @@ def _by_direction(loose: csr_array, tied: csr_array) -> Proposal | None:
     strict = np.asarray(solved[columns:] > 0.5)
     balanced = np.flatnonzero(~strict)
     weights = np.zeros(rows + tied.shape[0])
+    # Weights of at least 1 are no restriction: those of Stiemke's theorem are positive and may be scaled as well.
     if len(balanced):
         program = _optimum(
             np.concatenate([np.ones(len(balanced)), np.zeros(tied.shape[0])]),
@@ -148,6 +154,8 @@ def _proven(
     loose: csr_array, tied: csr_array, strict: BoolArray, direction: FloatArray, weights: FloatArray
 ) -> Recession | None:
     """Return whole numbers near a proposal that prove it, None if they do not."""
+    # What a direction or weights must not touch are equations: solved exactly, near the guess, they hold exactly, and
+    # only the inequalities are left to look at.
     balanced_rows = np.flatnonzero(~strict)
     face = csr_array(vstack([loose[balanced_rows], tied]))
     exact = _solution(np.zeros_like(direction) if not strict.any() else direction, face)
@@ -174,19 +182,11 @@ def _solution(guess: FloatArray, equations: csr_array) -> list[int]:
 
 
 def forced(strict: Whole, rising: Whole) -> bool | None:
-    """Say whether some ``rising`` value must go to infinity wherever all ``strict`` ones do; None if not proven.
+    """Say whether some ``rising`` value (n, q) must go to infinity wherever all ``strict`` ones (m, q) do.
 
-    Parameters
-    ----------
-    strict : ndarray of int, (m, q)
-        Rows whose products with the path go to infinity, m at least 1; some direction is positive on all of them.
-    rising : ndarray of int, (n, q)
-
-    Returns
-    -------
-    bool or None
-        True: positive multiples of rising rows sum to a positive combination of strict rows. False: a direction is
-        positive on all strict rows and on no rising one.
+    Some direction is positive on all strict rows, m at least 1. True: positive multiples of rising rows sum to a
+    positive combination of strict rows. False: a direction is positive on all strict rows and on no rising one. Exactly
+    one of the two exists (Motzkin's theorem of the alternative); None if neither was proven in whole numbers.
 
     Examples
     --------
@@ -217,6 +217,7 @@ def forced(strict: Whole, rising: Whole) -> bool | None:
 
 def _escapes(strict: Whole, rising: Whole, guess: FloatArray) -> bool:
     """Say whether a direction near ``guess`` is positive on strict rows and not on rising ones, exactly."""
+    # Rising rows at their bound are made equations, so that rounding the guess cannot push them above it.
     touching = np.flatnonzero(rising.astype(float) @ guess > -PROGRAMME_TOLERANCE)
     vector = np.array(Echelon(_dense_rows(rising[touching]), len(guess)).near(guess), dtype=object)
     return bool((strict @ vector > 0).all() and (rising @ vector <= 0).all())
