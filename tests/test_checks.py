@@ -133,6 +133,6 @@ def test_a_gap_may_be_open_at_one_end() -> None:
 
 def test_results_say_what_they_are_in_one_line() -> None:
     fine = refit([[0, 0], [0, 1], [1, 0]], product(), [np.array([[1.0], [2.0]])] * 2, move=0.01)
-    assert str(fine).startswith("the other cells follow: refitted to")
-    assert str(Refit((), 0.1, 0.3)) == "no answer: the seen cells were only fitted to 0.1; make a smaller move"
-    assert str(rebuilt()).startswith("components of 2 slots under add, rebuilt from 2 planes")
+    assert str(fine).startswith("other cells follow: ")
+    assert str(Refit((), 0.1, 0.3)) == "not fitted: 0.1 left"
+    assert repr(rebuilt()).startswith("Reconstruction(2 slots under add, 2 planes, ")

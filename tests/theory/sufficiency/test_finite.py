@@ -125,7 +125,7 @@ def test_peeling_of_addition_is_a_walk_through_the_graph() -> None:
     walk = peel([[0, 0], [0, 1], [1, 1], [1, 2]], add(), one, (0, 0))
     assert walk.order == ((0, 0), (1, 0), (1, 1), (0, 1), (1, 2))
     assert walk.missing == ((0, 2),)
-    assert walk.summary == "undecided: peeling reaches 5 of 6 levels, not 2 of slot 0"
+    assert str(walk) == "undecided: 5/6 levels, without (0, 2)"
 
 
 def test_blocks_are_judged_together() -> None:
@@ -144,7 +144,7 @@ def test_unseen_levels_are_told_apart() -> None:
     found = finite_identifiability([[0, 0], [0, 1], [1, 0]], product(), [np.ones((3, 1))] * 2)
     assert found.verdicts_on_grid().tolist() == [[0, 0, 3], [0, 1, 3], [3, 3, 3]]
     assert found.verdict is Verdict.UNSEEN_LEVEL
-    assert str(found) == "unseen level: rank 3 of 5; unseen cells: 1 determined, 5 unseen level"
+    assert str(found) == "unseen level: rank 3/5; unseen: 1 determined, 5 unseen level"
     # Levels of a known cell are no longer unseen, but nothing ties them to the others' scale.
     known = finite_identifiability([[0, 0], [0, 1], [1, 0]], product(), [np.ones((3, 1))] * 2, known_cell=(2, 2))
     assert known.verdicts_on_grid().tolist() == [[0, 0, 2], [0, 1, 2], [2, 2, 1]]

@@ -74,20 +74,13 @@ class CompositionalSupport:
         """Unseen level where a value is missing; otherwise undecided, until the rank is known."""
         return Verdict.UNDECIDED if self.holds else Verdict.UNSEEN_LEVEL
 
-    @property
-    def summary(self) -> str:
-        """The result in one line."""
+    def __str__(self) -> str:
         if self.holds:
-            return f"compositional: every tested value of all {len(self.missing)} slots was seen"
+            return f"compositional: {len(self.missing)} slots"
         slot = int(self.missing.argmax())
         assert self.example is not None
-        return (
-            f"{self.verdict.word}: {self.missing[slot]:.1%} of test points have a value of slot {slot} that was never "
-            f"seen, such as {as_text(self.example[slot])}"
-        )
-
-    def __str__(self) -> str:
-        return self.summary
+        lost = f"{self.missing[slot]:.1%} of points"
+        return f"{self.verdict.word}: {lost}, slot {slot}" + f", such as {as_text(self.example[slot])}"
 
 
 def compositional_support(
@@ -107,9 +100,9 @@ def compositional_support(
     >>> from recombine.theory.supports import box, gap, planes
     >>> corner = planes({0: [[1.0]], 1: [[0.0]]})
     >>> print(compositional_support(corner, box(2)))
-    compositional: every tested value of all 2 slots was seen
+    compositional: 2 slots
     >>> print(compositional_support(gap(corner, 0, 0, 0.2, 0.4), box(2)))
-    unseen level: 19.0% of test points have a value of slot 0 that was never seen, such as 0.299712
+    unseen level: 19.0% of points, slot 0, such as 0.299712
     """
     _alike(support, test)
     _positive(probes=probes)
@@ -153,7 +146,7 @@ def sufficient_support(
     Returns
     -------
     RankTest
-        ``.holds``, ``.verdict``, ``.summary``, ``.table``, and ``.slots`` with the ranks block by block.
+        ``.holds``, ``.verdict``, ``.table``, and ``.slots`` with the ranks block by block.
 
     Notes
     -----
@@ -168,9 +161,7 @@ def sufficient_support(
     >>> from recombine.theory.supports import planes
     >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
     >>> print(sufficient_support(planes({0: [[0.2]], 1: [[0.5]]}), product(), waves))
-    determined once the components are known at one point, for combinations of seen values (see
-    compositional_support): full rank at all 32 probed values of 2 slots; with the 1 anchor drawn at each, errors grow
-    at most 2.09 times
+    determined (given one point): full rank, 32 values, 1 anchor each, errors grow 2.09-fold
     """
     _positive(probes=probes, anchors=anchors)
     if combine not in ("stack", "sum"):
@@ -246,18 +237,12 @@ def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tupl
     still = [slot for slot in everything if not support.has_slices(slot)]
     pieces = [slot for slot in everything if not support.connected(slot)]
     skipped = sorted(set(everything) - {slot.slot for slot in ranks})
-    sentences = [
-        (still, "cannot move inside this support while the others stay, so the data show no derivative by it"),
-        (pieces, "has values in pieces, and no path leads from the known value to those in another piece"),
-        (skipped, "was not probed"),
-    ]
-    lacking = [f"{_named(slots)} {words}" for slots, words in sentences if slots]
-    skew = [] if lacking or support.crosses() else ["the planes do not all cross, so none leads into all others"]
+    reasons = [(still, "cannot move alone"), (pieces, "values in pieces"), (skipped, "not probed")]
+    named = [(f"slot{'s' * (len(slots) > 1)} {listing(slots)}", words) for slots, words in reasons if slots]
+    lacking = [f"{slots}: {words}" for slots, words in named]
+    # Without a crossing no path leads from the known point into all planes.
+    skew = [] if lacking or support.crosses() else ["some planes never cross"]
     return (*lacking, *skew)
-
-
-def _named(slots: list[int]) -> str:
-    return f"slot {slots[0]}" if len(slots) == 1 else f"each of slots {listing(slots)}"
 
 
 def _no_more(row: Anchored, everything: Anchored, precision: float) -> BoolArray:

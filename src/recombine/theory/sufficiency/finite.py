@@ -105,17 +105,12 @@ class FiniteIdentifiability:
         words = [Verdict(code).word for code in self.verdicts]
         return Table({**{f"slot {slot}": column for slot, column in enumerate(levels)}, "verdict": words})
 
-    @property
-    def summary(self) -> str:
-        """The result in one line."""
-        unseen = self.verdicts[self.verdicts != Verdict.SEEN]
-        condition = "" if self.known is None else f" with the components of cell {self.known} known"
-        counts = [(verdict.word, int((unseen == verdict).sum())) for verdict in Verdict]
-        words = ", ".join(f"{count} {word}" for word, count in counts if count) or "none unseen"
-        return f"{self.verdict.word}: rank {self.rank} of {self.full_rank}{condition}; unseen cells: {words}"
-
     def __str__(self) -> str:
-        return self.summary
+        unseen = self.verdicts[self.verdicts != Verdict.SEEN]
+        condition = "" if self.known is None else f", cell {self.known} known"
+        counts = [(verdict.word, int((unseen == verdict).sum())) for verdict in Verdict]
+        words = ", ".join(f"{count} {word}" for word, count in counts if count) or "none"
+        return f"{self.verdict.word}: rank {self.rank}/{self.full_rank}{condition}" + f"; unseen: {words}"
 
 
 def finite_identifiability(
@@ -141,19 +136,14 @@ def finite_identifiability(
     tolerance : float
         Singular values below this share of the largest count as zero.
 
-    Returns
-    -------
-    FiniteIdentifiability
-        ``.identifiable``, ``.verdicts`` (codes), ``.table()`` (words), ``.rank``, ``.full_rank``, ``.summary``.
-
     Examples
     --------
     >>> from recombine.theory.compositions import add, product
     >>> rows = [np.arange(1.0, 4.0)[:, None]] * 2
     >>> print(finite_identifiability([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]], add(), rows))
-    determined: rank 5 of 5; unseen cells: 4 determined
+    determined: rank 5/5; unseen: 4 determined
     >>> print(finite_identifiability([[0, 0], [1, 1], [2, 2]], product(), rows))
-    disconnected: rank 3 of 5; unseen cells: 6 disconnected
+    disconnected: rank 3/5; unseen: 6 disconnected
     """
     real(tolerance, "tolerance", above=0, below=1)
     grid = ComponentGrid.of(composition, components)

@@ -25,7 +25,7 @@ class Peeling:
     order : tuple of (slot, level)
         Starting with the levels of the known cell.
     missing : tuple of (slot, level)
-        Never reached.
+        Never reached; printed is the first of them.
 
     Examples
     --------
@@ -41,19 +41,11 @@ class Peeling:
         """True if every level was reached; then every cell is determined."""
         return not self.missing
 
-    @property
-    def summary(self) -> str:
-        """The result in one line."""
-        total = len(self.order) + len(self.missing)
-        if self.complete:
-            return f"{Verdict.DETERMINED.word}: peeling reaches all {total} levels"
-        slot, level = self.missing[0]
-        return (
-            f"{Verdict.UNDECIDED.word}: peeling reaches {len(self.order)} of {total} levels, not {level} of slot {slot}"
-        )
-
     def __str__(self) -> str:
-        return self.summary
+        total = len(self.order) + len(self.missing)
+        verdict = Verdict.DETERMINED if self.complete else Verdict.UNDECIDED
+        reached = f"{verdict.word}: {len(self.order)}/{total} levels"
+        return reached if self.complete else f"{reached}, without {self.missing[0]}"
 
 
 def peel(
@@ -80,7 +72,7 @@ def peel(
     --------
     >>> from recombine.theory.compositions import add
     >>> print(peel([[0, 0], [0, 1], [1, 1]], add(), [np.ones((2, 1))] * 2, known_cell=(0, 0)))
-    determined: peeling reaches all 4 levels
+    determined: 4/4 levels
     """
     real(tolerance, "tolerance", above=0, below=1)
     grid = ComponentGrid.of(composition, components)

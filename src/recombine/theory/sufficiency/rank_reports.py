@@ -71,14 +71,15 @@ class RankTest:
     Attributes
     ----------
     missing : tuple of str
-        What the theorem needs beside the ranks and the support does not offer, in words.
+        What the theorem needs beside the ranks and the support does not offer, in words: a slot that moves while the
+        others stay, so that the data show a derivative by it, and a path from the known value to every other. For
+        levels that repeat ask `finite_identifiability`, for scattered samples `supports.around`.
 
     Examples
     --------
     >>> slot = SlotRank(1, np.zeros((1, 1)), np.array([2]), np.array([[True, False]]), np.zeros(1), np.zeros(1))
     >>> print(RankTest((slot,), gauge_aware=False))
-    undecided: slot 1 has full rank at 0 of 1 values; at 0 in 50.00% of its blocks (such as pixels),
-    from 2 anchors
+    undecided: slot 1, full rank at 0/1 values, 50.00% of blocks at 0
     """
 
     slots: tuple[SlotRank, ...]
@@ -104,33 +105,17 @@ class RankTest:
         """
         return Verdict.DETERMINED if self.holds else Verdict.UNDECIDED
 
-    @property
-    def summary(self) -> str:
-        """The result in one line."""
+    def __str__(self) -> str:
+        what = "full rank, gauge apart" if self.gauge_aware else "full rank"
         if self.full_rank and self.missing:
-            return (
-                f"{self.verdict.word}: {self._what} at the probed values, but {'; '.join(self.missing)}; "
-                "for levels that repeat ask finite_identifiability, for scattered samples supports.around"
-            )
+            return f"{self.verdict.word}: {what}, but {'; '.join(self.missing)}"
         if self.holds:
             count = sum(len(slot.values) for slot in self.slots)
-            every = f"{self._what} at all {count} probed values of {len(self.slots)} slots"
-            return (
-                f"{self.verdict.word} once the components are known at one point, for combinations of seen values "
-                f"(see compositional_support): {every}{self._growth}"
-            )
+            return f"{self.verdict.word} (given one point)" + f": {what}, {count} values{self._growth}"
         slot = min(self.slots, key=lambda report: report.shares.mean())
         low = int(slot.shares.argmin())
-        plural = "" if slot.anchors[low] == 1 else "s"
-        return (
-            f"{self.verdict.word}: slot {slot.slot} has {self._what} at {slot.passed} of {len(slot.values)} values; at "
-            f"{as_text(slot.values[low])} in {slot.shares[low]:.2%} of its blocks (such as pixels), from "
-            f"{slot.anchors[low]} anchor{plural}"
-        )
-
-    @property
-    def _what(self) -> str:
-        return "full rank up to gauge (directions that no combination shows)" if self.gauge_aware else "full rank"
+        passed = f"{self.verdict.word}: slot {slot.slot}" + f", {what} at {slot.passed}/{len(slot.values)} values"
+        return f"{passed}, {slot.shares[low]:.2%} of blocks" + f" at {as_text(slot.values[low])}"
 
     @property
     def _growth(self) -> str:
@@ -138,7 +123,7 @@ class RankTest:
         drawn = np.concatenate([slot.anchors for slot in self.slots])
         few, many = int(drawn.min()), int(drawn.max())
         number = f"{few} anchor{'s' * (few > 1)}" if few == many else f"{few} to {many} anchors"
-        return "" if self.gauge_aware else f"; with the {number} drawn at each, errors grow at most {worst:.3g} times"
+        return "" if self.gauge_aware else f", {number} each, errors" + f" grow {worst:.3g}-fold"
 
     @property
     def table(self) -> Table:
@@ -157,6 +142,3 @@ class RankTest:
             for name, column in rows.items():
                 columns.setdefault(name, []).extend(column)
         return Table({name: np.array(column) for name, column in columns.items()})
-
-    def __str__(self) -> str:
-        return self.summary

@@ -41,8 +41,8 @@ class Reconstruction:
     >>> found = reconstruct_components(lambda z: z.sum(axis=1) ** 2, add(), corner, [[0.0], [0.0]], [[0.0], [0.0]])
     >>> found.component(0, [[0.5]]).round(9).tolist()
     [[0.25]]
-    >>> print(found)
-    components of 2 slots under add, rebuilt from 2 planes and the start (0, 0) in 200 steps per path
+    >>> found
+    Reconstruction(2 slots under add, 2 planes, start (0, 0), 200 steps per path)
     """
 
     observed: Observed
@@ -67,16 +67,9 @@ class Reconstruction:
         points = as_latents(latents, self.support.slots, self.support.dimensions)
         return self.composition(*[self.component(slot, points[:, slot]) for slot in range(points.shape[1])])
 
-    @property
-    def summary(self) -> str:
-        """What it is, in one line."""
-        return (
-            f"components of {self.support.slots} slots under {self.composition.name}, rebuilt from "
-            f"{len(self.support.free)} planes and the start {as_text(self.start)} in {self.steps} steps per path"
-        )
-
-    def __str__(self) -> str:
-        return self.summary
+    def __repr__(self) -> str:
+        planes = f"{len(self.support.free)} planes, start {as_text(self.start)}, {self.steps} steps per path"
+        return f"Reconstruction({self.support.slots} slots under {self.composition.name}, {planes})"
 
     def _integrated(self, slot: int, ends: FloatArray) -> FloatArray:
         planes, components = self._known_planes(slot)

@@ -35,7 +35,7 @@ class Refit:
     >>> Refit((), 1e-15, 0.3).converged, Refit((), 1e-15, 0.3).generalises
     (True, False)
     >>> print(Refit((), 1e-15, 0.3))
-    other cells do not follow: refitted to 1e-15 on the seen cells, off by 0.3 on the whole grid
+    other cells differ: 1e-15 off where seen, 0.3 overall
     """
 
     components: tuple[FloatArray, ...]
@@ -54,16 +54,11 @@ class Refit:
         """True if the seen cells are fitted."""
         return self.residual < 1e-9
 
-    @property
-    def summary(self) -> str:
-        """The result in one line."""
-        if not self.converged:
-            return f"no answer: the seen cells were only fitted to {self.residual:.2g}; make a smaller move"
-        what = "the other cells follow" if self.generalises else "other cells do not follow"
-        return f"{what}: refitted to {self.residual:.2g} on the seen cells, off by {self.error:.2g} on the whole grid"
-
     def __str__(self) -> str:
-        return self.summary
+        if not self.converged:
+            return f"not fitted: {self.residual:.2g} left"
+        what = "other cells follow" if self.generalises else "other cells differ"
+        return f"{what}: {self.residual:.2g} off" + f" where seen, {self.error:.2g} overall"
 
 
 def refit(
