@@ -35,19 +35,6 @@ class Importance:
     Of the patterns that match a cell the one that names most levels counts, among those the first. A cell that none
     matches has importance 0.
 
-    Attributes
-    ----------
-    patterns : int array of shape (R, C)
-        Codes of the levels that each pattern names, -1 where any level will do.
-    values : float array of shape (R,)
-        Importance of the cells that each pattern matches.
-    symmetric : tuple of tuple of int
-        Groups of interchangeable factors: any of them may hold a level that a pattern names for one.
-    name : str
-        The table, or the column, for messages.
-    averaged : bool
-        Whether values are means of a column over the rows of each cell.
-
     Examples
     --------
     >>> weights = Importance(np.array([[0, ANY], [0, 1]]), np.array([1.0, 5.0]))
@@ -55,11 +42,11 @@ class Importance:
     [1.0, 5.0, 0.0]
     """
 
-    patterns: IntArray
-    values: FloatArray
-    symmetric: tuple[Subset, ...] = ()
-    name: str = "the table"
-    averaged: bool = False
+    patterns: IntArray  #: Codes of the levels that each pattern names, (R, C), -1 where any level will do.
+    values: FloatArray  #: Importance of the cells that each pattern matches, (R,).
+    symmetric: tuple[Subset, ...] = ()  #: Interchangeable factors: any may hold a level that a pattern names for one.
+    name: str = "the table"  #: The table, or the column, for messages.
+    averaged: bool = False  #: Whether values are means of a column over the rows of each cell.
 
     def __repr__(self) -> str:
         return f"Importance({plural(len(self.values), 'pattern')} of {self.name})"

@@ -22,30 +22,17 @@ Scope = Literal["targets", "unseen", "listed"]
 
 @dataclass(frozen=True, eq=False)
 class WhatMatters:
-    """The importance of cells by verdict.
-
-    Attributes
-    ----------
-    weights : float array of shape (T,)
-        Importance of the listed cells.
-    cells, codes : int arrays of shape (M, C) and (M,)
-        The cells whose importance is over 0, as far as they were looked at, and their verdicts; no seen ones, but
-        among targets.
-    sums : dict of Verdict to float
-        Their importance by verdict; what was seen counts too.
-    scope : {"targets", "unseen", "listed"}
-        Whether these are the targets, all unseen cells that matter, or the listed ones of a product too large.
-    stray : int
-        Patterns that name a whole cell which cannot exist.
-    """
+    """The importance of cells by verdict."""
 
     importance: Importance
-    weights: FloatArray
+    weights: FloatArray  #: Importance of the listed cells, (T,).
+    #: The cells (M, C) whose importance is over 0, as far as they were looked at, and their verdicts (M,); no seen
+    #: ones, but among targets.
     cells: IntArray
     codes: IntArray
-    sums: dict[Verdict, float]
-    scope: Scope
-    stray: int = 0
+    sums: dict[Verdict, float]  #: Their importance by verdict; what was seen counts too.
+    scope: Scope  #: Whether these are the targets, all unseen cells that matter, or the listed ones of a large product.
+    stray: int = 0  #: Patterns that name a whole cell which cannot exist.
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{verdict.word} {self.share(verdict):.1%}" for verdict in Verdict if self.count(verdict))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recombine.cells.conjunctions import Conjunctions, every_cell
+from recombine.cells.conjunctions import every_cell
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.jobs.audit import rivals
 from recombine.jobs.audit.rivals import compare_models
 
 
@@ -50,20 +49,3 @@ def test_tiny_tables_are_compared_where_possible():
 def test_comparing_needs_an_outcome():
     with pytest.raises(InputError, match="needs an outcome"):
         compare_models(Design.from_cells([[0, 0], [1, 1]]))
-
-
-def test_the_tuned_kernel_ridge_is_that_of_a_grid_search():
-    """The same folds, choices and predictions as scikit-learn's search over its own model, and its defaults."""
-    sklearn_ridge = pytest.importorskip("sklearn.kernel_ridge").KernelRidge
-    search = pytest.importorskip("sklearn.model_selection").GridSearchCV
-    for seed in range(5):
-        generator = np.random.default_rng(seed)
-        codes = generator.integers(0, 5, size=(70, 3))
-        inputs = Conjunctions((5, 5, 5)).incidence(codes).toarray()
-        values = codes @ [1.0, -0.5, 0.2] + generator.standard_normal(70) * 0.2
-        grid = {"alpha": list(rivals.RIDGES), "gamma": list(rivals.WIDTHS)}
-        tuned = search(sklearn_ridge(kernel="rbf"), grid, cv=3, scoring="neg_mean_squared_error")
-        for theirs, ours in ((tuned, rivals._Ridge(tuned=True)), (sklearn_ridge(kernel="rbf"), rivals._Ridge())):
-            theirs.fit(inputs[:50], values[:50])
-            ours.fit(inputs[:50], values[:50])
-            assert np.allclose(ours.predict(inputs[50:]), theirs.predict(inputs[50:]), rtol=1e-8, atol=1e-8)

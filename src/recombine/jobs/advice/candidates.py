@@ -42,21 +42,16 @@ class Collecting(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Unseen cells, and which of them may be collected at what cost.
-
-    ``counted`` are the cells that gains are counted on, all or the random sample, each of which stands for ``scale``
-    unseen cells; ``departures`` are the most they have if cells are near the commonest one; ``worth`` is the importance
-    of each, the largest 1, None where all matter alike; ``whole`` says that these are all unseen cells.
-    """
+    """Unseen cells (P, C), and which of them may be collected at what cost (P,)."""
 
     cells: IntArray
     costs: FloatArray
     allowed: BoolArray
-    counted: BoolArray
-    scale: float
-    departures: int | None = None
-    worth: FloatArray | None = None
-    whole: bool = True
+    counted: BoolArray  #: Cells that gains are counted on: all, or the random sample.
+    scale: float  #: How many unseen cells of the product each counted cell stands for.
+    departures: int | None = None  #: If cells are near the commonest one: how many departures they have at most.
+    worth: FloatArray | None = None  #: Importance of each cell, the largest 1; None where all cells matter alike.
+    whole: bool = True  #: Whether these are all unseen cells.
 
     @property
     def sampled(self) -> bool:

@@ -8,17 +8,20 @@ operation), and groups only ever merge, so each later step works on one cell per
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.theory.identification.elimination import modular_sum
 from recombine.theory.identification.residues import PRIME, invert_residues, multiply_residues, subtract_residues
 from recombine.theory.identification.scaled.routes import null_vectors_for
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.theory.identification.identify import Identification
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
 EXACT_BATCH, FLOAT_BATCH = 64, 6
@@ -33,36 +36,30 @@ class Directions:
 
     Parameters
     ----------
-    features : Conjunctions
-        The additive model.
-    seen : int array of shape (N, C)
+    decided : Identification
+        What is decided by the cells that are seen.
     cells : int array of shape (P, C)
-        Unseen cells that ``seen`` does not determine.
-    weight : int array of shape (P,)
-        What each cell adds to the size of its group.
-    rank : int array of shape (P,)
-        Preference among the cells of a group, smallest first.
+        Unseen cells that they do not determine.
+    weight, rank : int arrays of shape (P,)
+        What each cell adds to the size of its group, and preference among the cells of a group, smallest first.
     picks : int
         How many will be collected at most.
     worth : float array of shape (P,), optional
         What it is worth to determine each cell; its weight by default.
-    exact : bool
-        Whether modular arithmetic is expected to be affordable; it only sets how many null vectors are drawn at a time.
 
     Attributes
     ----------
-    size : int array of shape (G,)
-        Total weight of each group.
-    worth : float array of shape (G,)
-        Total worth of each group.
-    offer : int array of shape (G,)
-        Smallest rank of a cell of the group.
+    exact : bool
+        Whether groups are told apart in modular arithmetic.
+    size, worth, offer : arrays of shape (G,)
+        Total weight and worth of each group, and the smallest rank of a cell of it.
 
     Examples
     --------
-    >>> seen = np.array([[0, 0], [1, 1], [2, 2]])
+    >>> from recombine.theory.identification import identify
+    >>> decided = identify([[0, 0], [1, 1], [2, 2]])
     >>> cells = np.array([[0, 1], [1, 0], [0, 2], [2, 0], [1, 2], [2, 1]])
-    >>> groups = Directions(Conjunctions((3, 3)), seen, cells, np.ones(6, dtype=int), np.arange(6), picks=2)
+    >>> groups = Directions(decided, cells, np.ones(6, dtype=int), np.arange(6), picks=2)
     >>> groups.size.tolist(), sorted(groups.offer.tolist())
     ([2, 2, 2], [0, 2, 4])
     >>> groups.collect(0)
@@ -72,20 +69,19 @@ class Directions:
 
     def __init__(
         self,
-        features: Conjunctions,
-        seen: IntArray,
+        decided: Identification,
         cells: IntArray,
         weight: IntArray,
         rank: IntArray,
         picks: int,
         worth: FloatArray | None = None,
-        *,
-        exact: bool = True,
         seed: int = 0,
     ) -> None:
-        self._features, self._seen, self._cells = features, seen, cells
+        features, seen, spanning = decided.features, decided.seen.cells, decided.null.spanning
+        self._features, self._seen, self._cells = features, seen if spanning is None else seen[spanning], cells
         self._picks, self._seed = picks, seed
-        self.exact = exact
+        # So far this only sets how many null vectors are drawn at a time.
+        self.exact = decided.null.modulus is not None
         # With weights each cell is a column of its own: values are the same, only the table is larger.
         self._whole = isinstance(features, ScaledConjunctions)
         ids = np.arange(len(cells))[:, None] if self._whole else features.ids(cells)

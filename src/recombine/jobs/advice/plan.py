@@ -50,49 +50,23 @@ class Pick:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Cells to collect, in order. Given an importance, all numbers are those of cells that matter.
-
-    Attributes
-    ----------
-    needed : int or None
-        Smallest number of cells that determines everything that can be; None where it cannot be known exactly.
-    beyond : int
-        Unseen cells that stay open whatever is collected, because the cells that would tell are forbidden.
-    sampled : bool
-        Whether gains were estimated on a sample of a large product, each cell of which stands for ``unit`` unseen ones.
-    blocked : int
-        Unseen cells that may not be collected (of those searched).
-    gain : float or None
-        Share by which the best further cells (as many as were asked for) would lower the mean variance of the unseen
-        cells; None where that was not worked out.
-    enough : bool
-        Whether nothing is open and that share is under 1 %: then nothing is proposed.
-    departures : int or None
-        If gains are those of cells near the commonest one: how many departures from it these have at most.
-    outside : tuple of cells
-        Cells at the far ends of what lies outside the seen range of a factor, which is not planned for.
-    weighted : bool
-        Whether cells were weighted by an importance.
-    several : int
-        Unseen cells that matter and take several cells that do not, which is not planned for.
-    beyond_curve : Counts or None
-        Verdict counts where cells lie beyond the seen range of a curve, which is not planned for.
-    """
+    """Cells to collect, in order. Given an importance, all numbers are those of cells that matter."""
 
     design: Design
     picks: tuple[Pick, ...]
-    needed: int | None
-    sampled: bool
-    blocked: int
-    beyond: int = 0
-    unit: float = 1.0
+    needed: int | None  #: Fewest cells that determine everything that can be; None where that is not known exactly.
+    sampled: bool  #: Whether gains were estimated on a random sample of a large product.
+    blocked: int  #: Unseen cells that may not be collected (of those searched).
+    beyond: int = 0  #: Unseen cells that stay open, because the cells that would tell are forbidden.
+    unit: float = 1.0  #: Unseen cells each sampled one stands for; 1 when the whole product was searched.
+    #: Share by which the best further cells would lower the mean variance of the unseen ones; None if not worked out.
     gain: float | None = None
-    enough: bool = False
-    departures: int | None = None
-    outside: tuple[tuple[int, ...], ...] = ()
-    weighted: bool = False
-    several: int = 0
-    beyond_curve: Counts | None = None
+    enough: bool = False  #: Whether nothing is open and that share is under 1 %: then nothing is proposed.
+    departures: int | None = None  #: If gains are those of cells near the commonest one: the most these have.
+    outside: tuple[tuple[int, ...], ...] = ()  #: Far ends of what lies outside the seen range of a factor.
+    weighted: bool = False  #: Whether cells were weighted by an importance.
+    several: int = 0  #: Unseen cells that matter and take several cells that do not, which is not planned for.
+    beyond_curve: Counts | None = None  #: Verdict counts where cells lie beyond the seen range of a curve.
 
     def __repr__(self) -> str:
         if self.enough:
@@ -227,15 +201,13 @@ def _connect(
     from recombine.jobs.advice.directions import Directions
 
     groups = Directions(
-        decided.features,
-        decided.seen.cells if decided.null.spanning is None else decided.seen.cells[decided.null.spanning],
+        decided,
         pool.cells[opened],
         pool.counted[opened].astype(np.int64),
         rank,
         max_picks if needed is None else min(max_picks, needed),
         None if pool.worth is None else np.where(pool.counted, pool.worth, 0.0)[opened],
-        exact=decided.null.modulus is not None,
-        seed=seed,
+        seed,
     )
     thrifty = (k is None and not (some and needed is None)) or (k is not None and needed is not None and k >= needed)
     picks: list[Pick] = []

@@ -21,24 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """What collecting can do.
-
-    Attributes
-    ----------
-    opened : int array of shape (P,)
-        Places in the pool of the open cells among which to choose.
-    needed : int or None
-        Fewest cells that determine all that (matters and) can be determined; None where that is not known exactly.
-    beyond : int
-        Open cells (that matter and) stay open whatever is collected.
-    apart : bool
-        Whether some cells that matter take several others together, which do not lie in the space of those that matter.
-    """
+    """What collecting can do: among which open cells of a pool to choose, given by their places (P,)."""
 
     opened: IntArray
-    needed: int | None
-    beyond: int = 0
-    apart: bool = False
+    needed: int | None  #: Fewest cells that determine what (matters and) can be determined; None if not known exactly.
+    beyond: int = 0  #: Open cells (that matter and) stay open whatever is collected.
+    apart: bool = False  #: Whether some cells that matter take several others together, outside the space they span.
 
 
 def reach_all(design: Design, decided: Identification, pool: Pool, opened: IntArray, seed: int) -> Reach:

@@ -22,18 +22,9 @@ MIN_VARIANCE_PIVOT = 1e-11
 class VariancePlan:
     """The information of the seen cells and the variance it leaves at the target cells.
 
-    Parameters
-    ----------
-    features : Conjunctions
-    seen : int array of shape (N, C)
-    targets : int array of shape (T, C)
-        Determined cells whose mean variance is to fall.
-    weights : float array of shape (N,), optional
-        How many measurements each seen cell's mean is worth; 1 by default.
-    measured : float
-        How many measurements a further cell would get.
-    importance : float array of shape (T,), optional
-        How much each target counts in the mean; all the same by default.
+    ``targets`` (T, C) are determined cells whose mean variance is to fall, each counting by its ``importance`` (T,);
+    ``weights`` (N,) say how many measurements each seen cell's mean is worth, ``measured`` how many a further cell
+    would get.
 
     Examples
     --------

@@ -30,32 +30,17 @@ MAX_LEVELS_PAIRED = 4_000
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Coverage of the combinations of levels that can exist by the training rows.
+    """Coverage of the combinations of levels that can exist by the training rows."""
 
-    Attributes
-    ----------
-    product, seen, rows : int
-        Cells that can exist, distinct cells seen in training, training rows.
-    measurements : float
-        Their total weight: the rows themselves, or the sum of the weight column.
-    per_cell : tuple of float
-        Fewest, median and most measurements of a seen cell.
-    ways : Table
-        t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row per subset, one for all.
-    levels : Table
-        One row per level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
-    uncounted : tuple of int
-        Which t-way coverage was not measured because it would have taken too long.
-    """
-
-    product: int
-    seen: int
-    rows: int
-    measurements: float
-    per_cell: tuple[float, float, float]
+    product: int  #: Cells that can exist.
+    seen: int  #: Distinct cells seen in training.
+    rows: int  #: Training rows.
+    measurements: float  #: Their total weight: the rows themselves, or the sum of the weight column.
+    per_cell: tuple[float, float, float]  #: Fewest, median and most measurements of a seen cell.
+    #: Columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row per subset of t factors, one for all.
     ways: Table
-    levels: Table
-    uncounted: tuple[int, ...] = ()
+    levels: Table  #: One row per level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
+    uncounted: tuple[int, ...] = ()  #: The t that would have taken too long.
 
     def __repr__(self) -> str:
         return f"Coverage({self.seen:,} of {written_count(self.product)} cells seen; {plural(self.rows, 'row')})"

@@ -99,37 +99,18 @@ _NO_SLOPES = Table({name: np.zeros(0) for name in ("factor", "effect", "slope", 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What networks trained on the seen cells to convergence will do.
+    """What networks trained on the seen cells to convergence will do."""
 
-    Attributes
-    ----------
-    error : ErrorForecast or None
-        What they will be off by on determined cells; None without an outcome or with too few such cells.
-    depths : Table
-        The same by number of hidden layers: columns ``hidden layers``, ``ntk`` and ``nngp``.
-    slopes : Table
-        One row per factor: ``effect`` (standard deviation on unseen cells, in outcome units), and the share of it
-        that arrives there: ``ntk``, ``nngp`` and ``slope``, their mean. NaN where the unseen cells do not vary it.
-    shortcuts : tuple of Shortcut
-        One per factor.
-    accuracy : Table or None
-        Two-valued outcomes with held-out rows: accuracy there by depth and loss.
-    unseen : int
-        Unseen determined cells that slopes and shortcuts were read from.
-    obstacle : ForecastObstacle or None
-        Why there is no forecast.
-    shallow : bool
-        Whether networks of two layers and more were left out to save time.
-    """
-
-    error: ErrorForecast | None = None
-    depths: Table = _NO_DEPTHS
+    error: ErrorForecast | None = None  #: What they will be off by on determined cells, if there are enough.
+    depths: Table = _NO_DEPTHS  #: The same by number of ``hidden layers``, ``ntk`` and ``nngp``.
+    #: One row per factor: ``effect`` (standard deviation on unseen cells, in outcome units), and the share of it that
+    #: arrives there: ``ntk``, ``nngp`` and ``slope``, their mean. NaN where the unseen cells do not vary it.
     slopes: Table = _NO_SLOPES
-    shortcuts: tuple[Shortcut, ...] = ()
-    accuracy: Table | None = None
-    unseen: int = 0
-    obstacle: ForecastObstacle | None = None
-    shallow: bool = False
+    shortcuts: tuple[Shortcut, ...] = ()  #: One per factor.
+    accuracy: Table | None = None  #: Two-valued outcomes with held-out rows: accuracy there by depth and loss.
+    unseen: int = 0  #: Unseen determined cells that slopes and shortcuts were read from.
+    obstacle: ForecastObstacle | None = None  #: Why there is no forecast.
+    shallow: bool = False  #: Whether networks of two layers and more were left out to save time.
 
     def __repr__(self) -> str:
         error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
@@ -169,16 +150,9 @@ def forecast(
     Where the design holds out enough cells that the seen ones determine, everything is read from those. Without them
     the error is read from seen cells, predicted from the others, and slopes and shortcuts from ``unseen`` ones.
 
-    Parameters
-    ----------
-    design : Design
-    unseen : int array of shape (T, C)
-    first, fit : Identification and AdditiveFit, optional
-        The verdict engine and the fit of order 1, if there are any already.
-    check : OrderCheck, optional
-        The additivity check at order 1, whose cells networks predict again; without it seen cells are not scored.
-    seed : int
-        Fixes the choice where there are too many cells.
+    ``unseen`` is of shape (T, C); ``first`` and ``fit`` are the verdict engine and the fit of order 1, if there are any
+    already; ``check`` is the additivity check at order 1, whose cells networks predict again, and without which seen
+    cells are not scored.
 
     Examples
     --------

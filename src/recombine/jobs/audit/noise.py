@@ -34,15 +34,7 @@ class NoiseSource(StrEnum):
 class CellNoise:
     """The noise of the seen cells' means.
 
-    Attributes
-    ----------
-    variances : float array of shape (N,)
-        Variance of each seen cell's mean.
-    source : NoiseSource
-        Rows that repeat; the same with the shape p (1 - p) of a two-valued outcome; or that shape alone, where no row
-        repeats. The last is the most that noise can be: what an interaction adds looks the same.
-    freedom : float
-        Degrees of freedom of the replicates.
+    If two values alone tell it, this is the most that noise can be: what an interaction adds looks the same.
 
     Examples
     --------
@@ -51,9 +43,9 @@ class CellNoise:
     (<NoiseSource.REPLICATES: 'replicates'>, [1.0, 2.0, 2.0], 1.0)
     """
 
-    variances: FloatArray = field(repr=False)
+    variances: FloatArray = field(repr=False)  #: Variance of each seen cell's mean, (N,).
     source: NoiseSource
-    freedom: float
+    freedom: float  #: Degrees of freedom of the replicates.
 
     @property
     def at_most(self) -> bool:
@@ -110,17 +102,6 @@ def pooled_variance(design: Design) -> tuple[float, float] | None:
 class LackOfFit:
     """F test of the additive model of one order against the noise of the replicates.
 
-    Attributes
-    ----------
-    statistic, p_value : float
-    freedom : (float, float)
-        Degrees of freedom of the cells about the model and of the rows within cells.
-    departure : float
-        Root mean square departure of the measurements' cells from the model, noise taken off, in outcome units.
-    share, least_share : float
-        Share of the variance between cells, noise taken off, that the model explains, and the least that the replicates
-        leave possible; NaN where cells do not differ beyond noise.
-
     Examples
     --------
     >>> rows = [[i, j] for i in range(2) for j in range(2)] * 2
@@ -130,10 +111,10 @@ class LackOfFit:
 
     statistic: float
     p_value: float
-    freedom: tuple[float, float]
-    departure: float
-    share: float
-    least_share: float
+    freedom: tuple[float, float]  #: Of the cells about the model and of the rows within cells.
+    departure: float  #: Root mean square of the cells' departures from the model, noise taken off, in outcome units.
+    share: float  #: Share of the variance between cells, noise taken off, that the model explains; NaN without any.
+    least_share: float  #: The least such share that the replicates leave possible.
 
     def __repr__(self) -> str:
         return f"LackOfFit({self.text})"

@@ -35,28 +35,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decided:
-    """Which unseen cells the seen ones decide, and how surely: ``audit.decided``.
-
-    Attributes
-    ----------
-    design : Design
-    choice : Choice
-        The structure that verdicts assume.
-    listing : Listing
-        The unseen cells that are listed, and how they were chosen.
-    identification, first : Identification
-        The verdict engine at the order of that structure and at order 1.
-    importance : Importance or None
-        How much each cell matters, if that was said.
-    """
+    """Which unseen cells the seen ones decide, and how surely: ``audit.decided``."""
 
     design: Design
-    choice: Choice
-    listing: Listing
+    choice: Choice  #: The structure that verdicts assume.
+    listing: Listing  #: The unseen cells that are listed, and how they were chosen.
+    #: The verdict engine at the order of that structure and at order 1.
     identification: Identification
     first: Identification
     seed: int = 0
-    importance: Importance | None = None
+    importance: Importance | None = None  #: How much each cell matters, if that was said.
 
     def __repr__(self) -> str:
         return f"Decided({len(self.listing.cells):,} cells listed)"

@@ -82,30 +82,18 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """What the seen cells' own misses say about the values of others; see `measure_ranges`.
-
-    Attributes
-    ----------
-    misses : float array of shape (n,)
-        Observed minus predicted from the others, of the seen cells that those determine.
-    without, scores : float arrays of shape (n,)
-        Leverage of each without itself, and its miss, without sign, in units of its spread.
-    residual, freedom : float, int
-        Standard deviation of one measurement about the fit (NaN without freedom), and its degrees of freedom.
-    replicated : bool
-        Whether replicates say what noise is, so that the range is for the cell's mean.
-    """
+    """What the seen cells' own misses say about the values of others; see `measure_ranges`."""
 
     design: Design
     fit: AdditiveFit
     leverages: Leverage
-    misses: FloatArray = field(repr=False)
-    without: FloatArray = field(repr=False)
-    scores: FloatArray = field(repr=False)
+    misses: FloatArray = field(repr=False)  #: Observed less predicted from the others, where those determine it, (n,).
+    without: FloatArray = field(repr=False)  #: Leverage of each without itself, (n,).
+    scores: FloatArray = field(repr=False)  #: Misses, without sign, in units of their spread, (n,).
     spread: Spread
-    residual: float
-    freedom: int
-    replicated: bool
+    residual: float  #: Standard deviation of one measurement about the fit; NaN without freedom.
+    freedom: int  #: Degrees of freedom of the residuals.
+    replicated: bool  #: Whether replicates say what noise is, so that the range is for the cell's mean.
 
     __repr__ = brief_repr
 

@@ -7,13 +7,11 @@ model decides. Splitting the error by verdict tells them apart.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
-from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.progress import each
 from recombine.tables.table import Table
@@ -23,10 +21,17 @@ from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.verdicts import Verdict
 
-Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
-#: The kernel ridge is tuned on three folds of the training cells.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
+
+    Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
+
+#: The kernel ridge is tuned on three folds of the training cells,
 MIN_CELLS_TUNED = 3
-#: What the tuned kernel ridge chooses from.
+#: among these.
 RIDGES, WIDTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0), (0.003, 0.03, 0.1, 0.3, 1.0)
 VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 
@@ -57,50 +62,50 @@ def compare_models(
     if design.outcome is None:
         raise InputError("comparing models needs an outcome; name its column with --outcome")
     outcome = design.outcome[design.train]
-    rows: list[dict[str, Any]] = []
+    rows = []
     for share in shares:
-        squares: dict[str, dict[Verdict, list[float]]] = {}
-        for draw in each(f"models on {share:.0%} of the cells", range(draws)):
+        errors: defaultdict[str, list[FloatArray]] = defaultdict(list)
+        verdicts = []
+        for draw in each(f"models on {share:.0%}", range(draws)):
             generator = np.random.default_rng([seed, draw, round(1000 * share)])
             train = generator.random(len(outcome)) < share
             if train.sum() >= MIN_CELLS_TUNED and not train.all():
-                _score(design, outcome, train, order, seed + draw, squares)
-        rows += [_row(share, model, found) for model, found in squares.items()]
-    names = list(rows[0]) if rows else ["share", "model"]
-    return Table({name: [row[name] for row in rows] for name in names})
+                verdicts.append(identify(design.seen[train], design.seen[~train], order, **design.shape).verdicts)
+                for name, missed in _misses(design, outcome, train, order, seed + draw).items():
+                    errors[name].append(missed)
+        rows += [
+            _row(share, model, np.concatenate(misses), np.concatenate(verdicts)) for model, misses in errors.items()
+        ]
+    return Table.from_rows(rows) if rows else Table({"share": [], "model": []})
 
 
-def _score(
-    design: Design,
-    outcome: FloatArray,
-    train: Any,
-    order: int,
-    seed: int,
-    squares: dict[str, dict[Verdict, list[float]]],
-) -> None:
+def _misses(design: Design, outcome: FloatArray, train: BoolArray, order: int, seed: int) -> dict[str, FloatArray]:
+    """Return how far each model trained on some seen cells misses the others."""
     from threadpoolctl import threadpool_limits
 
     seen, held = design.seen[train], design.seen[~train]
-    found = identify(seen, held, order, **design.shape).verdicts
-    for name, predict in _models(design, order, seed).items():
-        with threadpool_limits(1):  # small matrices: more threads only wait for each other
-            errors = (predict(seen, outcome[train], held) - outcome[~train]) ** 2
-        for verdict in VERDICTS:
-            squares.setdefault(name, {}).setdefault(verdict, []).extend(errors[found == verdict].tolist())
+    with threadpool_limits(1):  # small matrices: more threads only wait for each other
+        models = _models(design, order, seed).items()
+        return {name: predict(seen, outcome[train], held) - outcome[~train] for name, predict in models}
 
 
-def _row(share: float, model: str, found: dict[Verdict, list[float]]) -> dict[str, Any]:
+def _row(share: float, model: str, misses: FloatArray, verdicts: IntArray) -> dict[str, Any]:
     row: dict[str, Any] = {"share": share, "model": model}
     for verdict in VERDICTS:
-        errors = found.get(verdict, [])
-        row[verdict.word] = float(np.sqrt(np.mean(errors))) if errors else float("nan")
-        row[f"{verdict.word} cells"] = len(errors)
+        chosen = misses[verdicts == verdict]
+        row[verdict.word] = float(np.sqrt(np.mean(chosen**2))) if len(chosen) else float("nan")
+        row[f"{verdict.word} cells"] = len(chosen)
     return row
 
 
 def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
     from sklearn.ensemble import RandomForestRegressor
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.model_selection import GridSearchCV
     from sklearn.neural_network import MLPRegressor
+
+    tried = {"alpha": RIDGES, "gamma": WIDTHS}
+    tuned = GridSearchCV(KernelRidge(kernel="rbf"), tried, cv=MIN_CELLS_TUNED, scoring="neg_mean_squared_error")
 
     def additive(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
         centre = float(values.mean())
@@ -112,8 +117,8 @@ def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
     return {
         "additive least squares": additive,
         "random forest": _one_hot(design, RandomForestRegressor(random_state=seed, n_jobs=-1)),
-        "RBF kernel ridge": _one_hot(design, _Ridge()),
-        "RBF kernel ridge, tuned": _one_hot(design, _Ridge(tuned=True)),
+        "RBF kernel ridge": _one_hot(design, KernelRidge(kernel="rbf")),
+        "RBF kernel ridge, tuned": _one_hot(design, tuned),
         "neural network (MLP)": _one_hot(design, network),
         **theory,
     }
@@ -125,51 +130,6 @@ def _kernel(kernel: OverlapKernel) -> Predictor:
         return kernel_expansion(kernel, cells, solution.value, asked) + solution.intercept
 
     return predict
-
-
-class _Ridge:
-    """Kernel ridge with a Gaussian kernel: scikit-learn's defaults, or width and ridge chosen on three folds.
-
-    One eigendecomposition serves all ridges of a width, so that a search costs little more than a fit; the numbers are
-    those of scikit-learn's grid search over its own model.
-    """
-
-    def __init__(self, tuned: bool = False) -> None:
-        self.tuned = tuned
-
-    def fit(self, inputs: FloatArray, values: FloatArray) -> None:
-        self.width: float
-        distances = _squared_distances(inputs, inputs)
-        self.width, ridge = self._search(distances, values) if self.tuned else (1 / inputs.shape[1], 1.0)
-        self.inputs = inputs
-        self.dual = _ridge_solutions(np.exp(-self.width * distances), values, np.array([ridge]))[:, 0]
-
-    def predict(self, inputs: FloatArray) -> FloatArray:
-        return np.asarray(np.exp(-self.width * _squared_distances(inputs, self.inputs)) @ self.dual)
-
-    @staticmethod
-    def _search(distances: FloatArray, values: FloatArray) -> tuple[float, float]:
-        errors = np.zeros((len(RIDGES), len(WIDTHS)))
-        for place, width in enumerate(WIDTHS):
-            gram = np.exp(-width * distances)
-            for test in np.array_split(np.arange(len(values)), MIN_CELLS_TUNED):
-                train = np.setdiff1d(np.arange(len(values)), test)
-                duals = _ridge_solutions(gram[np.ix_(train, train)], values[train], np.array(RIDGES))
-                missed = gram[np.ix_(test, train)] @ duals - values[test][:, None]
-                errors[:, place] += np.mean(missed**2, axis=0) / MIN_CELLS_TUNED
-        ridge, place = divmod(int(np.argmin(errors)), len(WIDTHS))
-        return WIDTHS[place], RIDGES[ridge]
-
-
-def _squared_distances(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Of rows of ones and zeros, (N, F) and (M, F) -> (N, M)."""
-    return np.asarray(first.sum(axis=1)[:, None] + second.sum(axis=1) - 2 * first @ second.T)
-
-
-def _ridge_solutions(gram: FloatArray, values: FloatArray, ridges: FloatArray) -> FloatArray:
-    """Return (K + ridge I)^-1 values for each ridge, (N, R)."""
-    eigenvalues, vectors = np.linalg.eigh(gram)
-    return np.asarray(vectors @ ((vectors.T @ values)[:, None] / (eigenvalues[:, None] + ridges)))
 
 
 def _one_hot(design: Design, model: Any) -> Predictor:

@@ -37,32 +37,18 @@ class NotCompared(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The structure that verdicts and values assume; make one with `choose_structure`.
-
-    Attributes
-    ----------
-    ladder : Ladder or None
-        All structures that were scored on held-out seen cells; None where none was.
-    fit : StructureFit or None
-        The structure fitted to all seen cells, where it is not a sum on the outcome's own scale.
-    places, predicted : int and float arrays of shape (H,)
-        Which seen cells were held out to score it, and their values, each from fits that did not see it.
-    asked : bool
-        Whether the user named it.
-    obstacle : str
-        Why nothing was compared: a `NotCompared`, or what the ladder refused; empty if something was.
-    untried : tuple of str
-        Structures that might hold and were not scored: the table has too few cells for them, or they take too long.
-    """
+    """The structure that verdicts and values assume; make one with `choose_structure`."""
 
     structure: Structure
-    ladder: Ladder | None = None
+    ladder: Ladder | None = None  #: All structures that were scored on held-out seen cells; None where none was.
+    #: The structure fitted to all seen cells, where it is not a sum on the outcome's own scale.
     fit: StructureFit | None = None
+    #: Which seen cells were held out to score it, (H,), and their values, each from fits that did not see it.
     places: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     predicted: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
-    asked: bool = False
-    obstacle: str = ""
-    untried: tuple[str, ...] = ()
+    asked: bool = False  #: Whether the user named it.
+    obstacle: str = ""  #: Why nothing was compared: a `NotCompared`, or what the ladder refused.
+    untried: tuple[str, ...] = ()  #: Structures that might hold, but cells are too few or they take too long.
 
     __repr__ = brief_repr
 
