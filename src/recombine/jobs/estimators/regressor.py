@@ -115,7 +115,8 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
 
     def _chosen(self, cells: IntArray, y: FloatArray) -> Structure:
         try:
-            if _repeated(cells) < MIN_ROWS_SHARED:
+            shared = [np.bincount(column)[column] > 1 for column in cells.T]
+            if np.logical_and.reduce(shared).sum() < MIN_ROWS_SHARED:
                 raise InputError("fewer than three rows share all their levels with others; collect more rows")
             design = Design.from_cells(cells, y)
             noise = cell_noise(design)
@@ -193,9 +194,3 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
                 f"row {row} of X ({cell}) is beyond the seen range of the curve; collect rows with as high or as low "
                 "a sum of effects, or pass undetermined='mean' for the curve continued straight"
             )
-
-
-def _repeated(cells: IntArray) -> int:
-    """Return how many cells (N, C) have no level that occurs in them alone."""
-    shared = [np.bincount(column)[column] > 1 for column in cells.T]
-    return int(np.logical_and.reduce(shared).sum())

@@ -18,14 +18,12 @@ class ScoreLimits(Limits):
     share_outside: float = limit(0.05, "share", "what ranges leave out at their two ends together")
     share_over_noise: float = limit(0.2, _OF_ERROR, "where no more is over noise, nothing has to be explained")
     max_slope: float = limit(2 - AUDIT_LIMITS.min_slope, "share of an effect", "if more arrives, it is overdone")
-    share_told: float = limit(0.05, _OF_ERROR, "a factor's part in a cause is put into words from here on")
+    share_told: float = limit(0.05, _OF_ERROR, "a cause is a finding, and a factor's part in it is told, from here on")
     share_shown: float = limit(0.005, _OF_ERROR, "smaller shares round to no percent at all and are left out")
     max_factors_told: int = limit(12, "factors", "so many are put into words for one cause")
     times_to_prevail: float = limit(4, "times the error of the opposite", "what a cause is said to be where both occur")
-    max_eigenvalue_confounded: float = limit(
-        0.05, "share of a column's variance", "columns are confounded in directions in which cells vary no more"
-    )
-    min_weight_confounded: float = limit(0.3, "weight in such a direction", "and these are the columns it is about")
+    max_eigenvalue_confounded: float = limit(0.05, "share of a column's variance", "what confounded columns vary by")
+    min_weight_confounded: float = limit(0.3, "weight in such a direction", "of the columns that are confounded in it")
 
 
 SCORE_LIMITS = ScoreLimits()
