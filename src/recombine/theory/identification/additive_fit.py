@@ -24,15 +24,12 @@ RANK_SHARE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class AdditiveFit:
-    """A fitted additive model.
+    """A fitted additive model, with ``fitted`` values (N,); its ``rank`` is None on the iterative route.
 
     Attributes
     ----------
     table : float array of shape (F,)
         Value of each conjunction: a minimum-norm solution, so values of conjunctions never seen are zero.
-    fitted : float array of shape (N,)
-    rank : int or None
-        None on the iterative route.
     basis : float array of shape (N, rank) or None
         Orthonormal basis of the fitted values (of the weighted cells), on the dense route.
     weights : float array of shape (N,) or None

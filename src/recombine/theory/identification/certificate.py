@@ -158,13 +158,6 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
 
     Such a cube is the shortest certificate there is: at order 1, three cells. Each group is one factor where possible,
     or several that change together. Quick at any size; empty where no such cube is found.
-
-    Examples
-    --------
-    >>> features = Conjunctions((2, 2))
-    >>> seen = SeenCells(features, np.array([[0, 0], [0, 1], [1, 0]]))
-    >>> sorted((cell, int(weight)) for cell, weight in cube_terms(features, seen, np.array([1, 1])).items())
-    [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
     if features.following:
         in_full, few = _freed(features, seen)

@@ -27,10 +27,9 @@ class Counts:
     ----------
     by_verdict : dict of Verdict to int
         The counts; estimates of them where ``exact`` is False.
-    exact : bool
-        Whether the counts are exact. If not, `seen`, `unseen level` and the total still are.
-    sampled : int
-        Number of random cells behind an estimate, 0 if exact.
+    exact, sampled : bool, int
+        Whether the counts are exact; if not, `seen`, `unseen level` and the total still are, and so many random cells
+        are behind the others.
     low, high : dict of Verdict to int
         95 % interval; equal to the counts where exact.
 

@@ -69,14 +69,7 @@ class Singletons:
 
 
 def strip_singletons(ids: IntArray, columns: int) -> Singletons:
-    """Remove rows with a column of their own, again and again; ``ids`` (N, S) are numbers below ``columns``.
-
-    Examples
-    --------
-    >>> left = strip_singletons(np.array([[0, 2], [0, 3], [1, 3]]), 4)
-    >>> left.rank, int(left.rows.sum())
-    (3, 0)
-    """
+    """Remove rows with a column of their own, again and again; ``ids`` (N, S) are numbers below ``columns``."""
     degree = np.bincount(ids.ravel(order="K"), minlength=columns)
     alive = np.ones(len(ids), dtype=bool)
     rounds: list[tuple[IntArray, IntArray]] = []

@@ -51,15 +51,6 @@ class Judgement:
     nothing, except for cells with a conjunction never seen, when the vectors did not converge or when values fill the
     gap: values then fade out gradually, so that a small one may be a number rather than zero, or a large one the trace
     of a seen cell too weak to be felt. Neighbours of the distinct ``seen`` cells (N, C) probe the gap.
-
-    Examples
-    --------
-    >>> from recombine.cells import Conjunctions
-    >>> from recombine.theory.identification.nullspace import null_vectors
-    >>> seen = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]])
-    >>> judge = Judgement(null_vectors(Conjunctions((2, 2, 2)), seen, route="projection"), seen)
-    >>> judge.gap().trusted, judge.codes(np.array([[1, 1, 1]])).tolist() == [Verdict.DETERMINED]
-    (True, True)
     """
 
     def __init__(self, null: NullVectors, seen: IntArray) -> None:

@@ -23,11 +23,6 @@ def level_graph(features: Conjunctions, seen: IntArray) -> csr_array:
 
     Two distinct factors give one node per level. A factor used twice gives two nodes per level, (a, left) and
     (a, right), with the edges (a, left)-(b, right) and (b, left)-(a, right): the bipartite double cover.
-
-    Examples
-    --------
-    >>> level_graph(Conjunctions((2, 3)), np.array([[0, 1]])).nnz
-    1
     """
     from scipy.sparse import csr_array
 

@@ -81,11 +81,6 @@ def possible_rank(
 
     On a product of parts the functions of order k are products of one function per part whose orders add up to k at
     most, so it is enough to know the ranks of every part.
-
-    Examples
-    --------
-    >>> possible_rank(Conjunctions((4, 3)), Possible.product((4, 3)))
-    6
     """
     by_degree = [1] + [0] * features.order
     for combinations in possible.parts:
@@ -139,28 +134,18 @@ class NullVectors:
 
     Attributes
     ----------
-    columns : IntArray, (K,)
-        Columns that some seen cell has, ascending.
-    table : ndarray, (K, r)
-        Values on those columns: residues (uint64) or floats.
+    columns, table : IntArray, (K,), and ndarray, (K, r)
+        Columns that some seen cell has, ascending, and the values there: residues (uint64) or floats.
     rank : int or None
         Rank of the seen cells; None where the route cannot know it.
     modulus : int or None
         The prime for residues, None for floats.
-    scale : FloatArray or None, (K,)
-        Floats only: factors that give the seen columns unit length.
-    error : float
-        Floats only: estimated error of an entry.
+    scale, error : FloatArray or None, (K,), and float
+        Floats only: factors that give the seen columns unit length, and the estimated error of an entry.
     seed : int
         Fixes the values of columns never seen, which are free.
     spanning : IntArray or None
         Numbers of seen cells that say as much as all of them, where such were found on the way.
-
-    Examples
-    --------
-    >>> found = null_vectors(Conjunctions((2, 2)), np.array([[0, 0], [0, 1], [1, 0]]))
-    >>> found.values(np.array([[1, 1]])).tolist(), found.rank
-    ([[0]], 3)
     """
 
     features: Conjunctions

@@ -40,10 +40,8 @@ class Projection:
 
     Attributes
     ----------
-    table : FloatArray, (K, r)
-        Values of the columns.
-    scale : FloatArray, (K,)
-        What each column was multiplied by to have unit length.
+    table, scale : FloatArray, (K, r) and (K,)
+        Values of the columns, and what each column was multiplied by to have unit length.
     error : float
         Estimated error of an entry, in units of the scaled vectors (whose entries are of order one).
     rank : int or None

@@ -124,18 +124,13 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
     Attributes
     ----------
-    dual_coef_ : ndarray (N,) or (N, outputs)
-        Weight of each training row.
-    intercept_ : float or ndarray (outputs,)
-        The free intercept, 0.0 without one.
-    kernel_ : OverlapKernel
-        The kernel used.
-    levels_ : list of ndarray
-        Levels of each factor.
-    route_ : str
-        How the system was solved; see `recombine.theory.kernels.solvers.solve`.
-    residual_ : float
-        Relative residual of that system; with ``epsilon``, the largest error beyond the tube.
+    dual_coef_, intercept_ : ndarray (N,) or (N, outputs), float or ndarray (outputs,)
+        Weight of each training row, and the free intercept, 0.0 without one.
+    kernel_, levels_ : OverlapKernel, list of ndarray
+        The kernel used, and the levels of each factor.
+    route_, residual_ : str, float
+        How the system was solved (see `recombine.theory.kernels.solvers.solve`), and its relative residual; with
+        ``epsilon``, the largest error beyond the tube.
 
     See Also
     --------
@@ -235,10 +230,8 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
     ----------
     classes_ : ndarray (K,)
         The labels, sorted; of two, the second is the positive one.
-    dual_coef_ : ndarray (N,), or (N, K) with more than two classes
-        Signed weight of each training row.
-    intercept_ : float or ndarray (K,)
-        The free intercept, 0.0 without one.
+    dual_coef_, intercept_ : ndarray (N,) and float, or (N, K) and (K,) with more than two classes
+        Signed weight of each training row, and the free intercept, 0.0 without one.
     kernel_, levels_, route_, residual_
         As in `KernelRegressor`. For the hinge, ``residual_`` is the largest violation of the optimality conditions.
 

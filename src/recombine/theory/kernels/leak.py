@@ -44,13 +44,10 @@ class AnchorAddition:
 
     Attributes
     ----------
-    predictions : array, shape (n1, n2)
-        The model's output on all pairs; on seen pairs this includes the memorized part.
-    seen : array of bool, shape (n1, n2)
-    items : tuple of two arrays, shapes (n1,) and (n2,)
-        The value the model gives each item of each slot.
-    offset : float
-        The model's constant.
+    predictions, seen : arrays, shape (n1, n2)
+        The model's output on all pairs, on seen pairs with the memorized part, and which pairs are seen.
+    items, offset : tuple of two arrays, shapes (n1,) and (n2,), and float
+        The value the model gives each item of each slot, and its constant.
     slopes, anchor_slopes : tuple of two floats
         By how much an item's value is shrunk, for non-anchors and anchors of each slot.
 
@@ -129,11 +126,7 @@ def anchor_addition(
     salience : float or (s1, s2, s12)
         S(1;2), or the weights of slot-1 items, slot-2 items and whole pairs.
     constant : float
-        s0, the weight of the constant conjunction. Ignored with a free intercept.
-    ridge : float
-        Added to the diagonal of the Gram matrix.
-    intercept : bool
-        Fit an unpenalised constant instead.
+        s0, the weight of the constant conjunction; ``intercept`` fits an unpenalised constant instead.
 
     Examples
     --------

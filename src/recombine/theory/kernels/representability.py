@@ -36,14 +36,10 @@ class Representability:
 
     Attributes
     ----------
-    exact : bool
-        Some weights give every judged target.
-    residual : float
-        Largest miss of the least-squares weights over the judged cells, in units of the target.
-    worst : int or None
-        Row of that miss in ``cells``; None when exact.
-    sign : bool
-        Some weights give every judged target its sign (targets of zero are not judged).
+    exact, sign : bool
+        Some weights give every judged target, or its sign (targets of zero are not judged).
+    residual, worst : float, int or None
+        Largest miss of the least-squares weights over the judged cells, and its row in ``cells``; None when exact.
     margin : float
         Largest t such that weights in [-1, 1] reach sign(target) * f >= t on every judged cell, at most 1.
     family : tuple of tuple of int, or None

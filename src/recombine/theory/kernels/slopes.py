@@ -26,13 +26,7 @@ Groups = Sequence[tuple[int, ...]]
 
 
 def every_arrangement(cells: IntArray, symmetric: Groups) -> IntArray:
-    """Show the levels of symmetric factors in every order, as a network trained on unordered pairs sees them.
-
-    Examples
-    --------
-    >>> every_arrangement(np.array([[0, 1], [2, 2]]), [(0, 1)]).tolist()
-    [[0, 1], [1, 0], [2, 2]]
-    """
+    """Show the levels of symmetric factors in every order, as a network trained on unordered pairs sees them."""
     for group in symmetric:
         copies = []
         for order in permutations(group):

@@ -24,16 +24,7 @@ MIN_SLOPE_SHARE = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """An increasing curve.
-
-    Attributes
-    ----------
-    knots : float array of shape (K,)
-        Increasing.
-    start : float
-        Value at the first knot.
-    slopes : float array of shape (K,)
-        Derivative at each knot; none is negative.
+    """An increasing curve: its increasing ``knots`` (K,), value at the first, and ``slopes`` (K,), none negative.
 
     Examples
     --------
@@ -130,14 +121,7 @@ class Pieces:
 
 
 def pieces_of(knots: FloatArray, x: FloatArray) -> Pieces:
-    """Return where the points ``x`` (N,) lie on a curve with the given knots.
-
-    Examples
-    --------
-    >>> bend = Curve(np.array([0.0, 1.0]), 0.0, np.array([0.0, 2.0]))
-    >>> pieces_of(bend.knots, np.array([-1.0, 0.5, 2.0])).heights(np.array([0.0, 0.0, 2.0]))
-    array([0.  , 0.25, 3.  ])
-    """
+    """Return where the points ``x`` (N,) lie on a curve with the given knots."""
     inside = np.clip(x, knots[0], knots[-1])
     piece = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
     step = np.diff(knots)[piece]

@@ -48,10 +48,8 @@ class TermsFit(StructureFit):
         Outcome where every factor is at the level the others depart from.
     ridge : float array of shape (order,)
         Shrinkage of the effects of each order, in units of a cell of mean weight.
-    noise : float
-        Variance of the outcomes about the fit, at mean weight.
-    freedom : float
-        Effective number of effects, the constant with them.
+    noise, freedom : float
+        Variance of the outcomes about the fit, at mean weight, and effective number of effects and the constant.
     """
 
     terms: Terms

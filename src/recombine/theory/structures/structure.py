@@ -90,10 +90,9 @@ class StructureFit:
 
     Attributes
     ----------
-    curve : Curve or None
-        From the sum of effects to the outcome, where there is one to draw.
-    seen_range : tuple of two floats or None
-        Smallest and largest sum of a seen cell, where nothing is known of the outcome beyond.
+    curve, seen_range : Curve or None, tuple of two floats or None
+        From the sum of effects to the outcome, where there is one to draw; smallest and largest sum of a seen cell,
+        where nothing is known of the outcome beyond.
     outcome_bounds : tuple of two floats
         Between what outcomes lie.
     leaves_open : bool
@@ -165,22 +164,16 @@ class Structure:
 
     Attributes
     ----------
-    name : str
-        As options take it.
-    assumption : str
-        What effects do, after "if": "effects add on the outcome's logarithm".
-    explains : str
-        The same before a share of variance: "effects add on the outcome's logarithm; they explain".
-    help : str
-        What options and the documentation say of it.
+    name, help : str
+        As options take it, and what they and the documentation say of it.
+    assumption, explains : str
+        What effects do, after "if": "effects add on the outcome's logarithm"; the same before a share of variance.
     complexity : int
         Position on the ladder; simpler ones are preferred.
     order : int
         Factors in its largest conjunctions: verdicts are decided at this order.
-    is_sum : bool
-        Whether values are sums of seen outcomes.
-    needs_outcome : bool
-        Whether verdicts depend on outcomes.
+    is_sum, needs_outcome : bool
+        Whether values are sums of seen outcomes, and whether verdicts depend on outcomes.
     costly : bool
         Whether it may be left out for want of cells or of time, which is then said.
     min_cells : int

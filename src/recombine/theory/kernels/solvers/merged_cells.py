@@ -26,12 +26,6 @@ class MergedCells:
         Rows of each distinct cell.
     places : ndarray (M,) or None
         Position of each distinct cell in the flattened product; None where the product is too large to number.
-
-    Examples
-    --------
-    >>> seen = MergedCells.of(np.array([[5, 1], [0, 0], [5, 1]]))
-    >>> seen.sizes, seen.cells.tolist(), seen.counts.tolist(), seen.where.tolist()
-    ((2, 2), [[0, 0], [1, 1]], [1, 2], [1, 0, 1])
     """
 
     sizes: tuple[int, ...]

@@ -31,10 +31,8 @@ class Quotient:
 
     Attributes
     ----------
-    groups : array of int, shape (N,)
-        Group of each cell; seen groups come first.
-    sizes : array of float, shape (G,)
-        Number of seen cells in each of the G seen groups.
+    groups, sizes : arrays of shape (N,) and (G,)
+        Group of each cell, seen groups first, and the number of seen cells in each of the G seen groups.
     between : array of float, shape (C+1, H, G)
         For a cell of each of the H groups: its signed neighbours at each overlap in each seen group, where the sign is
         the product of the two answers.

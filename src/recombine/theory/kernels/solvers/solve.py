@@ -55,8 +55,8 @@ class Solution:
 
     Attributes
     ----------
-    value : ndarray (N,) or (N, outputs)
-        Weight a_i of each row; the model is f(z) = sum_i a_i K(z, z_i) + intercept.
+    value, intercept : ndarray (N,) or (N, outputs), float or ndarray (outputs,)
+        Weight a_i of each row; the model is f(z) = sum_i a_i K(z, z_i) + intercept, 0 without a free one.
     residual : float
         Relative residual of the system, of its normal equations where the Gram matrix is singular; of a margin, the
         largest breach of its optimality conditions.
@@ -64,8 +64,6 @@ class Solution:
         ``closed``, ``dense``, ``primal`` or ``iterative``; margins have their own.
     steps : int
         Iterations, 1 for the direct routes.
-    intercept : float or ndarray (outputs,)
-        The free intercept, 0 without one.
     """
 
     value: FloatArray

@@ -122,14 +122,10 @@ class LinkFit(StructureFit):
         On the hidden scale, on which the sums of the seen cells have standard deviation one.
     seen_range : tuple of two floats
         Smallest and largest hidden sum of a seen cell; the curve is known in between.
-    ridge : float array of shape (order,)
-        Shrinkage of the effects of each order.
-    smoothing : float
-        Weight of the curve's roughness.
-    noise : float
-        Variance of the outcomes about the fit, at mean weight.
-    freedom : float
-        Effective number of effects and of slopes of the curve.
+    ridge, smoothing : float array of shape (order,), float
+        Shrinkage of the effects of each order, and weight of the curve's roughness.
+    noise, freedom : float
+        Variance of the outcomes about the fit, at mean weight, and effective number of effects and slopes.
     """
 
     terms: Terms
