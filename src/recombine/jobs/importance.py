@@ -57,15 +57,13 @@ class Importance:
         best = np.full(len(cells), none)
         for alike in self._same_counts():
             # Patterns that name equally many levels: the first of all that match counts.
-            first = np.full(len(cells), none)
+            earliest = np.full(len(cells), none)
             for rows in alike:
                 for mine, theirs in self._ways(self.patterns[rows[0]] != ANY):
-                    first = np.minimum(
-                        first, _first_match(self.patterns[rows][:, mine], rows, ordered[:, theirs], none)
-                    )
-            best = np.where(best == none, first, best)
-        result: FloatArray = np.append(self.values, 0.0)[best]
-        return result
+                    matches = _first_match(self.patterns[rows][:, mine], rows, ordered[:, theirs], none)
+                    earliest = np.minimum(earliest, matches)
+            best = np.where(best == none, earliest, best)
+        return np.asarray(np.append(self.values, 0.0)[best])
 
     def _same_counts(self) -> list[list[IntArray]]:
         """The rows of patterns with the same blanks, those that name equally many levels together, most first."""
@@ -103,22 +101,16 @@ class Importance:
         [[0, 0], [0, 2]]
         """
         rules, sizes = self.patterns[self.values > 0], possible.sizes
-        free = [[factor for factor, code in enumerate(rule) if code == ANY] for rule in rules.tolist()]
-        if sum(product_size([sizes[factor] for factor in factors]) for factors in free) > max_cells:
-            return self._by_parts(possible, max_cells)
-        none = np.empty((0, len(sizes)), dtype=np.int64)
-        cells = np.vstack(
-            [none, *(_filled_in(rule, factors, sizes) for rule, factors in zip(rules, free, strict=True))]
-        )
-        cells = distinct(canonical(cells, self.symmetric))[0]
-        cells = cells[possible.holds(cells)]
-        return cells[self.of(cells) > 0]
-
-    def _by_parts(self, possible: Possible, max_cells: int) -> IntArray | None:
-        """The same where patterns match more cells than can exist: those that can are gone through."""
-        if possible.span > max_cells:
+        free = [np.flatnonzero(rule == ANY).tolist() for rule in rules]
+        if sum(product_size([sizes[factor] for factor in factors]) for factors in free) <= max_cells:
+            filled = [_filled_in(rule, factors, sizes) for rule, factors in zip(rules, free, strict=True)]
+            none = np.empty((0, len(sizes)), dtype=np.int64)
+            cells = distinct(canonical(np.vstack([none, *filled]), self.symmetric))[0]
+            cells = cells[possible.holds(cells)]
+        elif possible.span <= max_cells:
+            cells = possible.cells()
+        else:
             return None
-        cells = possible.cells()
         return cells[self.of(cells) > 0]
 
 
@@ -137,8 +129,7 @@ def _first_match(patterns: IntArray, rows: IntArray, cells: IntArray, none: int)
     _, inverse = distinct(np.vstack([patterns, cells]))
     smallest = np.full(int(inverse.max()) + 1, none)
     smallest[inverse[: len(patterns)][::-1]] = rows[::-1]
-    matches: IntArray = smallest[inverse[len(patterns) :]]
-    return matches
+    return np.asarray(smallest[inverse[len(patterns) :]])
 
 
 def read_importance(data: object, design: Design, column: str | None = None) -> Importance:
@@ -196,26 +187,15 @@ def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
     if not count:
         raise InputError(f"{source.name} has no rows, so nothing would matter; list at least one cell")
     levels = {name: [None if _blank(value) else value for value in values.tolist()] for name, values in columns.items()}
-    _refuse_blank(source, levels)
-    values = np.array([_number(value, f"row {row:,} of {source.name}") for row, value in enumerate(levels[COLUMN], 1)])
-    for column in taken_apart:
-        levels |= _members(design, column.column, levels[column.column], source.name)
-    codes = np.full((count, len(design.names)), ANY)
-    for index, factor in enumerate(design.factors):
-        coded: dict[Any, int] = {None: ANY}
-        for row, level in enumerate(levels.get(factor.name, ())):
-            if level not in coded:
-                coded[level] = _code(design, index, level, f"row {row + 1:,} of {source.name}")
-            codes[row, index] = coded[level]
-    patterns = canonical(codes, design.symmetric)
-    _refuse_repeats(patterns, design, source)
-    return patterns, values
-
-
-def _refuse_blank(source: Source, levels: dict[str, list[Any]]) -> None:
     for row, cells in enumerate(zip(*levels.values(), strict=True), 1):
         if all(value is None for value in cells):
             raise InputError(f"row {row:,} of {source.name} is blank; remove it")
+    values = np.array([_number(value, f"row {row:,} of {source.name}") for row, value in enumerate(levels[COLUMN], 1)])
+    for column in taken_apart:
+        levels |= _members(design, column.column, levels[column.column], source.name)
+    patterns = canonical(_codes(design, levels, count, source.name, numbered=True), design.symmetric)
+    _refuse_repeats(patterns, design, source)
+    return patterns, values
 
 
 def _refuse_repeats(patterns: IntArray, design: Design, source: Source) -> None:
@@ -262,15 +242,23 @@ def _number(value: Any, row: str) -> float:
     return number
 
 
-def _code(design: Design, index: int, level: object, row: str) -> int:
-    factor = design.factors[index]
-    if factor.unknown(np.array([level], dtype=object)):
-        raise InputError(
-            f"{row}: {level_text(level)!r} is not a level of factor {factor.name!r} in {design.reading.source};"
-            f"{near_miss(level_text(level), factor.labels)} To give importance to a level that was never seen, name it "
-            "in --targets with --new-levels"
-        )
-    return factor.code(level)
+def _codes(design: Design, levels: dict[str, list[Any]], count: int, source: str, numbered: bool) -> IntArray:
+    """Code the levels of each factor, (count, C), any level where it has none; rows of a table are ``numbered``."""
+    codes = np.full((count, len(design.names)), ANY)
+    for index, factor in enumerate(design.factors):
+        coded: dict[Any, int] = {None: ANY}
+        for row, level in enumerate(levels.get(factor.name, ())):
+            if level not in coded and factor.unknown(np.array([level], dtype=object)):
+                row_text, text = f"row {row + 1:,} of {source}" if numbered else source, level_text(level)
+                raise InputError(
+                    f"{row_text}: {text!r} is not a level of factor {factor.name!r} in {design.reading.source};"
+                    f"{near_miss(text, factor.labels)} To give importance to a level that was never seen, name it in "
+                    "--targets with --new-levels"
+                )
+            if level not in coded:
+                coded[level] = factor.code(level)
+            codes[row, index] = coded[level]
+    return codes
 
 
 def _means(source: Source, design: Design, column: str) -> tuple[IntArray, FloatArray]:
@@ -286,16 +274,8 @@ def _means(source: Source, design: Design, column: str) -> tuple[IntArray, Float
     if not len(groups["rows"]):
         raise InputError(f"no row of {source.name} has a level of each factor; fill them in")
     plain = design.space.by_factor({name: groups[name] for name in design.space.columns}, source.name)
-    coded = [
-        {level: _code(design, index, level, source.name) for level in set(plain[factor.name].tolist())}
-        for index, factor in enumerate(design.factors)
-    ]
-    codes = np.array(
-        [
-            [of_factor[level] for level in plain[name].tolist()]
-            for name, of_factor in zip(design.names, coded, strict=True)
-        ]
-    ).T
+    levels = {name: values.tolist() for name, values in plain.items()}
+    codes = _codes(design, levels, len(groups["rows"]), source.name, numbered=False)
     lacking = np.flatnonzero(groups["absent"] > 0)
     if len(lacking):
         rows, cell = plural(int(groups["absent"].sum()), "row"), design.label(codes[lacking[0]])

@@ -236,15 +236,11 @@ def _state_by_misses(check: OrderCheck) -> AdditivityState:
     clear = check.error**2 > AUDIT_LIMITS.min_excess * check.expected**2
     if check.at_most:
         return AdditivityState.NOT_SHOWN if clear else AdditivityState.UNCHECKED
-    if check.lack_of_fit is None:
+    if (test := check.lack_of_fit) is None:
         return AdditivityState.FAILS if clear else AdditivityState.NOT_SHOWN
-    if check.lack_of_fit.p_value <= AUDIT_LIMITS.p_value_shown:
+    if test.p_value <= AUDIT_LIMITS.p_value_shown:
         return AdditivityState.FAILS
-    return (
-        AdditivityState.NOT_SHOWN
-        if check.lack_of_fit.p_value <= AUDIT_LIMITS.p_value_hinted
-        else AdditivityState.UNCHECKED
-    )
+    return AdditivityState.NOT_SHOWN if test.p_value <= AUDIT_LIMITS.p_value_hinted else AdditivityState.UNCHECKED
 
 
 def check_additivity(
