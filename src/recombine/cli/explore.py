@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_urlsafe
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 @takes_table(outputs=("save_design", "force"))
 def explore_command(
-    context: typer.Context,
     table: TableSpec,
     outputs: Outputs,
     file: Annotated[
@@ -40,7 +40,7 @@ def explore_command(
 ) -> None:
     """Open the page on which seen cells are painted; with a table, serve the page with its audit behind it."""
     if file is None:
-        _refuse_options(context)
+        _refuse_options(outputs)
         _open_page(open_it)
         return
     try:
@@ -59,12 +59,12 @@ def explore_command(
         serve(app, listener)
 
 
-def _refuse_options(context: typer.Context) -> None:
+def _refuse_options(outputs: Outputs) -> None:
     """Refuse options about a table where none was named: they would do nothing."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name != "open_it" and source is not None and source.name == "COMMANDLINE":
-            option = next(entry.opts[0] for entry in context.command.params if entry.name == name)
+    given = ["--save-design"] if outputs.save_design else []
+    given += [word for word in shlex.split(outputs.command) if word.startswith("--")]
+    for option in given:
+        if option not in ("--open", "--no-open"):
             raise InputError(f"{option} is about a table; name it: recombine explore table.csv {option} ...")
 
 

@@ -70,7 +70,7 @@ def takes_table(
         offered = [field for field in table_spec.fields() if field.name not in without]
         packed = {name: kind for name, kind in hints.items() if name != "table" and _is_struct(kind)}
         entries = {name: outputs if kind is Outputs else kind.__struct_fields__ for name, kind in packed.items()}
-        options = [] if "context" in hints else [_parameter("context", typer.Context)]
+        options = [_parameter("context", typer.Context)]
         for name, parameter in signature(command).parameters.items():
             if name == "table":
                 options += [*map(_option, offered), _DESIGN]
@@ -81,8 +81,7 @@ def takes_table(
                 options.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
 
         def run(**given: Any) -> None:
-            context = given["context"] if "context" in hints else given.pop("context")
-            table = None
+            context, table = given.pop("context"), None
             if "table" in hints:
                 values = {field: given.pop(field.name) for field in offered}
                 table = given["table"] = _merged(values, given.pop("design"), given.get("file", True), required)
