@@ -82,3 +82,11 @@ def test_whatever_goes_wrong_the_old_file_stays_and_the_error_names_it(tmp_path:
     assert stopped.value.filename == str(target)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert target.read_text() == "old"
+
+
+def test_a_file_has_its_name_once_it_is_whole(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    with path_beside(target) as draft:
+        draft.write_text("whole")
+        assert not target.exists()
+    assert (target.read_text(), [path.name for path in tmp_path.iterdir()]) == ("whole", ["report.html"])

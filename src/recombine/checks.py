@@ -153,13 +153,7 @@ def task_samples(
 def reachable(inputs: FloatArray, targets: FloatArray, moving: BoolArray | None = None, of: str = "") -> None:
     """Raise if no coefficients fit targets (n,): a part of them is no combination of columns of inputs (n, D).
 
-    Parameters
-    ----------
-    inputs, targets : array (n, D) and (n,)
-    moving : array of bool (D,), optional
-        Which coefficients training can change, where some start from weights that are zero; all if not given.
-    of : str
-        Whose targets, for the message.
+    ``moving`` (D,) are the coefficients that training can change, where some start from weights that are zero.
     """
     which = "" if moving is None else " whose weights are not zero"
     columns = inputs if moving is None else inputs[:, moving]

@@ -18,13 +18,6 @@ class InputError(RecombineError, ValueError):
     """The caller's table, argument or file cannot be used as given.
 
     The message names the offending column, cell or value and says what to do.
-
-    Examples
-    --------
-    >>> raise InputError("factor 'colour' is not a column")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: factor 'colour' is not a column
     """
 
 

@@ -35,15 +35,8 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None],
 
     Files are told apart by what they are, not by their names: a link to an input, or its name in other letters where
     the system takes both for one, is the input.
-
-    Parameters
-    ----------
-    outputs : sequence of Path
-        What is going to be written; None where nothing was asked for.
-    inputs : sequence of Path
-        What is read; the table comes first, None where there is none.
-    force : bool
-        Whether files may be written over that are no inputs.
+    The table comes first among the inputs; None stands where nothing was asked for. Only with ``force`` are files
+    written over that are no inputs.
     """
     named = [path for path in outputs if path is not None]
     for path in named:
@@ -77,16 +70,6 @@ def path_beside(path: str | Path) -> Iterator[Path]:
     """Give a path to write to; when the block ends well the file takes the name it is for, whole and on the disk.
 
     Until then, and if anything goes wrong (a full disk, Ctrl-C), whatever has the name stays as it is.
-
-    Examples
-    --------
-    >>> target = Path(tempfile.mkdtemp()) / "report.html"
-    >>> with path_beside(target) as draft:
-    ...     _ = draft.write_text("whole")
-    ...     target.exists()
-    False
-    >>> target.read_text(), [path.name for path in target.parent.iterdir()]
-    ('whole', ['report.html'])
     """
     target = _real(Path(path))
     draft = target.with_name(f".recombine-{secrets.token_hex(8)}")

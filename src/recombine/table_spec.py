@@ -55,49 +55,13 @@ class Option:
 class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a table is read: which columns are factors, what the others are, and which cells can exist.
 
+    In Python, tables may be paths or dataframes, and ``importance`` a (table, column), too. Unless ``counts`` is given,
+    rows are counts where weights are whole and the outcome has two values, or few that come again and again; else
+    means. Without ``structure`` an audit chooses, and a split is made for effects that add.
+
     Attributes
     ----------
-    factors : tuple of str, optional
-        Factor columns. Without them columns with few distinct values are proposed and the guess is marked.
-    outcome : str, optional
-        Numeric column (or text with two values, coded 0/1); ``"column=class"`` is the chance of one class.
-    classes : bool
-        The outcome's numbers are classes.
-    split : str, optional
-        ``"column"`` or ``"column=value"``: rows with that value are training, the others held out.
-    weight, sd : str, optional
-        Columns of counts or weights, and of standard deviations within a row, for tables that are already aggregated.
-    counts : bool, optional
-        A row with weight n is n equal measurements (True) or their mean (False). By default rows are counts where
-        weights are whole and the outcome has two values, or few that come again and again; else means.
-    symmetric : tuple of str
-        Factors that are one factor used twice, such as gene A and gene B.
-    as_levels : tuple of str
-        Numeric columns with very many values that are labels all the same.
-    sequence : str, optional
-        Column of texts of one length: each position that varies is a factor, named ``x1``, ``x2``, ...
-    sets : str, optional
-        Column such as ``"A+B+ctrl"``, any number of members in any order: each member is a factor.
-    separator : str, optional
-        What stands between members; ``+ ; , |`` are recognised.
-    control : tuple of str, optional
-        Words that stand for no member; by default ``ctrl``, ``control``, ``none``, ``wt``, ...
-    ordered, numeric : tuple of str
-        Factors whose levels lie on a line; see `Design.on_scales`.
-    nested : tuple of str
-        Factors that lie inside others: ``("plant/treatment",)`` says that each plant has one treatment.
-    crossed : bool
-        Infer no nesting: every combination can exist but for what ``nested`` and ``possible`` say.
-    possible : path or dataframe, optional
-        The cells that can exist; a blank, or a factor that has no column, stands for every level.
-    forbidden, cost : path or dataframe, optional
-        Cells that cannot be collected, and what cells cost (a column ``cost``), for the plan of what to collect.
-    importance : str, path, dataframe or (table, column), optional
-        How much cells matter: a column of the table, or a table; see `recombine.jobs.read_importance`.
-    order : int, optional
-        How many factors may interact; by default as the data show.
-    structure : str, optional
-        What effects do; None leaves it to the job (an audit chooses, a split is made for effects that add).
+    {fields}
 
     Examples
     --------
@@ -237,13 +201,7 @@ class Field:
 
 
 def fields(kind: type[TableSpec] | None = None) -> tuple[Field, ...]:
-    """Return the fields of a spec in the order in which they are offered.
-
-    Examples
-    --------
-    >>> [(field.name, field.kind, field.flag) for field in fields()[:2]]
-    [('factors', 'names', '--factors'), ('outcome', 'text', '--outcome')]
-    """
+    """Return the fields of a spec in the order in which they are offered."""
     listed = _FIELDS.get(kind := kind or TableSpec)
     if listed is None:
         listed = _FIELDS[kind] = tuple(
@@ -267,14 +225,14 @@ def _kind(annotation: Any) -> Kind:
     return kinds[plain]
 
 
-def make_spec(spec: TableSpec | None, given: TableFields | dict[str, Any]) -> TableSpec:
-    """Return the spec with the fields that are ``given`` beside it, which win.
+# What a field means is written once, as the help of its option.
+TableSpec.__doc__ = (TableSpec.__doc__ or "").replace(
+    "{fields}", "\n    ".join(f"{field.name} : {field.kind}\n        {field.option.help}" for field in fields())
+)
 
-    Examples
-    --------
-    >>> make_spec(TableSpec(outcome="mass"), {"outcome": "price"}).outcome
-    'price'
-    """
+
+def make_spec(spec: TableSpec | None, given: TableFields | dict[str, Any]) -> TableSpec:
+    """Return the spec with the fields that are ``given`` beside it, which win."""
     if spec is None:
         return TableSpec(**given)
     if not isinstance(spec, msgspec.Struct):
@@ -287,13 +245,7 @@ def make_spec(spec: TableSpec | None, given: TableFields | dict[str, Any]) -> Ta
 def asked_structure(
     spec: TableSpec, structure: str | None, order: int | None, default: str = "auto"
 ) -> tuple[str, int | None]:
-    """Return structure and order as they are asked for, or as the spec has them where neither is.
-
-    Examples
-    --------
-    >>> asked_structure(TableSpec(order=2), None, None), asked_structure(TableSpec(order=2), "log", None)
-    (('auto', 2), ('log', None))
-    """
+    """Return structure and order as they are asked for, or as the spec has them where neither is."""
     if structure is None and order is None:
         structure, order = spec.structure, spec.order
     return structure or default, order
@@ -449,13 +401,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def spec_options(spec: TableSpec) -> list[str]:
-    """Return the options of the command line that say what a spec says.
-
-    Examples
-    --------
-    >>> spec_options(TableSpec(factors=["colour", "a, b"], counts=False, sets="genes"))
-    ['--factors', 'colour,"a, b"', '--means', '--set', 'genes']
-    """
+    """Return the options of the command line that say what a spec says."""
     words = []
     said = plain_spec(spec)
     for field in fields(type(spec)):
@@ -470,13 +416,7 @@ def spec_options(spec: TableSpec) -> list[str]:
 
 
 def spec_command(job: str, source: str, spec: TableSpec) -> str:
-    """Return the command that reads a file of this name as a spec says; empty for a table in memory.
-
-    Examples
-    --------
-    >>> spec_command("audit", "toys of ours.csv", TableSpec(outcome="mass"))
-    "recombine audit 'toys of ours.csv' --outcome mass"
-    """
+    """Return the command that reads a file of this name as a spec says; empty for a table in memory."""
     return shlex.join(["recombine", job, source, *spec_options(spec)]) if Path(source).suffix else ""
 
 

@@ -55,13 +55,7 @@ class Verdict(IntEnum):
 
 
 _TEXTS = {
-    Verdict.SEEN: VerdictText(
-        "seen",
-        "·",
-        "#c9ced6",
-        "There is training data for this combination.",
-        "Nothing to do.",
-    ),
+    Verdict.SEEN: VerdictText("seen", "·", "#c9ced6", "There is training data for this combination.", "Nothing to do."),
     Verdict.DETERMINED: VerdictText(
         "determined",
         "●",

@@ -22,15 +22,7 @@ MAX_ARRAY_NUMBERS = 2**29
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Raise if a masked array hides some of its values, which NumPy would bring back without a word.
-
-    Examples
-    --------
-    >>> refuse_masked(np.ma.masked_equal([[1.0, -9.0]], -9.0), "inputs")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: inputs are masked at [0, 1]; replace or leave out what is missing
-    """
+    """Raise if a masked array hides some of its values, which NumPy would bring back without a word."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         index = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
         raise InputError(f"{name} are masked{f' at {index}' if index else ''}; replace or leave out what is missing")
@@ -111,16 +103,7 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[np.floating]:
 
 
 def affordable(what: str, *shape: int) -> None:
-    """Refuse an array that would not fit into memory before it is made.
-
-    Examples
-    --------
-    >>> affordable("the kernel of the samples", 50_000, 50_000)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: the kernel of the samples would take 18.6 GiB (50000 x 50000 numbers); the most is 4
-        GiB, so take fewer samples, units or bits
-    """
+    """Refuse an array that would not fit into memory before it is made."""
     if math.prod(shape) > MAX_ARRAY_NUMBERS:
         size = f"{math.prod(shape) / 2**27:.3g} GiB ({' x '.join(map(str, shape))} numbers)"
         limit = MAX_ARRAY_NUMBERS // 2**27

@@ -47,13 +47,7 @@ def subsets(factors: int, order: int) -> list[Subset]:
 
 
 def mixed_radix(levels: IntArray, sizes: Sequence[int]) -> IntArray:
-    """Number the rows of ``levels`` (N, J) in the product of ``sizes``, last column fastest.
-
-    Examples
-    --------
-    >>> mixed_radix(np.array([[1, 2], [0, 0]]), (2, 3))
-    array([5, 0])
-    """
+    """Number the rows of ``levels`` (N, J) in the product of ``sizes``, last column fastest."""
     if product_size(sizes) > MAX_ID:
         raise InputError(
             f"the product of {list(sizes)} levels has more than 2**62 conjunctions, too many to number; "
@@ -341,13 +335,7 @@ class Conjunctions:
             yield self._block(subset, cells[:, list(subset)])
 
     def occurring(self, cells: IntArray) -> IntArray:
-        """Return the numbers of the columns that some of ``cells`` (N, C) have, ascending.
-
-        Examples
-        --------
-        >>> Conjunctions((3, 2)).occurring(np.array([[0, 1], [2, 1]])).tolist()
-        [0, 2, 4]
-        """
+        """Return the numbers of the columns that some of ``cells`` (N, C) have, ascending."""
         if self.columns > MAX_TABLED_COLUMNS:
             return np.unique(self.ids(cells))
         occurs = np.zeros(self.columns, dtype=bool)

@@ -61,14 +61,7 @@ class Departures:
         return csr_array((np.ones(len(self.columns)), self.columns, self.pointers), shape=shape)
 
     def sums(self, table: FloatArray) -> FloatArray:
-        """Return the sum of ``table`` (K,) over each row's columns, shape (N,).
-
-        Examples
-        --------
-        >>> rows = np.array([[0, 2], [0, 3], [1, 2]])
-        >>> departures(rows.T, 4).sums(np.array([1.0, 2.0, 10.0, 20.0])).tolist()
-        [11.0, 21.0, 12.0]
-        """
+        """Return the sum of ``table`` (K,) over each row's columns, shape (N,)."""
         return np.asarray(table[self.home].sum() + self.incidence @ (table - table[self.home_of]))
 
     def gathered(self, values: FloatArray) -> FloatArray:
@@ -81,11 +74,6 @@ class Departures:
         """Return how many rows (or what weight of them) hold each pair of columns, shape (K, K).
 
         Pairs of departures are counted; what they leave falls to the home columns, so whole weights give exact counts.
-
-        Examples
-        --------
-        >>> departures(np.array([[0, 2], [0, 3], [1, 3]]).T, 4).pair_counts().tolist()
-        [[2.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0, 2.0]]
         """
         from scipy.sparse import csr_array, diags_array
 
@@ -111,13 +99,7 @@ class Departures:
         return inside
 
     def quadratic(self, matrix: FloatArray) -> FloatArray:
-        """Return x M x' for each row x and a symmetric ``matrix`` (K, K), shape (N,).
-
-        Examples
-        --------
-        >>> departures(np.array([[0, 2], [1, 3]]).T, 4).quadratic(np.diag([1.0, 2.0, 3.0, 4.0])).tolist()
-        [4.0, 6.0]
-        """
+        """Return x M x' for each row x and a symmetric ``matrix`` (K, K), shape (N,)."""
         beside = matrix[:, self.home].sum(axis=1)
         moved = matrix - matrix[:, self.home_of]
         moved = moved - moved[self.home_of]
@@ -171,13 +153,7 @@ def departures(blocks: Iterable[IntArray], columns: int, home: IntArray | None =
 
 
 def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
-    """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K).
-
-    Examples
-    --------
-    >>> normal_matrix(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), 3).tolist()
-    [[4.0, 1.0, 3.0], [1.0, 1.0, 0.0], [3.0, 0.0, 3.0]]
-    """
+    """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K)."""
     if columns**2 > len(ids):
         from scipy.sparse import csr_array
 

@@ -173,14 +173,7 @@ class Possible:
         return cells
 
     def ways(self, subset: Subset) -> int:
-        """Return how many combinations of levels of the factors in ``subset`` can exist.
-
-        Examples
-        --------
-        >>> nested = Possible((3, 2), (), (Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),))
-        >>> nested.ways((0, 1)), nested.ways((1,))
-        (3, 2)
-        """
+        """Return how many combinations of levels of the factors in ``subset`` can exist."""
         total = 1
         for combinations in self.parts:
             chosen = [factor for factor in subset if factor in combinations.places]
@@ -218,11 +211,6 @@ class Possible:
         """Places of factors whose level follows from another factor's in every cell, so that they add no effect.
 
         Of two factors that name the same thing the first is kept.
-
-        Examples
-        --------
-        >>> Possible((3, 2), (), (Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),)).following
-        (1,)
         """
         redundant: set[int] = set()
         for combinations in self.parts:

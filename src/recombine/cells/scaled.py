@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, Subset
+from recombine.cells.possible import Possible
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
 
@@ -166,6 +167,15 @@ class ScaledConjunctions(Conjunctions):
             weights = self.weights(cells, picks)
             total += table[ids] * (weights if table.ndim == 1 else weights[:, None])
         return total
+
+
+class FactorShape(TypedDict, total=False):
+    """What is known of the factors beside the seen cells, as `recombine.identify` takes it."""
+
+    sizes: Sequence[int] | None
+    symmetric: Sequence[Subset]
+    possible: Possible | None
+    scales: Sequence[Scale | None]
 
 
 def additive_model(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import msgspec
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked
 from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.cells.possible import Possible
-from recombine.cells.scaled import additive_model
+from recombine.cells.scaled import FactorShape, additive_model
 from recombine.cells.scales import Scale
 from recombine.design.factors import Factor, numbered_factors
 from recombine.design.observed import Observed, OutcomeColumn
@@ -26,15 +26,6 @@ from recombine.errors import InputError
 from recombine.table_spec import TableFields, TableSpec, make_spec, plain_spec
 from recombine.tables.grouping import RowsAre, two_values
 from recombine.writing import written_count
-
-
-class Shape(TypedDict):
-    """What the cells of a design are cells of: levels of each factor, interchangeable factors, cells that can exist."""
-
-    sizes: tuple[int, ...]
-    symmetric: tuple[tuple[int, ...], ...]
-    possible: Possible
-    scales: tuple[Scale | None, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,7 +191,7 @@ class Design:
         return scales_of(self.space, self.seen)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> FactorShape:
         """Sizes, symmetric groups and possible cells, as `recombine.identify` takes them."""
         return {"sizes": self.sizes, "symmetric": self.symmetric, "possible": self.possible, "scales": self.scales}
 

@@ -58,13 +58,7 @@ class Factor:
         return text in self.in_order if self.in_order else is_number(text)
 
     def place(self, level: object) -> Fraction:
-        """Return where ``level`` lies on the factor's scale.
-
-        Examples
-        --------
-        >>> Factor("dose", (), "ordered").place("0.1"), Factor("grade", (), "ordered", ("low", "high")).place("high")
-        (Fraction(1, 10), Fraction(1, 1))
-        """
+        """Return where ``level`` lies on the factor's scale."""
         text = level_text(level)
         return Fraction(self.in_order.index(text) if self.in_order else text)
 

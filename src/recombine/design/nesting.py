@@ -184,12 +184,8 @@ def nested_product(
 ) -> Possible:
     """Return the product of all factors without the cells that would take a child out of its parent.
 
-    Parameters
-    ----------
-    pairs : sequence of (int, int)
-        Places of child and parent.
-    cells : int array of shape (N, C)
-        Cells that exist; they say which parent each child has, so every level of a child must be there.
+    ``pairs`` are the places of child and parent. ``cells`` (N, C) exist and say which parent each child has, so every
+    level of a child must be there.
     """
     plain = Possible.product(sizes, symmetric)
     if not pairs:

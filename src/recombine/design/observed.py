@@ -64,14 +64,7 @@ class Observed:
         return float(np.quantile(self.precision[self.train], 0.5, method="lower"))
 
     def merged(self) -> Observed:
-        """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors).
-
-        Examples
-        --------
-        >>> twice = Observed(np.zeros((2, 2), int), np.ones(2, bool), np.ones(2, int), np.ones(2), np.array([1.0, 3.0]))
-        >>> twice.merged().outcome.tolist(), twice.merged().spread.tolist()
-        ([2.0], [2.0])
-        """
+        """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors)."""
         rows, inverse = distinct(np.column_stack([self.cells, self.train.astype(np.int64)]))
         count = len(self.cells)
         if len(rows) == count and np.array_equal(inverse, np.arange(count)):

@@ -178,6 +178,29 @@ class TextColumn:
 def read_sequence(column: TextColumn, first: int) -> TakenApart:
     """Take sequences of equal length apart: one factor per position that varies, the first at place ``first``."""
     texts = column.checked
+    length = _one_length(column, texts)
+    affordable(f"the levels of {column.where}", len(texts), length)
+    points = np.asfortranarray(np.array(texts, dtype=f"U{length}").view(np.uint32).reshape(len(texts), length))
+    present = [np.bincount(points[:, position]) > 0 for position in range(length)]
+    positions = [position for position, levels in enumerate(present) if levels.sum() > 1]
+    if not positions:
+        raise InputError(f"{column.where} holds the same sequence in every row; nothing can be recombined along it")
+    factors = []
+    codes = np.empty((len(texts), len(positions)), dtype=np.int64, order="F")
+    for index, position in enumerate(positions):
+        levels = tuple(chr(point) for point in np.flatnonzero(present[position]))
+        factors.append(Factor(f"{column.column}{position + 1}", levels))
+        codes[:, index] = (np.cumsum(present[position]) - 1)[points[:, position]]
+    remarks = [f"{column.column} is a sequence of {length:,} positions, each a factor"]
+    if same := [str(position + 1) for position in range(length) if position not in set(positions)]:
+        noun = "position" if len(same) == 1 else "positions"
+        remarks.append(f"left out as the same in every row: {noun} {listing(same)}")
+    places, names = tuple(range(first, first + len(factors))), tuple(factor.name for factor in factors)
+    taken = Parts(column.column, "sequence", places, names, tuple(texts[0]), tuple(positions), remarks=tuple(remarks))
+    return TakenApart(taken, tuple(factors), codes)
+
+
+def _one_length(column: TextColumn, texts: list[str]) -> int:
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     usual = int(np.bincount(lengths).argmax())
     if (lengths != usual).any():
@@ -187,37 +210,7 @@ def read_sequence(column: TextColumn, first: int) -> TakenApart:
             f"row {row:,} of {column.where} has length {length:,}, and {np.mean(lengths == usual):.0%} of its "
             f"sequences have {usual:,}; align the sequences, or leave the others out"
         )
-    affordable(f"the levels of {column.where}", len(texts), usual)
-    points = np.asfortranarray(np.array(texts, dtype=f"U{usual}").view(np.uint32).reshape(len(texts), usual))
-    factors: list[Factor] = []
-    positions: list[int] = []
-    codes = np.empty((len(texts), usual), dtype=np.int64, order="F")
-    for position in range(usual):
-        present = np.bincount(points[:, position]) > 0
-        if present.sum() == 1:
-            continue
-        levels = tuple(chr(point) for point in np.flatnonzero(present))
-        factors.append(Factor(f"{column.column}{position + 1}", levels))
-        codes[:, len(positions)] = (np.cumsum(present) - 1)[points[:, position]]
-        positions.append(position)
-    if not factors:
-        raise InputError(f"{column.where} holds the same sequence in every row; nothing can be recombined along it")
-    fixed = usual - len(positions)
-    remarks = [f"{column.column} is a sequence of {usual:,} positions, each a factor"]
-    if fixed:
-        same = [str(index + 1) for index in range(usual) if index not in set(positions)]
-        noun = "position" if fixed == 1 else "positions"
-        remarks.append(f"left out as the same in every row: {noun} {listing(same)}")
-    taken = Parts(
-        column.column,
-        "sequence",
-        tuple(range(first, first + len(factors))),
-        tuple(factor.name for factor in factors),
-        tuple(texts[0]),
-        tuple(positions),
-        remarks=tuple(remarks),
-    )
-    return TakenApart(taken, tuple(factors), codes[:, : len(positions)])
+    return usual
 
 
 def read_set(column: TextColumn, first: int, separator: str | None, control: Sequence[str] | None) -> TakenApart:
@@ -227,53 +220,54 @@ def read_set(column: TextColumn, first: int, separator: str | None, control: Seq
     if not between or between.isalnum():
         raise InputError(f"separator {separator!r} is a letter, a digit or nothing; give a sign such as + or |")
     controls = frozenset(word.casefold() for word in (CONTROLS if control is None else control))
+    pieces = _pieces(column, texts, between)
+    named = [[piece for piece in row if piece.casefold() not in controls] for row in pieces]
+    names = sorted({name for row in named for name in row})
+    affordable(f"the members of {column.where}", len(texts), len(names))
+    column_of = {name: number for number, name in enumerate(names)}
+    codes = np.zeros((len(texts), len(names)), dtype=np.int64)
+    codes[
+        np.repeat(np.arange(len(texts)), list(map(len, named))), [column_of[name] for row in named for name in row]
+    ] = 1
+    everywhere = np.asarray(codes.all(axis=0))
+    if everywhere.all():
+        raise InputError(f"{column.where} holds the same members in every row; nothing can be recombined along it")
+    used = sorted({piece for row in pieces for piece in row if piece.casefold() in controls})
+    varying = tuple(name for name, always in zip(names, everywhere.tolist(), strict=True) if not always)
+    constant = tuple(name for name in names if name not in varying)
+    twice = [text for text, row in zip(texts, named, strict=True) if len(set(row)) < len(row)]
+    taken = Parts(
+        column.column,
+        "set",
+        tuple(range(first, first + len(varying))),
+        varying,
+        constant,
+        separator=between,
+        control=used[0] if used else "none",
+        remarks=tuple(_set_remarks(column.column, between, names, used, constant, twice)),
+    )
+    return TakenApart(taken, tuple(Factor(name, (ABSENT, PRESENT)) for name in varying), codes[:, ~everywhere])
+
+
+def _pieces(column: TextColumn, texts: list[str], between: str) -> list[list[str]]:
+    """Return what stands between separators in each text, nothing of it empty."""
     pieces = [[piece.strip() for piece in text.split(between)] for text in texts]
-    blank = [text for text, row_pieces in zip(texts, pieces, strict=True) if not all(row_pieces)]
+    blank = [text for text, row in zip(texts, pieces, strict=True) if not all(row)]
     if blank:
         raise InputError(
             f"row {column.row_of(blank[:1]):,} of {column.where}, {blank[0]!r}, has an empty part; "
             f"name what stands beside each {between!r}"
         )
-    members = [frozenset(piece for piece in row_pieces if piece.casefold() not in controls) for row_pieces in pieces]
-    if not any(len(row_pieces) > 1 for row_pieces in pieces):
+    if not any(len(row) > 1 for row in pieces):
         raise InputError(
             f"no row of {column.where} has two parts with {between!r} between them; name what separates them with "
             f"--separator, or take the column as one factor with --factors {column.column}"
         )
-    names = sorted(frozenset().union(*members))
-    affordable(f"the members of {column.where}", len(texts), len(names))
-    column_of = {name: number for number, name in enumerate(names)}
-    codes = np.zeros((len(texts), len(names)), dtype=np.int64)
-    rows = np.repeat(np.arange(len(texts)), [len(row_pieces) for row_pieces in members])
-    codes[rows, [column_of[name] for row_pieces in members for name in row_pieces]] = 1
-    everywhere = np.asarray(codes.all(axis=0))
-    if everywhere.all():
-        raise InputError(f"{column.where} holds the same members in every row; nothing can be recombined along it")
-    used = sorted({piece for row_pieces in pieces for piece in row_pieces if piece.casefold() in controls})
-    varying = [name for name, always in zip(names, everywhere.tolist(), strict=True) if not always]
-    constant = [name for name in names if name not in set(varying)]
-    twice = [text for text, row_pieces in zip(texts, pieces, strict=True) if _repeats(row_pieces, controls)]
-    taken = Parts(
-        column.column,
-        "set",
-        tuple(range(first, first + len(varying))),
-        tuple(varying),
-        tuple(constant),
-        separator=between,
-        control=used[0] if used else "none",
-        remarks=tuple(_set_remarks(column.column, between, names, used, constant, twice)),
-    )
-    factors = tuple(Factor(name, (ABSENT, PRESENT)) for name in varying)
-    return TakenApart(taken, factors, codes[:, ~everywhere])
-
-
-def _repeats(pieces: list[str], controls: frozenset[str]) -> bool:
-    named = [piece for piece in pieces if piece.casefold() not in controls]
-    return len(set(named)) < len(named)
+    return pieces
 
 
 def _set_remarks(
-    column: str, separator: str, names: list[str], used: list[str], constant: list[str], twice: list[str]
+    column: str, separator: str, names: list[str], used: list[str], constant: tuple[str, ...], twice: list[str]
 ) -> Iterable[str]:
     yield f"{column} is a set of {plural(len(names), 'member')} separated by {separator!r}, each a factor"
     if used:

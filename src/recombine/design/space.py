@@ -173,15 +173,6 @@ class FactorSpace:
         """Return the cell of every row of a table, shape (R, C), as codes; -1 throughout where a row has none.
 
         A row has none if it lacks a factor, or has a level that is no level here.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from recombine.tables.frames import open_table
-        >>> space = FactorSpace((Factor("a", ("x", "y")), Factor("b", ("u", "v"))))
-        >>> frame = pd.DataFrame({"a": ["x", "y", None], "b": ["u", "v", "v"]})
-        >>> space.codes_of_rows(open_table(frame)).tolist()
-        [[0, 0], [1, 1], [-1, -1]]
         """
         for name in self.columns:
             source.require(name, "factor")

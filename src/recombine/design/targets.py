@@ -22,13 +22,6 @@ def encode_targets(design: Design, data: object, *, new_levels: bool = False) ->
     """Return the cells of a target table as codes, shape (T, C), and the design they refer to.
 
     Unknown levels raise, unless ``new_levels``: then the returned design knows them too, as levels never seen.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["a", "b"])
-    >>> encode_targets(design, pd.DataFrame({"a": [0, 1], "b": [1, 0]}))[1].tolist()
-    [[0, 1], [1, 0]]
     """
     source, space = open_table(data), design.space
     for name in space.columns:
@@ -61,15 +54,7 @@ def encode_targets(design: Design, data: object, *, new_levels: bool = False) ->
 
 
 def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) -> tuple[Design, IntArray]:
-    """Return the codes (C,) of one cell, and the design they refer to: a new one if a level on a scale is new.
-
-    Examples
-    --------
-    >>> design = on_scales(Design.from_cells([[0, 0], [1, 2]], names=["plant", "dose"]), ["dose"])
-    >>> larger, cell = place_cell(design, {"plant": 0, "dose": 1.5})
-    >>> cell.tolist(), larger.label(cell)
-    ([0, 3], '0 · 1.5')
-    """
+    """Return the codes (C,) of one cell, and the design they refer to: a new one if a level on a scale is new."""
     values = design.space.levels_of(levels)
     space = design.space
     for index, value in enumerate(values):
@@ -88,11 +73,6 @@ def on_scales(design: Design, ordered: Sequence[str] = (), numeric: Sequence[str
 
     An ordered factor runs straight from one seen level to the next; levels that are no numbers are given in order:
     ``"grade=low<mid<high"``. A numeric one is a natural cubic spline with at most five knots.
-
-    Examples
-    --------
-    >>> on_scales(Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"]), ["dose"]).scales[1]
-    Scale(ordered; 4 levels, 2 knots)
     """
     scales = scales_asked(ordered, numeric, design.names)
     if not scales:
@@ -102,15 +82,7 @@ def on_scales(design: Design, ordered: Sequence[str] = (), numeric: Sequence[str
 
 
 def why_impossible(design: Design, cell: IntArray) -> str:
-    """Say why ``cell`` (C,) cannot exist, in a sentence without its end; empty if it can.
-
-    Examples
-    --------
-    >>> cells = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
-    >>> design = Design.from_cells(cells, names=["plant", "treatment", "dose"], nested=["plant/treatment"])
-    >>> why_impossible(design, np.array([0, 1, 0]))
-    'plant lies inside treatment, and 0 is inside 0'
-    """
+    """Say why ``cell`` (C,) cannot exist, in a sentence without its end; empty if it can."""
     if design.possible.holds(cell[None])[0]:
         return ""
     space = design.space
@@ -124,14 +96,7 @@ def why_impossible(design: Design, cell: IntArray) -> str:
 
 
 def outside_words(design: Design, cell: IntArray) -> list[str]:
-    """Say of each level of ``cell`` (C,) outside the seen range which range that is, and what to collect.
-
-    Examples
-    --------
-    >>> design = on_scales(Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"]), ["dose"])
-    >>> outside_words(design, np.array([0, 3]))
-    ['dose 3 lies above the seen range 0 to 2: collect a row with dose 3 or above']
-    """
+    """Say of each level of ``cell`` (C,) outside the seen range which range that is, and what to collect."""
     sentences = []
     for index, (factor, scale) in enumerate(zip(design.factors, design.scales or (), strict=False)):
         level = int(cell[index])

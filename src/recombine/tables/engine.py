@@ -129,13 +129,7 @@ def _refuse_depth(path: Path) -> None:
 
 
 def quoted(name: str) -> str:
-    """Return the name of a column as SQL writes it.
-
-    Examples
-    --------
-    >>> print(quoted('a.b "c" d'))
-    "a.b ""c"" d"
-    """
+    """Return the name of a column as SQL writes it."""
     if "\0" in name:
         raise InputError(f"column {name!r} has a zero character in its name, which ends it too early; rename it")
     return '"' + name.replace('"', '""') + '"'

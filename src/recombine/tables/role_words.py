@@ -34,14 +34,7 @@ _TRAINING = _words("train training trn")
 def likely_roles(profiles: Iterable[Profile], values: Mapping[str, list[Any]], rows: int) -> dict[str, str]:
     """Return which column looks like the outcome, the weight, the sd and the split; a role may be nobody's.
 
-    Parameters
-    ----------
-    profiles : iterable of Profile
-        Profiles of the first rows.
-    values : mapping of column to list
-        The first values of each column.
-    rows : int
-        Rows of the whole table.
+    Profiles and values are those of the first rows, of ``rows`` in all.
     """
     items = list(profiles)
     columns = {

@@ -95,10 +95,7 @@ class Table:
         train loss  depth
         0.2         2
         """
-        mask = np.ones(len(self), dtype=bool)
-        for name, value in values.items():
-            mask &= self[name if name in self._columns else name.replace("_", " ")] == value
-        return self.where(mask)
+        return self.where(np.asarray(self._equal(values).all(axis=0)))
 
     def but(self, **values: Any) -> Table:
         """Return the rows in which no column has the given value.
@@ -109,10 +106,12 @@ class Table:
         set   p
         both  2
         """
-        mask = np.ones(len(self), dtype=bool)
-        for name, value in values.items():
-            mask &= self[name if name in self._columns else name.replace("_", " ")] != value
-        return self.where(mask)
+        return self.where(~np.asarray(self._equal(values).any(axis=0)))
+
+    def _equal(self, values: dict[str, Any]) -> npt.NDArray[np.bool_]:
+        names = [name if name in self._columns else name.replace("_", " ") for name in values]
+        equal = [self[name] == value for name, value in zip(names, values.values(), strict=True)]
+        return np.array(equal, dtype=bool).reshape(len(values), len(self))
 
     def by(self, *names: str) -> dict[Any, Table]:
         """Return the rows by the value of a column, or by the values of several, in order of appearance.

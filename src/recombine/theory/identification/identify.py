@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, product_size, sizes_of
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
 from recombine.cells.possible import Possible
-from recombine.cells.scaled import ScaledConjunctions, additive_model
+from recombine.cells.scaled import FactorShape, ScaledConjunctions, additive_model
 from recombine.cells.scales import Scale
 from recombine.cells.seen import SeenCells
 from recombine.errors import InputError
@@ -233,15 +233,6 @@ def _checked(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArra
             "pass larger sizes"
         )
     return checked
-
-
-class FactorShape(TypedDict, total=False):
-    """What is known of the factors beside the seen cells, as `identify` takes it."""
-
-    sizes: Sequence[int] | None
-    symmetric: Sequence[Subset]
-    possible: Possible | None
-    scales: Sequence[Scale | None]
 
 
 def _model(
