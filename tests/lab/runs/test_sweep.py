@@ -146,7 +146,7 @@ class Silent(Executor):
 
 
 def test_units_whose_answers_are_lost_are_found_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep_module, "SILENCE", 0.1)
+    monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.1)
     done = run(experiment(3), "quick", tmp_path / "s", Silent(), progress=False)
     assert (done.ran, done.complete, len(started())) == (3, True, 3)
 
@@ -167,7 +167,7 @@ class Overtaken(Executor):
 def test_units_that_another_driver_finished_are_not_counted_as_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep_module, "SILENCE", 0.1)
+    monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.1)
     done = run(experiment(3), "quick", tmp_path / "s", Overtaken(), progress=False)
     assert (done.ran, done.found) == (0, 3)
 
@@ -223,7 +223,7 @@ class Deserter(Executor):
 def test_a_unit_whose_worker_is_gone_without_a_word_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep_module, "SILENCE", 0.1)
+    monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.1)
     done = run(experiment(2), "quick", tmp_path / "s", Deserter(), progress=False)
     assert (done.ran, done.complete) == (2, True)
     again = run(experiment(3), "quick", tmp_path / "s", Deserter(), progress=False, retries=0)
@@ -248,14 +248,14 @@ class Crowded(ThreadPoolExecutor):
 
 
 def test_a_death_counts_once_while_the_next_attempt_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep_module, "SILENCE", 0.05)
+    monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.05)
     with Crowded(1) as pool:
         done = run(experiment(2), "quick", tmp_path / "s", pool, progress=False, retries=1)
     assert (done.ran, done.failures) == (2, ())
 
 
 def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep_module, "SILENCE", 0.05)
+    monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.05)
     store = Store(tmp_path / "s")
     for unit in experiment(3).units("quick"):
         lease = store.leases.take(unit.key, "another")
@@ -355,4 +355,4 @@ def test_progress_rewrites_its_line_on_a_terminal_only() -> None:
 def test_progress_in_a_log_is_rare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(experiment(5), "quick", tmp_path / "s", "inline")
     assert capsys.readouterr().err.startswith("sample (quick)  5/5 units")
-    assert sweep_module.TICK < 1
+    assert sweep_module.TICK_SECONDS < 1

@@ -31,9 +31,9 @@ from recombine.writing import listing
 State = Mapping[str, Any]
 
 #: Seconds between two saves.
-SAVE_EVERY = 60.0
+SAVE_SECONDS = 60.0
 #: Numbers of an array that its digest is made of.
-DIGESTED = 100_000
+DIGESTED_VALUES = 100_000
 #: What a folder says about how far it is.
 PROGRESS = "progress.json"
 #: The entry of a file that holds what is no array, and in it the lengths of lists of arrays.
@@ -57,7 +57,7 @@ class Checkpoints:
     """A folder of training states and when to write to it, as `keep_checkpoints` was told."""
 
     folder: Path
-    seconds: float = SAVE_EVERY
+    seconds: float = SAVE_SECONDS
     until: float = float("inf")
     about: dict[str, Any] = field(default_factory=dict)
 
@@ -161,7 +161,7 @@ _current: ContextVar[Checkpoints | None] = ContextVar("checkpoints", default=Non
 
 @contextmanager
 def keep_checkpoints(
-    folder: str | Path, *, seconds: float = SAVE_EVERY, until: float = float("inf"), about: Mapping[str, Any] = {}
+    folder: str | Path, *, seconds: float = SAVE_SECONDS, until: float = float("inf"), about: Mapping[str, Any] = {}
 ) -> Iterator[Checkpoints]:
     """Save the trainings of a block now and then, and go on with those that the folder already holds.
 
@@ -318,7 +318,7 @@ def _told(value: Any) -> str:
         return str(value)
     flat = value.reshape(-1)
     # Millions of pixels need not be read: every so many tell one data set from another.
-    thinned = flat[:: max(1, flat.shape[0] // DIGESTED)]
+    thinned = flat[:: max(1, flat.shape[0] // DIGESTED_VALUES)]
     array = np.ascontiguousarray(thinned if isinstance(value, np.ndarray) else thinned.detach().cpu().numpy())
     return f"{tuple(value.shape)} {hashlib.blake2b(array.tobytes(), digest_size=8).hexdigest()}"
 

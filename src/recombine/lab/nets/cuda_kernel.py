@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 #: Shared memory that a block may have without asking for it.
-MODEST_SHARED = 48 * 1024
+MODEST_SHARED_BYTES = 48 * 1024
 _MORE_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
@@ -41,7 +41,7 @@ class CudaKernel:
 
     def launch(self, blocks: int, threads: int, shared: int, arguments: Sequence[Tensor | ctypes.Structure]) -> None:
         """Start the kernel on the device's present stream; tensors are passed as pointers to their first element."""
-        if shared > MODEST_SHARED:
+        if shared > MODEST_SHARED_BYTES:
             _check(_driver().cuFuncSetAttribute(self._function, _MORE_SHARED, shared))
         values = [ctypes.c_void_p(a.data_ptr()) if isinstance(a, Tensor) else a for a in arguments]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))

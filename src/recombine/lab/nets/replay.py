@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 #: Steps taken before recording, so that libraries have chosen their algorithms and allocated their workspaces.
-WARM_UP = 3
+WARM_UP_STEPS = 3
 
 
 class ReplayedStep:
@@ -45,7 +45,7 @@ class ReplayedStep:
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            for _ in range(WARM_UP):
+            for _ in range(WARM_UP_STEPS):
                 self.step(buffer)
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()

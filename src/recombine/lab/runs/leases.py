@@ -19,9 +19,9 @@ from typing import Any
 from recombine.output_files import write_whole
 
 #: Seconds without a heartbeat after which a lease counts as abandoned.
-STALE_AFTER = 120.0
+STALE_SECONDS = 120.0
 #: Seconds by which the clocks of a file system and of its files may differ.
-CLOCK_TICK = 2.0
+CLOCK_SECONDS = 2.0
 
 _LEASE = re.compile(r"[^.]+\.[0-9]{1,9}")
 #: Tokens of the leases that this process holds.
@@ -91,7 +91,7 @@ class Leases:
     """
 
     folder: Path
-    stale_after: float = STALE_AFTER
+    stale_after: float = STALE_SECONDS
 
     def take(self, key: str, driver: str) -> Lease | None:
         """Return the lease on a unit, or None if somebody alive holds it."""
@@ -193,7 +193,7 @@ class Leases:
         except FileNotFoundError:
             return False
         age = self._now() - last
-        return age < self.stale_after if age > -CLOCK_TICK else not self._unmoved(path, last)
+        return age < self.stale_after if age > -CLOCK_SECONDS else not self._unmoved(path, last)
 
     def _unmoved(self, path: Path, last: float) -> bool:
         """Return whether a heartbeat from the future, as a clock that was set back leaves it, has not come again."""

@@ -24,7 +24,7 @@ T = TypeVar("T")
 #: Linux: ask for a signal when the parent dies.
 PR_SET_PDEATHSIG = 1
 #: Seconds between two looks at whether a process at work is still there.
-LOOK = 1.0
+LOOK_SECONDS = 1.0
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -207,7 +207,7 @@ class _Process:
         try:
             self._pipe.send_bytes(message)
             # What a unit has started may hold the worker's end open after its death: the pipe alone would not tell.
-            while not self._pipe.poll(LOOK):
+            while not self._pipe.poll(LOOK_SECONDS):
                 if not self.alive() and not self._pipe.poll():
                     raise EOFError
             good, value = self._pipe.recv()

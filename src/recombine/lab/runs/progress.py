@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 #: Seconds between two updates on a terminal, and between two lines in a log file.
-LIVE, LOGGED = 0.2, 30.0
+LIVE_SECONDS, LOGGED_SECONDS = 0.2, 30.0
 
 
 class Progress:
@@ -38,7 +38,7 @@ class Progress:
         self._label, self._total, self._found = label, total, finished
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
-        self._every = every if every is not None else (LIVE if self._live else LOGGED)
+        self._every = every if every is not None else (LIVE_SECONDS if self._live else LOGGED_SECONDS)
         self._last = time.monotonic()
         self._width = 0
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from recombine.cells.array_files import load_arrays
 from recombine.errors import InputError, RecombineError
 from recombine.lab.runs.experiment import Result, Rows, Unit, key_of, plain_value
-from recombine.lab.runs.leases import STALE_AFTER, Lease, Leases
+from recombine.lab.runs.leases import STALE_SECONDS, Lease, Leases
 from recombine.output_files import open_synced, sync_folder, write_whole
 from recombine.tables.table import Table
 
@@ -97,7 +97,7 @@ class Store:
     """
 
     root: str | Path
-    stale_after: float = STALE_AFTER
+    stale_after: float = STALE_SECONDS
 
     @cached_property
     def folder(self) -> Path:

@@ -15,7 +15,7 @@ from typing import Any
 from recombine.checks import real
 from recombine.errors import InputError, RecombineError
 from recombine.interrupts import interrupts_wait
-from recombine.lab.nets.checkpoints import SAVE_EVERY
+from recombine.lab.nets.checkpoints import SAVE_SECONDS
 from recombine.lab.runs.executors import InlineExecutor, make_executor
 from recombine.lab.runs.experiment import Experiment, Unit
 from recombine.lab.runs.outcome import Failure, Sweep
@@ -28,9 +28,9 @@ from recombine.writing import listing, plural
 #: Times in a row that an executor may break before any unit has begun.
 BARREN_BREAKS = 10
 #: Seconds between two looks at units that another driver holds, and at the executor.
-TICK = 0.2
+TICK_SECONDS = 0.2
 #: Seconds between two looks for units that have ended without an answer; two looks in a row must find one so.
-SILENCE = 30.0
+SILENCE_SECONDS = 30.0
 
 
 class ExecutorError(RecombineError):
@@ -50,7 +50,7 @@ def run(
     timeout: float | None = None,
     grace: float = 10.0,
     seconds: float | None = None,
-    save_every: float = SAVE_EVERY,
+    save_every: float = SAVE_SECONDS,
     progress: bool = True,
 ) -> Sweep:
     """Run the unfinished units of an experiment; a call that was killed continues where it stopped.
@@ -244,9 +244,9 @@ class _Driver:
 
     def _settle(self) -> None:
         if not self._running:
-            time.sleep(TICK if self._waiting else 0.0)
+            time.sleep(TICK_SECONDS if self._waiting else 0.0)
             return
-        done, _ = wait(self._running, timeout=TICK, return_when=FIRST_COMPLETED)
+        done, _ = wait(self._running, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
         broken = None
         for future in done:
             unit = self._running.pop(future)
@@ -262,7 +262,7 @@ class _Driver:
         """Take back the units that are finished, or whose worker is gone, and for which no answer has come."""
         now = time.monotonic()
         # Each look costs a few file operations per unit: with many units, look less often.
-        if now - self._listened < max(SILENCE, 0.1 * len(self._running)):
+        if now - self._listened < max(SILENCE_SECONDS, 0.1 * len(self._running)):
             return
         self._listened = now
         silent = {future for future, unit in self._running.items() if self._ended(unit)}
@@ -338,7 +338,7 @@ class _Driver:
     def _wake(self) -> None:
         """Look after the units that somebody else holds."""
         now = time.monotonic()
-        if now - self._looked < max(TICK, 0.01 * len(self._waiting)):
+        if now - self._looked < max(TICK_SECONDS, 0.01 * len(self._waiting)):
             return
         self._looked = now
         waiting, self._waiting = self._waiting, []

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from recombine.errors import InputError, missing_package
-from recombine.lab.nets.checkpoints import SAVE_EVERY, TrainingPausedError, keep_checkpoints
+from recombine.lab.nets.checkpoints import SAVE_SECONDS, TrainingPausedError, keep_checkpoints
 from recombine.lab.runs.experiment import Experiment, Unit
 from recombine.lab.runs.leases import Lease, heartbeat, process_identity
 from recombine.lab.runs.provenance import worker_record
@@ -65,7 +65,7 @@ class Errand:
     grace: float = 10.0
     losses: int = 1
     until: float = float("inf")
-    save_every: float = SAVE_EVERY
+    save_every: float = SAVE_SECONDS
 
 
 @dataclass(frozen=True)

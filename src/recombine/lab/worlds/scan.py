@@ -33,7 +33,7 @@ ACTIONS = ("", "I_WALK", "I_LOOK", "I_RUN", "I_JUMP", "I_TURN_LEFT", "I_TURN_RIG
 ACTION_OF = dict(zip((*VERBS, *DIRECTIONS), ACTIONS[1:], strict=True))
 
 #: Longest action sequence that the length split trains on.
-LONGEST_TRAINED = 22
+LONGEST_TRAINED_ACTIONS = 22
 
 #: Share of the training rows that an added primitive takes up by being repeated.
 PRIMITIVE_SHARE = 0.1
@@ -259,7 +259,7 @@ def _simple(name: str, seed: int, without_repeats: bool) -> ScanSplit:
 
 
 def _length(name: str, seed: int, without_repeats: bool) -> ScanSplit:
-    long = commands().action_counts > LONGEST_TRAINED
+    long = commands().action_counts > LONGEST_TRAINED_ACTIONS
     return ScanSplit(name, np.flatnonzero(~long), np.flatnonzero(long))
 
 

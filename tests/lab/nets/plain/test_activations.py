@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.lab.nets.plain.activations import EVALUATED, batch_statistics, evaluating, layer_activations
+from recombine.lab.nets.plain.activations import PASS_SAMPLES, batch_statistics, evaluating, layer_activations
 from recombine.lab.nets.plain.image_models import ResNet18
 
 
@@ -87,7 +87,7 @@ def test_a_layer_that_works_in_place_does_not_change_what_was_seen_before_it() -
 
 
 def test_a_single_input_left_over_joins_the_piece_before() -> None:
-    net, inputs = nn.Sequential(nn.BatchNorm1d(2)), torch.randn(EVALUATED + 1, 2)
+    net, inputs = nn.Sequential(nn.BatchNorm1d(2)), torch.randn(PASS_SAMPLES + 1, 2)
     with torch.no_grad(), batch_statistics(net):
         whole = net(inputs)
     assert torch.allclose(layer_activations(net, inputs, ["0"])["0"], whole)

@@ -87,7 +87,7 @@ def test_shapes_are_shared_out_one_two_one():
 def test_chunks_do_not_matter(monkeypatch):
     units = np.random.default_rng(5).random((7, 2, 5))
     whole = sprites.render_sprites(units)
-    monkeypatch.setattr(sprites, "CHUNK", 3)
+    monkeypatch.setattr(sprites, "CHUNK_IMAGES", 3)
     np.testing.assert_array_equal(sprites.render_sprites(units), whole)
     assert sprites.render_sprites(units[:0]).shape == (0, 3, 64, 64)
 

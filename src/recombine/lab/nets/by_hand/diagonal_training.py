@@ -18,13 +18,13 @@ from recombine.lab.nets.checkpoints import State, next_checkpoint
 from recombine.lab.nets.replay import ReplayedStep
 
 #: Steps between two looks at the losses, as in the paper; the loss at which a run counts as diverged.
-LOOK_EVERY, DIVERGED = 50, 100.0
+STEPS_BETWEEN_LOOKS, DIVERGED_LOSS = 50, 100.0
 #: New starts end when the rate is less than this share of the first.
-SLOWEST = 1e-8
+SLOWEST_RATE_SHARE = 1e-8
 #: What is known of all networks, and which are still here.
 BOOK = ("rate", "begun", "taken", "loss", "test", "best", "beta", "places", "active")
 #: Columns are dropped when no more than this share of them is still training.
-COMPACT_AT = 0.5
+COMPACT_AT_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +105,14 @@ class _Run:
     def advance(self) -> None:
         """Take some steps, then look: note losses, begin again what diverged, drop what is done."""
         self.block()
-        self.number += LOOK_EVERY
+        self.number += STEPS_BETWEEN_LOOKS
         wild = self._note()
         if bool(wild.any()):
             self._begin_again(wild)
         done = (self.loss[self.places] < self.schedule.stop) | (self.taken[self.places] >= self.schedule.steps)
         self.active &= wild | ~done
         self.block.pace.copy_(self.rate[self.places] * self.active)
-        if 0 < int(self.active.sum()) <= COMPACT_AT * len(self.active):
+        if 0 < int(self.active.sum()) <= COMPACT_AT_SHARE * len(self.active):
             self.columns = self.columns.select(self.active)
             self.places = self.places[self.active]
             self.active = self.active[self.active]
@@ -149,15 +149,15 @@ class _Run:
         self.best[networks] = torch.minimum(self.best[networks], seen)
         self.taken[networks] = self.number - self.begun[networks]
         self.beta[:, networks] = self.columns.beta[:, self.active]
-        return self.active & ~(loss <= DIVERGED)
+        return self.active & ~(loss <= DIVERGED_LOSS)
 
     def _begin_again(self, wild: Tensor) -> None:
         again = self.places[wild]
         self.rate[again] /= 10
         slowest = float(self.rate[again].min())
-        if slowest < SLOWEST * self.schedule.rate:
+        if slowest < SLOWEST_RATE_SHARE * self.schedule.rate:
             raise SolverError(
-                f"{len(again)} of {len(self.rate)} networks still have a loss above {DIVERGED:g} at a rate of "
+                f"{len(again)} of {len(self.rate)} networks still have a loss above {DIVERGED_LOSS:g} at a rate of "
                 f"{slowest * 10:.0e}; scale teachers down, and start from weights that are not 0"
             )
         self.begun[again], self.best[again] = self.number, self.untrained[again]
@@ -183,7 +183,7 @@ class _Block:
         self.steps(None)
 
     def _steps(self, rows: Tensor | None) -> None:
-        for _ in range(LOOK_EVERY):
+        for _ in range(STEPS_BETWEEN_LOOKS):
             self.columns.step(self.pace)
 
     def _weights(self) -> list[Tensor]:

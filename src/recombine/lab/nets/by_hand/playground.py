@@ -26,7 +26,7 @@ from recombine.lab.nets.checkpoints import State, next_checkpoint
 #: First bias of every unit.
 BIAS = 0.1
 #: Part of every seed, so that first weights do not depend on draws of samples with the same seed.
-INITIAL = 1010
+WEIGHTS_SEED = 1010
 LOSSES = ("squared", "logistic")
 
 
@@ -67,7 +67,7 @@ class Playground:
             raise InputError(f"{nodes} output nodes are not trained here; give 1, or 2 for one per class")
         sizes = [inputs, *hidden, nodes]
         shapes = list(pairwise(sizes))
-        generators = [np.random.default_rng([INITIAL, seed]) for seed in seeds]
+        generators = [np.random.default_rng([WEIGHTS_SEED, seed]) for seed in seeds]
         drawn = [[generator.random(shape) - 0.5 for shape in shapes] for generator in generators]
         weights = tuple(np.stack(layer) for layer in zip(*drawn, strict=True))
         return cls(weights, tuple(np.full((len(seeds), 1, units), BIAS) for _, units in shapes))

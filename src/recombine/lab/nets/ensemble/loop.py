@@ -29,7 +29,7 @@ from recombine.lab.nets.replay import ReplayedStep
 Watch = Tensor | Gather | Callable[[Tensors, Tensors, Tensor], Tensor]
 
 #: A chunk is made smaller when no more than this share of its networks is still training.
-COMPACT_AT = 0.5
+COMPACT_AT_SHARE = 0.5
 
 #: Numbers one evaluation pass may hold, by kind of device; larger sets of inputs are evaluated in pieces.
 EVALUATION_NUMBERS = {"cpu": 2**24, "cuda": 2**30}
@@ -145,7 +145,11 @@ def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Ch
             keep = run.chunk.progress.remaining()
             if len(keep) == 0:
                 break
-            if plan.compact and run.chunk.longest == 1 and len(keep) <= COMPACT_AT * len(run.chunk.progress.active):
+            if (
+                plan.compact
+                and run.chunk.longest == 1
+                and len(keep) <= COMPACT_AT_SHARE * len(run.chunk.progress.active)
+            ):
                 ledger.collect(run.chunk)
                 run.keep(keep)
                 step = _stepper(run.chunk, plan)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from recombine.lab.nets.architectures.mlp import MLP
-from recombine.lab.nets.cuda_kernel import MODEST_SHARED, CudaKernel, can_compile
+from recombine.lab.nets.cuda_kernel import MODEST_SHARED_BYTES, CudaKernel, can_compile
 from recombine.lab.nets.ensemble.one_hidden import OneHiddenChunk
 from recombine.lab.nets.ensemble.optimisers import SGD
 from recombine.lab.nets.ensemble.steps import ChunkSetting
@@ -28,7 +28,7 @@ from recombine.lab.nets.losses import ABSOLUTE_SHARE
 LOSSES = ("mse", "squared-absolute", "logistic", "hinge")
 
 #: Registers of a multiprocessor, and the most that a thread can have.
-REGISTERS, OF_A_THREAD = 2**16, 255
+REGISTERS, THREAD_REGISTERS = 2**16, 255
 
 #: Cycles of a step of stacked arrays on an H200: those of its launches, and those per hidden unit and sample.
 STACKED = (120_000, 0.016)
@@ -73,7 +73,7 @@ class Layout:
 
     def room(self, samples: int, chip: Chip) -> int:
         """Return how many blocks have room on a multiprocessor."""
-        if self.registers > OF_A_THREAD or self.warps > 32:
+        if self.registers > THREAD_REGISTERS or self.warps > 32:
             return 0
         return min(REGISTERS // (self.registers * 32 * self.warps), chip.shared // self.shared_bytes(samples))
 
@@ -144,7 +144,9 @@ def _layout(setting: ChunkSetting, networks: int) -> Layout | None:
 def _chip(device: torch.device) -> Chip:
     has = torch.cuda.get_device_properties(device)
     return Chip(
-        has.multi_processor_count, int(getattr(has, "shared_memory_per_block_optin", MODEST_SHARED)), has.major >= 9
+        has.multi_processor_count,
+        int(getattr(has, "shared_memory_per_block_optin", MODEST_SHARED_BYTES)),
+        has.major >= 9,
     )
 
 

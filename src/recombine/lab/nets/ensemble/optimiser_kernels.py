@@ -11,7 +11,7 @@ import triton.language as tl
 from torch import Tensor
 
 #: Parameters of one program.
-ADAM_BLOCK = 1024
+ADAM_BLOCK_SIZE = 1024
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -53,7 +53,7 @@ def adam(
     # The powers are taken of what the betas are in the block's precision, as torch does.
     logs = [math.log2(torch.tensor(beta, dtype=block.dtype).item()) for beta in betas]
     networks, size = block.shape
-    _adam[triton.cdiv(size, ADAM_BLOCK), networks](
+    _adam[triton.cdiv(size, ADAM_BLOCK_SIZE), networks](
         block, gradient.contiguous(), *slots, rate.contiguous(), count.contiguous(), size, *logs, 1 - betas[0],
-        betas[1], 1 - betas[1], epsilon, weight_decay, decoupled, BLOCK=ADAM_BLOCK,
+        betas[1], 1 - betas[1], epsilon, weight_decay, decoupled, BLOCK=ADAM_BLOCK_SIZE,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from torch import Tensor
 #: Rows of a tile where a pass only reads and writes.
 TILE_ROWS = 128
 #: Outputs of a matrix product below which neighbouring pixels are computed together; see `_together`.
-BROAD = 128
+BROAD_OUTPUTS = 128
 #: Programs that keep a GPU busy while it reduces over the pixels of a batch.
 PROGRAMS = 4096
 
@@ -142,7 +142,7 @@ def _together(out: int, side: int, *widths: int, stride: int = 1, origin: int = 
     while (
         stride == 1
         and origin == 0
-        and 2 * together * out <= BROAD
+        and 2 * together * out <= BROAD_OUTPUTS
         and 2 * together < side
         and (side - 1) % (2 * together) == 0
         and all(width % (2 * together) == 0 for width in widths)
@@ -187,7 +187,7 @@ def convolve_and_sum(
     sums = torch.empty(2, networks, tiles, together, out, dtype=torch.float32, device=images.device)
     filters = _widened(weight, together)
     shift = filters if bias is None else bias.repeat(1, together)
-    warps, stages = (8, 3) if outs >= BROAD else (4, 4)
+    warps, stages = (8, 3) if outs >= BROAD_OUTPUTS else (4, 4)
     _convolve[(tiles, networks)](
         images, filters, shift, result, sums[0], sums[1], pixels, height, width // together, tall, wide // together,
         CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
@@ -235,7 +235,7 @@ def _filter_slopes(images: Tensor, above: Tensor, side: int, tall: int, wide: in
 
 def _reduction(numbers: int, outs: int, short: bool) -> tuple[int, int, int, int]:
     """Return pixels and filter numbers of one product in a reduction over pixels, warps and stages."""
-    run = 128 if numbers > 64 and outs <= BROAD else 64
+    run = 128 if numbers > 64 and outs <= BROAD_OUTPUTS else 64
     warps = 8 if run * outs >= 128 * (128 if short else 64) else 4
     # Float32 is split in registers, so copies to shared memory that run ahead would only be in the way.
     return 64, run, warps, 3 if short else 1

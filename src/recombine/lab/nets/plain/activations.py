@@ -15,7 +15,7 @@ from recombine.errors import InputError, near_miss
 from recombine.writing import listing
 
 #: Samples of one pass when nothing is learned.
-EVALUATED = 500
+PASS_SAMPLES = 500
 
 
 def batch_norms(model: nn.Module) -> list[_BatchNorm]:
@@ -93,12 +93,12 @@ def evaluation_batches(model: nn.Module, inputs: Tensor) -> list[Tensor]:
     [500, 501]
     """
     of_kind(inputs, "inputs", Tensor)
-    alone = len(inputs) % EVALUATED == 1 and bool(batch_norms(model))
+    alone = len(inputs) % PASS_SAMPLES == 1 and bool(batch_norms(model))
     if not len(inputs) or (alone and len(inputs) == 1):
         raise InputError(
             f"there are {len(inputs)} inputs; give some, and at least two where a model normalises batches"
         )
-    split = list(torch.split(inputs, EVALUATED))
+    split = list(torch.split(inputs, PASS_SAMPLES))
     return [*split[:-2], torch.cat(split[-2:])] if alone else split
 
 

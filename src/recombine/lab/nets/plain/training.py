@@ -17,7 +17,7 @@ from recombine.checks import of_kind
 from recombine.errors import InputError, SolverError
 from recombine.lab.nets.architecture import global_generators, set_global_generators
 from recombine.lab.nets.checkpoints import State, next_checkpoint
-from recombine.lab.nets.plain.activations import EVALUATED, batch_norms, evaluating
+from recombine.lab.nets.plain.activations import PASS_SAMPLES, batch_norms, evaluating
 from recombine.lab.nets.plain.samples import LabelledSamples, check_samples, trainable_parameters
 from recombine.lab.nets.replay import ReplayedStep
 
@@ -180,7 +180,7 @@ class Training:
     def _judge(self, _: Tensor | None) -> None:
         assert self.test is not None
         self.right.zero_()
-        for inputs, labels in zip(*(torch.split(tensor, EVALUATED) for tensor in self.test), strict=True):
+        for inputs, labels in zip(*(torch.split(tensor, PASS_SAMPLES) for tensor in self.test), strict=True):
             self.right += (self.recipe.logits(self.model, inputs).argmax(1) == labels).sum()
 
 

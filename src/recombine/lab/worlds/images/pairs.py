@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recombine.lab.worlds.images.sources import Images
 
 #: Black pixels around an image that a random crop may reach into.
-BORDER = 4
+BORDER_PIXELS = 4
 
 
 class ImagePairs:
@@ -94,7 +94,7 @@ class ImagePairs:
         used, ids = np.unique(rows, return_inverse=True)
         self.index = torch.from_numpy(ids.reshape(rows.shape)).to(device)
         # A border stored with the images makes a crop a mere choice of rows and columns.
-        self.border = 0 if self.seeds is None else BORDER
+        self.border = 0 if self.seeds is None else BORDER_PIXELS
         sides = (self.border, self.border)
         stored = np.pad(images.pixels[used], ((0, 0), (0, 0), sides, sides))
         count, channels, height, width = stored.shape
@@ -142,8 +142,8 @@ class ImagePairs:
             return self.row + self.border, self.column + self.border
         seeds = self.seeds[networks]
         bits = noise_bits(seeds.view(-1, 1, 1), steps.view(-1, 1, 1), rows.unsqueeze(-1), self.component).unsqueeze(-1)
-        down = (bits & 0xFFFF) % (2 * BORDER + 1)
-        right = ((bits >> 16) & 0x7FFF) % (2 * BORDER + 1)
+        down = (bits & 0xFFFF) % (2 * BORDER_PIXELS + 1)
+        right = ((bits >> 16) & 0x7FFF) % (2 * BORDER_PIXELS + 1)
         column = torch.where(bits < 0, self.width - 1 - self.column, self.column)
         return self.row + down, column + right
 

@@ -24,9 +24,9 @@ LATENTS = ("x", "y", "hue")
 #: Ranges of the latents: the first values and the widths.
 LOWEST, WIDTHS = np.array([0.15, 0.15, 0.05]), np.array([0.7, 0.7, 0.6])
 #: Width of a blob as a share of the side, the level that is cut off, and the gain that makes its middle full.
-RADIUS, CUT, GAIN = 0.13, 0.3, 2.2
+RADIUS, CUT_LEVEL, GAIN = 0.13, 0.3, 2.2
 #: Gain of the sigmoid in soft addition.
-SHARPNESS = 3.0
+SIGMOID_GAIN = 3.0
 RULES = ("soft", "rgba", "add")
 
 
@@ -52,7 +52,7 @@ def blob_opacities(units: npt.ArrayLike) -> FloatArray:
     across = centres - values[..., 0, None, None]
     down = (1 - centres)[:, None] - values[..., 1, None, None]
     lit = np.exp(-(across**2 + down**2) / (2 * RADIUS**2))
-    return np.clip((lit - CUT) * GAIN, 0, 1)
+    return np.clip((lit - CUT_LEVEL) * GAIN, 0, 1)
 
 
 def blob_latents(units: npt.ArrayLike) -> FloatArray:
@@ -116,7 +116,7 @@ def render_blobs(units: npt.ArrayLike, rule: str = "soft") -> FloatArray:
     image: FloatArray = layers[..., 0, :, :, :]
     for slot in range(1, layers.shape[-4]):
         behind = layers[..., slot, :, :, :]
-        image = image + behind if rule == "add" else soft_addition(image, behind, SHARPNESS)
+        image = image + behind if rule == "add" else soft_addition(image, behind, SIGMOID_GAIN)
     return image
 
 

@@ -31,9 +31,9 @@ LOWEST, WIDTHS = (0.1, 0.2, 0.0, 0.09, 0.05), (0.8, 0.6, 2.0, 0.13, 0.9)
 #: Corners and direction of the first corner in degrees.
 SHAPES = {"triangle": (3, 90.0), "square": (4, 45.0), "circle": (30, 0.0)}
 #: A span ends at the last column whose centre lies inside; exact halves are outside.
-HALF = 0.5 - 1e-3
+HALF_PIXEL = 0.5 - 1e-3
 #: Images drawn at once on a CPU, so that the work stays close to a core.
-CHUNK = 512
+CHUNK_IMAGES = 512
 
 
 def sprite_latents(units: Array) -> Array:
@@ -89,8 +89,8 @@ def sprite_masks(units: Array) -> Array:
         if bool(chosen.any()):
             first[chosen], last[chosen] = _spans(_corners(flat[chosen], corners, start))
     # Whole columns outside the canvas count as just outside it, so that one byte holds them.
-    first = astype(space.ceil(first - HALF).clip(0, SPRITE_SIDE), "int8")
-    last = astype(space.floor(last + HALF).clip(-1, SPRITE_SIDE - 1), "int8")
+    first = astype(space.ceil(first - HALF_PIXEL).clip(0, SPRITE_SIDE), "int8")
+    last = astype(space.floor(last + HALF_PIXEL).clip(-1, SPRITE_SIDE - 1), "int8")
     columns = astype(columns_of_row, "int8")
     filled = (columns >= first[..., None]) & (columns <= last[..., None])
     return filled.reshape(*values.shape[:-1], SPRITE_SIDE, SPRITE_SIDE)
@@ -168,9 +168,9 @@ def render_sprites(units: Array, rule: str = "hard") -> Array:
     kind, shape = "float32" if rule == "soft" else "uint8", (len(units), 3, SPRITE_SIDE, SPRITE_SIDE)
     # What is drawn goes where it belongs, so that a large set needs its own memory and no more.
     if isinstance(units, np.ndarray):
-        chunk, images = CHUNK, np.empty(shape, kind)
+        chunk, images = CHUNK_IMAGES, np.empty(shape, kind)
     else:
-        chunk, images = 16 * CHUNK, units.new_empty(shape, dtype=getattr(array_namespace(units), kind))
+        chunk, images = 16 * CHUNK_IMAGES, units.new_empty(shape, dtype=getattr(array_namespace(units), kind))
     for start in range(0, len(units), chunk):
         images[start : start + chunk] = _drawn(units[start : start + chunk], rule)
     return images

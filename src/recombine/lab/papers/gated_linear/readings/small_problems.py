@@ -26,7 +26,7 @@ COSTS = {
 }
 TOY = KNOWN["toy"][0]
 #: A flow is at its limit if its ratio is nearer than this.
-AT_LIMIT = 1e-3
+LIMIT_TOLERANCE = 1e-3
 #: What tells one flow from another.
 FLOW = ("problem", "sharing", "scale", "seed")
 #: Rates are judged beyond this margin, and reported from an earlier one on, where they do not yet tell problems apart.
@@ -97,15 +97,16 @@ def early_flows(rows: Table) -> Measured:
         "flows": {name: len(group) for name, group in by_scale.items()},
     }
     detail = (
-        f"at the limit: within {AT_LIMIT:g} of {TOY}; ratios up to {last['ratio'].max():.6f} at tau = 75, or where the "
-        f"margin reached 4e6 (tau {last['tau'].min():.0f} at the earliest); in {(last['waiting'][far] > 0).sum()} of "
-        f"the {far.sum()} flows that are further away a support vector of the limit does not act yet"
+        f"at the limit: within {LIMIT_TOLERANCE:g} of {TOY}; ratios up to {last['ratio'].max():.6f} at tau = 75, "
+        f"or where the margin reached 4e6 (tau {last['tau'].min():.0f} at the earliest); "
+        f"in {(last['waiting'][far] > 0).sum()} of the {far.sum()} flows that are further away "
+        "a support vector of the limit does not act yet"
     )
     return Measured(numbers, detail)
 
 
 def _at_limit(rows: Table) -> BoolArray:
-    return np.abs(rows["ratio"] - TOY) < AT_LIMIT
+    return np.abs(rows["ratio"] - TOY) < LIMIT_TOLERANCE
 
 
 def flow_drift(rows: Table) -> Measured:
