@@ -12,7 +12,7 @@ from recombine.cells.arrays import IntArray
 from recombine.cells.possible import Possible
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.theory.identification.nullspace import NullVectors
-from recombine.theory.identification.residues import PRIME, Residues
+from recombine.theory.identification.residues import PRIME, add_residues
 from recombine.verdicts import Verdict
 
 #: Sums formed at most when counting by value; beyond this the cells are sampled.
@@ -96,19 +96,12 @@ def count_vanishing(null: NullVectors, possible: Possible) -> int | None:
     for combinations in possible.parts:
         factors = [factor for factor in combinations.places if factor in offsets][: 1 if combinations.twins else None]
         looked_up = [null.look_up(offsets[factor] + combinations.column(factor))[:, 0] for factor in factors]
-        values, levels = np.unique(_modular_total(looked_up), return_counts=True)
+        values, levels = np.unique(add_residues(looked_up), return_counts=True)
         members = len(combinations.places) if combinations.twins else 1
         if len(values) ** members > MAX_SUMS_COUNTED:
             return None
         sums.append(_sums(dict(zip(values.tolist(), levels.tolist(), strict=True)), members))
     return _matches(sums)
-
-
-def _modular_total(values: list[Residues]) -> Residues:
-    total = values[0]
-    for more in values[1:]:
-        total = (total + more) % np.uint64(PRIME)
-    return total
 
 
 def _matches(sums: list[Counter[int]]) -> int | None:

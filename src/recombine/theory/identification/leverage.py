@@ -242,13 +242,16 @@ class Leverage:
         mean = float(np.average(noise, weights=hat))
         if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > MAX_COLUMNS_WITH_EXACT_NOISE:
             return np.asarray(hat * mean)
+        return self._weights * self._carried(noise)
+
+    def _carried(self, noise: FloatArray) -> FloatArray:
         if self._sparse is not None:
             matrix = self._sparse.pair_counts(noise * self._weights)
-            return self._weights * self._sparse.quadratic(self._inverse @ matrix @ self._inverse)
+            return self._sparse.quadratic(self._inverse @ matrix @ self._inverse)
         from scipy.sparse import diags_array
 
         spread = self._design.T @ diags_array(noise) @ self._design
-        return self._weights * _quadratic(self._applied(self._applied(spread.toarray()).T), self._ids)
+        return _quadratic(self._applied(self._applied(spread.toarray()).T), self._ids)
 
     @cached_property
     def _design(self) -> csr_array:

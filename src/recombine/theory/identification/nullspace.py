@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,10 @@ from recombine.theory.identification.elimination import (
     strip_singletons,
 )
 from recombine.theory.identification.level_graph import component_labels, is_graph
-from recombine.theory.identification.residues import PRIME, Residues
+from recombine.theory.identification.residues import PRIME, Residues, add_residues
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 class Route(StrEnum):
@@ -192,13 +195,8 @@ class NullVectors:
         ids = self.features.ids(cells)
         if self.features.columns <= MAX_TABLED_COLUMNS:
             return modular_sum(self.tables, ids) if self.modulus else np.asarray(self.tables[ids].sum(axis=1))
-        looked_up = np.stack([self.look_up(block) for block in ids.T], axis=1)
-        if not self.modulus:
-            return np.asarray(looked_up.sum(axis=1))
-        total = looked_up[:, 0]
-        for block in range(1, ids.shape[1]):
-            total = (total + looked_up[:, block]) % np.uint64(PRIME)
-        return total
+        looked_up = [self.look_up(block) for block in ids.T]
+        return add_residues(looked_up) if self.modulus else np.asarray(np.stack(looked_up, axis=1).sum(axis=1))
 
     def look_up(self, ids: IntArray) -> npt.NDArray[Any]:
         """Return the values of columns ``ids`` (n,) without a table, shape (n, r)."""
@@ -314,7 +312,7 @@ def null_vectors(
         return NullVectors(
             features, columns, stripped.complete(table, ids), Route.EXACT, rank, seed=seed, spanning=spanning
         )
-    return _by_projection(features, columns, ids, count, seed)
+    return projected(features, columns, ids, count, seed)
 
 
 def _number(count: int | Literal["all"] | None, features: Conjunctions, seen: IntArray, rank: int) -> int:
@@ -343,15 +341,19 @@ def _used_levels(features: Conjunctions, seen: IntArray) -> Sequence[IntArray]:
     return [levels] if features.symmetric else [levels, np.flatnonzero(masks[factor2]) + features.sizes[factor1]]
 
 
-def _by_projection(
-    features: Conjunctions, columns: IntArray, ids: IntArray, count: int | Literal["all"] | None, seed: int
+def projected(
+    features: Conjunctions,
+    columns: IntArray,
+    rows: IntArray | csr_array,
+    count: int | Literal["all"] | None,
+    seed: int,
 ) -> NullVectors:
+    """Return null vectors in floating point of rows over the seen ``columns`` (K,); see `project`."""
     from recombine.theory.identification.projection import project
 
     if count == "all":
         raise InputError(
             f"{len(columns)} seen conjunctions are too many for a full set of null vectors; ask for a number of them"
         )
-    generator = np.random.default_rng(seed)
-    null = project(ids, len(columns), FLOAT_NULL_VECTORS if count is None else int(count), generator)
+    null = project(rows, len(columns), int(count or FLOAT_NULL_VECTORS), np.random.default_rng(seed))
     return NullVectors(features, columns, null.table, Route.PROJECTION, null.rank, None, null.scale, null.error, seed)

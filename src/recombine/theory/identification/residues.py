@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -27,6 +29,14 @@ def multiply_residues(first: Residues, second: Residues) -> Residues:
     total += (middle & _LOW_MIDDLE) << _HALF
     total = (total & _PRIME) + (total >> _BITS)
     return np.asarray(np.where(total >= _PRIME, total - _PRIME, total), dtype=np.uint64)
+
+
+def add_residues(arrays: Sequence[Residues]) -> Residues:
+    """Add residues of one shape."""
+    total = arrays[0]
+    for more in arrays[1:]:
+        total = (total + more) % _PRIME
+    return total
 
 
 def subtract_residues(first: Residues, second: Residues) -> Residues:

@@ -10,6 +10,7 @@ order: the cancellation conditions of conjoint measurement.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Conjunctions
 from recombine.checks import real, reals
 from recombine.errors import InputError, SolverError
+from recombine.theory.identification.signed_sums import balances
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -186,16 +188,12 @@ class _Search:
     def _checked(self, lower: IntArray, upper: IntArray, weights: FloatArray) -> OrderCertificate:
         used = np.flatnonzero(np.abs(weights) > 1e-9)
         exact = tuple(Fraction(float(weights[row])).limit_denominator(MAX_DENOMINATOR_OF_BOUNDS) for row in used)
-        pairs = [self.pairs[row] for row in used]
-        names = tuple((tuple(self.seen[a].tolist()), tuple(self.seen[b].tolist())) for a, b in pairs)
-        balance: dict[int, Fraction] = {}
-        signed = [(upper, Fraction(-1)), (lower, Fraction(1))]
-        for (first, second), weight in zip(pairs, exact, strict=True):
-            signed += [(self.seen[second], weight), (self.seen[first], -weight)]
-        for cell, weight in signed:
-            for column in self.features.ids(cell[None, :])[0].tolist():
-                balance[column] = balance.get(column, Fraction(0)) + weight
-        if any(weight < 0 for weight in exact) or any(balance.values()):
+        names = tuple((tuple(self.seen[a].tolist()), tuple(self.seen[b].tolist())) for a, b in self.pairs[used])
+        terms = defaultdict(Fraction, {tuple(lower.tolist()): Fraction(1)})
+        for (below, above), weight in zip(names, exact, strict=True):
+            terms[above] += weight
+            terms[below] -= weight
+        if any(weight < 0 for weight in exact) or not balances(self.features, upper, terms):
             raise SolverError("weights of a bound do not add up exactly; leave out nearly equal outcomes by a margin")
         return OrderCertificate(tuple(lower.tolist()), tuple(upper.tolist()), names, exact)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.identification.leverage import MAX_COLUMNS_WITH_EXACT_NOISE, Leverage
+from recombine.theory.identification.leverage import Leverage
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -66,16 +66,11 @@ class ScaledLeverage(Leverage):
     def _sums(self, table: FloatArray) -> FloatArray:
         return np.asarray(self._rows @ table)
 
-    def carried_noise(self, noise: FloatArray) -> FloatArray:
-        """Return sum_j H_ij^2 v_j for noise variances v (N,) of the weighted seen cells, H the hat matrix, (N,)."""
+    def _carried(self, noise: FloatArray) -> FloatArray:
         from scipy.sparse import diags_array
 
-        hat = self._weights * self.of_seen
-        mean = float(np.average(noise, weights=hat))
-        if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > MAX_COLUMNS_WITH_EXACT_NOISE:
-            return np.asarray(hat * mean)
         spread = (self._design.T @ diags_array(noise) @ self._design).toarray()
-        return self._weights * _quadratic_form(self._rows, self._inverse @ spread @ self._inverse)
+        return _quadratic_form(self._rows, self._inverse @ spread @ self._inverse)
 
     @cached_property
     def _design(self) -> csr_array:

@@ -6,7 +6,7 @@ values at other levels take weights. Elsewhere the rows are eliminated with thei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -27,12 +27,12 @@ from recombine.theory.identification.elimination import (
     has_flint,
 )
 from recombine.theory.identification.nullspace import (
-    FLOAT_NULL_VECTORS,
     MAX_EXACT_COLUMNS,
     NullVectors,
     Route,
     full_rank,
     null_vectors,
+    projected,
 )
 from recombine.theory.identification.residues import PRIME, Residues, multiply_residues
 
@@ -120,33 +120,25 @@ class ScaledNullVectors(NullVectors):
             squares += (np.where(seen, self.scale[index], 1.0) * self._model.weights(cells, picks)) ** 2
         return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 
-    def _parts(self) -> Iterator[tuple[slice, IntArray]]:
-        """Go through the whole product a part at a time."""
+    def _on_grid(self, values_of: Callable[[IntArray], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Return values (n,) of cells (n, C) on the whole product, shape ``sizes``, a stretch of cells at a time."""
         sizes = self.features.sizes
-        for start in range(0, total := product_size(sizes), CELLS_AT_ONCE):
-            numbers = np.arange(start, min(start + CELLS_AT_ONCE, total))
-            yield slice(start, start + len(numbers)), np.stack(np.unravel_index(numbers, sizes), axis=1)
+        total = product_size(sizes)
+        stretches = (np.arange(start, min(start + CELLS_AT_ONCE, total)) for start in range(0, total, CELLS_AT_ONCE))
+        values = [values_of(np.stack(np.unravel_index(numbers, sizes), axis=1)) for numbers in stretches]
+        return np.concatenate(values).reshape(sizes)
 
     def distances_on_grid(self) -> FloatArray:
         """Floats only: `distance` on the whole product, shape ``sizes``."""
-        distances = np.empty(product_size(self.features.sizes))
-        for block, cells in self._parts():
-            distances[block] = self.distance(cells)
-        return distances.reshape(self.features.sizes)
+        return self._on_grid(self.distance)
 
     def free_on_grid(self) -> BoolArray:
         """`holds_free` on the whole product, shape ``sizes``."""
-        free = np.empty(product_size(self.features.sizes), dtype=bool)
-        for block, cells in self._parts():
-            free[block] = self.holds_free(cells)
-        return free.reshape(self.features.sizes)
+        return self._on_grid(self.holds_free)
 
     def zero_on_grid(self) -> BoolArray:
         """Residues only: whether every vector vanishes, on the whole product, shape ``sizes``."""
-        zero = np.empty(product_size(self.features.sizes), dtype=bool)
-        for block, cells in self._parts():
-            zero[block] = (self.values(cells) == 0).all(axis=1)
-        return zero.reshape(self.features.sizes)
+        return self._on_grid(lambda cells: (self.values(cells) == 0).all(axis=1))
 
 
 def _weights_of(features: ScaledConjunctions) -> dict[int, Residues]:
@@ -180,16 +172,19 @@ def scaled_null_vectors(
     3
     """
     if features.plain(seen):
-        plain = null_vectors(features.labelled, seen, count, route=route, seed=seed)
-        values = {item.name: getattr(plain, item.name) for item in fields(plain)}
-        return ScaledNullVectors(**values | {"features": features})
+        return _with_scales(features, null_vectors(features.labelled, seen, count, route=route, seed=seed))
     if route == Route.GRAPH:
         raise InputError("route 'graph' needs levels that are labels or knots; leave route out to choose one that fits")
     columns = features.occurring(seen)
     affordable = MAX_EXACT_COLUMNS if has_flint() else MAX_COLUMNS_WITHOUT_FLINT
     if route == Route.EXACT or (route is None and len(columns) <= affordable):
         return _by_elimination(features, seen, columns, count, seed)
-    return _by_projection(features, seen, columns, count, seed)
+    return _with_scales(features, projected(features, columns, features.incidence(seen)[:, columns], count, seed))
+
+
+def _with_scales(features: ScaledConjunctions, null: NullVectors) -> ScaledNullVectors:
+    values = {item.name: getattr(null, item.name) for item in fields(null)}
+    return ScaledNullVectors(**values | {"features": features})
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,19 +229,3 @@ def _by_elimination(
     number = max(full_rank(features, seen) - done.rank, 1) if count == "all" else int(count or 1)
     table, spanning = done.draw(generator, number), np.flatnonzero(chosen)
     return ScaledNullVectors(features, columns, table, Route.EXACT, done.rank, seed=seed, spanning=spanning)
-
-
-def _by_projection(
-    features: ScaledConjunctions, seen: IntArray, columns: IntArray, count: int | Literal["all"] | None, seed: int
-) -> ScaledNullVectors:
-    from recombine.theory.identification.projection import project
-
-    if count == "all":
-        raise InputError(
-            f"{len(columns)} seen columns are too many for a full set of null vectors; ask for a number of them"
-        )
-    rows = features.incidence(seen)[:, columns]
-    null = project(rows, len(columns), int(count or FLOAT_NULL_VECTORS), np.random.default_rng(seed))
-    return ScaledNullVectors(
-        features, columns, null.table, Route.PROJECTION, null.rank, None, null.scale, null.error, seed
-    )
