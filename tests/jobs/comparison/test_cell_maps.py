@@ -11,7 +11,7 @@ import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.comparison.cell_maps import LETTERS, CellMap, Unlisted, cells_digest, cells_record, why_unlisted
 from recombine.verdicts import Verdict
-from recombine.words import unlisted_text
+from recombine.words.comparison import unlisted_text
 
 
 @given(st.data())

@@ -39,6 +39,8 @@ class Composes(StrEnum):
     NEAR = "composes in part"
     WRONG = "does not compose"
 
+    __repr__ = str.__repr__
+
 
 @dataclass(frozen=True)
 class StillCells:
@@ -94,7 +96,7 @@ def judge_layer(reading: LayerReading, seen_given: bool = False) -> LayerReading
 
     Examples
     --------
-    >>> judge_layer(LayerReading("code", 56, 1.0, 1.0, (1.0, 1.0), (1.0, 1.0), None)).verdict.value
+    >>> judge_layer(LayerReading("code", 56, 1.0, 1.0, (1.0, 1.0), (1.0, 1.0), None)).verdict
     'adds'
     """
     limits, above_seen = INSPECTION_LIMITS, reading.pasted - reading.pasted_seen
@@ -168,9 +170,9 @@ class Truth:
 
         Examples
         --------
-        >>> [Truth(0.0, share, share, 0.9, 1.0).verdict.value for share in (0.01, 0.14, 0.9)]
+        >>> [Truth(0.0, share, share, 0.9, 1.0).verdict for share in (0.01, 0.14, 0.9)]
         ['composes', 'composes in part', 'does not compose']
-        >>> Truth(0.0, 0.1, float("nan"), 0.9, 1.0).verdict.value
+        >>> Truth(0.0, 0.1, float("nan"), 0.9, 1.0).verdict
         'cannot tell'
         """
         if self.relative_error == self.relative_error:
