@@ -430,7 +430,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
         "No 90 % range: no seen cell is determined by the others, and it takes 20.",
     ),
     (lambda: values.ranges_sentence(blocks()), ""),
-    (lambda: verdicts.assumption(2), "effects add up to interactions of 2 factors"),
+    (lambda: verdicts.state_phrase(Verdict.BEYOND, single=False), "lie beyond the seen range"),
     (
         lambda: verdicts.verdict_meaning(Verdict.DETERMINED, "effects multiply"),
         "Never seen, but if effects multiply, the seen combinations fix its value: the certificate shows the sum.",

@@ -39,7 +39,7 @@ def notebook(audit: Audit) -> str:
     counts = {verdict: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
     findings = "".join(f"<li>{_finding(finding)}</li>" for finding in audit.findings)
     return _frame(
-        f"<p><strong>{escape(title)}</strong>: {escape(about)}</p>",
+        _paragraph(f": {about}", lead=title),
         *map(_paragraph, [*words.answer.answer(audit), *notes]),
         _bar([(f"{count:,} {verdict.word}", count / tally.total, verdict.colour) for verdict, count in counts.items()]),
         _legend(_verdict_chip(audit, verdict, tally) for verdict in counts),
@@ -76,7 +76,7 @@ def score_notebook(score: Score) -> str:
     True
     """
     return _frame(
-        f"<p><strong>Recombine score</strong> {escape(words.score.scored_phrase(score))}</p>",
+        _paragraph(f" {words.score.scored_phrase(score)}", lead="Recombine score"),
         *map(_paragraph, words.score.score_answers(score)),
         *(_causes(score, model) for model in score.models if model.attribution is not None),
         *(_paragraph(sentence, _SOFT) for sentence in words.score.unclear_sentences(score)),
@@ -91,10 +91,10 @@ def _causes(score: Score, model: ModelScore) -> str:
     assert model.attribution is not None
     total = model.attribution.error.value or 1.0
     shares = {CAUSES[name]: amount.value / total for name, amount in model.causes.items()}
-    texts = {cause: f"{cause.name} {share:.0%}" for cause, share in shares.items()}
-    sentences = escape(" ".join(words.score.model_sentences(score, model)))
+    texts = {cause: f"{cause.name} {words.score.whole_percent(share)}" for cause, share in shares.items()}
+    sentences = " ".join(words.score.model_sentences(score, model))
     return (
-        f"<p><strong>{escape(model.name)}</strong> {sentences}</p>"
+        _paragraph(f" {sentences}", "margin:.5em 0 .2em", model.name)
         + _bar([(texts[cause], share, cause.colour) for cause, share in shares.items() if share > 0])
         + _legend(_chip(cause.colour, texts[cause], words.score.cause_meaning(model, cause)) for cause in shares)
     )
@@ -104,8 +104,9 @@ def _frame(*texts: str) -> str:
     return f'<div style="max-width:52em;line-height:1.45;padding:.4em 0">{"".join(texts)}</div>'
 
 
-def _paragraph(text: str, style: str = "margin:0 0 .35em") -> str:
-    return f'<p style="{style}">{escape(text)}</p>' if text else ""
+def _paragraph(text: str, style: str = "margin:0 0 .35em", lead: str = "") -> str:
+    title = f"<strong>{escape(lead)}</strong>" if lead else ""
+    return f'<p style="{style}">{title}{escape(text)}</p>' if text else ""
 
 
 def _bar(pieces: Iterable[tuple[str, float, str]]) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from recombine.jobs.audit.additivity import FOLDS, AdditivityState
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.additivity import why_unchecked
+from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
 from recombine.words.values import held_out_sentence, ranges_sentence
-from recombine.words.verdicts import assumption
 from recombine.writing import few_digits, number
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def condition(audit: Audit, order: int) -> str:
     state = (
         AdditivityState.UNCHECKED if audit.structure.additivity is None else audit.structure.additivity.state_at(order)
     )
-    return f"if {assumption(order)} ({_CHECKED[state]})"
+    return f"if {sum_of(order).assumption} ({_CHECKED[state]})"
 
 
 def caution_sentence(order: int) -> str:
     """Say that the assumption was not checked."""
-    return f"Not checked: no outcome was named. Every verdict holds only if {assumption(order)}."
+    return f"Not checked: no outcome was named. Every verdict holds only if {sum_of(order).assumption}."
 
 
 def additivity_sentences(audit: Audit) -> list[str]:

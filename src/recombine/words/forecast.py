@@ -56,39 +56,31 @@ def error_rows(error: ErrorForecast) -> list[tuple[str, float]]:
     return [(ROWS[name], value) for name, value in values.items() if value is not None]
 
 
-def trust_sentence(forecast: Forecast) -> str:
-    """Say how often such a forecast was right of networks that were trained."""
+def error_sentences(forecast: Forecast) -> list[str]:
+    """Say how far the errors that are forecast can be trusted, and what changes with depth and early stopping."""
     if forecast.error is None:
-        return ""
-    return f"Such a forecast was within 20 % of the trained network's error in {hit_rate(sentence_of(forecast.error))}."
+        return []
+    early = hit_rate("error of MLP, early stopping")
+    return [
+        f"Such a forecast was within 20 % of the trained network's error in {hit_rate(sentence_of(forecast.error))}.",
+        _depth_sentence(forecast),
+        f"With early stopping expect about the same error (so in {early}); the shares are no guide then.",
+    ]
 
 
-def depth_sentence(forecast: Forecast) -> str:
-    """Say what deeper networks will be off by; empty where only one layer was tried."""
+def _depth_sentence(forecast: Forecast) -> str:
+    """Say what deeper networks will be off by, or that none was tried."""
     deeper = [row for row in forecast.depths.rows() if row["hidden layers"] > 1 and not np.isnan(row["nngp"])]
     if not deeper:
         return shallow_sentence(forecast)
     layers = [int(row["hidden layers"]) for row in deeper]
     rates = join_words([hit_rate(f"error of {count} layers").partition(" of ")[0] for count in layers])
-    of = hit_rate(f"error of {layers[0]} layers").partition(" of ")[2]
+    trials = hit_rate(f"error of {layers[0]} layers").partition(" of ")[2]
+    errors = join_words([number(row["nngp"]) for row in deeper])
     return (
-        f"With {join_words([str(count) for count in layers])} hidden layers: "
-        f"{join_words([number(row['nngp']) for row in deeper])} (NNGP, to which deeper networks come nearer: on "
-        f"held-out rows within 20 % in {rates} of {of})."
+        f"With {join_words(list(map(str, layers)))} hidden layers: {errors} "
+        f"(NNGP, to which deeper networks come nearer: on held-out rows within 20 % in {rates} of {trials})."
     )
-
-
-def early_sentence(forecast: Forecast) -> str:
-    """Say what changes with early stopping, by the rule that was measured; empty without an error."""
-    if forecast.error is None:
-        return ""
-    rate = hit_rate("error of MLP, early stopping")
-    return f"With early stopping expect about the same error (so in {rate}); the shares are no guide then."
-
-
-def error_sentences(forecast: Forecast) -> list[str]:
-    """Say how far the errors that are forecast can be trusted, and what changes with depth and early stopping."""
-    return [trust_sentence(forecast), depth_sentence(forecast), early_sentence(forecast)]
 
 
 def told_slopes(forecast: Forecast) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.verdicts import Verdict
-from recombine.words.verdicts import NO_FINDINGS, UNSEEN
+from recombine.words.verdicts import NO_FINDINGS, UNSEEN, state_phrase
 from recombine.writing import join_words, plural, share
 
 if TYPE_CHECKING:
@@ -23,15 +23,9 @@ def importance_sentence(audit: Audit) -> str:
         return f"No unseen combination {'that is listed ' * (not matters.exact)}matters."
     if matters.share(Verdict.DETERMINED) == 1:
         return f"All that matters of the unseen {whose} is determined{_listed(audit)}."
-    parts = [f"{share(part)} {_is(verdict)}" for verdict, part in importance_shares(audit)]
+    parts = [f"{share(part)} {state_phrase(verdict)}" for verdict, part in importance_shares(audit)]
     none = "" if matters.share(Verdict.DETERMINED) else "none is determined, "
     return f"Of what matters, {none}{join_words(parts)}{_listed(audit)}."
-
-
-def _is(verdict: Verdict) -> str:
-    if verdict is Verdict.UNSEEN_LEVEL:
-        return "has an unseen level"
-    return "lies beyond the seen range" if verdict is Verdict.BEYOND else f"is {verdict.word}"
 
 
 def _listed(audit: Audit) -> str:

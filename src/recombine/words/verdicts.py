@@ -9,7 +9,6 @@ import numpy as np
 
 from recombine.jobs.listing import ListingKind
 from recombine.theory.identification.nullspace import Route
-from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.writing import join_words, percent, plural, round_estimate, written_count
 
@@ -68,11 +67,6 @@ class Tally:
         return written_count(count) if exact else f"about {written_count(round_estimate(count))}"
 
 
-def assumption(order: int) -> str:
-    """Say what the verdicts assume."""
-    return sum_of(order).assumption
-
-
 def verdict_meaning(verdict: Verdict, condition: str) -> str:
     """Say what a verdict means if ``condition`` holds."""
     return verdict.text.meaning.format(assumption=condition)
@@ -91,7 +85,8 @@ def verdict_sentence(audit: Audit) -> str:
     if determined == tally.unseen:
         which = f"the one {noun}" if determined == 1 else f"all {plural(determined, noun)}"
         return f"{lead} {which}{_already_seen(tally)}."
-    others = [_open_cells(verdict, tally) for verdict in UNSEEN[1:] if tally.counts[verdict]]
+    counts = {verdict: tally.counts[verdict] for verdict in UNSEEN[1:] if tally.counts[verdict]}
+    others = [f"{tally.number(verdict)} {state_phrase(verdict, count == 1)}" for verdict, count in counts.items()]
     these = tally.number(Verdict.DETERMINED) if determined else "none"
     return f"{lead} {these} of the {plural(tally.unseen, noun)}{_already_seen(tally)}; {join_words(others)}."
 
@@ -101,13 +96,13 @@ def _already_seen(tally: Tally) -> str:
     return f" ({seen:,} more {'was' if seen == 1 else 'were'} seen)" if tally.targets and seen else ""
 
 
-def _open_cells(verdict: Verdict, tally: Tally) -> str:
-    single = tally.counts[verdict] == 1
+def state_phrase(verdict: Verdict, single: bool = True) -> str:
+    """Say which state cells are in, after a count or a share of them."""
     if verdict is Verdict.UNSEEN_LEVEL:
-        return f"{tally.number(verdict)} {'has' if single else 'have'} an unseen level"
+        return f"{'has' if single else 'have'} an unseen level"
     if verdict is Verdict.BEYOND:
-        return f"{tally.number(verdict)} {'lies' if single else 'lie'} beyond the seen range"
-    return f"{tally.number(verdict)} {'is' if single else 'are'} {verdict.word}"
+        return f"{'lies' if single else 'lie'} beyond the seen range"
+    return f"{'is' if single else 'are'} {verdict.word}"
 
 
 def decision(engine: Identification) -> str:

@@ -17,8 +17,7 @@ from matplotlib.text import Text
 
 import recombine as rc
 from recombine.jobs.audit.pairs import Axis, Panel
-from recombine.report.audit.figures.additivity_figure import AdditivityFigure
-from recombine.report.audit.figures.models_figure import ModelsFigure
+from recombine.report.audit.figures import AdditivityFigure, ModelsFigure
 from recombine.report.audit.map_legend import SureSteps, mark_on, tint, verdict_tint
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure

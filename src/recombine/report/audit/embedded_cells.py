@@ -58,13 +58,8 @@ class _Embedded:
 def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate] = ()) -> dict[str, Any]:
     """Return what a report's script needs to answer "what about this cell?".
 
-    Parameters
-    ----------
-    audit : Audit
-    chart : VerdictMap
-        Its map, whose places can be asked about.
-    shown : sequence of Certificate
-        Those that the report writes out, so that asking gives the same; the script looks for others itself.
+    Certificates ``shown`` are those that the report writes out, so that asking gives the same; the script looks for
+    others itself.
 
     Examples
     --------

@@ -13,9 +13,7 @@ from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.jobs.findings.finding import Severity
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.embedded_cells import embedded_cells, script_json
-from recombine.report.audit.figures.additivity_figure import AdditivityFigure
-from recombine.report.audit.figures.models_figure import ModelsFigure
-from recombine.report.audit.figures.structure_figure import StructureFigure
+from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, StructureFigure
 from recombine.report.audit.sections import models_table, slopes_table
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both, versions
@@ -39,17 +37,9 @@ def page(
 ) -> str:
     """Return the report of ``audit`` as one self-contained HTML document.
 
-    Parameters
-    ----------
-    audit : Audit
-    models : Table, optional
-        What ``audit.compare_models()`` returned, to be shown by verdict.
-    suggestions : int or None
-        How many cells to suggest; None for as many as it takes to determine everything.
-    plan : Plan, optional
-        What ``audit.plan(...)`` returned, if it was asked already (with costs, say).
-    command : str, optional
-        The command that made the report, for its last section; by default the one that reads the table likewise.
+    ``models`` is what ``audit.compare_models()`` returned, and ``plan`` what ``audit.plan(...)`` did; without it so
+    many ``suggestions`` are made (None: as many as it takes to determine everything). ``command`` is the one that made
+    the report; by default the one that reads the table likewise.
 
     Examples
     --------

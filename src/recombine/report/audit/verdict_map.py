@@ -71,10 +71,6 @@ class VerdictMap(Figure):
     where the pair was seen. Where all unseen cells are determined, it is shaded by how well their values are known.
     Levels that seen cells connect stand together, often seen ones first.
 
-    Parameters
-    ----------
-    audit : Audit
-
     Examples
     --------
     >>> import recombine as rc

@@ -7,21 +7,14 @@ from typing import Any
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.score import sections as tables
-from recombine.report.score.causes_figure import CausesFigure
-from recombine.report.score.predictions_figure import PredictionsFigure
+from recombine.report.score.figures import CausesFigure, PredictionsFigure
 from recombine.report.templates import fill_template, inline_both, versions
 from recombine.verdicts import Verdict
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
 
 
 def score_page(score: Score, *, command: str | None = None) -> str:
-    """Return the score as one self-contained HTML document.
-
-    Parameters
-    ----------
-    score : Score
-    command : str, optional
-        The command that made it, for its last section.
+    """Return the score as one self-contained HTML document; ``command`` is the one that made it.
 
     Examples
     --------

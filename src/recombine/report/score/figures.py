@@ -1,4 +1,4 @@
-"""The error on determined cells as one stacked bar per model, cause by cause."""
+"""Figures of a score: the error as one stacked bar of causes per model, and predicted against observed means."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.figure import Figure
-from recombine.report.theme import INK, SOFT, inches, ink_on, shorten, text_width
+from recombine.report.theme import INK, SOFT, WIDTH, inches, ink_on, shorten, symbol_marker, text_width, verdict_legend
 from recombine.tables.table import Table
-from recombine.words.captions import SQUARED_ERROR
+from recombine.verdicts import Verdict
+from recombine.words.captions import PREDICTIONS_ALTERNATIVE, SQUARED_ERROR
 from recombine.words.score import causes_alternative
+from recombine.words.verdicts import UNSEEN
 from recombine.writing import compact
 
 if TYPE_CHECKING:
@@ -25,16 +28,14 @@ _LETTER_PX = 7.4
 _BAR_PX, _BOTTOM_PX = 46, 52
 #: Errors beside the bars that are larger than this many times the largest bar would squeeze them.
 _MAX_TIMES_BAR = 1.6
+#: Panels at most, and points of one verdict in a panel.
+MAX_MODELS_DRAWN, MAX_CELLS_DRAWN = 4, 400
+#: In the order in which they are drawn, the last on top.
+VERDICTS = (Verdict.SEEN, *reversed(UNSEEN))
 
 
 class CausesFigure(Figure):
-    """Stacked bars of squared error by cause, one per model; what offsets others stands left of zero.
-
-    Parameters
-    ----------
-    score : Score
-        With causes.
-    """
+    """Stacked bars of squared error by cause, one per model; what offsets others stands left of zero."""
 
     name = "causes"
     by_night = True
@@ -159,3 +160,87 @@ class CausesFigure(Figure):
                 figure.add_artist(box)
                 figure.text((cursor + 19) / self.width, (level + 6) / height, name, va="center", fontsize=11.5)
                 cursor += 34 + _LETTER_PX * text_width(name)
+
+
+class PredictionsFigure(Figure):
+    """Scatter of predicted against observed means of held-out cells, and of several classes one point for each."""
+
+    name = "predictions"
+    by_night = True
+
+    def __init__(self, score: Score) -> None:
+        self.score = score
+
+    @property
+    def models(self) -> tuple[ModelScore, ...]:
+        """The models that are drawn: the first few."""
+        return self.score.models[:MAX_MODELS_DRAWN]
+
+    @property
+    def table(self) -> Table:
+        """One row per drawn point."""
+        rows = []
+        for model in self.models:
+            for verdict, observed, predicted in self._points(model):
+                pairs = zip(observed.tolist(), predicted.tolist(), strict=True)
+                rows += [
+                    {"model": model.name, "verdict": verdict.word, "observed": outcome, "predicted": prediction}
+                    for outcome, prediction in pairs
+                ]
+        return Table.from_rows(rows)
+
+    @property
+    def alternative(self) -> str:
+        """The figure in a sentence."""
+        models = ", ".join(model.name for model in self.models)
+        return PREDICTIONS_ALTERNATIVE.format(cells=len(self.score.codes), models=models)
+
+    def _points(self, model: ModelScore) -> list[tuple[Verdict, FloatArray, FloatArray]]:
+        points = []
+        for verdict in VERDICTS:
+            mine = np.flatnonzero(self.score.codes == verdict)
+            if not len(mine):
+                continue
+            if len(mine) > MAX_CELLS_DRAWN:
+                mine = np.sort(np.random.default_rng(0).permutation(mine)[:MAX_CELLS_DRAWN])
+            points.append((verdict, self.score.observed[mine].ravel(), model.predicted[mine].ravel()))
+        return points
+
+    def _draw(self) -> Canvas:
+        from matplotlib.figure import Figure as Canvas
+
+        across = min(len(self.models), 2) if self.width >= WIDTH else 1
+        down = -(-len(self.models) // across)
+        side = min((self.width - 40) / across - 70, 330.0)
+        height = 40 + down * (side + 74)
+        figure = Canvas(figsize=inches(self.width, height))
+        ends = self._ends
+        for position, model in enumerate(self.models):
+            left = 66 + (position % across) * (side + 82)
+            bottom = height - 40 - (position // across + 1) * (side + 74) + 52
+            axes = figure.add_axes((left / self.width, bottom / height, side / self.width, side / height))
+            self._panel(axes, model, ends)
+            if position % across == 0:
+                axes.set_ylabel(shorten(f"predicted {self._unit}", 34))
+            axes.set_xlabel(shorten(f"observed {self._unit}", 34), loc="right")
+        verdict_legend(figure, [verdict for verdict in VERDICTS if (self.score.codes == verdict).any()])
+        return figure
+
+    @property
+    def _unit(self) -> str:
+        return "chance" if self.score.classes else self.score.outcome_name
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        values = np.concatenate([self.score.observed.ravel(), *(model.predicted.ravel() for model in self.models)])
+        low, high = float(values.min()), float(values.max())
+        margin = 0.04 * ((high - low) or 1.0)
+        return low - margin, high + margin
+
+    def _panel(self, axes: Axes, model: ModelScore, ends: tuple[float, float]) -> None:
+        axes.plot(ends, ends, color=SOFT, linewidth=1.0, zorder=1)
+        for verdict, observed, predicted in self._points(model):
+            look: dict[str, Any] = {"ms": 6, "mfc": verdict.colour, "mec": INK, "mew": 0.35, "alpha": 0.8, "zorder": 3}
+            axes.plot(observed, predicted, linestyle="none", marker=symbol_marker(verdict), **look)
+        axes.set(xlim=ends, ylim=ends)
+        axes.set_title(shorten(model.name, 30), fontsize=12.5, pad=6)
