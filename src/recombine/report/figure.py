@@ -27,7 +27,7 @@ class Figure(ABC):
     name = "figure"
     width: float = WIDTH
     #: Whether it can be read on dark paper, that of a page by night.
-    by_night = False
+    by_night = True
 
     @property
     @abstractmethod

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from recombine._version import __version__
@@ -25,8 +27,6 @@ def json_text(record: Mapping[str, object] | Sequence[object]) -> str:
       "cells": "1000000000000000000000000000000"
     }
     """
-    import msgspec
-
     document = msgspec.json.encode(_plain(dict(record) if isinstance(record, Mapping) else list(record)))
     return msgspec.json.format(document, indent=2).decode()
 
@@ -48,6 +48,10 @@ def _plain(value: Any) -> Any:
     """Make a value fit for JSON: no NaN, no infinities, and integers of any size as they are or as text."""
     if isinstance(value, np.generic):
         value = value.item()
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.structs.asdict(value)
     if isinstance(value, dict):
         return {_plain(str(key)): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def fill_template(template: str, *, package: str = "recombine.report", **parts: object) -> str:
-    """Return a template of ``package`` with its holes filled in; text is escaped, but for figures made `inline`."""
+    """Return a template of ``package`` with its holes filled in; text is escaped, but for figures of `inline_both`."""
     text: str = _environment(package).get_template(template).render(**parts)
     return text
 
@@ -45,6 +45,7 @@ def _environment(package: str) -> Environment:
         "Verdict": Verdict,
         "words": words,
         "percent": percent,
+        "versions": versions,
         "plural": plural,
         "style": Markup(verdict_style() + (files("recombine.report") / "style.css").read_text(encoding="utf-8")),
         "ask": Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8")),
@@ -58,15 +59,8 @@ def versions() -> list[tuple[str, str]]:
     return [("recombine", __version__), ("Python", platform.python_version()), *libraries]
 
 
-def inline(figure: Figure) -> Markup:
-    """Return a figure as markup; its own text was escaped when it was drawn."""
-    from markupsafe import Markup
-
-    return Markup(figure.svg())
-
-
 def inline_both(figure: Figure) -> Markup:
-    """Return a figure as markup twice, laid out for wide screens and for narrow ones; the style sheet shows one."""
+    """Return a figure as markup twice, for wide and for narrow screens; the style sheet shows one."""
     from markupsafe import Markup
 
     return Markup(f'<div class="wide">{figure.svg()}</div><div class="narrow">{figure.svg(NARROW)}</div>')

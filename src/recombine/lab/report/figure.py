@@ -41,6 +41,8 @@ class PaperFigure(Figure):
     recombine.errors.InputError: figure 'salience' needs results of salience; run them first
     """
 
+    by_night = False
+
     def __init__(self, plot: Plot, results: Mapping[str, Evidence]) -> None:
         missing = [name for name in plot.experiments if name not in results]
         if missing:

@@ -44,7 +44,6 @@ class AdditivityFigure(Figure):
     """
 
     name = "additivity"
-    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         check = audit.structure.additivity
@@ -164,7 +163,6 @@ class StructureFigure(Figure):
     """
 
     name = "structures"
-    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         if audit.choice.ladder is None:
@@ -257,7 +255,6 @@ class ModelsFigure(Figure):
     """
 
     name = "models"
-    by_night = True
 
     def __init__(self, models: Table, outcome: str = "outcome") -> None:
         words = [name for verdict in MODEL_VERDICTS for name in (verdict.word, f"{verdict.word} cells")]

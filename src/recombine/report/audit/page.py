@@ -16,7 +16,7 @@ from recombine.report.audit.embedded_cells import embedded_cells, script_json
 from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, StructureFigure
 from recombine.report.audit.sections import models_table, slopes_table
 from recombine.report.audit.verdict_map import VerdictMap
-from recombine.report.templates import fill_template, inline_both, versions
+from recombine.report.templates import fill_template, inline_both
 from recombine.table_spec import spec_command
 from recombine.verdicts import Verdict
 from recombine.words import captions
@@ -64,7 +64,7 @@ def page(
         advice={"plan": advised, "table": tables.plan_table(advised)},
         values=tables.values_table(audit),
         certificates=shown,
-        glossary=_glossary(audit, command),
+        command=command or spec_command("audit", audit.design.reading.source, audit.design.spec),
         asked=script_json(embedded_cells(audit, chart, [item.certificate for item in shown])),
     )
 
@@ -165,11 +165,3 @@ def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
         return None
     figure = ModelsFigure(models, audit.design.outcome_column.name or "outcome")
     return {"table": models_table(models), "svg": inline_both(figure)}
-
-
-def _glossary(audit: Audit, command: str | None) -> dict[str, Any]:
-    return {
-        "verdicts": list(Verdict),
-        "command": command or spec_command("audit", audit.design.reading.source, audit.design.spec),
-        "versions": versions(),
-    }

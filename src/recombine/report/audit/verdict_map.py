@@ -80,7 +80,6 @@ class VerdictMap(Figure):
     """
 
     name = "map"
-    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         self.audit = audit

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from recombine.jobs.comparison.audits import AuditComparison
-from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
+from recombine.jobs.comparison.differences import Difference
+from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.report.json_text import json_document
 from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes, forecast_rows
 
 #: Cells gained, and cells lost, that the document lists.
 MAX_CELLS_RECORDED = 1_000
+_FINDING_TEXTS = ("title", "severity", "message")
 
 
 def comparison_json(comparison: AuditComparison | ScoreComparison, met: list[str] | None = None) -> str:
@@ -61,15 +62,11 @@ def _audit(comparison: AuditComparison) -> dict[str, Any]:
             "vanished": comparison.vanished,
             "only_before": int(moved.only_before.sum()),
             "only_after": int(moved.only_after.sum()),
-            "gained_cells": list(map(asdict, moved.listed(moved.gained, MAX_CELLS_RECORDED))),
-            "lost_cells": list(map(asdict, moved.listed(moved.lost, MAX_CELLS_RECORDED))),
+            "gained_cells": moved.listed(moved.gained, MAX_CELLS_RECORDED),
+            "lost_cells": moved.listed(moved.lost, MAX_CELLS_RECORDED),
         },
-        "factors": {"new": comparison.factors.new, "gone": comparison.factors.gone},
-        "levels": {
-            name: {"new": change.new, "gone": change.gone}
-            for name, change in comparison.levels.items()
-            if change.changed
-        },
+        "factors": _names(comparison.factors),
+        "levels": {name: _names(change) for name, change in comparison.levels.items() if change.changed},
         "respelled": [{"factor": name, "gone": old, "new": new} for name, old, new in comparison.respelled],
         "findings": {
             "new": [_finding(item) for item in comparison.findings.new],
@@ -81,21 +78,20 @@ def _audit(comparison: AuditComparison) -> dict[str, Any]:
     }
 
 
+def _names(change: Difference) -> dict[str, Any]:
+    return {"new": change.new, "gone": change.gone}
+
+
 def _finding(item: FindingRecord) -> dict[str, Any]:
-    return {
-        "code": item.code,
-        "subject": item.subjects[0] if item.subjects else None,
-        "title": item.title,
-        "severity": item.severity,
-        "message": item.message,
-    }
+    subject = item.subjects[0] if item.subjects else None
+    return {"code": item.code, "subject": subject} | {name: getattr(item, name) for name in _FINDING_TEXTS}
 
 
 def _score(comparison: ScoreComparison) -> dict[str, Any]:
     return {
         "rule": OUTSIDE_RULE,
         "same_cells": comparison.same_cells,
-        "models": {"new": comparison.models.new, "gone": comparison.models.gone, "stay": comparison.models.stay},
+        "models": comparison.models,
         "better": comparison.better,
         "worse": comparison.worse,
         "changes": {name: [_change(change) for change in changes] for name, changes in comparison.changes.items()},
@@ -103,9 +99,5 @@ def _score(comparison: ScoreComparison) -> dict[str, Any]:
 
 
 def _change(change: AmountChange) -> dict[str, Any]:
-    sides = {"before": _amount(change.before), "after": _amount(change.after), "rise per cell": _amount(change.rise)}
+    sides = {"before": change.before, "after": change.after, "rise per cell": change.rise}
     return {"what": change.what, **sides, "outside": change.outside}
-
-
-def _amount(amount: AmountRecord | None) -> dict[str, Any] | None:
-    return None if amount is None else {"value": amount.value, "low": amount.low, "high": amount.high}

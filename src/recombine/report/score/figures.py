@@ -38,7 +38,6 @@ class CausesFigure(Figure):
     """Stacked bars of squared error by cause, one per model; what offsets others stands left of zero."""
 
     name = "causes"
-    by_night = True
 
     def __init__(self, score: Score) -> None:
         if score.regressors is None:
@@ -166,7 +165,6 @@ class PredictionsFigure(Figure):
     """Scatter of predicted against observed means of held-out cells, and of several classes one point for each."""
 
     name = "predictions"
-    by_night = True
 
     def __init__(self, score: Score) -> None:
         self.score = score

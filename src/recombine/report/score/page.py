@@ -8,7 +8,7 @@ from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.score import sections as tables
 from recombine.report.score.figures import CausesFigure, PredictionsFigure
-from recombine.report.templates import fill_template, inline_both, versions
+from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
 
@@ -41,7 +41,6 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         assumption=score.audit.choice.assumption,
         verdicts=[verdict for verdict in Verdict if (score.codes == verdict).any()],
         command=command,
-        versions=versions(),
     )
 
 

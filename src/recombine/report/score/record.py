@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from recombine.design.design import used_table
@@ -10,7 +9,6 @@ from recombine.jobs.comparison.cell_maps import cells_digest
 from recombine.jobs.comparison.documents import BY_FACTOR, SCHEMAS
 from recombine.jobs.comparison.paired_errors import cell_errors_record
 from recombine.jobs.score import ModelScore, Score
-from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.json_text import json_document
@@ -56,16 +54,16 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
     attribution = model.attribution
     record: dict[str, Any] = {
         "name": model.name,
-        "error on unseen cells": asdict(model.unseen_error),
+        "error on unseen cells": model.unseen_error,
         "by verdict": list(model.by_verdict.rows()),
     }
     if attribution is None or model.gain is None:
         return record
     return record | {
-        "error on determined cells": asdict(attribution.error),
-        "causes": _amounts(model.causes),
+        "error on determined cells": attribution.error,
+        "causes": model.causes,
         **_by_factor(attribution),
-        "gain over adding": asdict(model.gain),
+        "gain over adding": model.gain,
         "explained": model.explained,
         "sentences": model_sentences(score, model),
     }
@@ -73,14 +71,10 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
 
 def _by_factor(attribution: Attribution) -> dict[str, Any]:
     """Return the amounts of causes, and their coefficients under the names that the causes give them, by factor."""
-    tables = {f"{name}{BY_FACTOR}": _amounts(table.amounts) for name, table in attribution.per_factor.items()}
+    tables = {f"{name}{BY_FACTOR}": table.amounts for name, table in attribution.per_factor.items()}
     coefficients = {
-        f"{coefficient.name}{BY_FACTOR}": _amounts(table.coefficients)
+        f"{coefficient.name}{BY_FACTOR}": table.coefficients
         for name, table in attribution.per_factor.items()
         if (coefficient := CAUSES[name].coefficient) is not None
     }
     return tables | coefficients
-
-
-def _amounts(amounts: dict[str, Amount]) -> dict[str, dict[str, float]]:
-    return {name: asdict(amount) for name, amount in amounts.items()}
