@@ -68,7 +68,7 @@ def audit_command(
             changes = compare(before, result)
         code = tell_changes(changes, fail_on, outputs, only_new=True)
     else:
-        code = 1 if fail_on.met(result.findings) else 0
+        code = 1 if fail_on is not None and fail_on.met(result.findings) else 0
         answer.tell(outputs, explained)
     answer.write(outputs, asked.verdicts)
     raise typer.Exit(code)

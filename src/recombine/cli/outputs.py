@@ -96,14 +96,14 @@ def read_baseline(outputs: Outputs, kind: str) -> AuditDocument | ScoreDocument 
 
 
 def tell_changes(
-    comparison: AuditComparison | ScoreComparison, fail_on: FailOn, outputs: Outputs, *, only_new: bool = False
+    comparison: AuditComparison | ScoreComparison, fail_on: FailOn | None, outputs: Outputs, *, only_new: bool = False
 ) -> int:
     """Print what changed, write the summary, and return the exit code: 1 if a change is named by ``--fail-on``."""
     from recombine.report.comparison.markdown import comparison_markdown
     from recombine.report.comparison.record import comparison_json
     from recombine.report.comparison.sections import comparison_sections
 
-    met = fail_on.changes(comparison)
+    met = [] if fail_on is None else fail_on.changes(comparison)
     if outputs.markdown == "-":
         say(comparison_markdown(comparison, met))
     else:
@@ -118,17 +118,19 @@ def tell_changes(
     return 1 if met else 0
 
 
-def read_fail_on(outputs: Outputs, *results: str) -> FailOn:
+def read_fail_on(outputs: Outputs, *results: str) -> FailOn | None:
     """Return what ``--fail-on`` names, refused before the work unless it is about one of these kinds of results."""
+    if outputs.fail_on is None:
+        return None
     from recombine.jobs.findings import FailOn, ResultKind
 
     fail_on = FailOn.named(named(outputs.fail_on, "--fail-on"))
     return fail_on.about(*(ResultKind[name] for name in results)) if results else fail_on
 
 
-def end_on(fail_on: FailOn, findings: Iterable[Finding]) -> NoReturn:
+def end_on(fail_on: FailOn | None, findings: Iterable[Finding]) -> NoReturn:
     """Leave with 1 if one of the findings is named, and say on stderr which; else with 0."""
-    met = fail_on.met(findings)
+    met = [] if fail_on is None else fail_on.met(findings)
     for finding in met:
         print(printable(f"--fail-on {finding}"), file=sys.stderr)
     raise typer.Exit(1 if met else 0)
