@@ -12,7 +12,7 @@ import weakref
 import pytest
 
 from recombine import interrupts
-from recombine.interrupts import requests_interrupt
+from recombine.interrupts import interrupts_wait, requests_interrupt
 
 
 class Thing:
@@ -64,3 +64,14 @@ with requests_interrupt():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True)
     assert "invalid literal for int() with base 10: 'no number'" in done.stderr
+
+
+def test_a_first_interrupt_waits_until_it_is_asked_for() -> None:
+    with interrupts_wait(True) as interrupted:
+        signal.raise_signal(signal.SIGINT)
+        assert interrupted()
+
+
+def test_a_request_to_end_is_an_interrupt() -> None:
+    with requests_interrupt(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)

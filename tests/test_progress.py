@@ -51,3 +51,10 @@ def test_an_audit_says_how_many_checks_are_done():
     assert shares == sorted(shares)
     assert shares[0] == 0.0
     assert all(0 <= share < 1 for _, share in heard)
+
+
+def test_each_tells_the_share_that_is_done_before_every_item():
+    heard = []
+    with listening(lambda what, share: heard.append((what, share))):
+        assert list(each("adding", [1, 2])) == [1, 2]
+    assert heard == [("adding", 0.0), ("adding", 0.5)]

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from recombine.table_spec import TableSpec, asked_structure, fields, make_spec, spec_command, spec_options
+from pathlib import Path
+
+from recombine.table_spec import (
+    TableSpec,
+    asked_structure,
+    fields,
+    make_spec,
+    read_spec,
+    spec_command,
+    spec_options,
+    spec_toml,
+)
 
 
 def test_fields_by_example() -> None:
@@ -37,3 +48,20 @@ def test_spec_command_by_example() -> None:
     assert (
         spec_command("audit", "toys of ours.csv", TableSpec(outcome="mass"))
     ) == "recombine audit 'toys of ours.csv' --outcome mass"
+
+
+def test_spec_toml_by_example() -> None:
+    spec = TableSpec(factors=["plant", "arm"], crossed=True)
+    assert spec_toml(spec, {"factors": "guessed"}, Path(), ("plant/arm",)).splitlines() == [
+        "# How recombine reads a table: name this file with --design.",
+        'factors = ["plant", "arm"]  # guessed',
+        "crossed = true",
+        '# nested = ["plant/arm"]  # inferred from the rows',
+    ]
+
+
+def test_read_spec_by_example(tmp_path: Path) -> None:
+    path = tmp_path / "design.toml"
+    path.write_text('factors = ["colour", "shape"]\npossible = "cells.csv"')
+    spec = read_spec(path)
+    assert (spec.factors, Path(spec.possible)) == (("colour", "shape"), tmp_path / "cells.csv")

@@ -21,13 +21,6 @@ def interrupts_wait(wanted: bool) -> Iterator[Callable[[], bool]]:
 
     In the middle of ``concurrent.futures.wait`` it would leave futures locked, and whoever has to report on one of them
     would wait for ever.
-
-    Examples
-    --------
-    >>> with interrupts_wait(True) as interrupted:
-    ...     signal.raise_signal(signal.SIGINT)
-    ...     interrupted()
-    True
     """
     if not wanted or threading.current_thread() is not threading.main_thread():
         yield lambda: False
@@ -57,15 +50,6 @@ def requests_interrupt() -> Iterator[None]:
 
     So what is half done is cleaned up. A request that is ignored stays so, as ``nohup`` wants it. One that comes where
     Python can raise nothing, as while an object is taken apart, comes again at once.
-
-    Examples
-    --------
-    >>> with requests_interrupt():
-    ...     try:
-    ...         signal.raise_signal(signal.SIGTERM)
-    ...     except KeyboardInterrupt:
-    ...         print("stopped")
-    stopped
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -16,17 +16,7 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell ``listener`` of all work inside the block.
-
-    Examples
-    --------
-    >>> heard = []
-    >>> with listening(lambda what, share: heard.append((what, share))):
-    ...     for _ in each("adding", [1, 2]):
-    ...         pass
-    >>> heard
-    [('adding', 0.0), ('adding', 0.5)]
-    """
+    """Tell ``listener`` of all work inside the block."""
     token = _LISTENER.set(listener)
     try:
         yield

@@ -274,17 +274,7 @@ def _file_text(value: Any) -> str:
 
 
 def read_spec(path: Path) -> TableSpec:
-    r"""Return the spec that a TOML file holds, at its top or under ``[tool.recombine]``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "design.toml"
-    >>> _ = path.write_text('factors = ["colour", "shape"]\npossible = "cells.csv"')
-    >>> spec = read_spec(path)
-    >>> spec.factors, Path(spec.possible) == path.parent / "cells.csv"
-    (('colour', 'shape'), True)
-    """
+    """Return the spec that a TOML file holds, at its top or under ``[tool.recombine]``."""
     document = _parsed(path)
     if isinstance(tools := document.get("tool"), dict) and "recombine" in tools:
         return spec_of(tools["recombine"], path, "[tool.recombine] of ")
@@ -367,15 +357,6 @@ def spec_toml(spec: TableSpec, guessed: Mapping[str, str], folder: Path, inferre
     """Return a spec as a TOML document to lie in ``folder``; ``guessed`` says of fields how they came about.
 
     Nesting that was ``inferred`` is a remark: rows may refute it later, while what is said would then be an error.
-
-    Examples
-    --------
-    >>> spec = TableSpec(factors=["plant", "arm"], crossed=True)
-    >>> print(spec_toml(spec, {"factors": "guessed"}, Path("."), ("plant/arm",)), end="")
-    # How recombine reads a table: name this file with --design.
-    factors = ["plant", "arm"]  # guessed
-    crossed = true
-    # nested = ["plant/arm"]  # inferred from the rows
     """
     lines = ["# How recombine reads a table: name this file with --design."]
     kinds = {field.name: field.kind for field in fields(type(spec))}

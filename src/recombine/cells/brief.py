@@ -11,21 +11,7 @@ MAX_ITEMS_SHOWN, MAX_LETTERS_SHOWN = 4, 60
 
 
 def brief_repr(thing: Any) -> str:
-    """Return a dataclass in one line: arrays and tensors by dtype and shape, what is long by its length.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import numpy as np
-    >>> @dataclass
-    ... class Draws:
-    ...     seed: int
-    ...     index: np.ndarray
-    ...     names: list[str]
-    ...     __repr__ = brief_repr
-    >>> Draws(3, np.zeros((5, 2)), ["a"] * 100)
-    Draws(seed=3, index=float64[5, 2], names=100 items)
-    """
+    """Return a dataclass in one line: arrays and tensors by dtype and shape, what is long by its length."""
     texts = [f"{field.name}={_brief(getattr(thing, field.name))}" for field in fields(thing) if field.repr]
     return f"{type(thing).__name__}({', '.join(texts)})"
 

@@ -7,7 +7,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from recombine.errors import InputError
@@ -46,19 +46,34 @@ def survey(path: Path) -> Survey:
     every byte is a letter there; the note says so. A different single-byte encoding would change how labels look, not
     which are distinct.
     """
-    state, ends = _Decoded(), _LineEnds()
-    for chunk in _chunks(path):
-        if state.start(chunk):
+    decoder, ends = codecs.getincrementaldecoder("utf-8")(), dict.fromkeys((b"\r\n", b"\n", b"\r"), 0)
+    nuls, valid, carried, first = 0, True, b"", None
+    for index, chunk in enumerate(_chunks(path)):
+        if index == 0 and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return Survey("utf-16")
-        state.add(chunk)
-        ends.add(chunk)
-    if state.nuls:
+        nuls += chunk.count(0)
+        if valid and not (chunk.isascii() and not decoder.getstate()[0]):
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError:
+                valid = False
+        # A carriage return at the end of a chunk waits for the next one: a line feed may follow.
+        lines, carried = carried + chunk, b""
+        if lines.endswith(b"\r"):
+            lines, carried = lines[:-1], b"\r"
+        pairs = lines.count(b"\r\n")
+        for end in ends:
+            ends[end] += lines.count(end) - (pairs if len(end) == 1 else 0)
+        first = first or re.search(rb"\r\n|\n|\r", lines)
+    ends[b"\r"] += len(carried)
+    if nuls:
         raise InputError(
             f"{path.name} is not a text table: it holds NUL bytes, as binary files and unmarked UTF-16 do; save it as "
             "UTF-8 CSV or Parquet"
         )
-    if state.finished():
-        return Survey("utf-8-sig", ends.first or r"\n", ends.even)
+    if valid and len(decoder.getstate()[0]) < 4:  # the limit may have cut the last letter
+        newline = first.group().decode() if first else "\n"
+        return Survey("utf-8-sig", newline.encode("unicode_escape").decode(), sum(map(bool, ends.values())) <= 1)
     return Survey("cp1252", note=_one_byte_letters(path))
 
 
@@ -77,61 +92,6 @@ def _chunks(path: Path) -> Iterator[bytes]:
             if bytes_left == SURVEYED_BYTES and isinstance(error, gzip.BadGzipFile):
                 raise InputError(f"{path.name} is not a text table that gzip packed; save it as CSV") from None
             raise InputError(f"{path.name} is cut short or damaged; copy it again") from None
-
-
-@dataclass
-class _Decoded:
-    """Whether the bytes so far are UTF-8; the limit may have cut the last letter."""
-
-    nuls: int = 0
-    valid: bool = True
-    begun: bool = False
-    decoder: codecs.IncrementalDecoder = field(default_factory=codecs.getincrementaldecoder("utf-8"))
-
-    def start(self, chunk: bytes) -> bool:
-        """Say whether this is the first chunk and bears the mark of UTF-16."""
-        first, self.begun = not self.begun, True
-        return first and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-    def add(self, chunk: bytes) -> None:
-        self.nuls += chunk.count(0)
-        if not self.valid or (chunk.isascii() and not self.decoder.getstate()[0]):
-            return
-        try:
-            self.decoder.decode(chunk)
-        except UnicodeDecodeError:
-            self.valid = False
-
-    def finished(self) -> bool:
-        return self.valid and len(self.decoder.getstate()[0]) < 4
-
-
-@dataclass
-class _LineEnds:
-    """How many lines end which way; a carriage return at the end of a chunk waits for the next."""
-
-    first: str = ""
-    crlf: int = 0
-    lf: int = 0
-    cr: int = 0
-    waiting: bool = False
-
-    def add(self, chunk: bytes) -> None:
-        if self.waiting:
-            chunk = b"\r" + chunk
-        self.waiting = chunk.endswith(b"\r")
-        if self.waiting:
-            chunk = chunk[:-1]
-        crlf = chunk.count(b"\r\n")
-        self.crlf += crlf
-        self.lf += chunk.count(b"\n") - crlf
-        self.cr += chunk.count(b"\r") - crlf
-        if not self.first and (line_end := re.search(rb"\r\n|\n|\r", chunk)):
-            self.first = {b"\r\n": r"\r\n", b"\n": r"\n", b"\r": r"\r"}[line_end.group()]
-
-    @property
-    def even(self) -> bool:
-        return sum(count > 0 for count in (self.crlf, self.lf, self.cr + self.waiting)) <= 1
 
 
 def _one_byte_letters(path: Path) -> str:

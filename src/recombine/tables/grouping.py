@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum, auto
 from typing import Any
 
@@ -270,23 +271,18 @@ def _groups(
 
 def joined(first: Groups, second: Groups) -> Groups:
     """Return the groups of two tables with the same columns; a two-valued outcome stays one if the second's fits it."""
-    levels = [np.concatenate([codes1, codes2]) for codes1, codes2 in zip(first.levels, second.levels, strict=True)]
-    mean = None
-    if first.mean is not None and second.mean is not None:
-        mean = np.concatenate([first.mean, second.mean])
-    reasons = {**first.left_out, **second.left_out}
-    return Groups(
-        levels,
-        None,
-        np.concatenate([first.rows, second.rows]),
-        np.concatenate([first.weight, second.weight]),
-        mean,
-        np.concatenate([first.spread, second.spread]),
-        np.concatenate([first.freedom, second.freedom]),
-        {reason: first.left_out.get(reason, 0) + second.left_out.get(reason, 0) for reason in reasons},
-        first.labels,
-        first.two_values if first.two_values is not None and _has_only(second, first.two_values) else None,
-        first.rows_are,
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(first, name), getattr(second, name)])
+        for name in ("rows", "weight", "spread", "freedom", *(["mean"] if first.mean is not None else []))
+    }
+    fits = first.two_values is not None and _has_only(second, first.two_values)
+    return replace(
+        first,
+        levels=[np.concatenate(pair) for pair in zip(first.levels, second.levels, strict=True)],
+        split=None,
+        left_out=dict(Counter(first.left_out) + Counter(second.left_out)),
+        two_values=first.two_values if fits else None,
+        **arrays,
     )
 
 
