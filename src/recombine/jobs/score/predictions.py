@@ -22,8 +22,6 @@ from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.writing import listing, plural
 
-#: What a model is called whose predictions come without a name.
-UNNAMED_MODEL = "prediction"
 #: What stands between a model's name and a class in the names of columns of chances.
 CLASS_SEPARATORS = (":", "_", ".", " ", "-")
 #: What effects do on the chances of several classes, unless another structure is asked for.
@@ -91,7 +89,7 @@ def read_predictions(
     if isinstance(predictions, Mapping):
         by_model = {str(name): _array(design, values, str(name), classes) for name, values in predictions.items()}
     elif isinstance(predictions, np.ndarray | list | tuple):
-        by_model = {UNNAMED_MODEL: _array(design, predictions, UNNAMED_MODEL, classes)}
+        by_model = {"prediction": _array(design, predictions, "prediction", classes)}
     else:
         by_model = _from_table(design, open_table(predictions), columns, split, classes)
     if not by_model:

@@ -79,8 +79,7 @@ class Score(HeldOutCells):
     def worst(self, model: str, count: int = 10) -> Table:
         """Return the ``count`` determined cells that ``model`` misses by most: observed, predicted, and the main cause.
 
-        Where cells matter more or less, those whose error counts most. The cause of a single cell is the part that
-        moves its error furthest; noise and structure of one cell cannot be told apart.
+        Where cells matter more or less, those whose error counts most. A cause moves the cell's error furthest.
         """
         names = [scored.name for scored in self.models]
         if model not in names:
