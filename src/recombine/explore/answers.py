@@ -48,13 +48,7 @@ class TableAnswers:
 
     Everything that takes long is worked out when this is made; then only certificates of large designs do.
 
-    Parameters
-    ----------
-    audit : Audit
-    plan : Plan, optional
-        What to collect next.
-    command : str
-        What repeats the run on the command line; by default as the design's spec says.
+    ``plan`` is what to collect next, ``command`` what repeats the run; by default as the design's spec says.
 
     Examples
     --------

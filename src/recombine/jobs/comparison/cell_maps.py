@@ -154,12 +154,6 @@ def ordered_cells(design: Design, cells: IntArray) -> IntArray:
     """Return places (N,) that put ``cells`` (N, C) in an order that no order of levels or factors changes.
 
     It is the order in which `cells_digest` reads them: fewer than N where two cells are one.
-
-    Examples
-    --------
-    >>> one = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["shape", "colour"])
-    >>> ordered_cells(one, one.seen).tolist()
-    [0, 2, 1]
     """
     return np.asarray(np.unique(_recoded(design, cells)[0], axis=0, return_index=True)[1], dtype=np.int64)
 

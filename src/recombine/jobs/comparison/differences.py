@@ -53,13 +53,7 @@ class Difference:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Sort names: numbers first, by size, then words.
-
-    Examples
-    --------
-    >>> in_order(["b", "10", "9.5", "a", "nan"])
-    ['9.5', '10', 'a', 'b', 'nan']
-    """
+    """Sort names: numbers first, by size, then words."""
     return sorted(names, key=_place)
 
 

@@ -66,18 +66,7 @@ def read_mix(test: str | Mapping[str, float]) -> Mix:
 
 
 def hidden_place(test: str | Mapping[str, float], factors: Sequence[object]) -> int | None:
-    """Return the place of the factor that ``unseen level of ...`` names, or None where it is left open.
-
-    Examples
-    --------
-    >>> hidden_place("determined:0.1, unseen level of dose:0.2", ["drug", "dose"])
-    1
-    >>> hidden_place("unseen level of doze:0.2", ["drug", "dose"])
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: test part 'unseen level of doze': 'doze' is not a factor; did you mean 'dose'? Factors:
-        drug, dose
-    """
+    """Return the place of the factor that ``unseen level of ...`` names, or None where it is left open."""
     names = [str(name) for name in factors]
     for label, _ in _given(test):
         if match := _OF_FACTOR.fullmatch(str(label)):
