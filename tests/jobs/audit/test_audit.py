@@ -235,7 +235,7 @@ def test_values_and_leverage_are_those_of_least_squares_on_all_rows(sizes, order
     matrix = design.features(order).incidence(rows).toarray()
     asked = design.features(order).incidence(audit.decided.listing.cells[known]).toarray()
     assert known.any()
-    assert audit.values.predictions[known] == pytest.approx(asked @ np.linalg.pinv(matrix, 1e-10) @ values)
+    assert audit.verdicts["predicted"][known] == pytest.approx(asked @ np.linalg.pinv(matrix, 1e-10) @ values)
     inverse = np.linalg.pinv(matrix.T @ matrix, 1e-10)
     assert audit.decided.leverage[known] == pytest.approx(np.einsum("ij,jk,ik->i", asked, inverse, asked))
     assert np.array_equal(design.precision, np.unique(rows, axis=0, return_counts=True)[1])

@@ -148,7 +148,7 @@ def warpbreaks() -> rc.Design:
 def test_a_replicated_factorial_gets_the_classical_test():
     """In R, anova(lm(breaks ~ wool * tension)) gives F = 4.1891, p = 0.02104 on 2 and 48 degrees of freedom."""
     audit = rc.audit(warpbreaks())
-    test = audit.structure.additivity.lack_of_fit
+    test = audit.structure.additivity.at(1).lack_of_fit
     assert test.freedom == (2, 48)
     assert test.statistic == pytest.approx(4.1891, abs=5e-5)
     assert test.p_value == pytest.approx(0.02104, abs=5e-6)

@@ -52,7 +52,7 @@ def test_numeric_values_are_those_of_patsys_natural_splines() -> None:
     rows = patsy.dmatrix(formula, table)
     fitted = linear.OLS(table.y.to_numpy(), np.asarray(rows)).fit()
     asked = np.asarray(patsy.build_design_matrices([rows.design_info], ASKED)[0])
-    np.testing.assert_allclose(found.values.predictions, fitted.predict(asked), atol=1e-8)
+    np.testing.assert_allclose(found.verdicts["predicted"], fitted.predict(asked), atol=1e-8)
     covariance = fitted.cov_params() / fitted.scale
     np.testing.assert_allclose(found.decided.leverage, np.einsum("ij,jk,ik->i", asked, covariance, asked), atol=1e-8)
     errors = np.asarray(fitted.get_prediction(asked).se_mean)
@@ -87,7 +87,7 @@ def test_a_new_dose_changes_nothing_about_seen_ones(order: int) -> None:
     weighted = rc.audit(design, order, targets=more)
     assert type(weighted.decided.identification.features).__name__ == "ScaledConjunctions"
     assert weighted.decided.codes[:-1].tolist() == plain.decided.codes.tolist()
-    np.testing.assert_allclose(weighted.values.predictions[:-1], plain.values.predictions, atol=1e-8)  # type: ignore[index]
+    np.testing.assert_allclose(weighted.verdicts["predicted"][:-1], plain.verdicts["predicted"], atol=1e-8)
     np.testing.assert_allclose(weighted.decided.leverage[:-1], plain.decided.leverage, atol=1e-8)
     np.testing.assert_allclose(weighted.verdicts["low"][:-1].astype(float), plain.verdicts["low"], atol=1e-6)
 
@@ -97,7 +97,7 @@ def test_between_two_doses_the_value_is_that_of_the_straight_line() -> None:
     doses = [10, 40, 25, 17.5]
     found = rc.audit(design, targets=pd.DataFrame({"plant": "a", "year": 2001, "dose": doses}))
     assert set(found.decided.codes.tolist()) <= {Verdict.SEEN, Verdict.DETERMINED}
-    low, high, middle, quarter = found.values.predictions  # type: ignore[misc]
+    low, high, middle, quarter = found.verdicts["predicted"]  # type: ignore[misc]
     np.testing.assert_allclose([middle, quarter], [(low + high) / 2, 0.75 * low + 0.25 * high])
 
 
@@ -106,7 +106,7 @@ def test_held_out_doses_between_seen_ones_are_predicted() -> None:
     labels = rc.audit(
         rc.Design.from_frame(table, factors=["plant", "dose"], outcome="y", numeric=["year"], split="part")
     )
-    assert set(labels.values.held_out_errors["verdict"]) == {"unseen level"}  # type: ignore[index]
+    assert set(labels.values.held_out_errors["verdict"]) == {"unseen level"}
     found = rc.audit(
         rc.Design.from_frame(table, factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"], split="part")
     )
@@ -122,7 +122,7 @@ def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     found = rc.audit(design, targets=asked)
     assert found.verdicts["verdict"].tolist() == ["beyond the seen range"] * 3
-    assert np.isnan(found.values.predictions).all()  # type: ignore[arg-type]
+    assert np.isnan(found.verdicts["predicted"]).all()  # type: ignore[arg-type]
     finding = next(finding for finding in found.findings if finding.code == "RC110")
     for words in (
         "3 cells listed cannot be told",
@@ -264,7 +264,7 @@ def test_nine_in_ten_values_between_seen_ones_lie_in_their_range(named: dict[str
         held = generator.choice(np.arange(1, 20), 4, replace=False)
         table["part"] = np.where(table.x.isin(held), "test", "train")
         design = rc.Design.from_frame(table, factors=["plant"], outcome="y", split="part", **named)  # type: ignore[arg-type]
-        found, truth = rc.audit(design).values.ranges_of(design.held_out), design.outcome[~design.train]  # type: ignore[index]
+        found, truth = rc.audit(design).values.ranges_of(design.held_out), design.outcome[~design.train]
         inside += ((found.low <= truth) & (truth <= found.high)).tolist()
     assert 0.86 < np.mean(inside) < 0.95
 
@@ -275,7 +275,9 @@ def test_large_numeric_columns_are_fitted_and_ranged() -> None:
     table["y"] = np.sin(table.x / 3) + table.plant / 5 + generator.normal(size=3000) / 20
     found = rc.audit(rc.Design.from_frame(table, factors=["plant"], outcome="y", numeric=["x"]))
     asked = rc.audit(found.design, targets=pd.DataFrame({"plant": [3, 7], "x": [2.0, 8.0]}))
-    np.testing.assert_allclose(asked.values.predictions, np.sin(np.array([2, 8]) / 3) + np.array([3, 7]) / 5, atol=0.05)
+    np.testing.assert_allclose(
+        asked.verdicts["predicted"], np.sin(np.array([2, 8]) / 3) + np.array([3, 7]) / 5, atol=0.05
+    )
     assert asked.values.ranges is not None
     assert (asked.verdicts["high"] - asked.verdicts["low"] < 0.3).all()
 

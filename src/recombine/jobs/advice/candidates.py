@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
 
 #: Cells that stand for a larger product: at random, near the commonest one, and as links to a well-known one.
-SAMPLED_CANDIDATES, SAMPLED_NEAR, MAX_LINKS = 50_000, 20_000, 50_000
+CELLS_SAMPLED, NEAR_CELLS_SAMPLED, MAX_LINKS = 50_000, 20_000, 50_000
 
 Cell = Mapping[str, object] | Sequence[object]
 Costs = Mapping[Any, float] | Callable[[dict[str, str]], float]
@@ -122,9 +122,9 @@ def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
 def _sample(design: Design, order: int, seed: int, near: NearCells | None) -> tuple[IntArray, BoolArray, float]:
     generator = np.random.default_rng(seed)
     if near is None:
-        drawn, there_are = design.possible.draw(SAMPLED_CANDIDATES, generator), design.possible.count
+        drawn, there_are = design.possible.draw(CELLS_SAMPLED, generator), design.possible.count
     else:
-        drawn, there_are = near.uniform(SAMPLED_NEAR, generator), sum(near.counts)
+        drawn, there_are = near.uniform(NEAR_CELLS_SAMPLED, generator), sum(near.counts)
     drawn = distinct(canonical(drawn, design.symmetric))[0]
     drawn = drawn[~contains(design.seen, drawn)]
     cells, counted = _with_links(design, order, drawn)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from recombine.theory.identification.identify import Identification
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
-EXACT_BATCH, FLOAT_BATCH = 64, 6
+EXACT_VECTORS, FLOAT_VECTORS = 64, 6
 #: Fewest vectors that tell parallel cells from others.
 MIN_NULL_VECTORS = 2
 #: Floating point: a value below the first is zero, and directions closer than the second (in radians) are one.
-FLOAT_ZERO, FLOAT_ANGLE = 1e-7, 1e-6
+FLOAT_TOLERANCE, FLOAT_ANGLE = 1e-7, 1e-6
 
 
 class Directions:
@@ -105,7 +105,7 @@ class Directions:
 
     def _draw(self) -> None:
         """Draw fresh null vectors of everything seen and collected, as values of the columns the cells use (U, r)."""
-        count = max(min(self._picks, EXACT_BATCH if self.exact else FLOAT_BATCH), 0) + MIN_NULL_VECTORS
+        count = max(min(self._picks, EXACT_VECTORS if self.exact else FLOAT_VECTORS), 0) + MIN_NULL_VECTORS
         vectors = null_vectors_for(self._features, self._seen, count, seed=self._seed)
         self.exact = vectors.modulus is not None
         self._table: npt.NDArray[Any]
@@ -173,7 +173,7 @@ def _exact_keys(values: npt.NDArray[np.uint64]) -> tuple[BoolArray, npt.NDArray[
 
 def _float_keys(values: FloatArray) -> tuple[BoolArray, IntArray]:
     """Say which rows (n, r) vanish, and number the others (m,) by the angle of their first two values."""
-    zero = np.abs(values).max(axis=1) < FLOAT_ZERO
+    zero = np.abs(values).max(axis=1) < FLOAT_TOLERANCE
     angle = np.arctan2(values[~zero, 1], values[~zero, 0]) % np.pi
     order = np.argsort(angle, kind="stable")
     steps = np.diff(angle[order], prepend=angle[order][:1]) > FLOAT_ANGLE

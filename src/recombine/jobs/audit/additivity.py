@@ -155,12 +155,6 @@ class AdditivityCheck:
         check = self.at(order)
         return AdditivityState.UNCHECKED if check is None else _state(check)
 
-    @property
-    def lack_of_fit(self) -> LackOfFit | None:
-        """The test of order 1 against the noise of the replicates; None where no rows repeat or no cell is to spare."""
-        check = self.at(1)
-        return None if check is None else check.lack_of_fit
-
     @cached_property
     def table(self) -> Table:
         """One row per order: cells tested, error, baseline, noise floor, share explained, lack of fit, state."""

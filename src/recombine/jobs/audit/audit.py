@@ -35,26 +35,13 @@ if TYPE_CHECKING:
 class Audit:
     """What the seen cells of a design say about the unseen ones. Make one with `recombine.audit`.
 
-    Attributes
-    ----------
-    decided : Decided
-        Which cells are listed, their verdicts, counts and leverages.
-    values : Values
-        The values that follow, and their ranges.
-    structure : AssumedStructure
-        What is assumed of effects, and whether it holds.
-    coverage : Coverage
-        What the training rows cover.
-    forecast : Forecast
-        What networks will do.
-
     Examples
     --------
     >>> audit(Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"]))
     Audit(colour × shape, order 1; 3 of 4 cells seen)
     """
 
-    decided: Decided
+    decided: Decided  #: Which cells are listed, their verdicts, counts and leverages.
 
     @property
     def design(self) -> Design:

@@ -32,7 +32,7 @@ CERTIFICATES_SHOWN, SLOW_CERTIFICATES_SHOWN, SLOW_CELLS, SLOW_CONJUNCTIONS = 10,
 #: Up to this many seen cells or conjunctions any certificate is soon found. Beyond, so many cells are tried for a cube;
 #: without one all seen cells are searched so many times, and after that only so many nearby ones.
 MAX_CELLS_SEARCHED_ALL, MAX_CONJUNCTIONS_SEARCHED_ALL = 400, 150
-MAX_CELLS_TRIED, MAX_FULL_SEARCHES, MAX_NEARBY_SEARCHED = 40, 2, 100
+MAX_CELLS_TRIED, MAX_FULL_SEARCHES, MAX_NEARBY_CELLS = 40, 2, 100
 #: With more factors than this only cubes are looked for: a search over thousands of levels takes a minute.
 MAX_FACTORS_SEARCHED = 20
 #: Why a cell is shown, in the order of showing.
@@ -149,7 +149,7 @@ def _short_sums(decided: Decided, rows: list[tuple[int, str]]) -> Iterator[tuple
             pool, searches = engine.seen, searches - 1
         else:
             shared = (cells == cell).sum(axis=1)
-            pool = SeenCells(features, cells[np.argsort(-shared, kind="stable")[:MAX_NEARBY_SEARCHED]])
+            pool = SeenCells(features, cells[np.argsort(-shared, kind="stable")[:MAX_NEARBY_CELLS]])
         with suppress(SolverError):
             short = certificate(features, pool, cell)
             if len(short) <= MAX_TERMS_WRITTEN:

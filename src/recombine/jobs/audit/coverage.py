@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recombine.design.design import Design
 
 #: Levels looked up at most, one for each seen cell and subset of factors: a second or two.
-MAX_LOOKED_UP = 100_000_000
+MAX_LEVELS_LOOKED_UP = 100_000_000
 #: Levels of all factors up to which pairs of them are counted in one table.
 MAX_LEVELS_PAIRED = 4_000
 
@@ -85,13 +85,13 @@ def _affordable(design: Design, t: int) -> bool:
     if t == 2 and _by_pairs(design):
         return True
     tabled = Conjunctions(design.sizes, t, design.symmetric).columns <= MAX_TABLED_COLUMNS  # others must be sorted
-    limit = MAX_LOOKED_UP if tabled else MAX_LOOKED_UP // 20
+    limit = MAX_LEVELS_LOOKED_UP if tabled else MAX_LEVELS_LOOKED_UP // 20
     return math.comb(len(design.sizes), t) * len(design.seen) <= limit
 
 
 def _by_pairs(design: Design) -> bool:
     """Whether pairs of levels are counted in one table, which looks at departures from the commonest levels alone."""
-    many = math.comb(len(design.sizes), 2) * len(design.seen) > MAX_LOOKED_UP // 10
+    many = math.comb(len(design.sizes), 2) * len(design.seen) > MAX_LEVELS_LOOKED_UP // 10
     return many and not design.symmetric and sum(design.sizes) <= MAX_LEVELS_PAIRED
 
 

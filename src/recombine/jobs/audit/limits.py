@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from recombine.jobs.limits import Limits, limit
 
-_EXPLAINED = "share of the explainable variance"
-_DEVIATIONS = "standard deviations of the outcome"
+_EXPLAINED = "share of explainable variance"
+_DEVIATIONS = "the outcome's standard deviations"
 
 
 @dataclass(frozen=True)

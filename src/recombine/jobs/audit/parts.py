@@ -162,16 +162,8 @@ class Values:
         return model.predict(cells)
 
     @cached_property
-    def predictions(self) -> FloatArray | None:
-        """Values of the listed cells under the chosen structure, shape (T,); NaN where nothing follows.
-
-        Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
-        """
-        return None if self.sums is None else self.decided.design.outcome_column.bounded(self.sums)
-
-    @cached_property
     def sums(self) -> FloatArray | None:
-        """Values at the listed cells, not yet kept between an outcome's two values."""
+        """Values of the listed cells under the chosen structure, (T,), not yet kept between an outcome's two values."""
         if self.fit is None:
             return None
         return determined_values(self.predict, self.decided.listing.cells, self.decided.codes)

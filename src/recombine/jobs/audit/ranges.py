@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_LEVERAGE_SHARE, MIN_NEAREST_LEVERAGES = 0.2, 50
 #: 1 - p h below this: the cell is known from itself alone.
-MAX_REST_ALONE = 1e-7
+MAX_SHARE_ALONE = 1e-7
 #: Misses that the spread is fitted to at most, and the freedom of its Student law (a few wild cells count little).
-MAX_MISSES_FITTED, FREEDOM = 2_000, 5.0
+MAX_MISSES_FITTED, STUDENT_DEGREES = 2_000, 5.0
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
 SOLVED_CELLS = 5
 
@@ -295,7 +295,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     outcome, precision = design.outcome[design.train], design.precision[design.train]
     h = leverages.of_seen
     remaining = 1 - precision * h
-    free = remaining > MAX_REST_ALONE
+    free = remaining > MAX_SHARE_ALONE
     error = outcome - fit.fitted
     misses, without, own = error[free] / remaining[free], h[free] / remaining[free], 1 / precision[free]
     carried = without * _LevelWeights(design).share(design.seen[free], precision[free])
@@ -327,7 +327,7 @@ def fit_spread(
             if not np.all(variance > 0):
                 continue
             squares = misses**2 / variance
-            likely = -0.5 * np.sum(np.log(variance) + (FREEDOM + 1) * np.log1p(squares / (FREEDOM - 2)))
+            likely = -0.5 * np.sum(np.log(variance) + (STUDENT_DEGREES + 1) * np.log1p(squares / (STUDENT_DEGREES - 2)))
             if likely > best:
                 best, likeliest = likely, Spread(float(departure), float(candidate))
     return likeliest
