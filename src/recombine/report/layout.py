@@ -80,7 +80,7 @@ def text_grid(
     lines = [[cell if isinstance(cell, Entry) else Entry(cell) for cell in row] for row in rows]
     width = max([len(head), *map(len, lines)])
     texts = [*head, *[""] * (width - len(head))]
-    heads = [Entry(text, labels <= place < labels + numbers) for place, text in enumerate(texts)]
+    heads = [Entry(text, labels <= column < labels + numbers) for column, text in enumerate(texts)]
     return Grid("", heads, [[*line, *[Entry("")] * (width - len(line))] for line in lines])
 
 
@@ -116,10 +116,10 @@ def table_of(
 
 def _column(values: list[object], bar: bool) -> list[Entry]:
     """Return the entries of a column, points of numbers under one another."""
-    decimals = {place: value for place, value in enumerate(values) if isinstance(value, float) and not bar}
+    decimals = {row: value for row, value in enumerate(values) if isinstance(value, float) and not bar}
     entries = [_entry(value, bar) for value in values]
-    for place, text in zip(decimals, aligned(list(decimals.values())), strict=True):
-        entries[place] = Entry(text, True)
+    for row, text in zip(decimals, aligned(list(decimals.values())), strict=True):
+        entries[row] = Entry(text, True)
     return entries
 
 

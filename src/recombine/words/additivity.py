@@ -94,13 +94,13 @@ def additivity_sentence(audit: Audit) -> str:
 
 def beyond_sentence(audit: Audit) -> str:
     """Say how many sums of effects no two-valued outcome can have; empty where there are none."""
-    count, known = int(audit.values.beyond.sum()), int((audit.decided.codes <= Verdict.DETERMINED).sum())
+    count, determined = int(audit.values.beyond.sum()), int((audit.decided.codes <= Verdict.DETERMINED).sum())
     if not count or audit.design.outcome_column.two_values is None:
         return ""
     low, high = (f"{value:g}" for value in audit.design.outcome_column.two_values)
     return (
-        f"{count:,} of {known:,} values that follow would lie outside {low} to {high}, where this outcome cannot be; "
-        "they are given as the nearer end, and there effects cannot simply add."
+        f"{count:,} of {determined:,} values that follow would lie outside {low} to {high}, where this outcome cannot "
+        "be; they are given as the nearer end, and there effects cannot simply add."
     )
 
 

@@ -23,7 +23,7 @@ def importance_sentence(audit: Audit) -> str:
         return f"No unseen combination {'that is listed ' * (not matters.exact)}matters."
     if matters.share(Verdict.DETERMINED) == 1:
         return f"All that matters of the unseen {whose} is determined{_listed(audit)}."
-    parts = [f"{share(part)} {state_phrase(verdict)}" for verdict, part in importance_shares(audit)]
+    parts = [f"{share(value)} {state_phrase(verdict)}" for verdict, value in importance_shares(audit)]
     none = "" if matters.share(Verdict.DETERMINED) else "none is determined, "
     return f"Of what matters, {none}{join_words(parts)}{_listed(audit)}."
 

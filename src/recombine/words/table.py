@@ -47,7 +47,7 @@ def twin_phrases(design: Design) -> list[str]:
 
 def scale_sentences(design: Design) -> list[str]:
     """Say which factors are ordered or numeric, and what that assumes."""
-    found = []
+    sentences = []
     for factor, scale in zip(design.factors, design.scales, strict=False):
         if scale is None:
             continue
@@ -58,8 +58,8 @@ def scale_sentences(design: Design) -> list[str]:
             how = "its effect is a straight line"
         else:
             how = f"its effect is a smooth curve (natural cubic spline, {len(scale.knots)} knots)"
-        found.append(f"{factor.name} is {scale.kind}: {how}, {low} to {high}.")
-    return found
+        sentences.append(f"{factor.name} is {scale.kind}: {how}, {low} to {high}.")
+    return sentences
 
 
 def impossible_sentence(design: Design) -> str:

@@ -160,8 +160,8 @@ class VerdictMap(Figure):
         axes = _axes(figure, 0, 0, self.width, legend)
         axes.set(xlim=(0, self.width), ylim=(legend, 0))
         axes.axis("off")
-        for entry, left, top in entries:
-            entry.draw(axes, left, top)
+        for entry, x, top in entries:
+            entry.draw(axes, x, top)
         return figure
 
     def _layout(self) -> tuple[list[Any], float, list[_Box], float]:
@@ -198,19 +198,19 @@ def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
     cursor, top = 0.0, legend
     margin = max(_margin(panel, width) for panel in shown)
     for panel in shown:
-        left = _margin(panel, width) if cursor else margin
-        place = _place(panel, width - left)
-        if boxes and cursor + left + panel.counts.shape[1] * place[0] > width:
-            cursor, top, left = 0.0, max(box.bottom for box in boxes) + _GAP / 2, margin
-            place = _place(panel, width - left)
-        named = _nameable(panel.row), _nameable(panel.column) and place[0] >= NAME_WIDTH
+        start = _margin(panel, width) if cursor else margin
+        size = _place(panel, width - start)
+        if boxes and cursor + start + panel.counts.shape[1] * size[0] > width:
+            cursor, top, start = 0.0, max(box.bottom for box in boxes) + _GAP / 2, margin
+            size = _place(panel, width - start)
+        named = _nameable(panel.row), _nameable(panel.column) and size[0] >= NAME_WIDTH
         below = 8.0
         if named[1]:
             longest = max(map(text_width, _labels(panel.column, width)))
-            below = 24.0 if _fits(longest, place[0]) else 12 + _LETTER * longest
+            below = 24.0 if _fits(longest, size[0]) else 12 + _LETTER * longest
         below += _NOTE * (2 - sum(named))
         rows, columns = panel.counts.shape[:2]
-        box = _Box(cursor + left, top + _TITLE, place, columns, rows, below, named)
+        box = _Box(cursor + start, top + _TITLE, size, columns, rows, below, named)
         boxes.append(box)
         cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), _footing(panel, box)) + _GAP
     return boxes
@@ -274,13 +274,13 @@ def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uin
 def _colours(panel: Panel, steps: SureSteps | None) -> npt.NDArray[np.uint8]:
     """Return the colour of every place, shape (rows, columns, 4) with opacity last."""
     image = np.zeros((*panel.leading.shape, 4), dtype=np.uint8)
-    for place in map(tuple, np.argwhere(panel.leading >= 0).tolist()):
-        verdict, sureness = Verdict(int(panel.leading[place])), panel.typical
+    for at in map(tuple, np.argwhere(panel.leading >= 0).tolist()):
+        verdict, sureness = Verdict(int(panel.leading[at])), panel.typical
         if steps is not None and sureness is not None and verdict is Verdict.DETERMINED:
-            value = float(sureness[place])
-            image[place] = tint(steps.strength(steps.step(value))) if value == value else (0, 0, 0, 0)
+            value = float(sureness[at])
+            image[at] = tint(steps.strength(steps.step(value))) if value == value else (0, 0, 0, 0)
         else:
-            image[place] = _share_colour(panel, verdict, float(panel.share[place]))
+            image[at] = _share_colour(panel, verdict, float(panel.share[at]))
     return image
 
 
@@ -328,7 +328,7 @@ def _mark(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], v
                     _symbols(axes, panel.leading == verdict, verdict, size * share)
         return
     seen = (panel.counts[:, :, Verdict.SEEN] > 0) & (not panel.row.binned) & (not panel.column.binned)
-    inks = np.array([[mark_on(tuple(place)) for place in line] for line in colours.tolist()])
+    inks = np.array([[mark_on(tuple(colour)) for colour in line] for line in colours.tolist()])
     for ink in np.unique(inks[seen]).tolist():
         _points(axes, seen & (inks == ink), "o", max(size * 0.3, 2.2), ink)
     if panel.leading.size <= MOST_SYMBOLS:

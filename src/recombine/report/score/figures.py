@@ -214,9 +214,9 @@ class PredictionsFigure(Figure):
         figure = Canvas(figsize=inches(self.width, height))
         ends = self._ends
         for position, model in enumerate(self.models):
-            left = 66 + (position % across) * (side + 82)
+            x = 66 + (position % across) * (side + 82)
             bottom = height - 40 - (position // across + 1) * (side + 74) + 52
-            axes = figure.add_axes((left / self.width, bottom / height, side / self.width, side / height))
+            axes = figure.add_axes((x / self.width, bottom / height, side / self.width, side / height))
             self._panel(axes, model, ends)
             if position % across == 0:
                 axes.set_ylabel(shorten(f"predicted {self._unit}", 34))
