@@ -67,7 +67,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TrainingMethod:
     """How a network is trained, from which start.
 
     Attributes
@@ -136,7 +136,7 @@ def predict(
         Standard deviation of what is added to the teacher's labels: drawn with ``seed`` for the samples unless there
         are targets, and as expected for new inputs.
     **training
-        Fields of `Training`: method, auxiliary, alpha, scaling, gamma and form.
+        Fields of `TrainingMethod`: method, auxiliary, alpha, scaling, gamma and form.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def predict(
     >>> found.judged, bool(found.test_loss < np.mean(y**2) / 10)
     ('samples left out', True)
     """
-    start = Training(**training)
+    start = TrainingMethod(**training)
     method = start.method
     _check_method(method)
     check_start(start.alpha, start.scaling, start.gamma, start.form)
@@ -308,7 +308,7 @@ def _expected(difference: FloatArray, covariance: npt.ArrayLike | None) -> float
     return float(difference @ (S * difference if S.ndim == 1 else S @ difference))
 
 
-def _left_out(X: FloatArray, y: FloatArray, auxiliary: Any, start: Training) -> float:
+def _left_out(X: FloatArray, y: FloatArray, auxiliary: Any, start: TrainingMethod) -> float:
     """Return the mean squared error on each fifth of the samples, by a network trained on the others."""
     if len(X) < LEFT_OUT_FOLDS:
         raise InputError(
@@ -322,7 +322,7 @@ def _left_out(X: FloatArray, y: FloatArray, auxiliary: Any, start: Training) -> 
     return float(np.mean(errors**2))
 
 
-def _trained(X: FloatArray, y: FloatArray, auxiliary: Any, start: Training) -> Interpolator:
+def _trained(X: FloatArray, y: FloatArray, auxiliary: Any, start: TrainingMethod) -> Interpolator:
     method, alpha, scaling, gamma = start.method, start.alpha, start.scaling, start.gamma
     inputs, targets = _independent(X, y)
     if method == "mtl" and isinstance(auxiliary, tuple):

@@ -15,13 +15,13 @@ from recombine.lab.nets.architectures.convnet import ConvNet
 from recombine.lab.nets.ensemble.ensemble import Ensemble
 from recombine.lab.papers import find
 from recombine.lab.papers.kernel_theory.experiments.architectures import architecture_of
-from recombine.lab.papers.kernel_theory.experiments.image_setup import ImageSetup
 from recombine.lab.papers.kernel_theory.experiments.images import (
     addition_task,
     image_addition,
     image_context,
     image_equivalence,
 )
+from recombine.lab.papers.kernel_theory.experiments.trained_images import ImageSetup
 from recombine.lab.runs.experiment import Experiment, Unit
 from recombine.measures.activations.salience import measured_salience
 from recombine.tables.table import Table

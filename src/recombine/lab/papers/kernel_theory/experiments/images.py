@@ -11,9 +11,9 @@ from typing import Any
 from recombine.errors import InputError, near_miss
 from recombine.lab import tasks
 from recombine.lab.papers.kernel_theory.experiments.image_scores import Columns, choices, kinds, sums
-from recombine.lab.papers.kernel_theory.experiments.image_setup import ImageSetup
 from recombine.lab.papers.kernel_theory.experiments.kernels import Rows
 from recombine.lab.papers.kernel_theory.experiments.onehot import ADDITION_SETS
+from recombine.lab.papers.kernel_theory.experiments.trained_images import ImageSetup
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.tasks import Task
 from recombine.measures.outputs.scores import fitted_line
