@@ -97,7 +97,7 @@ def test_between_two_doses_the_value_is_that_of_the_straight_line() -> None:
     doses = [10, 40, 25, 17.5]
     found = rc.audit(design, targets=pd.DataFrame({"plant": "a", "year": 2001, "dose": doses}))
     assert set(found.decided.codes.tolist()) <= {Verdict.SEEN, Verdict.DETERMINED}
-    low, high, middle, quarter = found.verdicts["predicted"]  # type: ignore[misc]
+    low, high, middle, quarter = found.verdicts["predicted"]
     np.testing.assert_allclose([middle, quarter], [(low + high) / 2, 0.75 * low + 0.25 * high])
 
 
@@ -106,7 +106,7 @@ def test_held_out_doses_between_seen_ones_are_predicted() -> None:
     labels = rc.audit(
         rc.Design.from_frame(table, factors=["plant", "dose"], outcome="y", numeric=["year"], split="part")
     )
-    assert set(labels.values.held_out_errors["verdict"]) == {"unseen level"}
+    assert set(labels.values.held_out_errors["verdict"]) == {"unseen level"}  # type: ignore[index]
     found = rc.audit(
         rc.Design.from_frame(table, factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"], split="part")
     )
@@ -122,7 +122,7 @@ def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     found = rc.audit(design, targets=asked)
     assert found.verdicts["verdict"].tolist() == ["beyond the seen range"] * 3
-    assert np.isnan(found.verdicts["predicted"]).all()  # type: ignore[arg-type]
+    assert np.isnan(found.verdicts["predicted"]).all()
     finding = next(finding for finding in found.findings if finding.code == "RC110")
     for words in (
         "3 cells listed cannot be told",
@@ -264,7 +264,7 @@ def test_nine_in_ten_values_between_seen_ones_lie_in_their_range(named: dict[str
         held = generator.choice(np.arange(1, 20), 4, replace=False)
         table["part"] = np.where(table.x.isin(held), "test", "train")
         design = rc.Design.from_frame(table, factors=["plant"], outcome="y", split="part", **named)  # type: ignore[arg-type]
-        found, truth = rc.audit(design).values.ranges_of(design.held_out), design.outcome[~design.train]
+        found, truth = rc.audit(design).values.ranges_of(design.held_out), design.outcome[~design.train]  # type: ignore[index]
         inside += ((found.low <= truth) & (truth <= found.high)).tolist()
     assert 0.86 < np.mean(inside) < 0.95
 

@@ -38,7 +38,7 @@ def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
     ]
     assert [item["code"] for item in document["findings"]] == [item.code for item in audit.findings]
     assert document["additivity"]["state"] == audit.structure.additivity.state
-    assert document["additivity"]["lack_of_fit"]["p_value"] == audit.structure.additivity.lack_of_fit.p_value
+    assert document["additivity"]["lack_of_fit"]["p_value"] == audit.structure.additivity.at(1).lack_of_fit.p_value
     assert len(document["verdicts"]) == len(audit.verdicts)
     assert document["listing"]["note"] == listing_sentence(audit.decided.listing)
     assert document["recombine"] == rc.__version__
