@@ -59,14 +59,13 @@ def near_miss(word: object, candidates: Iterable[object]) -> str:
 def near_file(name: str, candidates: Iterable[str]) -> str:
     """Return " did you mean 'x'?" for the file with the closest name, endings aside, or an empty string."""
 
-    def likeness(candidate: str) -> tuple[float, float]:
-        pairs = (_stem(name), _stem(candidate)), (name.casefold(), candidate.casefold())
-        by_stem, by_name = (difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
-        return by_stem, by_name
+    def likeness(of: str, to: str) -> float:
+        return difflib.SequenceMatcher(None, of, to).ratio()
 
-    ranked = [(likeness(candidate), candidate) for candidate in candidates]
-    best, candidate = max(ranked, default=((0.0, 0.0), ""))
-    return f" did you mean {candidate!r}?" if best[0] >= MIN_NAME_LIKENESS else ""
+    folded = name.casefold()
+    ranked = [(likeness(_stem(name), _stem(other)), likeness(folded, other.casefold()), other) for other in candidates]
+    by_stem, _, nearest = max(ranked, default=(0.0, 0.0, ""))
+    return f" did you mean {nearest!r}?" if by_stem >= MIN_NAME_LIKENESS else ""
 
 
 def _stem(name: str) -> str:

@@ -49,22 +49,21 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
         raise InputError(f"{name} has shape {array.shape}; give one row per cell and one column per factor")
     if factors is not None and array.shape[1] != factors:
         raise InputError(f"{name} has {array.shape[1]} columns but the design has {factors} factors; give all of them")
-    if array.dtype.kind == "f" and array.size and not np.all(np.isfinite(array) & (array == np.floor(array))):
-        row, column = np.argwhere(~(np.isfinite(array) & (array == np.floor(array))))[0]
-        raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; levels are integers from 0 up")
     if array.dtype.kind not in "iufb":
         raise InputError(f"{name} has dtype {array.dtype}; code each factor's levels as integers from 0 up first")
-    if array.size and array.max() >= MAX_LEVEL:
-        row, column = np.argwhere(array >= MAX_LEVEL)[0]
-        raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; code each factor's levels as 0, 1, 2, ...")
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array) & (array == np.floor(array))
+        _refuse_levels(array, ~whole, name, "levels are integers from 0 up")
+    _refuse_levels(array, array >= MAX_LEVEL, name, "code each factor's levels as 0, 1, 2, ...")
     codes: IntArray = array.astype(np.int64)
-    if codes.size and codes.min() < 0:
-        row, column = np.argwhere(codes < 0)[0]
-        raise InputError(
-            f"{name}[{row}, {column}] is {codes[row, column]}; "
-            "levels are integers from 0 up, so code each factor's levels first"
-        )
+    _refuse_levels(codes, codes < 0, name, "levels are integers from 0 up, so code each factor's levels first")
     return codes
+
+
+def _refuse_levels(array: npt.NDArray[Any], wrong: BoolArray, name: str, advice: str) -> None:
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; {advice}")
 
 
 def as_numbers(values: Any, name: str) -> npt.NDArray[np.floating]:
@@ -132,7 +131,4 @@ def product_size(sizes: Sequence[int]) -> int:
     >>> product_size([10**6, 10**6, 10**6, 10**6])
     1000000000000000000000000
     """
-    total = 1
-    for size in sizes:
-        total *= int(size)
-    return total
+    return math.prod(map(int, sizes))

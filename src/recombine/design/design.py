@@ -122,7 +122,7 @@ class Design:
             column = OutcomeColumn("outcome", None, two_values((levels[0], levels[-1]), len(levels), len(codes)))
         rows = np.ones(len(codes), dtype=np.int64)
         observed = Observed(codes, training, rows, rows.astype(float), values).merged()
-        spec = TableSpec(factors=space.names, nested=tuple(nested), crossed=True, possible=possible)
+        spec = make_spec(None, {"factors": space.names, "nested": nested, "crossed": True, "possible": possible})
         return cls(restrict(space, observed.cells, observed.rows, spec), observed, column, Reading(), spec)
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from recombine.errors import InputError
 from recombine.tables.frames import Source
@@ -52,15 +52,8 @@ def taken_columns(source: Source, roles: Mapping[str, str | None]) -> dict[str, 
     return taken
 
 
-def with_curved(factors: Sequence[str], curved: Iterable[str]) -> Sequence[str]:
-    """Return the factor columns with those that are named as ordered or numeric only at the end."""
-    return factors if isinstance(factors, str) else [*factors, *(name for name in curved if name not in factors)]
-
-
 def factor_names(source: Source, factors: Sequence[str], taken: Mapping[str, str]) -> tuple[str, ...]:
     """Return the factor columns as a tuple, or raise if the table lacks one or it has another role."""
-    if isinstance(factors, str):
-        raise InputError(f"factors is the text {factors!r}; give a list of column names")
     names = [source.require(name, "factor") for name in factors]
     if len(names) < 2 and not {"sequence", "set"} & set(taken.values()):
         raise InputError(f"{listing(names) or 'no factor'} is too little to recombine; name at least two factors")
@@ -74,8 +67,6 @@ def factor_names(source: Source, factors: Sequence[str], taken: Mapping[str, str
 
 def check_insisted(source: Source, as_levels: Sequence[str], names: Sequence[str]) -> None:
     """Raise if a column that is said to be a label is none of the factors."""
-    if isinstance(as_levels, str):
-        raise InputError(f"as_levels is the text {as_levels!r}; give a list of column names")
     for name in as_levels:
         if source.require(name, "--as-levels column") not in names:
             raise InputError(
@@ -100,8 +91,6 @@ def apart_columns(
         if role is not None:
             raise InputError(f"column {column!r} is both the {kind} and the {role}; give it one part")
         columns_apart[column] = kind
-    if isinstance(control, str):
-        raise InputError(f"control is the text {control!r}; give a list of words")
     for option, value in (("--separator", separator), ("--control", control)):
         if value is not None and "set" not in columns_apart.values():
             raise InputError(f"{option} says how sets are written; name their column with --set (sets in Python)")

@@ -142,8 +142,6 @@ def declare_nesting(
 ) -> list[Nested]:
     """Read ``"plant/treatment"`` (the plant lies inside the treatment) and check that ``cells`` (N, C) agree."""
     names = [factor.name for factor in factors]
-    if isinstance(texts, str):
-        raise InputError(f"nested is the text {texts!r}; give a list such as ['plant/treatment']")
     pairs = []
     for text in texts:
         for child, parent in itertools.pairwise(_chain(text, names)):

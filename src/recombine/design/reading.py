@@ -90,7 +90,8 @@ def _factors(
         tell("which columns are factors", 0.0)
         proposals = propose_factors(source, taken | dict.fromkeys(curved, "factor"))
         factors = naming.guessed_names(proposals, source.name, len(curved))
-    return naming.factor_names(source, naming.with_curved(factors, curved), taken | apart), proposals
+    more = (name for name in curved if name not in factors)  # named as ordered or numeric only
+    return naming.factor_names(source, (*factors, *more), taken | apart), proposals
 
 
 def _with_data(spec: TableSpec, data: object, source: Source) -> TableSpec:

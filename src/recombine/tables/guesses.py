@@ -9,7 +9,7 @@ from typing import Any
 from recombine.errors import InputError
 from recombine.tables.columns import Profile, profile
 from recombine.tables.frames import Source, count_of
-from recombine.tables.numbers import kind_of_texts
+from recombine.tables.numbers import is_nothing, kind_of_texts
 from recombine.tables.role_words import likely_roles
 
 #: A number with more values than this is left out of a proposal.
@@ -41,13 +41,13 @@ class _Sample:
     whole: bool
 
     def profile(self, column: str, kind: str) -> Profile:
-        there = [value for value in self.values[column] if value is not None and value == value]
+        there = [value for value in self.values[column] if not is_nothing(value)]
         return Profile(column, kind, len(set(there)), len(self.values[column]) - len(there))
 
     def pairs(self, first: str, second: str) -> int:
         """Count distinct pairs of values that two columns have in rows with both."""
         both = zip(self.values[first], self.values[second], strict=True)
-        return len({(a, b) for a, b in both if a is not None and b is not None and a == a and b == b})
+        return len({(a, b) for a, b in both if not is_nothing(a) and not is_nothing(b)})
 
 
 def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
