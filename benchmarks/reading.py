@@ -83,7 +83,7 @@ def respelled(text: str, way: int) -> str:
 
 def main() -> None:
     from recombine.tables import open_table, propose_factors
-    from recombine.tables.spellings import look_alikes
+    from recombine.tables.numbers import look_alikes
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=10_000, help="tables to look at")

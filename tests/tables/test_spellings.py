@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.tables.spellings import look_alikes, measured_span
+from recombine.tables.numbers import look_alikes, measured_span
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from recombine.design.parts import Parts
 from recombine.design.space import FactorSpace
 from recombine.tables.frames import Source
 from recombine.tables.guesses import Proposal
-from recombine.tables.spellings import look_alikes, measured_span
+from recombine.tables.numbers import look_alikes, measured_span
 
 
 class NoteKind(Enum):

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from recombine.errors import InputError, near_file
 from recombine.tables.numbers import kind_of_texts
-from recombine.tables.readers import Reader, first_lines, kind_of_dtype
 from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
 MAX_CACHED_BYTES = 250_000_000
@@ -36,6 +38,57 @@ _NUMBERS = itertools.count()
 _GUESSED_TYPES = {"DATE", "TIME", "TIMESTAMP", "UUID", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}
 #: Types that hold several values.
 _NESTED = {"list", "struct", "map", "array", "union"}
+
+
+class Reader(Protocol):
+    """What knows a table before it is read: a file through DuckDB, or a dataframe."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in the table's order."""
+
+    @property
+    def typed(self) -> bool:
+        """Whether values come with types; where they do not (CSV), every value is the text that was written."""
+
+    @property
+    def note(self) -> str:
+        """What had to be assumed about the file, or nothing."""
+
+    def keep(self, keys: dict[str, str]) -> Reader:
+        """Return a reader of the columns in ``keys`` that can be asked many times."""
+
+    def kinds(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the kind of each named column."""
+
+    def pick(self, keys: dict[str, str]) -> nw.LazyFrame[Any] | nw.DataFrame[Any]:
+        """Return a frame of the columns named in ``keys``, each under its key."""
+
+    def reason(self, error: Exception) -> str:
+        """Say in one line why reading failed."""
+
+
+def kind_of_dtype(dtype: Any) -> str:
+    """Return the kind of a narwhals data type."""
+    import narwhals as nw
+
+    if dtype == nw.Boolean:
+        return "flag"
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "number"
+    if dtype.is_temporal():
+        return "date"
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        return "text"
+    return "other"
+
+
+def first_lines(error: Exception) -> str:
+    """Say in one line what an engine says in many."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines[:3])[:300]
 
 
 def open_file(path: Path) -> Reader:

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, near_miss
-from recombine.tables.engine import Relation, open_file
-from recombine.tables.readers import Reader, first_lines, kind_of_dtype
+from recombine.tables.engine import Reader, Relation, first_lines, kind_of_dtype, open_file
 from recombine.tables.text_files import refuse_duplicates
 from recombine.writing import listing
 

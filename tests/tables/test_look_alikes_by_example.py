@@ -1,8 +1,8 @@
-"""Small cases of `recombine.tables.spellings`, each as a reader would try it."""
+"""Small cases of `recombine.tables.numbers`, each as a reader would try it."""
 
 from __future__ import annotations
 
-from recombine.tables.spellings import look_alikes, measured_span
+from recombine.tables.numbers import look_alikes, measured_span
 
 
 def test_look_alikes_by_example() -> None:
