@@ -17,13 +17,7 @@ Entry = TypeVar("Entry")
 class Registry(Generic[Entry]):
     """Entries in the order in which they were added; a name is taken once.
 
-    Parameters
-    ----------
-    what : str
-        The noun of an entry, for errors: "structure".
-    entries : iterable
-    key : callable
-        An entry's name; its attribute ``name``, unless given.
+    ``what`` is the noun of an entry, for errors: "structure". ``key`` gives an entry's name, else its attribute does.
 
     Examples
     --------

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 class Contributions(Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]]):
     """Levels (M, size) of the seen conjunctions of each subset of the factors, and their values.
 
-    Parameters
-    ----------
-    parts : mapping
-        Subset to levels (M, size) and values, of which one axis has length M.
-    axis : int
-        That axis: the last one of values of many models, the first of values for many outputs.
+    One ``axis`` of the values has length M: the last one of values of many models, the first of values for many outputs.
 
     Examples
     --------
@@ -63,10 +58,7 @@ class Contributions(Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]]):
     def table(self, names: Sequence[str] | None = None) -> Table:
         """Return one row per conjunction, the largest first; values of several models or outputs as their mean.
 
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Of the factors; ``factor 1`` and so on by default.
+        ``names`` are those of the factors, ``factor 1`` and so on by default.
         """
         from recombine.tables.table import Table
 

@@ -120,13 +120,7 @@ class Departures:
 def departures(blocks: Iterable[IntArray], columns: int, home: IntArray | None = None) -> Departures:
     """Return rows given block by block, the columns (N,) that they hold of each, as departures from the commonest ones.
 
-    Parameters
-    ----------
-    blocks : iterable of S int arrays of shape (N,)
-    columns : int
-        Number of columns K.
-    home : int array of shape (S,), optional
-        Columns to depart from instead.
+    There are S blocks and K ``columns``; ``home`` (S,) are columns to depart from instead.
 
     Examples
     --------

@@ -88,14 +88,8 @@ def _random_multisets(levels: int, members: int, number: int, generator: np.rand
 class Possible:
     """The cells that can exist, as a product of parts; build the full product with `Possible.product`.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of levels of each factor.
-    symmetric : tuple of tuple of int
-        Groups of interchangeable factors.
-    parts : tuple of Combinations
-        Every factor is in one of them.
+    ``sizes`` are the numbers of levels of each factor, ``symmetric`` the groups of interchangeable factors. Every
+    factor is in one of the ``parts``.
 
     Examples
     --------

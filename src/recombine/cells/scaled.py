@@ -33,10 +33,7 @@ Picks = tuple[tuple[int, int], ...]
 class ScaledConjunctions(Conjunctions):
     """The additive model of one order where some factors lie on a `Scale`.
 
-    Parameters
-    ----------
-    scales : tuple of Scale or None
-        One for each factor; None where levels are labels. Interchangeable factors share theirs.
+    ``scales`` holds one for each factor, None where levels are labels. Interchangeable factors share theirs.
 
     Examples
     --------

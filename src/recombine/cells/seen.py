@@ -18,12 +18,7 @@ MAX_MASKED_CELLS = 2**26
 class SeenCells:
     """The distinct seen cells, with fast membership.
 
-    Parameters
-    ----------
-    features : Conjunctions
-        Gives the sizes and which factors are interchangeable.
-    cells : IntArray, (N, C)
-        Seen cells, repeated or not, in any order of interchangeable levels.
+    ``features`` give the sizes and which factors are interchangeable; ``cells`` (N, C) may be repeated, in any order.
 
     Examples
     --------

@@ -35,13 +35,8 @@ MAX_NESTED_COMBINATIONS = 2_000_000
 class Nested:
     """One factor inside another.
 
-    Attributes
-    ----------
-    child, parent : str
-    inferred : bool
-        Whether it was read off the rows rather than said.
-    chance : float
-        If inferred: the chance of the same in rows or cells that pair levels at random.
+    ``inferred`` says whether that was read off the rows rather than said, and ``chance`` is then the chance of the same
+    in rows or cells that pair levels at random.
 
     Examples
     --------

@@ -89,13 +89,8 @@ class Observed:
 class OutcomeColumn:
     """The column that outcomes were read from.
 
-    Attributes
-    ----------
-    name : str or None
-    labels : (str, str) or None
-        What the two values of a text outcome are called.
-    two_values : (float, float) or None
-        Lower and higher value of an outcome whose measurements take two values only.
+    ``two_values`` are the lower and the higher value of an outcome whose measurements take two values only; ``labels``
+    is what those of a text outcome are called.
     """
 
     name: str | None = None

@@ -33,12 +33,8 @@ class Parts:
 
     Attributes
     ----------
-    column : str
-    kind : {"sequence", "set"}
-    places : tuple of int
-        Where its factors stand among those of the design.
-    names : tuple of str
-        Names of these factors.
+    places, names : tuple of int, tuple of str
+        Where its factors stand among those of the design, and their names.
     whole : tuple of str
         Of a sequence, one character per position, as in the first row. Of a set, the members that every row has.
     positions : tuple of int

@@ -53,11 +53,7 @@ class _Sample:
 def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     """Propose factor columns: few distinct values, neither used as something else nor looking like it.
 
-    Parameters
-    ----------
-    source : Source
-    roles : mapping of column to role
-        Columns that are taken already (outcome, weight, ...).
+    ``roles`` are the columns that are taken already (as outcome, weight, ...).
 
     Examples
     --------
