@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Contributions(Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]]):
     """Levels (M, size) of the seen conjunctions of each subset of the factors, and their values.
 
-    One ``axis`` of the values has length M: the last one of values of many models, the first of values for many outputs.
+    One ``axis`` of the values has length M: the last one of values of many models, the first of those of many outputs.
 
     Examples
     --------
