@@ -24,24 +24,12 @@ MIN_SPARSE_BLOCKS, MAX_DEPARTING_SHARE = 12, 0.25
 
 @dataclass(frozen=True, eq=False)
 class Departures:
-    """Rows with one unit entry per block, as departures from a home column of each; make them with `departures`.
+    """Rows with one unit entry per block, as departures from a home column of each; make them with `departures`."""
 
-    Attributes
-    ----------
-    home : int array of shape (S,)
-        The commonest column of each block.
-    home_of : int array of shape (K,)
-        For each column, the home of its block.
-    pointers : int array of shape (N + 1,)
-        Departures of row i are numbers ``pointers[i]`` up to ``pointers[i + 1]``.
-    columns : int array of shape (D,)
-        The columns departed to.
-    """
-
-    home: IntArray
-    home_of: IntArray
-    pointers: IntArray
-    columns: IntArray
+    home: IntArray  #: (S,): the commonest column of each block.
+    home_of: IntArray  #: (K,): for each column, the home of its block.
+    pointers: IntArray  #: (N + 1,): departures of row i are numbers ``pointers[i]`` up to ``pointers[i + 1]``.
+    columns: IntArray  #: (D,): the columns departed to.
 
     def __len__(self) -> int:
         return len(self.pointers) - 1

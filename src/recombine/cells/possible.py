@@ -22,24 +22,16 @@ from recombine.cells.conjunctions import Subset, canonical, contains, distinct, 
 class Combinations:
     """Combinations of some factors that can exist, whatever the levels of the other factors are.
 
-    Attributes
-    ----------
-    places : tuple of int
-        The factors.
-    table : int array of shape (n, len(places))
-        Distinct combinations; of interchangeable factors the levels, shape (n, 1), any of which may stand anywhere.
-    twins : bool
-        Whether the factors are interchangeable.
-
     Examples
     --------
     >>> Combinations((0, 1), np.array([[0], [1], [2]]), twins=True).count
     6
     """
 
-    places: tuple[int, ...]
+    places: tuple[int, ...]  #: The factors.
+    #: Distinct combinations; of interchangeable factors the levels, shape (n, 1), any of which may stand anywhere.
     table: IntArray
-    twins: bool = False
+    twins: bool = False  #: Whether the factors are interchangeable.
 
     @property
     def count(self) -> int:

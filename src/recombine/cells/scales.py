@@ -46,20 +46,6 @@ class Scale:
 
     A curve is made of pieces, each a polynomial in the distance from where it begins. The last piece is the last knot.
 
-    Attributes
-    ----------
-    kind : FactorScale
-    places : tuple of Fraction, (L,)
-        Where each level lies.
-    knots : IntArray, (K,)
-        The levels at which the curve is known, by place.
-    pieces : IntArray, (L,)
-        The piece on which each level lies. One beyond the seen range counts as the nearest knot, which means nothing.
-    piece_knots : IntArray, (P, J)
-        The knots that the levels of a piece are weighted sums of.
-    polynomials : tuple of tuple of tuple of Fraction, (P, D, J)
-        Their weights as polynomials, constant first.
-
     Examples
     --------
     >>> dose = place_levels("ordered", [0, 10, 40, 25, 80], [True, True, True, False, False])
@@ -68,11 +54,13 @@ class Scale:
     """
 
     kind: FactorScale
-    places: tuple[Fraction, ...]
-    knots: IntArray
+    places: tuple[Fraction, ...]  #: (L,): where each level lies.
+    knots: IntArray  #: (K,): the levels at which the curve is known, by place.
+    #: (L,): the piece on which each level lies. One beyond the seen range counts as the nearest knot, which means
+    #: nothing.
     pieces: IntArray
-    piece_knots: IntArray
-    polynomials: Polynomials
+    piece_knots: IntArray  #: (P, J): the knots that the levels of a piece are weighted sums of.
+    polynomials: Polynomials  #: (P, D, J): their weights as polynomials, constant first.
 
     def __repr__(self) -> str:
         return f"Scale({self.kind}; {len(self.places):,} levels, {len(self.knots)} knots)"

@@ -33,25 +33,14 @@ class Design:
     """The distinct cells of a table: what was seen in training, how often, and with which outcome.
 
     Build one with `Design.from_frame` (a table) or `Design.from_cells` (integer codes).
-
-    Attributes
-    ----------
-    space : FactorSpace
-        The factors, and what is said of the cells that can exist.
-    observed : Observed
-        The cells, how often each was measured, and with which mean outcome.
-    outcome_column : OutcomeColumn
-        Name of the outcome, and its values where there are two only.
-    reading : Reading
-        The table's name, and what was noticed while it was read.
-    spec : TableSpec
-        How the table was read, as it was said; what was guessed is not in it, see `recombine.design.used_spec`.
     """
 
-    space: FactorSpace
-    observed: Observed
+    space: FactorSpace  #: The factors, and what is said of the cells that can exist.
+    observed: Observed  #: The cells, how often each was measured, and with which mean outcome.
+    #: Name of the outcome, and its values where there are two only.
     outcome_column: OutcomeColumn = field(default_factory=OutcomeColumn)
-    reading: Reading = field(default_factory=Reading)
+    reading: Reading = field(default_factory=Reading)  #: The table's name, and what was noticed while it was read.
+    #: How the table was read, as it was said; what was guessed is not in it, see `recombine.design.used_spec`.
     spec: TableSpec = field(default_factory=TableSpec)
 
     @classmethod

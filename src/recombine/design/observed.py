@@ -23,32 +23,19 @@ from recombine.writing import listing
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """The distinct cells of a table, how often each was measured and with which outcome.
+    """The distinct cells of a table, how often each was measured and with which outcome."""
 
-    Attributes
-    ----------
-    cells : int array of shape (M, C)
-        Distinct cells; a cell that occurs both in training and held out has two rows.
-    train : bool array of shape (M,)
-    rows : int array of shape (M,)
-        Table rows behind each; in a table of counts, a row of n stands for n.
-    precision : float array of shape (M,)
-        Their total weight (their number without a weight column): how many measurements each mean outcome is worth.
-    outcome : float array of shape (M,) or None
-        Weighted mean outcome.
-    spread, freedom : float arrays of shape (M,)
-        Sum of squares and degrees of freedom of the outcome within the cell: the replicates' noise.
-    rows_are : RowsAre
-        What a row was read as: one measurement, n equal ones, or the mean of n.
-    """
-
-    cells: IntArray
-    train: BoolArray
-    rows: IntArray
+    cells: IntArray  #: (M, C): distinct cells; a cell that occurs both in training and held out has two rows.
+    train: BoolArray  #: Shape (M,).
+    rows: IntArray  #: (M,): table rows behind each; in a table of counts, a row of n stands for n.
+    #: (M,): their total weight (their number without a weight column): how many measurements each mean outcome is
+    #: worth.
     precision: FloatArray
-    outcome: FloatArray | None = None
+    outcome: FloatArray | None = None  #: (M,): weighted mean outcome.
+    #: (M,): sum of squares and degrees of freedom of the outcome within the cell: the replicates' noise.
     spread: FloatArray | None = None
     freedom: FloatArray | None = None
+    #: What a row was read as: one measurement, n equal ones, or the mean of n.
     rows_are: RowsAre = RowsAre.MEASUREMENTS
 
     @property

@@ -31,19 +31,6 @@ ABSENT, PRESENT = "absent", "present"
 class Parts:
     """A column and the factors it was taken apart into.
 
-    Attributes
-    ----------
-    places, names : tuple of int, tuple of str
-        Where its factors stand among those of the design, and their names.
-    whole : tuple of str
-        Of a sequence, one character per position, as in the first row. Of a set, the members that every row has.
-    positions : tuple of int
-        Of a sequence, the positions (from 0) that vary.
-    separator, control : str
-        Of a set: what stands between members, and the word for none.
-    remarks : tuple of str
-        What was noticed while reading.
-
     Examples
     --------
     >>> sequence = Parts("x", "sequence", (0, 1), ("x1", "x3"), ("A", "C", "G"), (0, 2))
@@ -55,13 +42,16 @@ class Parts:
 
     column: str
     kind: Literal["sequence", "set"]
+    #: Where its factors stand among those of the design, and their names.
     places: tuple[int, ...]
     names: tuple[str, ...]
+    #: Of a sequence, one character per position, as in the first row. Of a set, the members that every row has.
     whole: tuple[str, ...] = ()
-    positions: tuple[int, ...] = ()
+    positions: tuple[int, ...] = ()  #: Of a sequence, the positions (from 0) that vary.
+    #: Of a set: what stands between members, and the word for none.
     separator: str = "+"
     control: str = "none"
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  #: What was noticed while reading.
 
     @property
     def title(self) -> str:

@@ -26,20 +26,6 @@ from recombine.writing import listing
 class FactorSpace:
     """Factors, which of them are interchangeable, and which of their cells cannot exist.
 
-    Attributes
-    ----------
-    factors : tuple of Factor
-    symmetric : tuple of tuple of int
-        Groups of interchangeable factors.
-    parts : tuple of Parts
-        Columns that were taken apart into several factors: sequences and sets.
-    nesting : tuple of Nested
-        Which factors lie inside others, so that most of the product cannot exist.
-    listed : int array of shape (L, C) or None
-        The cells that a list named ``listed_in`` says can exist.
-    asked : int array of shape (T, C) or None
-        Cells that were asked about; they can exist.
-
     Examples
     --------
     >>> space = FactorSpace((Factor("colour", ("blue", "red")), Factor("shape", ("ball", "cube"))))
@@ -48,12 +34,12 @@ class FactorSpace:
     """
 
     factors: tuple[Factor, ...]
-    symmetric: tuple[tuple[int, ...], ...] = ()
-    parts: tuple[Parts, ...] = ()
-    nesting: tuple[Nested, ...] = ()
-    listed: IntArray | None = None
+    symmetric: tuple[tuple[int, ...], ...] = ()  #: Groups of interchangeable factors.
+    parts: tuple[Parts, ...] = ()  #: Columns that were taken apart into several factors: sequences and sets.
+    nesting: tuple[Nested, ...] = ()  #: Which factors lie inside others, so that most of the product cannot exist.
+    listed: IntArray | None = None  #: (L, C): the cells that a list named ``listed_in`` says can exist.
     listed_in: str = ""
-    asked: IntArray | None = None
+    asked: IntArray | None = None  #: (T, C): cells that were asked about; they can exist.
 
     def __post_init__(self) -> None:
         # In whichever order they were named: the first of a group owns the columns of all.

@@ -205,7 +205,7 @@ class Transitions:
     """
 
     levels: dict[str, tuple[str, ...]]  #: Factor -> levels that either side has.
-    cells: IntArray = field(repr=False)  #: (N, C): Codes into ``levels``.
+    cells: IntArray = field(repr=False)  #: (N, C): codes into ``levels``.
     before: IntArray  #: (N,)
     after: IntArray  #: (N,)
 

@@ -51,7 +51,7 @@ class Attribution:
     #: They add up to the error; a negative one offsets others. Without replicates "structure" holds the noise too.
     causes: dict[str, Amount]
     per_factor: dict[str, FactorAmounts]  #: Of each cause that is told factor by factor.
-    #: (T,): What each cause adds to each cell's error, times the root of its weight; structure together with noise.
+    #: (T,): what each cause adds to each cell's error, times the root of its weight; structure together with noise.
     parts: dict[str, FloatArray] = field(repr=False)
 
     __repr__ = brief_repr

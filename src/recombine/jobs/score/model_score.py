@@ -33,12 +33,12 @@ class HeldOutCells:
 
     #: Of the seen cells, one, or one per class: the structure that verdicts and determined values assume.
     audits: tuple[Audit, ...]
-    codes: IntArray = field(repr=False)  #: (H,): Verdict of each held-out cell.
+    codes: IntArray = field(repr=False)  #: (H,): verdict of each held-out cell.
     #: What predictions at the determined cells were compared with; None where those are too few.
     regressors: Regressors | None
     noise: HeldOutNoise | None  #: None where no row repeats.
     classes: tuple[str, ...] = ()  #: Names of the classes; empty where the outcome is a number or has two values.
-    #: (H,): How much each held-out cell matters, where that was said; all means are weighted by it then.
+    #: (H,): how much each held-out cell matters, where that was said; all means are weighted by it then.
     weights: FloatArray | None = field(default=None, repr=False)
 
     @property
@@ -94,7 +94,7 @@ class ModelScore:
     """What one model did on the held-out cells."""
 
     name: str
-    #: (H, K): Mean prediction at each held-out cell; of K classes their chances, else K is 1.
+    #: (H, K): mean prediction at each held-out cell; of K classes their chances, else K is 1.
     predicted: FloatArray = field(repr=False)
     #: Mean squared error over the held-out cells that were never seen; of several classes the sum over them.
     unseen_error: Amount

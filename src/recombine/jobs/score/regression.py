@@ -22,17 +22,17 @@ MAX_GROUPS_DRAWN = 2_000
 class Regressors:
     """What predictions at T cells are compared with."""
 
-    determined: FloatArray  #: (T,): What the seen cells say under the chosen structure.
-    effects: FloatArray  #: (T, F): Effect of each factor's level, centred on the seen cells.
-    misleading: FloatArray  #: (T, F): Its marginal (the raw mean of the level) less its effect.
-    beyond: FloatArray  #: (T,): What the structure says beyond the sum of effects; zero where effects add.
+    determined: FloatArray  #: (T,): what the seen cells say under the chosen structure.
+    effects: FloatArray  #: (T, F): effect of each factor's level, centred on the seen cells.
+    misleading: FloatArray  #: (T, F): its marginal (the raw mean of the level) less its effect.
+    beyond: FloatArray  #: (T,): what the structure says beyond the sum of effects; zero where effects add.
     names: tuple[str, ...]  #: Of the F factors, or groups of interchangeable ones.
-    network: FloatArray | None = None  #: (T,): Predictions of a wide network fitted to the seen cells.
-    #: (T, P): By how much seen cells that share a pair of levels depart from what is determined, for each of
+    network: FloatArray | None = None  #: (T,): predictions of a wide network fitted to the seen cells.
+    #: (T, P): by how much seen cells that share a pair of levels depart from what is determined, for each of
     #: P pairs of factors: what a model that memorizes pairs adds.
     remembered: FloatArray | None = None
     per_cell: int = 1  #: How many values in succession belong to one cell: one, or one per class.
-    weights: FloatArray | None = None  #: (T,): How much each value counts, 1 on average.
+    weights: FloatArray | None = None  #: (T,): how much each value counts, 1 on average.
     #: (T,), (T, F) and (T, F), some times over: what is determined, effects and misleading parts after noise was added
     #: to the seen cells. How far coefficients move then is how far they may be off already.
     noisy_draws: tuple[tuple[FloatArray, FloatArray, FloatArray], ...] = ()
@@ -60,9 +60,9 @@ class Regressors:
 class HeldOutNoise:
     """Noise on T scored cells."""
 
-    variances: FloatArray  #: (T,): Of each cell's mean outcome.
+    variances: FloatArray  #: (T,): of each cell's mean outcome.
     error: float  #: Standard error of their mean that other cells' replicates leave, beyond which cells are scored.
-    carried: FloatArray  #: (T,): Variance of the determined values: the noise of the seen cells they are made of.
+    carried: FloatArray  #: (T,): variance of the determined values: the noise of the seen cells they are made of.
     freedom: float  #: Free values that the seen cells decide, among which the carried noise is shared.
 
     __repr__ = brief_repr

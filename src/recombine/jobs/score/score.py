@@ -36,13 +36,11 @@ class Score(HeldOutCells):
 
     Attributes
     ----------
-    models : tuple of ModelScore
-        In the order given.
     audits, codes, regressors, noise, classes, weights
         Of the held-out cells, see `HeldOutCells`.
     """
 
-    models: tuple[ModelScore, ...] = ()
+    models: tuple[ModelScore, ...] = ()  #: In the order given.
 
     @cached_property
     def errors(self) -> Table:

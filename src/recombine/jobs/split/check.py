@@ -36,11 +36,11 @@ class SplitCheck:
     rows: FactorRows  #: Those with all factors and a side.
     choice: Choice  #: The structure under which verdicts hold.
     column: str  #: The split column.
-    sides: npt.NDArray[np.object_]  #: (N,): What it says of each row, as text.
+    sides: npt.NDArray[np.object_]  #: (N,): what it says of each row, as text.
     train: npt.NDArray[np.bool_]  #: (N,)
-    cells: IntArray  #: (T, C): Distinct test cells; where factors are symmetric, their levels in order.
-    codes: IntArray  #: (T,): Their verdicts.
-    where: IntArray  #: (N - training rows,): Cell of each test row.
+    cells: IntArray  #: (T, C): distinct test cells; where factors are symmetric, their levels in order.
+    codes: IntArray  #: (T,): their verdicts.
+    where: IntArray  #: (N - training rows,): cell of each test row.
     leaks: tuple[Leak, ...]
     #: Factor, level of test, level of training: they differ by case, blanks, punctuation or digits of a number only.
     alike: tuple[tuple[str, str, str], ...]

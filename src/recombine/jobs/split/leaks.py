@@ -50,10 +50,10 @@ class SidedRows:
 
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
-    codes: IntArray  #: (N, C): Levels as they were written; symmetric factors have one list of levels.
-    train: BoolArray  #: (N,): Which rows are training.
+    codes: IntArray  #: (N, C): levels as they were written; symmetric factors have one list of levels.
+    train: BoolArray  #: (N,): which rows are training.
     symmetric: tuple[Subset, ...] = ()
-    outcome: IntArray | None = None  #: (N,): Numbers of the outcomes, equal ones alike.
+    outcome: IntArray | None = None  #: (N,): numbers of the outcomes, equal ones alike.
 
     def text(self, cell: IntArray) -> str:
         """Return one cell as text."""

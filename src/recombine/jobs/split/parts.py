@@ -49,8 +49,8 @@ class CellTable:
 
     features: Conjunctions  #: The model under which verdicts hold: levels of each factor, order, symmetric groups.
     cells: IntArray  #: (M, C): Distinct, levels of symmetric factors in order.
-    rows: IntArray  #: (M,): Rows of each cell.
-    counts: FloatArray | None = None  #: (M, B): Rows by outcome, which shall be alike in test and training.
+    rows: IntArray  #: (M,): rows of each cell.
+    counts: FloatArray | None = None  #: (M, B): rows by outcome, which shall be alike in test and training.
     #: Place of the factor whose levels training shall lack, where a part has unseen levels; any by default.
     hidden: int | None = None
     #: Where levels on a line lie, by training cells. Knots change with these, so that no basis is looked for: cells are

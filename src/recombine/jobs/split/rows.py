@@ -25,10 +25,10 @@ class RowSplit:
     """Rows in training and in the parts of a test; make one with `split_rows`."""
 
     part: IntArray  #: (N,): A verdict, TRAIN (-1), or UNUSED (-2): rows that would link what has to stay apart.
-    where: IntArray  #: (N,): Number of each row's cell.
+    where: IntArray  #: (N,): number of each row's cell.
     mix: Mix  #: The shares of all rows that were asked for.
     order: int  #: Of the model at which each test row has the verdict that its part is named by.
-    bins: IntArray | None = None  #: (N,): Of the outcome, where it was to be alike in test and training.
+    bins: IntArray | None = None  #: (N,): of the outcome, where it was to be alike in test and training.
 
     @property
     def train(self) -> IntArray:

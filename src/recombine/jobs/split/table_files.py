@@ -46,8 +46,8 @@ class FactorRows:
 
     source: Source
     design: Design
-    codes: IntArray  #: (N, C): Levels as written; symmetric factors share theirs.
-    kept: BoolArray  #: (R,): Which rows of the table these are.
+    codes: IntArray  #: (N, C): levels as written; symmetric factors share theirs.
+    kept: BoolArray  #: (R,): which rows of the table these are.
     others: Mapping[str, npt.NDArray[Any]]  #: Further columns (R,) that were asked for.
 
 

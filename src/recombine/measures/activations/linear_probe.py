@@ -22,17 +22,11 @@ RANK_SHARE = 1e-10
 
 @dataclass(frozen=True)
 class LinearProbe:
-    """R² of a linear readout of each factor.
+    """R² of a linear readout of each factor."""
 
-    Attributes
-    ----------
-    fitted : tuple of float
-        On the cells that it was fitted to; 1 when there are as many independent features as cells.
-    unseen : tuple of float or None
-        On the other cells; below 0 where the mean would do better. None if there are no others.
-    """
-
+    #: On the cells that it was fitted to; 1 when there are as many independent features as cells.
     fitted: tuple[float, ...]
+    #: On the other cells; below 0 where the mean would do better. None if there are no others.
     unseen: tuple[float, ...] | None
 
 

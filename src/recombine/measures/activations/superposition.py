@@ -23,28 +23,18 @@ RANK_SHARE = 1e-10
 
 @dataclass(frozen=True)
 class Superposition:
-    """How much outputs on unseen cells look like mixtures of seen ones. Correlations run over features.
+    """How much outputs on unseen cells look like mixtures of seen ones. Correlations run over features."""
 
-    Attributes
-    ----------
-    pasted : float
-        Mean over unseen cells of the correlation of the output with the sum over factors of the mean output at seen
-        cells that share the factor's level (c_sup).
-    pasted_seen : float
-        The same on seen cells, each left out of its own mean: how much of it is the shape of the outputs alone.
-    spanned : float
-        Mean share of an unseen output's energy in the span of the outputs on its cross (R²_span).
-    on_cross, off_cross : float
-        Mean inner product of unseen outputs with seen outputs on their cross, and off it.
-    truth : float or None
-        Mean correlation of unseen outputs with the right ones (c_gt), where these were given.
-    """
-
+    #: Mean over unseen cells of the correlation of the output with the sum over factors of the mean output at seen
+    #: cells that share the factor's level (c_sup).
     pasted: float
+    #: The same on seen cells, each left out of its own mean: how much of it is the shape of the outputs alone.
     pasted_seen: float
-    spanned: float
+    spanned: float  #: Mean share of an unseen output's energy in the span of the outputs on its cross (R²_span).
+    #: Mean inner product of unseen outputs with seen outputs on their cross, and off it.
     on_cross: float
     off_cross: float
+    #: Mean correlation of unseen outputs with the right ones (c_gt), where these were given.
     truth: float | None = None
 
     @property

@@ -21,22 +21,14 @@ from recombine.theory.kernels.overlap import OverlapKernel
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """How well the additive kernel, fitted to seen outputs, predicts a model's outputs.
+    """How well the additive kernel, fitted to seen outputs, predicts a model's outputs."""
 
-    Attributes
-    ----------
-    errors : float array of shape (levels_1, ..., levels_C)
-        Mean square, over features, of output minus prediction at each cell.
-    seen_error, unseen_error : float
-        Means of ``errors`` over seen and unseen cells.
-    explained : float
-        Share of the variance of the unseen outputs (around their mean) that it predicts; below 0 if it does worse than
-        their mean. NaN where they do not vary.
-    """
-
-    errors: FloatArray
+    errors: FloatArray  #: Mean square, over features, of output minus prediction at each cell.
+    #: Means of ``errors`` over seen and unseen cells.
     seen_error: float
     unseen_error: float
+    #: Share of the variance of the unseen outputs (around their mean) that it predicts; below 0 if it does worse than
+    #: their mean. NaN where they do not vary.
     explained: float
 
     __repr__ = brief_repr

@@ -29,34 +29,16 @@ MIN_BITS_SHOWN = 5e-8
 
 @dataclass(frozen=True, eq=False)
 class Independence:
-    """A test whether a prediction depends on a factor beyond another one. Make one with `independence_test`.
+    """A test whether a prediction depends on a factor beyond another one. Make one with `independence_test`."""
 
-    Attributes
-    ----------
-    estimate : float
-        I(prediction; factor | given) in bits.
-    null : float array of shape (permutations,)
-        The same estimate with the factor shuffled among rows of equal ``given``.
-    entropy : float
-        H(prediction | given) in bits (plug-in): what the given factor leaves open.
-    freedom : int
-        Degrees of freedom: the sum over strata of (predictions - 1)(levels - 1).
-    levels : tuple of int
-        Different values of prediction, factor and given.
-    varied : float
-        Share of the rows at levels of the given factor where the factor varies: only these can tell.
-    notes : tuple of str
-        Columns that were cut into bins.
-    """
-
-    estimate: float
-    null: FloatArray
-    entropy: float
-    freedom: int
+    estimate: float  #: I(prediction; factor | given) in bits.
+    null: FloatArray  #: The same estimate with the factor shuffled among rows of equal ``given``.
+    entropy: float  #: H(prediction | given) in bits (plug-in): what the given factor leaves open.
+    freedom: int  #: Degrees of freedom: the sum over strata of (predictions - 1)(levels - 1).
     rows: int
-    levels: tuple[int, int, int]
-    varied: float
-    notes: tuple[str, ...] = ()
+    levels: tuple[int, int, int]  #: Different values of prediction, factor and given.
+    varied: float  #: Share of the rows at levels of the given factor where the factor varies: only these can tell.
+    notes: tuple[str, ...] = ()  #: Columns that were cut into bins.
 
     __repr__ = brief_repr
 

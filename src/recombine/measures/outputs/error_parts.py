@@ -21,18 +21,6 @@ SLOPE_RIDGE = 1e-3
 class ErrorParts:
     """Predictions minus outcomes, as a sum of parts over T cells and F factors.
 
-    Attributes
-    ----------
-    slopes : float array of shape (F,)
-        Share of each factor's effect that the predictions carry (1: all of it); NaN where the cells do not vary it.
-    pulls : float array of shape (F,)
-        How far the predictions follow each factor's marginal away from its effect (1: all the way); NaN where the two
-        do not differ.
-    leak, shortcut : float arrays of shape (T, F)
-        What the lost share of each effect, and the pull of each marginal, add to the error.
-    offset, rest, structure : float arrays of shape (T,)
-        What is constant; what else the predictions depart from the effects by; what the effects miss of the outcomes.
-
     Examples
     --------
     >>> effects = np.array([[1.0, 0.5], [-1.0, 0.5], [1.0, -0.5], [-1.0, -0.5]])
@@ -41,10 +29,17 @@ class ErrorParts:
     ([0.7, 1.0], 1.0)
     """
 
+    #: (F,): share of each factor's effect that the predictions carry (1: all of it); NaN where the cells do not vary
+    #: it.
     slopes: FloatArray
+    #: (F,): how far the predictions follow each factor's marginal away from its effect (1: all the way); NaN where the
+    #: two do not differ.
     pulls: FloatArray
+    #: (T, F): what the lost share of each effect, and the pull of each marginal, add to the error.
     leak: FloatArray
     shortcut: FloatArray
+    #: (T,): what is constant; what else the predictions depart from the effects by; what the effects miss of the
+    #: outcomes.
     offset: FloatArray
     rest: FloatArray
     structure: FloatArray

@@ -24,27 +24,17 @@ RANK_SHARE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class AdditiveFit:
-    """A fitted additive model, with ``fitted`` values (N,); its ``rank`` is None on the iterative route.
-
-    Attributes
-    ----------
-    table : float array of shape (F,)
-        Value of each conjunction: a minimum-norm solution, so values of conjunctions never seen are zero.
-    basis : float array of shape (N, rank) or None
-        Orthonormal basis of the fitted values (of the weighted cells), on the dense route.
-    weights : float array of shape (N,) or None
-        What each cell counted; None for all alike.
-    normal : Leverage or None
-        The inverted normal matrix, on the route of that name.
-    """
+    """A fitted additive model, with ``fitted`` values (N,); its ``rank`` is None on the iterative route."""
 
     conjunctions: Conjunctions
+    #: (F,): value of each conjunction: a minimum-norm solution, so values of conjunctions never seen are zero.
     table: FloatArray
     fitted: FloatArray
     rank: int | None
+    #: (N, rank): orthonormal basis of the fitted values (of the weighted cells), on the dense route.
     basis: FloatArray | None = None
-    weights: FloatArray | None = None
-    normal: Leverage | None = field(default=None, repr=False)
+    weights: FloatArray | None = None  #: (N,): what each cell counted; None for all alike.
+    normal: Leverage | None = field(default=None, repr=False)  #: The inverted normal matrix, on the route of that name.
 
     __repr__ = brief_repr
 

@@ -36,11 +36,6 @@ MAX_DENOMINATOR_WRITTEN = 9_999
 class Certificate:
     """Signed seen cells ``cells`` (m, C), positive ``weights`` (m,) first, whose sum is the ``cell``.
 
-    Attributes
-    ----------
-    verified : bool
-        Whether the rows of conjunctions were checked to agree exactly.
-
     Examples
     --------
     >>> features = Conjunctions((2, 2))
@@ -53,7 +48,7 @@ class Certificate:
     cell: tuple[int, ...]
     cells: IntArray
     weights: tuple[Fraction, ...]
-    verified: bool
+    verified: bool  #: Whether the rows of conjunctions were checked to agree exactly.
 
     def __len__(self) -> int:
         return len(self.weights)

@@ -23,16 +23,6 @@ MAX_SUMS_COUNTED = 3_000_000
 class Counts:
     """Verdict counts over all cells that can exist (interchangeable cells counted once).
 
-    Attributes
-    ----------
-    by_verdict : dict of Verdict to int
-        The counts; estimates of them where ``exact`` is False.
-    exact, sampled : bool, int
-        Whether the counts are exact; if not, `seen`, `unseen level` and the total still are, and so many random cells
-        are behind the others.
-    low, high : dict of Verdict to int
-        95 % interval; equal to the counts where exact.
-
     Examples
     --------
     >>> counts = exact_counts({Verdict.SEEN: 3, Verdict.DETERMINED: 1})
@@ -40,10 +30,13 @@ class Counts:
     (4, 1, True)
     """
 
-    by_verdict: dict[Verdict, int]
+    by_verdict: dict[Verdict, int]  #: The counts; estimates of them where ``exact`` is False.
     total: int
+    #: Whether the counts are exact; if not, `seen`, `unseen level` and the total still are, and so many random cells
+    #: are behind the others.
     exact: bool
     sampled: int
+    #: 95 % interval; equal to the counts where exact.
     low: dict[Verdict, int]
     high: dict[Verdict, int]
 

@@ -46,15 +46,6 @@ SAMPLED_CELLS = 200_000
 class Identification:
     """What the distinct seen cells say about others; see `identify`.
 
-    Attributes
-    ----------
-    targets : IntArray or None, (N, C)
-        The cells asked about; None for the whole product.
-    null : NullVectors
-        The null vectors behind every verdict.
-    possible : Possible
-        The cells that can exist. Others are not counted, and asking about one is asking nothing.
-
     Examples
     --------
     >>> answer = identify([[0, 0], [0, 1], [1, 0], [2, 2]])
@@ -68,9 +59,9 @@ class Identification:
 
     features: Conjunctions
     seen: SeenCells
-    targets: IntArray | None
-    null: NullVectors
-    possible: Possible
+    targets: IntArray | None  #: (N, C): the cells asked about; None for the whole product.
+    null: NullVectors  #: The null vectors behind every verdict.
+    possible: Possible  #: The cells that can exist. Others are not counted, and asking about one is asking nothing.
 
     def __repr__(self) -> str:
         cells = f"{len(self.seen):,} of {' x '.join(map(str, self.features.sizes))} cells"

@@ -23,25 +23,17 @@ Codes = npt.NDArray[np.uint8]
 class Separation:
     """How far apart floating-point zeros and non-zeros were.
 
-    Attributes
-    ----------
-    zero, nonzero : float
-        The largest value taken for zero and the smallest taken for non-zero (0 and infinity where there is none).
-    error : float
-        Estimated error of the values.
-    trusted : bool
-        Whether the vectors converged and nothing lay between the two thresholds.
-
     Examples
     --------
     >>> Separation(zero=3e-15, nonzero=0.2, error=1e-14, trusted=True).nonzero
     0.2
     """
 
+    #: The largest value taken for zero and the smallest taken for non-zero (0 and infinity where there is none).
     zero: float
     nonzero: float
-    error: float
-    trusted: bool
+    error: float  #: Estimated error of the values.
+    trusted: bool  #: Whether the vectors converged and nothing lay between the two thresholds.
 
 
 class Judgement:

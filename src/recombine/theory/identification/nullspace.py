@@ -133,33 +133,20 @@ def _hashed(ids: IntArray, seed: int, vector: int) -> Residues:
 
 @dataclass(frozen=True, eq=False)
 class NullVectors:
-    """Random functions of the model's order that vanish on every seen cell.
-
-    Attributes
-    ----------
-    columns, table : IntArray, (K,), and ndarray, (K, r)
-        Columns that some seen cell has, ascending, and the values there: residues (uint64) or floats.
-    rank : int or None
-        Rank of the seen cells; None where the route cannot know it.
-    modulus : int or None
-        The prime for residues, None for floats.
-    scale, error : FloatArray or None, (K,), and float
-        Floats only: factors that give the seen columns unit length, and the estimated error of an entry.
-    seed : int
-        Fixes the values of columns never seen, which are free.
-    spanning : IntArray or None
-        Numbers of seen cells that say as much as all of them, where such were found on the way.
-    """
+    """Random functions of the model's order that vanish on every seen cell."""
 
     features: Conjunctions
+    #: (K,), (K, r): Columns that some seen cell has, ascending, and the values there: residues (uint64) or floats.
     columns: IntArray
     table: npt.NDArray[Any]
     route: Route
-    rank: int | None
-    modulus: int | None = PRIME
+    rank: int | None  #: Rank of the seen cells; None where the route cannot know it.
+    modulus: int | None = PRIME  #: The prime for residues, None for floats.
+    #: (K,): floats only: factors that give the seen columns unit length, and the estimated error of an entry.
     scale: FloatArray | None = None
     error: float = 0.0
-    seed: int = 0
+    seed: int = 0  #: Fixes the values of columns never seen, which are free.
+    #: Numbers of seen cells that say as much as all of them, where such were found on the way.
     spanning: IntArray | None = None
 
     @property

@@ -36,22 +36,13 @@ MAX_LSMR_STEPS = 20_000
 
 @dataclass(frozen=True)
 class Projection:
-    """Null vectors as floats.
+    """Null vectors as floats."""
 
-    Attributes
-    ----------
-    table, scale : FloatArray, (K, r) and (K,)
-        Values of the columns, and what each column was multiplied by to have unit length.
-    error : float
-        Estimated error of an entry, in units of the scaled vectors (whose entries are of order one).
-    rank : int or None
-        Rank of the rows where the method can know it.
-    """
-
+    #: (K, r), (K,): Values of the columns, and what each column was multiplied by to have unit length.
     table: FloatArray
     scale: FloatArray
-    error: float
-    rank: int | None
+    error: float  #: Estimated error of an entry, in units of the scaled vectors (whose entries are of order one).
+    rank: int | None  #: Rank of the rows where the method can know it.
 
     @property
     def converged(self) -> bool:

@@ -59,18 +59,12 @@ def rises(knots: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Points (N,) on a curve's pieces: height there is that of the left knot, and a share of the two slopes.
-
-    Attributes
-    ----------
-    piece : int array of shape (N,)
-        Interval between knots in which each point lies, and ``share``, how far into it, from 0 to 1.
-    start, stop : float arrays of shape (N,)
-        How much of the slopes at the piece's ends the height holds.
-    """
+    """Points (N,) on a curve's pieces: height there is that of the left knot, and a share of the two slopes."""
 
     knots: FloatArray
+    #: (N,): interval between knots in which each point lies, and ``share``, how far into it, from 0 to 1.
     piece: IntArray
+    #: (N,): how much of the slopes at the piece's ends the height holds.
     start: FloatArray
     stop: FloatArray
     share: FloatArray

@@ -45,26 +45,16 @@ class Effect:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Existence:
-    """Whether the fit exists, with proofs, and the limits of cells and effects; see `existence`.
-
-    Attributes
-    ----------
-    features : Conjunctions
-        The model: one value per combination of levels of each subset of factors.
-    recession : Recession
-        Both proofs: the direction in which the likelihood grows without end, and the weights which show that it grows
-        in no other rows. Columns are those of ``columns``, for softmax each of them once per class.
-    columns : IntArray, (F,)
-        The values of the model that some seen cell has.
-    support : BoolArray, (N, K)
-        The face: which classes have a positive chance in the limit in each seen cell (two classes for logit); for
-        counts, K = 1, whether the mean is positive.
-    """
+    """Whether the fit exists, with proofs, and the limits of cells and effects; see `existence`."""
 
     outcomes: Outcomes
-    features: Conjunctions
+    features: Conjunctions  #: The model: one value per combination of levels of each subset of factors.
+    #: Both proofs: the direction in which the likelihood grows without end, and the weights which show that it grows in
+    #: no other rows. Columns are those of ``columns``, for softmax each of them once per class.
     recession: Recession
-    columns: IntArray
+    columns: IntArray  #: (F,): the values of the model that some seen cell has.
+    #: (N, K): the face: which classes have a positive chance in the limit in each seen cell (two classes for logit);
+    #: for counts, K = 1, whether the mean is positive.
     support: BoolArray
 
     def __repr__(self) -> str:

@@ -34,28 +34,16 @@ MIN_DETERMINED_CELLS = 10
 
 @dataclass(frozen=True)
 class Rung:
-    """One structure with its score.
-
-    Attributes
-    ----------
-    r2 : float
-        Share of the variance of held-out seen cells that is explained.
-    error : float
-        Its standard error over cells.
-    cells : int
-        Held-out cells that were scored.
-    determined : int or None
-        How many of them the other cells determine at the structure's order; None where that was too long to decide.
-    determined_r2 : float
-        Share of their variance that is explained; NaN where there are fewer than ten, or none is known.
-    """
+    """One structure with its score."""
 
     structure: Structure
-    r2: float
-    error: float
-    cells: int
+    r2: float  #: Share of the variance of held-out seen cells that is explained.
+    error: float  #: Its standard error over cells.
+    cells: int  #: Held-out cells that were scored.
     chosen: bool = False
+    #: How many of them the other cells determine at the structure's order; None where that was too long to decide.
     determined: int | None = None
+    #: Share of their variance that is explained; NaN where there are fewer than ten, or none is known.
     determined_r2: float = float("nan")
 
     @property
@@ -66,24 +54,13 @@ class Rung:
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """All rungs, and the fit of the chosen structure to all seen cells.
+    """All rungs, and the fit of the chosen structure to all seen cells."""
 
-    Attributes
-    ----------
-    rungs : tuple of Rung
-        Simplest first.
-    skipped : dict of str to str
-        Structures that the data cannot carry, and why.
-    ceiling : float or None
-        Share of the variance that is not noise, where noise is known.
-    predicted : float array of shape (N,)
-        Held-out value of each seen cell under the chosen structure; NaN where it was not held out.
-    """
-
-    rungs: tuple[Rung, ...]
-    skipped: dict[str, str]
-    ceiling: float | None
+    rungs: tuple[Rung, ...]  #: Simplest first.
+    skipped: dict[str, str]  #: Structures that the data cannot carry, and why.
+    ceiling: float | None  #: Share of the variance that is not noise, where noise is known.
     data: StructureData
+    #: (N,): Held-out value of each seen cell under the chosen structure; NaN where it was not held out.
     predicted: FloatArray
 
     __repr__ = brief_repr

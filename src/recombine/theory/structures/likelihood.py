@@ -40,23 +40,15 @@ class FittedEffect:
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodFit:
-    """A fit; see `fit_likelihood`.
-
-    Attributes
-    ----------
-    table : FloatArray, (F, K)
-        Finite part of the values, one column per class for softmax, else one. One of many equivalent choices: read
-        `predict` and `effects`.
-    fitted : FloatArray, (N, K)
-        Chance of each class in each seen cell, limits included; for log, one column of means.
-    log_likelihood : float
-        Its supremum, without terms that no fit changes.
-    """
+    """A fit; see `fit_likelihood`."""
 
     existence: Existence
+    #: (F, K): finite part of the values, one column per class for softmax, else one. One of many equivalent choices:
+    #: read `predict` and `effects`.
     table: FloatArray
+    #: (N, K): chance of each class in each seen cell, limits included; for log, one column of means.
     fitted: FloatArray
-    log_likelihood: float
+    log_likelihood: float  #: Its supremum, without terms that no fit changes.
 
     __repr__ = brief_repr
 

@@ -37,21 +37,14 @@ MAX_DENOMINATOR_OF_BOUNDS = 10_000
 
 @dataclass(frozen=True)
 class OrderCertificate:
-    """Ordered pairs of seen cells that prove one cell to lie at or below another.
+    """Ordered pairs of seen cells that prove one cell to lie at or below another."""
 
-    Attributes
-    ----------
-    lower, upper : tuple of int
-        The cell that lies at or below, and the one above it. Equal in the proof that no curve exists.
-    pairs : tuple of (tuple of int, tuple of int)
-        Seen cells, of which the first has the smaller outcome.
-    weights : tuple of Fraction
-        In exact arithmetic, rows of conjunctions satisfy x(upper) - x(lower) = sum of weight * (x(second) - x(first)).
-    """
-
+    #: The cell that lies at or below, and the one above it. Equal in the proof that no curve exists.
     lower: tuple[int, ...]
     upper: tuple[int, ...]
+    #: Seen cells, of which the first has the smaller outcome.
     pairs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    #: In exact arithmetic, rows of conjunctions satisfy x(upper) - x(lower) = sum of weight * (x(second) - x(first)).
     weights: tuple[Fraction, ...]
 
     def __str__(self) -> str:
@@ -62,21 +55,15 @@ class OrderCertificate:
 
 @dataclass(frozen=True, eq=False)
 class MonotoneBounds:
-    """Between which seen cells an unseen one lies, whatever the curve; ``below`` and ``above`` are the proofs.
-
-    Attributes
-    ----------
-    low, high : float
-        Outcomes of the seen cells that bound it; minus and plus infinity where none does.
-    contradiction : OrderCertificate or None
-        Proof that no effects and no increasing curve give the order of the seen cells; then nothing is bounded.
-    """
+    """Between which seen cells an unseen one lies, whatever the curve; ``below`` and ``above`` are the proofs."""
 
     cell: tuple[int, ...]
+    #: Outcomes of the seen cells that bound it; minus and plus infinity where none does.
     low: float
     high: float
     below: OrderCertificate | None
     above: OrderCertificate | None
+    #: Proof that no effects and no increasing curve give the order of the seen cells; then nothing is bounded.
     contradiction: OrderCertificate | None = None
 
     __repr__ = brief_repr

@@ -40,22 +40,13 @@ PROBES = 4
 
 @dataclass(frozen=True, eq=False)
 class TermsFit(StructureFit):
-    """Effects of all terms.
-
-    Attributes
-    ----------
-    constant : float
-        Outcome where every factor is at the level the others depart from.
-    ridge : float array of shape (order,)
-        Shrinkage of the effects of each order, in units of a cell of mean weight.
-    noise, freedom : float
-        Variance of the outcomes about the fit, at mean weight, and effective number of effects and the constant.
-    """
+    """Effects of all terms."""
 
     terms: Terms
-    constant: float
+    constant: float  #: Outcome where every factor is at the level the others depart from.
     effects: FloatArray
-    ridge: FloatArray
+    ridge: FloatArray  #: Shrinkage of the effects of each order, in units of a cell of mean weight.
+    #: Variance of the outcomes about the fit, at mean weight, and effective number of effects and the constant.
     noise: float
     freedom: float
 

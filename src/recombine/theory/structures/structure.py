@@ -27,29 +27,18 @@ RANGE_SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class StructureData:
-    """Seen ``cells`` (N, C) with their outcomes ``y`` (N,), as structures take them.
-
-    Attributes
-    ----------
-    weights : float array of shape (N,) or None
-        One over the variance of each outcome, up to a common factor.
-    counts : float array of shape (N,) or None
-        Measurements behind each outcome, for structures of chances and counts; one each, if None.
-    sizes : tuple of int
-        Levels of each factor; those of the cells, if empty.
-    two_values : tuple of two floats or None
-        The two values that single measurements have, where there are only two.
-    separated : {"limits", "prior"}
-        Where chances have no likeliest effects: keep the limits, or add prior observations so that they have some.
-    """
+    """Seen ``cells`` (N, C) with their outcomes ``y`` (N,), as structures take them."""
 
     cells: IntArray
     y: FloatArray
-    weights: FloatArray | None = None
+    weights: FloatArray | None = None  #: (N,): one over the variance of each outcome, up to a common factor.
+    #: (N,): measurements behind each outcome, for structures of chances and counts; one each, if None.
     counts: FloatArray | None = None
     symmetric: Sequence[Subset] = ()
-    sizes: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()  #: Levels of each factor; those of the cells, if empty.
+    #: The two values that single measurements have, where there are only two.
     two_values: tuple[float, float] | None = None
+    #: Where chances have no likeliest effects: keep the limits, or add prior observations so that they have some.
     separated: Literal["limits", "prior"] = "limits"
 
     @property
@@ -86,26 +75,15 @@ class Predicts(Protocol):
 
 
 class StructureFit:
-    """A structure fitted to seen cells.
+    """A structure fitted to seen cells."""
 
-    Attributes
-    ----------
-    curve, seen_range : Curve or None, tuple of two floats or None
-        From the sum of effects to the outcome, where there is one to draw; smallest and largest sum of a seen cell,
-        where nothing is known of the outcome beyond.
-    outcome_bounds : tuple of two floats
-        Between what outcomes lie.
-    leaves_open : bool
-        Whether `judge` may leave cells open that their sums would determine.
-    work : float
-        Cost of one fit, for the ladder: terms cubed where it is worth counting.
-    """
-
+    #: From the sum of effects to the outcome, where there is one to draw; smallest and largest sum of a seen cell,
+    #: where nothing is known of the outcome beyond.
     curve: Curve | None = None
     seen_range: tuple[float, float] | None = None
-    outcome_bounds: tuple[float, float] = (-np.inf, np.inf)
-    leaves_open: bool = False
-    work: float = 0.0
+    outcome_bounds: tuple[float, float] = (-np.inf, np.inf)  #: Between what outcomes lie.
+    leaves_open: bool = False  #: Whether `judge` may leave cells open that their sums would determine.
+    work: float = 0.0  #: Cost of one fit, for the ladder: terms cubed where it is worth counting.
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the outcome at ``cells`` (N, C), shape (N,); NaN where the fit leaves it open."""
@@ -164,33 +142,21 @@ class Structure:
 
     Attributes
     ----------
-    name, help : str
-        As options take it, and what they and the documentation say of it.
     assumption, explains : str
         What effects do, after "if": "effects add on the outcome's logarithm"; the same before a share of variance.
-    complexity : int
-        Position on the ladder; simpler ones are preferred.
-    order : int
-        Factors in its largest conjunctions: verdicts are decided at this order.
-    is_sum, needs_outcome : bool
-        Whether values are sums of seen outcomes, and whether verdicts depend on outcomes.
-    costly : bool
-        Whether it may be left out for want of cells or of time, which is then said.
-    min_cells : int
-        Fewest cells that a fit takes.
-    hit_rate : str or None
-        Key of the record that says how often choosing it was right.
     """
 
+    #: As options take it, and what they and the documentation say of it.
     name: str
     assumption: str
-    complexity: int
-    order: int = 1
+    complexity: int  #: Position on the ladder; simpler ones are preferred.
+    order: int = 1  #: Factors in its largest conjunctions: verdicts are decided at this order.
+    #: Whether values are sums of seen outcomes, and whether verdicts depend on outcomes.
     is_sum: bool = False
     needs_outcome: bool = True
-    costly: bool = False
-    min_cells: int = 1
-    hit_rate: str | None = "structure"
+    costly: bool = False  #: Whether it may be left out for want of cells or of time, which is then said.
+    min_cells: int = 1  #: Fewest cells that a fit takes.
+    hit_rate: str | None = "structure"  #: Key of the record that says how often choosing it was right.
     help: str = ""
 
     @property

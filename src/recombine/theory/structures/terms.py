@@ -40,26 +40,14 @@ Departures = list[tuple[IntArray, IntArray]]
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The columns of a design: every departure, and every conjunction of departures, that occurs in the seen cells.
-
-    Attributes
-    ----------
-    order : int
-        Factors in the largest conjunctions: 1 main effects, 2 pairs, 3 triples.
-    reference : int array of shape (C,)
-        The level each factor's others depart from; -1 for none.
-    keys : int array of shape (P,)
-        Number of each column's conjunction, increasing.
-    size : int array of shape (P,)
-        Factors in each column's conjunction.
-    """
+    """The columns of a design: every departure, and every conjunction of departures, that occurs in the seen cells."""
 
     sizes: tuple[int, ...]
-    order: int
-    reference: IntArray
+    order: int  #: Factors in the largest conjunctions: 1 main effects, 2 pairs, 3 triples.
+    reference: IntArray  #: (C,): the level each factor's others depart from; -1 for none.
     symmetric: tuple[Subset, ...]
-    keys: IntArray
-    size: IntArray
+    keys: IntArray  #: (P,): number of each column's conjunction, increasing.
+    size: IntArray  #: (P,): factors in each column's conjunction.
 
     __repr__ = brief_repr
 

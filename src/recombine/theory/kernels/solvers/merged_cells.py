@@ -16,21 +16,12 @@ MAX_TABLE_CELLS = 2**24
 
 @dataclass(frozen=True, eq=False)
 class MergedCells:
-    """Distinct seen cells in increasing order, and which rows they came from.
-
-    Attributes
-    ----------
-    where : ndarray (N,)
-        Distinct cell of each row.
-    counts : ndarray (M,)
-        Rows of each distinct cell.
-    places : ndarray (M,) or None
-        Position of each distinct cell in the flattened product; None where the product is too large to number.
-    """
+    """Distinct seen cells in increasing order, and which rows they came from."""
 
     sizes: tuple[int, ...]
-    where: IntArray
-    counts: IntArray
+    where: IntArray  #: (N,): distinct cell of each row.
+    counts: IntArray  #: (M,): rows of each distinct cell.
+    #: (M,): position of each distinct cell in the flattened product; None where the product is too large to number.
     places: IntArray | None
     rows: IntArray | None
 

@@ -51,25 +51,16 @@ ROUTES: dict[str, Route] = {
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Dual weights and how they were found.
+    """Dual weights and how they were found."""
 
-    Attributes
-    ----------
-    value, intercept : ndarray (N,) or (N, outputs), float or ndarray (outputs,)
-        Weight a_i of each row; the model is f(z) = sum_i a_i K(z, z_i) + intercept, 0 without a free one.
-    residual : float
-        Relative residual of the system, of its normal equations where the Gram matrix is singular; of a margin, the
-        largest breach of its optimality conditions.
-    route : str
-        ``closed``, ``dense``, ``primal`` or ``iterative``; margins have their own.
-    steps : int
-        Iterations, 1 for the direct routes.
-    """
-
+    #: (N,), (N, outputs): Weight a_i of each row; the model is f(z) = sum_i a_i K(z, z_i) + intercept, 0 without a free
+    #: one.
     value: FloatArray
+    #: Relative residual of the system, of its normal equations where the Gram matrix is singular; of a margin, the
+    #: largest breach of its optimality conditions.
     residual: float
-    route: str
-    steps: int
+    route: str  #: ``closed``, ``dense``, ``primal`` or ``iterative``; margins have their own.
+    steps: int  #: Iterations, 1 for the direct routes.
     intercept: float | FloatArray = 0.0
 
     __repr__ = brief_repr

@@ -114,27 +114,18 @@ class Link(OfConjunctions):
 
 @dataclass(frozen=True, eq=False)
 class LinkFit(StructureFit):
-    """Effects that add up to a hidden sum, and the curve from there to the outcome.
-
-    Attributes
-    ----------
-    effects : float array of shape (P,)
-        On the hidden scale, on which the sums of the seen cells have standard deviation one.
-    seen_range : tuple of two floats
-        Smallest and largest hidden sum of a seen cell; the curve is known in between.
-    ridge, smoothing : float array of shape (order,), float
-        Shrinkage of the effects of each order, and weight of the curve's roughness.
-    noise, freedom : float
-        Variance of the outcomes about the fit, at mean weight, and effective number of effects and slopes.
-    """
+    """Effects that add up to a hidden sum, and the curve from there to the outcome."""
 
     terms: Terms
-    effects: FloatArray
+    effects: FloatArray  #: (P,): on the hidden scale, on which the sums of the seen cells have standard deviation one.
     # `field()` keeps the defaults of the base class out: these two are always given.
     curve: Curve = field()
+    #: Smallest and largest hidden sum of a seen cell; the curve is known in between.
     seen_range: tuple[float, float] = field()
+    #: Shrinkage of the effects of each order, and weight of the curve's roughness.
     ridge: FloatArray
     smoothing: float
+    #: Variance of the outcomes about the fit, at mean weight, and effective number of effects and slopes.
     noise: float
     freedom: float
     rounds: int

@@ -73,16 +73,10 @@ class MeanCountFit(FitByLikelihood):
 
 @dataclass(frozen=True, eq=False)
 class LogFit(StructureFit):
-    """Effects that add on the logarithm of the outcome.
-
-    Attributes
-    ----------
-    smear : float
-        Mean of the exponential of the residuals, so that predictions are means, not medians.
-    """
+    """Effects that add on the logarithm of the outcome."""
 
     logarithms: Predicts
-    smear: float
+    smear: float  #: Mean of the exponential of the residuals, so that predictions are means, not medians.
 
     __repr__ = brief_repr
 

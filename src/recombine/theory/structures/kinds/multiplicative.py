@@ -64,16 +64,10 @@ class Multiplicative(Structure):
 
 @dataclass(frozen=True, eq=False)
 class ProductFit(StructureFit):
-    """Effects that multiply.
-
-    Attributes
-    ----------
-    factors : tuple of float arrays of shape (levels,)
-        One number per level; a level never seen has that of the mean level.
-    """
+    """Effects that multiply."""
 
     scale: float
-    factors: tuple[FloatArray, ...]
+    factors: tuple[FloatArray, ...]  #: One number per level; a level never seen has that of the mean level.
 
     __repr__ = brief_repr
 

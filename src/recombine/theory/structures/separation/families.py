@@ -270,21 +270,13 @@ FAMILIES: Registry[Family] = Registry("family", [_Logit(), _Softmax(), _Log()])
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What was observed in each seen cell.
-
-    Attributes
-    ----------
-    cells : IntArray, (N, C)
-    totals : FloatArray, (N, K)
-        Observations of each class (two for logit: 0 and 1); for log one column, the sum of the counts.
-    exposure : FloatArray, (N,)
-        How many observations were made.
-    """
+    """What was observed in each seen cell."""
 
     family: Family
-    cells: IntArray
+    cells: IntArray  #: Shape (N, C).
+    #: (N, K): observations of each class (two for logit: 0 and 1); for log one column, the sum of the counts.
     totals: FloatArray
-    exposure: FloatArray
+    exposure: FloatArray  #: (N,): how many observations were made.
 
     __repr__ = brief_repr
 

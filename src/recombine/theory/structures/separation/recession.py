@@ -30,21 +30,13 @@ PROGRAMME_TOLERANCE = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Recession:
-    """The rows that some direction makes positive, with both proofs; see `recession`.
+    """The rows that some direction makes positive, with both proofs; see `recession`."""
 
-    Attributes
-    ----------
-    strict : BoolArray, (m,)
-        Which loose rows have a positive product with some direction.
-    direction : ndarray of int, (W,)
-        A direction that is positive on all strict rows at once and zero on every other row. Zero if there is none.
-    weights : ndarray of int, (m + b,)
-        Positive on every loose row that is not strict, zero on strict rows, any sign on tied rows; the rows so weighted
-        sum to zero.
-    """
-
-    strict: BoolArray
+    strict: BoolArray  #: Which loose rows have a positive product with some direction.
+    #: (W,): A direction that is positive on all strict rows at once and zero on every other row. Zero if there is none.
     direction: Whole
+    #: Positive on every loose row that is not strict, zero on strict rows, any sign on tied rows; the rows so weighted
+    #: sum to zero.
     weights: Whole
 
     __repr__ = brief_repr
