@@ -21,7 +21,6 @@ def test_a_number_stays_below_its_ceiling(name: str) -> None:
     assert value <= ceiling, f"{name}: {value:g} is above the ceiling of {ceiling:g} in ceilings.toml{where}"
 
 
-@pytest.mark.skip(reason="ceilings are lowered together when the packages have shrunk")
 @pytest.mark.parametrize("name", measures.ceilings())
 def test_a_ceiling_is_lowered_with_its_number(name: str) -> None:
     value, ceiling = measured()[name], measures.ceilings()[name]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recombine import words
 from recombine._version import __version__
-from recombine.report.theme import NARROW
+from recombine.report.theme import NARROW_WIDTH
 from recombine.verdicts import Verdict
 from recombine.words.vocabulary import verdict_style
 from recombine.writing import amount, beside_error, number, percent, plural
@@ -63,4 +63,4 @@ def inline_both(figure: Figure) -> Markup:
     """Return a figure as markup twice, for wide and for narrow screens; the style sheet shows one."""
     from markupsafe import Markup
 
-    return Markup(f'<div class="wide">{figure.svg()}</div><div class="narrow">{figure.svg(NARROW)}</div>')
+    return Markup(f'<div class="wide">{figure.svg()}</div><div class="narrow">{figure.svg(NARROW_WIDTH)}</div>')

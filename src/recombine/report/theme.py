@@ -32,7 +32,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 PIXELS_PER_INCH = 72
 WIDTH = 820
 #: Width of the same figure for a narrow screen, laid out anew rather than shrunk until no one can read it.
-NARROW = 344
+NARROW_WIDTH = 344
 #: Colours that follow the page where a figure is part of it, and their names in the style sheet.
 _OF_THE_PAGE = {
     INK: "ink", SOFT: "soft", HAIR: "rule", PAPER: "paper", POINT: "point", Verdict.UNSEEN_LEVEL.colour: "unseen"

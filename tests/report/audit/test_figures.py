@@ -21,7 +21,7 @@ from recombine.report.audit.figures import AdditivityFigure, ModelsFigure
 from recombine.report.audit.map_legend import SureSteps, mark_on, tint, verdict_tint
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
-from recombine.report.theme import INK, NARROW, PAPER, inline_svg
+from recombine.report.theme import INK, NARROW_WIDTH, PAPER, inline_svg
 from recombine.verdicts import Verdict
 
 
@@ -361,9 +361,9 @@ def luminance(colour: list[float]) -> float:
 @pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
 def test_figures_follow_the_page_and_fit_a_narrow_one(make: type[Figure]) -> None:
     figure = make()
-    wide, narrow = figure.svg(), figure.svg(NARROW)
+    wide, narrow = figure.svg(), figure.svg(NARROW_WIDTH)
     assert figure.svg() == wide
-    for text, width in ((wide, figure.width), (narrow, NARROW)):
+    for text, width in ((wide, figure.width), (narrow, NARROW_WIDTH)):
         root = ET.fromstring(text)
         assert float(root.attrib["viewBox"].split()[2]) == width
         assert "var(--ink, " in text
@@ -379,7 +379,7 @@ def _beyond(axis: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
-@pytest.mark.parametrize("width", [pytest.param(None, marks=pytest.mark.slow), NARROW])
+@pytest.mark.parametrize("width", [pytest.param(None, marks=pytest.mark.slow), NARROW_WIDTH])
 def test_no_text_of_a_figure_is_cut(make: type[Figure], width: float | None) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import canonical
-from recombine.report.theme import NARROW, WIDTH
+from recombine.report.theme import NARROW_WIDTH, WIDTH
 from recombine.verdicts import Verdict
 from recombine.words.captions import TOO_LARGE
 from recombine.words.verdicts import verdict_meaning
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from recombine.theory.identification import Certificate
 
 #: Tables up to this many seen cells and cells are embedded whole; of larger ones some listed cells are.
-MAX_SEEN_EMBEDDED, MAX_CELLS_EMBEDDED = 20_000, 200_000
+MAX_SEEN_CELLS_EMBEDDED, MAX_CELLS_EMBEDDED = 20_000, 200_000
 #: Listed cells that stand for a larger table, at most, and at most so many levels of them altogether.
-MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED = 5_000, 30_000
+MAX_LISTED_CELLS_EMBEDDED, MAX_LEVELS_EMBEDDED = 5_000, 30_000
 #: Cells with values, at most.
 MAX_VALUES_EMBEDDED = 20_000
 #: Certificates are looked for up to this order and, but for two factors, so many conjunctions: seconds in a browser.
@@ -71,7 +71,7 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
     (True, [0, 1, 1], [0, 3, 1, 1])
     """
     design, choice = audit.design, audit.choice
-    fits = len(design.seen) <= MAX_SEEN_EMBEDDED and product_size(design.sizes) <= MAX_CELLS_EMBEDDED
+    fits = len(design.seen) <= MAX_SEEN_CELLS_EMBEDDED and product_size(design.sizes) <= MAX_CELLS_EMBEDDED
     embedded = _whole(chart) if fits and chart.mapped.whole else _listed(audit)
     if embedded.whole:
         table = _seen(design) | {"adds": choice.structure.is_sum, "note": ""}
@@ -137,7 +137,7 @@ def _whole(chart: VerdictMap) -> _Embedded:
 def _listed(audit: Audit) -> _Embedded:
     """Listed cells from first to last, evenly: the first ones alone would be those of a few levels."""
     listed = audit.decided.listing.cells
-    count = min(MAX_LISTED_EMBEDDED, MAX_LEVELS_EMBEDDED // len(audit.design.sizes), len(listed))
+    count = min(MAX_LISTED_CELLS_EMBEDDED, MAX_LEVELS_EMBEDDED // len(audit.design.sizes), len(listed))
     rows = np.unique(np.linspace(0, len(listed) - 1, count).astype(np.int64))
     named = tuple(np.unique(column) for column in listed[rows].T)
     return _Embedded(listed[rows], audit.decided.codes[rows], rows, named, False)
@@ -200,7 +200,7 @@ def _centred(middle: FloatArray, low: FloatArray, high: FloatArray) -> bool:
 def _panels(chart: VerdictMap, embedded: _Embedded) -> list[dict[str, Any]]:
     """The grids of the map: which levels stand where, and where the grid stands in the drawings."""
     names = chart.audit.design.names
-    wide, narrow = (chart.places(width).round(5).tolist() for width in (WIDTH, NARROW))
+    wide, narrow = (chart.places(width).round(5).tolist() for width in (WIDTH, NARROW_WIDTH))
     panels = []
     for panel, in_wide, in_narrow in zip(chart.shown, wide, narrow, strict=True):
         axes = (panel.row, panel.column)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
 #: Points drawn at most, which keeps files light, and cells named, the worst ones.
-MAX_POINTS_DRAWN, NAMED = 700, 3
+MAX_POINTS_DRAWN, MAX_CELLS_NAMED = 700, 3
 #: R2 below which a rung is drawn at the left end.
 MIN_R2_DRAWN = -0.25
 #: An error over fewer cells than this is drawn hollow.
@@ -134,7 +134,7 @@ class AdditivityFigure(Figure):
         (low, high), (bottom, top) = axes.get_xlim(), axes.get_ylim()
         heights: list[float] = []
         pixels = axes.get_position().width * self.width / (high - low)
-        for row, (x, y) in enumerate(zip(predicted[:NAMED], difference[:NAMED], strict=True)):
+        for row, (x, y) in enumerate(zip(predicted[:MAX_CELLS_NAMED], difference[:MAX_CELLS_NAMED], strict=True)):
             if all(abs(y - height) > 0.06 * (top - bottom) for height in heights):
                 heights.append(float(y))
                 to_left = x > (low + high) / 2

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.pairs import Panel
 
 #: The palest tint of a share just above zero, or of the least sure step; the full colour means all, or surest.
-PALEST = 0.18
+PALEST_SHARE = 0.18
 #: How strongly grey lies on the paper where cells were seen: on white it is the verdict's colour, by night a dark grey.
 _SEEN = (135, 146, 164, round(255 * 0.45))
 #: Boundaries between steps of sureness at most.
 _MOST_STEPS = 5
 #: Height of a line and width of a letter, in pixels.
-LINE, _LETTER = 36.0, 6.6
+LINE_HEIGHT_PX, _LETTER = 36.0, 6.6
 
 Rgba = tuple[int, int, int, int]
 
@@ -38,7 +38,7 @@ def tint(strength: float) -> Rgba:
     >>> tint(1.0)
     (0, 114, 178, 255)
     """
-    return *rgb(Verdict.DETERMINED.colour), round(255 * (PALEST + (1 - PALEST) * strength))
+    return *rgb(Verdict.DETERMINED.colour), round(255 * (PALEST_SHARE + (1 - PALEST_SHARE) * strength))
 
 
 def verdict_tint(verdict: Verdict) -> Rgba:
@@ -189,7 +189,7 @@ def placed(entries: Iterable[LegendEntry], width: float) -> list[tuple[LegendEnt
     positions, x, top = [], 1.0, 0.0
     for entry in entries:
         if x > 1 and x + entry.width > width:
-            x, top = 1.0, top + LINE * 0.8
+            x, top = 1.0, top + LINE_HEIGHT_PX * 0.8
         positions.append((entry, x, top))
         x += entry.width + 16
     return positions

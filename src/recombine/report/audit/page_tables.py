@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recombine.theory.structures.ladder import Ladder
 
 #: Longest tables; the rest is counted in the caption.
-MAX_LEVEL_ROWS, MOST_OPEN, MOST_VALUES, MOST_SUBSETS, MOST_SPARSE = 40, 40, 12, 6, 10
+MAX_LEVEL_ROWS, MAX_OPEN_ROWS, MOST_VALUES, MOST_SUBSETS, MAX_SPARSE_LEVELS = 40, 40, 12, 6, 10
 
 
 def _same(names: Iterable[str]) -> dict[str, Value]:
@@ -99,8 +99,8 @@ def sparse_table(coverage: Coverage) -> Grid | None:
     columns: dict[str, Value] = {"level": "level", "factor": "factor", "seen cells": "cells"}
     if coverage.measurements == coverage.rows:  # rows that stand for many measurements say little
         columns["rows"] = "rows"
-    caption = captions.sparse_caption(len(coverage.levels) - MOST_SPARSE)
-    return table_of("t-sparse", caption, coverage.levels.head(MOST_SPARSE).rows(), columns)
+    caption = captions.sparse_caption(len(coverage.levels) - MAX_SPARSE_LEVELS)
+    return table_of("t-sparse", caption, coverage.levels.head(MAX_SPARSE_LEVELS).rows(), columns)
 
 
 def levels_table(levels: Table, mapped: MappedCells) -> Grid | None:
@@ -116,7 +116,7 @@ def open_cells_table(audit: Audit) -> Grid | None:
     """Listed cells that the data cannot tell, the first few."""
     codes = audit.decided.codes
     rows = np.flatnonzero(codes > Verdict.DETERMINED)
-    shown = rows[:MOST_OPEN].tolist()
+    shown = rows[:MAX_OPEN_ROWS].tolist()
     caption = captions.OPEN_CELLS.format(shown=len(shown), listed=len(rows))
     verdict: tuple[str, Value] = ("verdict", lambda row: Verdict(int(codes[row])))
     return table_of("t-open", caption, shown, [*_listed(audit), verdict])

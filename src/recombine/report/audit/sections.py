@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _STYLES = {Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.PROBLEM: "bold red"}
 _BAR_LETTERS = 24
 #: Seen cells up to which a certificate is found at once; beyond, only when it is asked for.
-MAX_SEEN_FOR_EXAMPLE = 600
+MAX_SEEN_CELLS_FOR_EXAMPLE = 600
 #: Verdicts by which models are compared.
 MODEL_VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 
@@ -155,7 +155,7 @@ def _plan(plan: Plan) -> list[str | Grid | None]:
 def _example(audit: Audit) -> Iterator[Section]:
     """Yield one cell with its value and certificate: the one with the largest leverage, most worth a look."""
     decided, matters = audit.decided, audit.decided.matters
-    if decided.identification.route is not Route.GRAPH and len(audit.design.seen) > MAX_SEEN_FOR_EXAMPLE:
+    if decided.identification.route is not Route.GRAPH and len(audit.design.seen) > MAX_SEEN_CELLS_FOR_EXAMPLE:
         return
     determined = (decided.codes == Verdict.DETERMINED) & (True if matters is None else matters.weights > 0)
     measured = np.flatnonzero(determined & ~np.isnan(decided.leverage))

@@ -34,7 +34,7 @@ NAME_WIDTH = 11.0
 #: Symbols are drawn in grids up to this many places; in larger ones they would be specks.
 MOST_SYMBOLS = 1_000
 #: Places are at most this large; bins, whose number says little, fill a grid of about this width.
-LARGEST_PLACE, BINNED_WIDTH, TALLEST = 26.0, 320.0, 620.0
+LARGEST_PLACE_PX, BINNED_WIDTH, TALLEST_PX = 26.0, 320.0, 620.0
 _TITLE, _GAP, _LETTER, _NOTE = 28.0, 26.0, 7.0, 17.0
 
 
@@ -167,7 +167,7 @@ class VerdictMap(Figure):
     def _layout(self) -> tuple[list[Any], float, list[_Box], float]:
         """The legend's entries and height, where grids stand below it, and the height of all."""
         entries = map_legend.placed(map_legend.legend_entries(self.shown, self.steps, self.quantity), self.width)
-        legend = entries[-1][2] + map_legend.LINE if entries else 0.0
+        legend = entries[-1][2] + map_legend.LINE_HEIGHT_PX if entries else 0.0
         boxes = _boxes(self.shown, self.width, legend)
         return entries, legend, boxes, max(box.bottom for box in boxes) + 4
 
@@ -247,10 +247,10 @@ def _nameable(axis: Axis) -> bool:
 def _place(panel: Panel, room: float) -> tuple[float, float]:
     rows, columns = panel.counts.shape[:2]
     binned = panel.row.binned and panel.column.binned
-    largest = min(BINNED_WIDTH / max(rows, columns), LARGEST_PLACE) if binned else LARGEST_PLACE
+    largest = min(BINNED_WIDTH / max(rows, columns), LARGEST_PLACE_PX) if binned else LARGEST_PLACE_PX
     width = min(largest, (room - 2) / columns)
     tall = max(width, 12.0) if _nameable(panel.row) else width
-    return width, min(tall, TALLEST / rows)
+    return width, min(tall, TALLEST_PX / rows)
 
 
 def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], *, verdicts: bool) -> None:

@@ -12,7 +12,7 @@ from recombine.words import comparison as say
 from recombine.writing import listing, number, plural
 
 #: Rows of a table, and names in a list, that a terminal shows.
-MAX_SHOWN = 8
+MAX_ROWS_SHOWN = 8
 _SIDES = ("before", "after")
 
 
@@ -23,13 +23,13 @@ def comparison_sections(
 
     With ``only_new`` findings that stay are counted and not repeated.
     """
-    documents = [say.side_text(document, MAX_SHOWN) for document in (comparison.before, comparison.after)]
+    documents = [say.side_text(document, MAX_ROWS_SHOWN) for document in (comparison.before, comparison.after)]
     sides = [f"{word}: {text}" for word, text in zip(_SIDES, documents, strict=True)]
     headline = Line(say.comparison_headline(comparison), "bold")
     return [
         Section(say.comparison_title(comparison), sides),
         Section("", [headline, *say.comparison_notes(comparison)]),
-        *changes_sections(comparison, MAX_SHOWN, only_new=only_new),
+        *changes_sections(comparison, MAX_ROWS_SHOWN, only_new=only_new),
         *(Section("", [Line(f"--fail-on {phrase}", "bold red")]) for phrase in met),
     ]
 

@@ -13,7 +13,7 @@ from recombine.words import score as words
 from recombine.writing import few_digits, listing
 
 #: Cells that a model misses by most, as many as a terminal shows and a page lists.
-MAX_WORST_SHOWN, MAX_WORST_LISTED = 5, 8
+MAX_WORST_CELLS_SHOWN, MAX_WORST_CELLS_LISTED = 5, 8
 _VERDICTS = {verdict.word: verdict for verdict in Verdict}
 
 
@@ -23,7 +23,7 @@ def score_sections(score: Score) -> list[Section]:
     for model in score.models:
         verdicts.append(_section(by_verdict_table(model)))
         causes.append(_section(causes_table(score, model), *words.model_sentences(score, model)))
-        worst.append(_section(worst_table(score, model, MAX_WORST_SHOWN, joined=True)))
+        worst.append(_section(worst_table(score, model, MAX_WORST_CELLS_SHOWN, joined=True)))
     return [
         Section(
             f"Recombine score of {listing((model.name for model in score.models), 6)}", [words.score_opening(score)]
