@@ -115,10 +115,10 @@ def test_costs_and_forbidden_cells_steer_the_plan(run, table, tmp_path):
     cost.write_text("colour,shape,cost\nred,cone,0.5\n")
     forbidden.write_text("colour\ngreen\n")
     options = ["--cost", cost, "--forbidden", forbidden, "--plan", "1", "--json"]
-    plan = json.loads(run("audit", table, *FACTORS, *options)[1])["suggestions"]
+    plan = json.loads(run("audit", table, *FACTORS, *options)[1])["plan"]
     assert plan["cells"][0]["cell"] == {"colour": "red", "shape": "cone"}
     assert plan["cells"][0]["cost"] == 0.5
-    assert json.loads(run("audit", table, *FACTORS, "--plan", "0", "--json")[1])["suggestions"] is None
+    assert json.loads(run("audit", table, *FACTORS, "--plan", "0", "--json")[1])["plan"] is None
 
 
 def test_gene_pairs_are_symmetric(run, tmp_path):
@@ -399,15 +399,15 @@ def test_wrong_nesting_is_refused(run, plants):
 
 def test_no_impossible_cell_is_proposed_and_enough_is_said(run, plants):
     record = json.loads(run("audit", plants, *PLANTS, "--json", "--plan", "20")[1])
-    cells = [item["cell"] for item in record["suggestions"]["cells"]]
+    cells = [item["cell"] for item in record["plan"]["cells"]]
     assert len(cells) == 5
     assert all((cell["treatment"] == "chilled") == (cell["plant"] < "p4") for cell in cells)
     frame = pd.read_csv(plants)
     full = frame[frame["plant"] > "p4"]
     full.to_csv(plants, index=False)
     record = json.loads(run("audit", plants, "--factors", "plant,dose", "--outcome", "y", "--json")[1])
-    assert (record["suggestions"]["enough"], record["suggestions"]["cells"]) == (True, [])
-    assert record["suggestions"]["text"] == "You have enough combinations: every one was seen."
+    assert (record["plan"]["enough"], record["plan"]["cells"]) == (True, [])
+    assert record["plan"]["text"] == "You have enough combinations: every one was seen."
 
 
 def test_an_impossible_cell_is_explained(run, plants):
@@ -420,7 +420,7 @@ def test_self_pairs_are_proposed_on_demand(run, tmp_path):
     path.write_text("a,b,y\n" + "".join(f"g{i},g{j},1\n" for i in range(5) for j in range(i + 1, 5) if i + j != 5))
     options = ["audit", path, "--factors", "a,b", "--outcome", "y", "--symmetric", "a,b", "--json", "--plan", "8"]
     for flag, wanted in (([], False), (["--self-pairs"], True)):
-        cells = [item["cell"] for item in json.loads(run(*options, *flag)[1])["suggestions"]["cells"]]
+        cells = [item["cell"] for item in json.loads(run(*options, *flag)[1])["plan"]["cells"]]
         assert cells
         assert any(cell["a"] == cell["b"] for cell in cells) == wanted
 

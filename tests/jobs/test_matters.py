@@ -169,7 +169,7 @@ def test_every_face_says_what_matters() -> None:
     assert record["importance"]["shares"]["determined"] == 0.75
     assert record["importance"]["cells"]["disconnected"] == 1
     assert record["verdicts"][0]["importance"] == 3
-    assert record["suggestions"]["cells"][0]["importance"] == 0.25
+    assert record["plan"]["cells"][0]["importance"] == 0.25
     for text in (found.summary, rc.jobs.audit.Audit._repr_html_(found)):
         assert "75.0 % of what matters" in " ".join(text.split())
     assert "Of what matters, 75.0 % is determined and 25.0 % is disconnected." in found.summary

@@ -311,7 +311,7 @@ def _forecast(found: Outputs) -> Iterator[Check]:
 
 
 def _advice(found: Outputs) -> Iterator[Check]:
-    told = found.record["suggestions"]
+    told = found.record["plan"]
     yield _same("terminal, plan", told["text"] if told["needed"] else "", found.terminal)
     for row, truth in zip(found.reader.tables.get("t-plan", []), told["cells"], strict=True):
         yield _same("page, gain", row["gain"], truth["text"])
@@ -450,9 +450,9 @@ def shown_numbers(found: Outputs) -> Iterator[tuple[Any, ...]]:
             yield from (("forecast", "slopes", place, name) for name in ("effect", "slope", "ntk", "nngp"))
     for place in range(len(told["shortcuts"])):
         yield from (("forecast", "shortcuts", place, name) for name in ("pull", "size", "share"))
-    for place, row in enumerate(record["suggestions"]["cells"]):
+    for place, row in enumerate(record["plan"]["cells"]):
         if re.match(rf"mean|{NUMBER}", row["text"]):
-            yield "suggestions", "cells", place, "gain"
+            yield "plan", "cells", place, "gain"
     for place in range(0, len(record["verdicts"]), 97):
         yield from (("verdicts", place, name) for name in set(VALUES) & set(record["verdicts"][place]))
     for place in range(len(record["models"] or [])):

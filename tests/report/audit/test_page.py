@@ -328,7 +328,7 @@ def test_command_suggestions_and_guess_are_shown() -> None:
 
 @pytest.mark.parametrize(("asked", "rows"), [(1, 1), (2, 2), (None, 2)])
 def test_as_many_cells_are_suggested_as_were_asked_for(asked: int | None, rows: int) -> None:
-    text = page(disconnected(), suggestions=asked)
+    text = page(disconnected(), next_cells=asked)
     plan = text[text.index('id="t-plan"') : text.index('id="certificates"')]
     assert plan.count('<th scope="row"') == rows
     assert "2 well-chosen cells would determine everything." in Outline(text).text

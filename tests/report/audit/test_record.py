@@ -47,11 +47,11 @@ def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
 
 def test_suggestions_carry_their_numbers(audit):
     plan = audit.plan(2)
-    cells = json.loads(audit_json(audit, plan))["suggestions"]["cells"]
+    cells = json.loads(audit_json(audit, plan))["plan"]["cells"]
     assert [tuple(cell["cell"]) for cell in cells] == [("lab", "day", "dose")] * 2
     assert [cell["gain"] for cell in cells] == [pick.gain for pick in plan.picks]
     assert cells[0]["text"] == gain_text(plan, plan.picks[0])
-    assert json.loads(audit_json(audit))["suggestions"] is None
+    assert json.loads(audit_json(audit))["plan"] is None
 
 
 def test_numbers_that_do_not_exist_are_null():

@@ -31,15 +31,15 @@ def page(
     audit: Audit,
     *,
     models: Table | None = None,
-    suggestions: int | None = 5,
+    next_cells: int | None = 5,
     plan: Plan | None = None,
     command: str | None = None,
 ) -> str:
     """Return the report of ``audit`` as one self-contained HTML document.
 
     ``models`` is what ``audit.compare_models()`` returned, and ``plan`` what ``audit.plan(...)`` did; without it so
-    many ``suggestions`` are made (None: as many as it takes to determine everything). ``command`` is the one that made
-    the report; by default the one that reads the table likewise.
+    many ``next_cells`` are planned (None: as many as determine everything). ``command`` is the one that made the
+    report; by default the one that reads the table likewise.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def page(
     >>> text.startswith("<!doctype html>"), "determined" in text
     (True, True)
     """
-    advised = audit.plan(suggestions) if plan is None else plan
+    advised = audit.plan(next_cells) if plan is None else plan
     chart, shown = VerdictMap(audit), certificates_to_show(audit.values)
     return fill_template(
         "page.html.j2",

@@ -68,7 +68,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "held_out": None if errors is None else list(errors.rows()),
         "forecast": _forecast(audit),
         "findings": [finding.record for finding in audit.findings],
-        "suggestions": None if plan is None else _suggestions(plan),
+        "plan": None if plan is None else _plan_record(plan),
         "models": None if models is None else list(models.rows()),
         "left_out": words.verdicts.left_out_sentences(audit),
         "listing": {
@@ -171,7 +171,7 @@ def _forecast(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _suggestions(plan: Plan) -> dict[str, Any]:
+def _plan_record(plan: Plan) -> dict[str, Any]:
     cells = [
         {
             "cell": {name: str(labels[0]) for name, labels in plan.design.space.decode(np.array([pick.cell])).items()},
