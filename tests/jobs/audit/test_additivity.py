@@ -58,8 +58,8 @@ def test_additive_worlds_are_found_to_hold(sizes, seed):
 def test_worlds_of_pure_interaction_are_found_not_to(sizes, seed):
     check = check_additivity(design_of(*replicated(arbitrary(sizes, seed), sizes, seed=seed)))
     assert check.state == AdditivityState.FAILS
-    assert check.lack_of_fit is not None
-    assert check.lack_of_fit.p_value < 1e-4
+    assert check.at(1).lack_of_fit is not None
+    assert check.at(1).lack_of_fit.p_value < 1e-4
     assert "Interaction is real (" in additivity_statement(check)
 
 
@@ -89,10 +89,10 @@ def test_noise_floor_and_lack_of_fit_are_those_of_the_textbook():
     residual = float(((frame["y"] - fitted) ** 2).sum())
     spare = groups.ngroups - np.linalg.matrix_rank(rows)
     statistic = (residual - within) / spare / (within / freedom)
-    assert check.lack_of_fit is not None
-    assert check.lack_of_fit.freedom == (spare, freedom)
-    assert check.lack_of_fit.statistic == pytest.approx(statistic)
-    assert check.lack_of_fit.p_value == pytest.approx(stats.f.sf(statistic, spare, freedom))
+    assert check.at(1).lack_of_fit is not None
+    assert check.at(1).lack_of_fit.freedom == (spare, freedom)
+    assert check.at(1).lack_of_fit.statistic == pytest.approx(statistic)
+    assert check.at(1).lack_of_fit.p_value == pytest.approx(stats.f.sf(statistic, spare, freedom))
     # The plain mean is the mean of the other cells.
     others = (means.sum() - means) / (len(means) - 1)
     assert check.orders[0].baseline == pytest.approx(np.sqrt(np.mean((means - others)[tested] ** 2)))
@@ -106,14 +106,14 @@ def test_aggregated_rows_give_the_same_check_as_the_rows_behind_them():
     summary = check_additivity(design_of(table, names, weight="count", sd="std"))
     assert summary.orders[0].error == pytest.approx(rows.orders[0].error)
     assert summary.orders[0].noise == pytest.approx(rows.orders[0].noise)
-    assert summary.lack_of_fit.statistic == pytest.approx(rows.lack_of_fit.statistic)
+    assert summary.at(1).lack_of_fit.statistic == pytest.approx(rows.at(1).lack_of_fit.statistic)
 
 
 def test_the_lack_of_fit_test_keeps_its_level():
     values = []
     for seed in range(60):
         check = check_additivity(design_of(*replicated(additive(seed), (5, 4), seed=seed, noise=1.0)), orders=(1,))
-        values.append(check.lack_of_fit.p_value)
+        values.append(check.at(1).lack_of_fit.p_value)
     # Uniform p values where effects add: a Kolmogorov-Smirnov test at one in a thousand.
     assert stats.kstest(values, "uniform").pvalue > 1e-3
 
@@ -148,7 +148,7 @@ def test_folds_agree_with_leaving_one_out(monkeypatch):
     assert folds.folds > 0
     assert folds.state == exact.state
     assert folds.orders[0].error == pytest.approx(exact.orders[0].error, rel=0.3)
-    assert folds.lack_of_fit is None
+    assert folds.at(1).lack_of_fit is None
 
 
 @pytest.mark.parametrize("level", [3.0, 0.1, 1e6 / 3])
@@ -217,7 +217,7 @@ def test_the_saturated_order_is_not_checked():
 def test_without_replicates_there_is_no_floor():
     check = check_additivity(Design.from_cells(every_cell((4, 4)), np.arange(16.0)))
     assert check.orders[0].noise is None
-    assert check.lack_of_fit is None
+    assert check.at(1).lack_of_fit is None
     assert "noise" not in additivity_statement(check)
 
 

@@ -16,7 +16,7 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS, NOT_RUN, UNDECIDED = ("4c", "23"), ("5b", "20"), ("3",)
+FAILS, NOT_RUN = ("4c", "9b", "21", "23"), ("5b", "20")
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,6 @@ def results() -> dict[str, Evidence]:
 
 
 def _verdict(number: str) -> Standing:
-    if number in UNDECIDED:
-        return Standing.UNDECIDED
     return Standing.FAILS if number in FAILS else Standing.NOT_RUN if number in NOT_RUN else Standing.HOLDS
 
 
@@ -72,19 +70,21 @@ def _gap_map(table: Table) -> Any:
 BENT: dict[str, tuple[Any, str, Any]] = {
     "1": (_rows("random", "monolithic"), "r2 all", lambda values: values - 0.15),
     "2": (_rows("orthogonal", "monolithic"), "r2 all", lambda values: values + 0.6),
+    "3": (_rows("diagonal 0.2"), "r2 all", lambda values: values - 0.02),
     "4a": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.06),
     "4d": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.03),
     "4b": (_rows("orthogonal gap"), "mse in gap, other 1", lambda values: 1.4 * values),
     "4c": (_gap_map, "data", _stretched),
-    "5a": (_rows("diagonal 0.05"), "r2 all", lambda values: values + 0.25),
+    "5a": (_rows("diagonal 0.05"), "r2 all", lambda values: values + 0.4),
     "6": (_where("way", "drawn"), "hidden", lambda values: values + 0.03),
     "6b": (_where("support", "random"), "missing", lambda values: values + 0.01),
     "7a": (_where("rule", "hard"), "full", lambda values: values - 1),
     "7b": (_where("rule", "soft"), "shown elsewhere", lambda values: values + 1e-6),
-    "8a": (_rows("orthogonal*"), "mse all", lambda values: 0.65 * values),
+    "8a": (_rows("orthogonal*"), "mse all", lambda values: 0.5 * values),
     "8b": (_rows("orthogonal*"), "share on B", lambda values: values - 0.3),
     "9a": (_first, "gradient", lambda values: 0 * values),
-    "9b": (_rows("orthogonal", "rgba"), "r2 id", lambda values: values + 0.2),
+    # The longest training has one seed, which does not start black; shorter ones have both kinds.
+    "9b": (_longest, "scale", lambda values: np.full(len(values), "annealed")),
     "9c": (_rows("orthogonal", "rgba sigmoid"), "r2 all", lambda values: values + 0.05),
     "10": (_rows("orthogonal", "rgba"), "r2 all", lambda values: values - 0.1),
     "13a": (lambda table: np.arange(len(table)) % 40 == 0, "generalises", np.logical_not),
@@ -95,11 +95,11 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "16b": (_where("support", "orthogonal"), "plain", lambda values: values + 0.6),
     "16c": (_where("samples", 4), "blockwise", lambda values: values - 0.2),
     "17": (_where("targets", "hard"), "variance", lambda values: 1.05 * values),
-    "21": (_rows("orthogonal", "monolithic"), "r2 all", lambda values: values + 1.6),
+    "21": (_rows("diagonal 0.1"), "r2 all", lambda values: values + 0.594),
     "22": (_rows("orthogonal"), "mse all", lambda values: 2 * values),
-    "23": (_longest, "r2 all", lambda values: [0.949, 0.393, -0.44, 0.954, 0.891, 0.955]),
+    "23": (_longest, "r2 all", lambda values: values + np.r_[0, 0.047, -0.05, 0.594, 0, 0.024, np.zeros(8)]),
 }
-SETTLED = [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN + UNDECIDED]
+SETTLED = [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN]
 
 
 @pytest.mark.parametrize("number", SETTLED)
