@@ -30,11 +30,11 @@ def fill_template(template: str, *, package: str = "recombine.report", **parts: 
 
 @lru_cache
 def _environment(package: str) -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("recombine.words")]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
