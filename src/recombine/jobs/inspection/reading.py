@@ -39,7 +39,8 @@ class Composes(StrEnum):
     NEAR = "composes in part"
     WRONG = "does not compose"
 
-    __repr__ = str.__repr__
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
 @dataclass(frozen=True)
