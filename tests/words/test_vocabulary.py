@@ -16,6 +16,6 @@ def test_the_page_shows_every_phrase_and_no_other() -> None:
 
 
 def test_phrases_of_one_and_of_several_have_the_same_holes_but_the_count() -> None:
-    for one, several in (phrase for phrase in PHRASES.values() if not isinstance(phrase, str)):
-        holes = [set(re.findall(r"{(\w+)}", text)) - {"count"} for text in (one, several)]
+    for singular, plural in (phrase for phrase in PHRASES.values() if not isinstance(phrase, str)):
+        holes = [set(re.findall(r"{(\w+)}", text)) - {"count"} for text in (singular, plural)]
         assert holes[0] == holes[1]

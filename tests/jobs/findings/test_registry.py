@@ -31,7 +31,7 @@ def test_codes_are_in_order():
 
 
 def test_every_finding_of_a_forecast_says_how_often_it_was_right():
-    forecasts = [kind for kind in FINDINGS if kind.part == "forecast"]
+    forecasts = [kind for kind in FINDINGS if kind.reads == "forecast"]
     assert forecasts
     for kind in forecasts:
         assert {kind.hit_rate, f"{kind.hit_rate} without a split"} <= set(hit_rates()["sentences"])

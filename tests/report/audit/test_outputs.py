@@ -450,9 +450,9 @@ def shown_numbers(found: Outputs) -> Iterator[tuple[Any, ...]]:
             yield from (("forecast", "slopes", place, name) for name in ("effect", "slope", "ntk", "nngp"))
     for place in range(len(told["shortcuts"])):
         yield from (("forecast", "shortcuts", place, name) for name in ("pull", "size", "share"))
-    for place, row in enumerate(record["plan"]["cells"]):
+    for index, row in enumerate(record["plan"]["cells"]):
         if re.match(rf"mean|{NUMBER}", row["text"]):
-            yield "plan", "cells", place, "gain"
+            yield "plan", "cells", index, "gain"
     for place in range(0, len(record["verdicts"]), 97):
         yield from (("verdicts", place, name) for name in set(VALUES) & set(record["verdicts"][place]))
     for place in range(len(record["models"] or [])):

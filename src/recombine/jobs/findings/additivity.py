@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class AdditivityFinding(FindingKind["AssumedStructure"]):
     """A finding where the check of additivity at the asked order came out as ``state``."""
 
-    part = "structure"
+    reads = "structure"
     state: ClassVar[AdditivityState]
     #: What to add where no rows repeat.
     untested: ClassVar[str] = ""
@@ -62,7 +62,7 @@ class AdditivityUnchecked(FindingKind["AssumedStructure"]):
     severity = Severity.NOTE
     meaning = "Verdicts hold if effects add. That was not checked: no outcome, or too few cells to hold some out."
     action = "Name an outcome with --outcome; if there is one, measure more cells that others determine, or more rows."
-    part = "structure"
+    reads = "structure"
 
     def check(self, structure: AssumedStructure) -> FindingEvidence | None:
         # Another structure than adding was checked when it was chosen.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class CellsFinding(FindingKind["Decided"]):
     """A finding about the cells that carry ``verdict``; none is raised where it is known that none of them matters."""
 
-    part = "decided"
+    reads = "decided"
     verdict: ClassVar[Verdict]
 
     def counted(self, decided: Decided, count: int) -> dict[str, Any] | None:
@@ -136,7 +136,7 @@ class LevelNeverSeen(FindingKind["Decided"]):
         "open."
     )
     action = "Collect at least one combination with that level, or leave it out of what is asked."
-    part = "decided"
+    reads = "decided"
 
     def check(self, decided: Decided) -> FindingEvidence | None:
         design, matters = decided.design, decided.matters
@@ -187,7 +187,7 @@ class DeterminedButShaky(FindingKind["Values"]):
         "means the error of the prediction is more than twice that of one measurement)."
     )
     action = "Measure again along the chain, or collect a combination that makes it shorter, before you rely on them."
-    part = "values"
+    reads = "values"
 
     def check(self, values: Values) -> FindingEvidence | None:
         decided, matters = values.decided, values.decided.matters

@@ -63,7 +63,7 @@ class FindingKind(Generic[Result]):
     meaning: ClassVar[str]  #: Why it matters, and
     action: ClassVar[str]  #: what to do about it: full sentences, which the documentation lists.
     of: ClassVar[ResultKind] = ResultKind.AUDIT  #: What it is about, and
-    part: ClassVar[str] = ""  #: the attribute of that result which `check` takes; empty for the result itself.
+    reads: ClassVar[str] = ""  #: the attribute of that result which `check` takes; empty for the result itself.
     hit_rate: ClassVar[str | None] = None  #: Key of `recombine.data.hit_rates`: how often such a forecast was right.
     fail_on: ClassVar[tuple[str, ...]] = ()  #: Words by which ``--fail-on`` names it, beside the code.
 

@@ -22,7 +22,7 @@ class LeakRisk(FindingKind["Forecast"]):
         "outcome."
     )
     action = "Use a model that adds effects, or correct the network's predictions by the stated share."
-    part = "forecast"
+    reads = "forecast"
     hit_rate = "leak"
 
     def check(self, forecast: Forecast) -> FindingEvidence | None:
@@ -51,7 +51,7 @@ class ShortcutFactor(FindingKind["Forecast"]):
         "them on unseen combinations, against what the data determine."
     )
     action = "Collect combinations that break the tie, or use a model that adds effects."
-    part = "forecast"
+    reads = "forecast"
     hit_rate = "shortcut"
 
     def check(self, forecast: Forecast) -> FindingEvidence | None:

@@ -22,7 +22,7 @@ MAX_GROUPS_NAMED = 3
 class NoteFinding(FindingKind["Design"]):
     """A finding that rests on a note of kind ``note`` which reading left behind."""
 
-    part = "design"
+    reads = "design"
     severity = Severity.WARNING
     note: ClassVar[NoteKind]
 
@@ -102,7 +102,7 @@ class FactorInside(FindingKind["Design"]):
         "mapped or proposed. Only you know whether that is so."
     )
     action = "Confirm it with --nested, or say --crossed if such combinations can exist."
-    part = "design"
+    reads = "design"
 
     def check(self, design: Design) -> FindingEvidence | None:
         inferred = [item for item in design.space.nesting if item.inferred]

@@ -62,5 +62,5 @@ def find_all(result: object, of: ResultKind) -> tuple[Finding, ...]:
     raised = []
     for done, kind in enumerate(kinds):
         tell(kind.title, done / len(kinds))
-        raised.append(kind.find(getattr(result, kind.part) if kind.part else result))
+        raised.append(kind.find(getattr(result, kind.reads) if kind.reads else result))
     return tuple(sorted(filter(None, raised), key=lambda finding: (-finding.severity, finding.code)))

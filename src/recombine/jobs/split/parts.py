@@ -82,8 +82,8 @@ def split_cells(table: CellTable, mix: Mix, seed: int = 0) -> IntArray:
     Examples
     --------
     >>> table = CellTable(Conjunctions((4, 5)), np.indices((4, 5)).reshape(2, -1).T, np.full(20, 3))
-    >>> part = split_cells(table, {Verdict.DETERMINED: 0.3})
-    >>> (part == Verdict.DETERMINED).sum(), (part == TRAIN).sum()
+    >>> codes = split_cells(table, {Verdict.DETERMINED: 0.3})
+    >>> (codes == Verdict.DETERMINED).sum(), (codes == TRAIN).sum()
     (np.int64(6), np.int64(14))
     """
     rows, total = table.rows, int(table.rows.sum())
