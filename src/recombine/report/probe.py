@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from recombine import words
 from recombine.jobs.probe.probe import FactorTest, Probe
-from recombine.measures.dependence.independence import bits_text, share_text
+from recombine.measures.dependence.independence import DependenceState
 from recombine.report.json_text import json_document
 from recombine.report.layout import Entry, Line, Section, text_grid
 from recombine.table_spec import plain_spec
+from recombine.words.probe import bits_text, share_text
 
-_SYMBOLS = {"depends": "✕", "no dependence found": "●", "cannot tell": "?"}
-_STYLES = {"depends": "bold red", "no dependence found": "", "cannot tell": "yellow"}
+_SYMBOLS = dict(zip(DependenceState, "✕●?", strict=True))
+_STYLES = dict(zip(DependenceState, ("bold red", "", "yellow"), strict=True))
 
 
 def probe_sections(probe: Probe) -> list[Section]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from recombine.words.plan import gain_text as gain_text
     from recombine.words.plan import plan_sentence as plan_sentence
     from recombine.words.probe import dependence_sentence as dependence_sentence
+    from recombine.words.probe import independence_sentence as independence_sentence
     from recombine.words.probe import probe_notes as probe_notes
     from recombine.words.score import model_sentences as model_sentences
     from recombine.words.score import score_answers as score_answers

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from recombine.jobs.probe.probe import FactorTest, Probe
 from recombine.measures.dependence.contingency import binned_words
-from recombine.measures.dependence.independence import bits_text
+from recombine.measures.dependence.independence import DependenceState, Independence
 from recombine.writing import plural
+
+#: Below this share of what the given factor leaves open, a dependence is called small.
+SMALL_EFFECT_SHARE = 0.01
+#: Numbers of bits and shares below this are written as 0.
+MIN_BITS_SHOWN = 5e-8
 
 
 def probe_opening(probe: Probe) -> list[str]:
@@ -37,8 +44,49 @@ def dependence_sentence(probe: Probe, tested: FactorTest) -> str:
     >>> dependence_sentence(probe, probe.tests[0]).partition(" (")[0]
     'No dependence of guess on size beyond digit was found'
     """
-    given = " and ".join(probe.given)
-    return tested.test.sentence(probe.prediction, tested.factor, given, level=probe.level, p_value=tested.adjusted)
+    columns = probe.prediction, tested.factor, " and ".join(probe.given)
+    return independence_sentence(tested.test, *columns, level=probe.level, p_value=tested.adjusted)
+
+
+def independence_sentence(
+    test: Independence,
+    prediction: str = "the prediction",
+    factor: str = "the factor",
+    given: str = "the given one",
+    *,
+    level: float = 0.05,
+    p_value: float | None = None,
+) -> str:
+    """Say what a test of independence found; names are those of the columns, and the p-value may be an adjusted one.
+
+    Examples
+    --------
+    >>> from recombine.measures.dependence import independence_test
+    >>> independence_sentence(independence_test([0, 1] * 9, [0, 0, 1] * 6, [0, 1] * 9), "guess", "size", "digit")
+    'guess does not depend on size: digit settles it in every row.'
+    """
+    verdict, chance = test.verdict(level, p_value), test.p_value if p_value is None else p_value
+    if verdict is DependenceState.CANNOT_TELL:
+        return (
+            f"Whether {prediction} depends on {factor} beyond {given} cannot be told: at each level of {given}, "
+            f"{factor} has one level only. Probe on rows where both vary."
+        )
+    if test.entropy == 0:
+        return f"{prediction} does not depend on {factor}: {given} settles it in every row."
+    null = f"{bits_text(test.null_mean)} ± {bits_text(test.null_sd)}"
+    numbers = f"{bits_text(test.estimate)} bits where chance gives {null}"
+    if verdict is DependenceState.DEPENDS:
+        size = " A small effect." if test.effect < SMALL_EFFECT_SHARE else ""
+        return (
+            f"{prediction} depends on {factor} beyond {given}: {bits_text(test.excess)} bits, "
+            f"{share_text(test.effect)} of what {given} leaves open ({numbers}; p = {chance:.3g}).{size}"
+        )
+    # An adjusted p-value asks for more, in the proportion in which it was raised.
+    needed = test.threshold(level * test.p_value / chance)
+    return (
+        f"No dependence of {prediction} on {factor} beyond {given} was found ({numbers}; p = {chance:.3g}); "
+        f"{bits_text(needed)} bits above chance would have counted."
+    )
 
 
 def probe_notes(probe: Probe) -> list[str]:
@@ -59,3 +107,31 @@ def probe_notes(probe: Probe) -> list[str]:
         for tested in probe.tests
         if 0 < tested.test.varied < 1
     ]
+
+
+def bits_text(value: float) -> str:
+    """Write a number of bits: three decimals, and more only for what would vanish.
+
+    Examples
+    --------
+    >>> bits_text(0.31249), bits_text(-0.00006), bits_text(1e-12)
+    ('0.312', '−0.00006', '0.000')
+    """
+    if abs(value) < MIN_BITS_SHOWN:
+        return "0.000"
+    decimals = max(3, math.ceil(-math.log10(abs(value))))
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def share_text(value: float) -> str:
+    """Write a share as a percentage, with one decimal, or more for what would vanish.
+
+    Examples
+    --------
+    >>> share_text(0.1234), share_text(-0.0001)
+    ('12.3 %', '−0.01 %')
+    """
+    if abs(value) < MIN_BITS_SHOWN:
+        return "0 %"
+    decimals = max(1, math.ceil(-math.log10(100 * abs(value))))
+    return f"{100 * value:.{decimals}f} %".replace("-", "−")

@@ -9,7 +9,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.measures.dependence.contingency import as_codes
-from recombine.measures.dependence.independence import independence_test
+from recombine.measures.dependence.independence import DependenceState, independence_test
 
 
 def test_continuous_columns_are_cut_into_bins_and_the_words_say_so() -> None:
@@ -18,8 +18,8 @@ def test_continuous_columns_are_cut_into_bins_and_the_words_say_so() -> None:
     prediction = own + 0.5 * factor + 0.3 * generator.normal(size=2000)
     test = independence_test(prediction, factor, own)
     assert test.levels == (10, 3, 3)
-    assert test.verdict() == "depends"
-    assert "The prediction was cut into 10 bins of about equal counts." in str(test)
+    assert test.verdict() is DependenceState.DEPENDS
+    assert test.notes == ("the prediction was cut into 10 bins of about equal counts",)
     assert independence_test(prediction, factor, own, bins=4).levels[0] == 4
 
 

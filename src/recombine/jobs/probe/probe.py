@@ -16,7 +16,7 @@ from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
 from recombine.jobs.probe.counts import bin_cuts, count_rows
 from recombine.measures.dependence.contingency import Contingency
-from recombine.measures.dependence.independence import Independence, independence_of
+from recombine.measures.dependence.independence import DependenceState, Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
 from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import Source, open_table
@@ -37,7 +37,7 @@ class FactorTest:
     factor: str
     test: Independence
     adjusted: float  #: The p-value times what Holm's method asks for, given how many factors were tested.
-    verdict: str  #: ``depends``, ``no dependence found`` or ``cannot tell``.
+    verdict: DependenceState
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Probe:
     @property
     def depends(self) -> tuple[str, ...]:
         """The factors that the prediction was found to depend on."""
-        return tuple(item.factor for item in self.tests if item.verdict == "depends")
+        return tuple(item.factor for item in self.tests if item.verdict is DependenceState.DEPENDS)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -81,7 +81,7 @@ class Probe:
         return Table(
             {
                 "factor": [item.factor for item in self.tests],
-                "verdict": [item.verdict for item in self.tests],
+                "verdict": [item.verdict.value for item in self.tests],
                 **{column: [getattr(test, name) for test in tests] for column, name in numbers.items()},
                 "p": [test.p_value for test in tests],
                 "adjusted p": [item.adjusted for item in self.tests],
@@ -94,7 +94,7 @@ class Probe:
         return render(self, "text")
 
     def __repr__(self) -> str:
-        depends = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"
+        depends = f"depends on {', '.join(self.depends)}" if self.depends else DependenceState.NOT_FOUND
         given = f"{self.prediction} given {', '.join(self.given)}"
         return f"Probe({given}; {plural(len(self.tests), 'factor')} tested, {depends})"
 

@@ -8,6 +8,7 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.measures.dependence.contingency import Contingency as Contingency
+    from recombine.measures.dependence.independence import DependenceState as DependenceState
     from recombine.measures.dependence.independence import Independence as Independence
     from recombine.measures.dependence.independence import independence_test as independence_test
     from recombine.measures.dependence.information import conditional_information as conditional_information

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +22,17 @@ from recombine.measures.dependence.permutation import changeable_entries, null_s
 
 #: Estimates that differ by less (in bits) are ties: sums of logarithms are not exact.
 TIE_BITS = 1e-10
-#: Below this share of what the given factor leaves open, a dependence is called small.
-SMALL_EFFECT_SHARE = 0.01
-#: Numbers of bits and shares below this are written as 0.
-MIN_BITS_SHOWN = 5e-8
+
+
+class DependenceState(StrEnum):
+    """Whether a prediction was found to depend on a factor; ``CANNOT_TELL`` where the factor varies in no row."""
+
+    DEPENDS = "depends"
+    NOT_FOUND = "no dependence found"
+    CANNOT_TELL = "cannot tell"
+
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,49 +79,12 @@ class Independence:
         """Return the excess in bits from which on the p-value falls below ``level``."""
         return float(np.quantile(self.null, 1 - level) - self.null_mean)
 
-    def verdict(self, level: float = 0.05, p_value: float | None = None) -> str:
-        """Return ``depends``, ``no dependence found`` or ``cannot tell``; an adjusted p-value may be passed in."""
+    def verdict(self, level: float = 0.05, p_value: float | None = None) -> DependenceState:
+        """Return whether a dependence was found at a ``level``; an adjusted p-value may be passed in."""
         if not self.varied:
-            return "cannot tell"
-        return "depends" if (self.p_value if p_value is None else p_value) <= level else "no dependence found"
-
-    def sentence(
-        self,
-        prediction: str = "the prediction",
-        factor: str = "the factor",
-        given: str = "the given one",
-        *,
-        level: float = 0.05,
-        p_value: float | None = None,
-    ) -> str:
-        """Return the verdict in words, with the effect size and its null; names are those of the columns."""
-        verdict, chance = self.verdict(level, p_value), self.p_value if p_value is None else p_value
-        if verdict == "cannot tell":
-            return (
-                f"Whether {prediction} depends on {factor} beyond {given} cannot be told: at each level of {given}, "
-                f"{factor} has one level only. Probe on rows where both vary."
-            )
-        if self.entropy == 0:
-            return f"{prediction} does not depend on {factor}: {given} settles it in every row."
-        null = f"{bits_text(self.null_mean)} ± {bits_text(self.null_sd)}"
-        numbers = f"{bits_text(self.estimate)} bits where chance gives {null}"
-        if verdict == "depends":
-            size = " A small effect." if self.effect < SMALL_EFFECT_SHARE else ""
-            return (
-                f"{prediction} depends on {factor} beyond {given}: {bits_text(self.excess)} bits, "
-                f"{share_text(self.effect)} of what {given} leaves open ({numbers}; p = {chance:.3g}).{size}"
-            )
-        # An adjusted p-value asks for more, in the proportion in which it was raised.
-        needed = self.threshold(level * self.p_value / chance)
-        return (
-            f"No dependence of {prediction} on {factor} beyond {given} was found ({numbers}; p = {chance:.3g}); "
-            f"{bits_text(needed)} bits above chance would have counted."
-        )
-
-    def __str__(self) -> str:
-        text = self.sentence()
-        words = "".join(f" {note[:1].upper()}{note[1:]}." for note in self.notes)
-        return text[:1].upper() + text[1:] + words
+            return DependenceState.CANNOT_TELL
+        chance = self.p_value if p_value is None else p_value
+        return DependenceState.DEPENDS if chance <= level else DependenceState.NOT_FOUND
 
 
 def independence_test(
@@ -155,8 +126,8 @@ def independence_test(
     >>> test = independence_test(prediction, other, own)
     >>> test.verdict(), round(test.excess, 2), test.freedom
     ('depends', 0.31, 36)
-    >>> print(independence_test(own, other, own))
-    The prediction does not depend on the factor: the given one settles it in every row.
+    >>> independence_test(own, other, own).verdict()
+    'no dependence found'
     """
     if permutations < 1:
         raise InputError(f"{permutations} permutations give no null; use at least 1, better 200")
@@ -189,31 +160,3 @@ def independence_of(
         float(table.sizes[table.varied].sum() / table.rows),
         notes,
     )
-
-
-def bits_text(value: float) -> str:
-    """Write a number of bits: three decimals, and more only for what would vanish.
-
-    Examples
-    --------
-    >>> bits_text(0.31249), bits_text(-0.00006), bits_text(1e-12)
-    ('0.312', '−0.00006', '0.000')
-    """
-    if abs(value) < MIN_BITS_SHOWN:
-        return "0.000"
-    decimals = max(3, math.ceil(-math.log10(abs(value))))
-    return f"{value:.{decimals}f}".replace("-", "−")
-
-
-def share_text(value: float) -> str:
-    """Write a share as a percentage, with one decimal, or more for what would vanish.
-
-    Examples
-    --------
-    >>> share_text(0.1234), share_text(-0.0001)
-    ('12.3 %', '−0.01 %')
-    """
-    if abs(value) < MIN_BITS_SHOWN:
-        return "0 %"
-    decimals = max(1, math.ceil(-math.log10(100 * abs(value))))
-    return f"{100 * value:.{decimals}f} %".replace("-", "−")
