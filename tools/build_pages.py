@@ -82,4 +82,8 @@ def extent(paper: Paper, known: Mapping[str, Recorded]) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except RecombineError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

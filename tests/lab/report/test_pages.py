@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -115,6 +116,12 @@ class TestDocumentation:
     def test_a_readme_without_its_marks_is_refused(self, build_pages: ModuleType) -> None:
         with pytest.raises(RecombineError, match=r"README.md has no lines <!-- papers"):
             build_pages.with_table("# Recombine", {})
+
+    def test_a_wrong_name_is_one_line(self) -> None:
+        words = [sys.executable, str(ROOT / "tools" / "build_pages.py"), "kernel-theorie"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert re.fullmatch(r"'kernel-theorie' is not a paper; did you mean 'kernel-theory'\?.*\n", done.stderr)
 
 
 class TestHoles:

@@ -21,8 +21,8 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Linux: ask for a signal when the parent dies.
-PR_SET_PDEATHSIG = 1
+#: Linux calls it PR_SET_PDEATHSIG: ask for a signal when the parent dies.
+PARENT_DEATH_OPTION_ID = 1
 #: Seconds between two looks at whether a process at work is still there.
 LOOK_SECONDS = 1.0
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -264,7 +264,7 @@ def end_with_parent(parent: int) -> None:
     """
     if sys.platform.startswith("linux"):
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            ctypes.CDLL(None).prctl(PARENT_DEATH_OPTION_ID, signal.SIGKILL, 0, 0, 0)
     # The parent may have died before the request was made; then nothing would ever come.
     if os.getppid() != parent:
         os._exit(1)

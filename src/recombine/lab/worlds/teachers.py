@@ -146,12 +146,7 @@ class ReluTeacher:
 
 
 def relu_teachers(
-    seed: int,
-    correlations: Sequence[float],
-    *,
-    dimension: int = 15,
-    units: int = 6,
-    magnitude: float | None = None,
+    seed: int, correlations: Sequence[float], *, dimension: int = 15, units: int = 6, magnitude: float | None = None
 ) -> tuple[ReluTeacher, ReluTeacher]:
     """Draw an auxiliary teacher of orthonormal units and a main one whose units are correlated with them.
 

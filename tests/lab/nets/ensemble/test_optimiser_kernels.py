@@ -34,7 +34,7 @@ def test_one_pass_is_the_same_update(optimiser: Adam, dtype: torch.dtype, near: 
     for number in range(1, 6):
         gradient = torch.randn(3, 2500, generator=generator, dtype=dtype)
         count = torch.full((3, 1), float(number), dtype=dtype)
-        how = (optimiser.betas, optimiser.epsilon, optimiser.weight_decay, optimiser.decoupled)
+        how = (optimiser.betas, optimiser.epsilon, (optimiser.weight_decay, optimiser.decoupled))
         adam(fast, gradient.to(DEVICE), held, rate.to(DEVICE), count.to(DEVICE), *how)
         optimiser.update(slow, gradient.clone(), slots, rate, count)
     torch.testing.assert_close(fast.cpu(), slow, rtol=near, atol=near)

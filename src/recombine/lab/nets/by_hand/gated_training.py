@@ -218,12 +218,7 @@ class _Trainer:
         self.descend(name, tensor, lambda target, share: target.add_(gradient, alpha=share), rate)
 
     def descend(
-        self,
-        name: str,
-        tensor: Tensor,
-        add: Callable[[Tensor, float], Any],
-        rate: float,
-        owner: Tensor | None = None,
+        self, name: str, tensor: Tensor, add: Callable[[Tensor, float], Any], rate: float, owner: Tensor | None = None
     ) -> None:
         """Take a step down a gradient, ``add(target, share)`` adding a share of it, by way of momentum where there is.
 

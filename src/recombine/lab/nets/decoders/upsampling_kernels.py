@@ -20,9 +20,9 @@ from torch import Tensor
 from recombine.lab.nets.decoders.upsampling import upsampling_matrix
 
 #: Columns and rows of shares of slopes that are added up at once.
-RUN, SUM_TILE_ROWS = 64, 32
+SUM_TILE_COLUMNS, SUM_TILE_ROWS = 64, 32
 #: Output channels that are mixed at once, where there are more.
-PART = 16
+MIXED_CHANNELS = 16
 #: Fewest columns of which one program finds the slopes.
 COLUMNS = 8
 
@@ -173,6 +173,42 @@ def _store_sums(sums, filters, shifts, chunk, CHANNELS: tl.constexpr, OUT: tl.co
 
 
 @triton.jit  # type: ignore[untyped-decorator]
+def _store_all(sums, filters0, filters1, filters2, filters3, shifts0, shifts1, shifts2, shifts3, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr, PARTS: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
+    """Store the sums of as many parts of the output channels as there are."""
+    _store_sums(sums, filters0, shifts0, 0, CHANNELS, OUT, PART)
+    if PARTS > 1:
+        _store_sums(sums, filters1, shifts1, 1, CHANNELS, OUT, PART)
+    if PARTS > 2:
+        _store_sums(sums, filters2, shifts2, 2, CHANNELS, OUT, PART)
+    if PARTS > 3:
+        _store_sums(sums, filters3, shifts3, 3, CHANNELS, OUT, PART)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _gathering(spread, slice, SIDE: tl.constexpr, WIDE: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Load what gathers slopes along columns and along rows; for small sides one matrix does both."""
+    if SIDE < 8:
+        across = _columns(spread, 0, 4 * SIDE * SIDE, 4 * SIDE * SIDE)
+        down = across
+    else:
+        across = _columns(spread, slice * 2 * WIDE, 2 * SIDE, 2 * WIDE)
+        down = _columns(spread, 0, 2 * SIDE, 2 * SIDE)
+    return across, down
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _empty_sums(CHANNELS: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Sums of slopes of filters and of biases before the first image."""
+    if PART < 16:
+        filters = tl.zeros((8, 4 * PART, CHANNELS), dtype=tl.float32)
+        shifts = tl.zeros((8, 4 * PART, 16), dtype=tl.float32)
+    else:
+        filters = tl.zeros((4 * PART, CHANNELS), dtype=tl.float32)
+        shifts = tl.zeros((4 * PART, 16), dtype=tl.float32)
+    return filters, shifts
+
+
+@triton.jit  # type: ignore[untyped-decorator]
 def _slopes(  # type: ignore[no-untyped-def]
     maps, weight, spread, above, below, sums, images,
     SIDE: tl.constexpr, WIDE: tl.constexpr, GROUP: tl.constexpr, CHANNELS: tl.constexpr, OUT: tl.constexpr,
@@ -185,20 +221,9 @@ def _slopes(  # type: ignore[no-untyped-def]
     below += group * images * (CHANNELS * SIDE * SIDE)
     above += group * images * (OUT * 4 * SIDE * SIDE)
     weight += group * (OUT * CHANNELS * 4)
-    if SIDE < 8:
-        across = _columns(spread, 0, 4 * SIDE * SIDE, 4 * SIDE * SIDE)
-        down = across
-    else:
-        across = _columns(spread, slice * 2 * WIDE, 2 * SIDE, 2 * WIDE)
-        down = _columns(spread, 0, 2 * SIDE, 2 * SIDE)
-    if PART < 16:
-        filters0 = tl.zeros((8, 4 * PART, CHANNELS), dtype=tl.float32)
-        shifts0 = tl.zeros((8, 4 * PART, 16), dtype=tl.float32)
-    else:
-        filters0 = tl.zeros((4 * PART, CHANNELS), dtype=tl.float32)
-        shifts0 = tl.zeros((4 * PART, 16), dtype=tl.float32)
-    filters1, filters2, filters3 = filters0, filters0, filters0
-    shifts1, shifts2, shifts3 = shifts0, shifts0, shifts0
+    across, down = _gathering(spread, slice, SIDE, WIDE)
+    filters0, shifts0 = _empty_sums(CHANNELS, PART)
+    filters1, filters2, filters3, shifts1, shifts2, shifts3 = filters0, filters0, filters0, shifts0, shifts0, shifts0
     for start in tl.range(first * GROUP, images, tl.num_programs(0) * GROUP, num_stages=AHEAD):
         indices, valid = _smaller(start, images, slice, SIDE, WIDE, GROUP, CHANNELS, DOWN, DEEP)
         ahead = tl.cast(start, tl.int64) * (SIDE * SIDE)
@@ -227,15 +252,10 @@ def _slopes(  # type: ignore[no-untyped-def]
         lying = onward.reshape(GROUP, SIDE, WIDE, CHANNELS).permute(0, 1, 3, 2)
         lying = lying * tl.where(long > 0.0, 1.0, tl.exp(long))
         tl.store(below + ahead * CHANNELS + indices, lying.to(below.dtype.element_ty), mask=valid)
-    share = (group * tl.num_programs(0) + first) * tl.num_programs(1) + slice
-    sums += share * (OUT * CHANNELS * 4 + OUT)
-    _store_sums(sums, filters0, shifts0, 0, CHANNELS, OUT, PART)
-    if PARTS > 1:
-        _store_sums(sums, filters1, shifts1, 1, CHANNELS, OUT, PART)
-    if PARTS > 2:
-        _store_sums(sums, filters2, shifts2, 2, CHANNELS, OUT, PART)
-    if PARTS > 3:
-        _store_sums(sums, filters3, shifts3, 3, CHANNELS, OUT, PART)
+    sums += ((group * tl.num_programs(0) + first) * tl.num_programs(1) + slice) * (OUT * CHANNELS * 4 + OUT)
+    _store_all(
+        sums, filters0, filters1, filters2, filters3, shifts0, shifts1, shifts2, shifts3, CHANNELS, OUT, PART, PARTS
+    )
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -286,7 +306,7 @@ class _Shapes:
 
     @property
     def part(self) -> int:
-        return min(PART, max(4, 1 << (self.out - 1).bit_length()))
+        return min(MIXED_CHANNELS, max(4, 1 << (self.out - 1).bit_length()))
 
     @property
     def parts(self) -> int:
@@ -294,7 +314,7 @@ class _Shapes:
 
     def group(self, plan: _Plan) -> int:
         """Return the images of one program."""
-        return max(1, plan.numbers // (max(self.channels, 2 * PART) * self.side**2))
+        return max(1, plan.numbers // (max(self.channels, 2 * MIXED_CHANNELS) * self.side**2))
 
     def slices(self, plan: _Plan) -> int:
         """Return the pieces in which columns are taken."""
@@ -364,8 +384,8 @@ class _Enlarged(torch.autograd.Function):
             WIDE=shapes.side // slices, PARTS=shapes.parts,
         )  # fmt: skip
         filters, shifts = torch.empty_like(weight), weight.new_empty(groups, shapes.out)
-        _add_up[triton.cdiv(size + shapes.out, RUN), groups](
-            sums, filters, shifts, programs * slices, size, shapes.out, RUN=RUN, ROWS=SUM_TILE_ROWS
+        _add_up[triton.cdiv(size + shapes.out, SUM_TILE_COLUMNS), groups](
+            sums, filters, shifts, programs * slices, size, shapes.out, RUN=SUM_TILE_COLUMNS, ROWS=SUM_TILE_ROWS
         )
         return below, filters, shifts, None
 

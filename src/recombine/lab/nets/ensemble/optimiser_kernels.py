@@ -46,14 +46,13 @@ def adam(
     count: Tensor,
     betas: tuple[float, float],
     epsilon: float,
-    weight_decay: float,
-    decoupled: bool,
+    decay: tuple[float, bool],
 ) -> None:
-    """Do the update of ``Adam`` on a block (c, P) in place."""
+    """Do the update of ``Adam`` on a block (c, P) in place; ``decay`` is of weights, and whether it is decoupled."""
     # The powers are taken of what the betas are in the block's precision, as torch does.
     logs = [math.log2(torch.tensor(beta, dtype=block.dtype).item()) for beta in betas]
     networks, size = block.shape
     _adam[triton.cdiv(size, ADAM_BLOCK_SIZE), networks](
         block, gradient.contiguous(), *slots, rate.contiguous(), count.contiguous(), size, *logs, 1 - betas[0],
-        betas[1], 1 - betas[1], epsilon, weight_decay, decoupled, BLOCK=ADAM_BLOCK_SIZE,
+        betas[1], 1 - betas[1], epsilon, *decay, BLOCK=ADAM_BLOCK_SIZE,
     )  # fmt: skip

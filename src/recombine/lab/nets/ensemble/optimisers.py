@@ -75,8 +75,8 @@ class Adam:
         if takes_kernels(block) and block.ndim == 2:
             from recombine.lab.nets.ensemble.optimiser_kernels import adam
 
-            how = (self.betas, self.epsilon, self.weight_decay, self.decoupled)
-            return adam(block, gradient, slots, rate, count, *how)
+            decay = (self.weight_decay, self.decoupled)
+            return adam(block, gradient, slots, rate, count, self.betas, self.epsilon, decay)
         if self.decoupled:
             block.mul_(1 - rate * self.weight_decay)
         elif self.weight_decay:

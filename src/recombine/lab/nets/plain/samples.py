@@ -32,12 +32,7 @@ def trainable_parameters(model: nn.Module) -> list[nn.Parameter]:
 
 
 def check_samples(
-    model: nn.Module,
-    samples: Any,
-    name: str = "samples",
-    *,
-    outputs: tuple[int, int] | None = None,
-    half: bool = False,
+    model: nn.Module, samples: Any, name: str = "samples", *, outputs: tuple[int, int] | None = None, half: bool = False
 ) -> LabelledSamples:
     """Return samples as tensors of the model's device and precision, or say why the model cannot be trained on them.
 

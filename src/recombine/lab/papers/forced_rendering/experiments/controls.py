@@ -20,7 +20,7 @@ from recombine.lab.worlds.rendered.bumps import BumpWorld
 from recombine.lab.worlds.rendered.rotations import RotationWorld
 
 #: The digit that is turned: the first four of its set.
-TURNED_DIGIT = 4
+TURNED_DIGIT_VALUE = 4
 #: Filters of the encoder's convolutions.
 ENCODER_CHANNELS = (32, 64, 128)
 #: What a rotation setting may leave out, next to ``DEFAULTS``.
@@ -45,7 +45,7 @@ def digit(images: str, side: int) -> FloatArray:
     from scipy.ndimage import zoom
 
     images_loaded = load_images(images)
-    row = int(np.flatnonzero(images_loaded.labels == TURNED_DIGIT)[0])
+    row = int(np.flatnonzero(images_loaded.labels == TURNED_DIGIT_VALUE)[0])
     image: FloatArray = images_loaded.pixels[row, 0].astype(np.float64) / 255
     if len(image) != side:
         # A margin of a seventh, as MNIST has, so that nothing leaves the image when it turns.
