@@ -78,11 +78,9 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
     listing = _choose(design, targets, seed)
     if importance is None:
         return listing
-    cells, count = listing.cells, None
-    if (
-        listing.kind is ListingKind.SAMPLE
-        and (matter := importance.support(design.possible, LISTING_LIMITS.max_listed)) is not None
-    ):
+    cells, count, sampled = listing.cells, None, listing.kind is ListingKind.SAMPLE
+    matter = importance.support(design.possible, LISTING_LIMITS.max_listed) if sampled else None
+    if matter is not None:
         matter = matter[~contains(design.seen, matter)]
         top = matter[np.argsort(-importance.of(matter), kind="stable")[: LISTING_LIMITS.max_sample]]
         cells, count = np.vstack([cells, top[~contains(cells, top)]]), len(matter)
@@ -101,9 +99,8 @@ def _choose(design: Design, targets: IntArray | None, seed: int) -> Listing:
     generator, size = np.random.default_rng(seed), LISTING_LIMITS.max_sample
     near = near_cells(design)
     if near is not None and not len(design.held_out):
-        return Listing(
-            _unseen_near(design, near, size, generator), ListingKind.SAMPLE, design.possible.count, near.most
-        )
+        cells = _unseen_near(design, near, size, generator)
+        return Listing(cells, ListingKind.SAMPLE, design.possible.count, near.most)
     drawn = design.possible.draw(2 * size, generator)
     held_out = keep_unseen(design, design.held_out)[:size]
     random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])
@@ -123,10 +120,8 @@ def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dic
     >>> list(level_columns(design, design.seen, ["verdict", "cost"]))
     ['cost (factor)', 'shape']
     """
-    taken = set(others)
-    return {
-        f"{name} (factor)" if name in taken else name: labels for name, labels in design.space.decode(cells).items()
-    }
+    taken, columns = set(others), design.space.decode(cells)
+    return {f"{name} (factor)" if name in taken else name: labels for name, labels in columns.items()}
 
 
 def _in_order(cells: IntArray) -> IntArray:
@@ -150,17 +145,15 @@ def holds_first(cells: IntArray, group: Subset, factor: int) -> BoolArray:
 def furthest_outside(design: Design, cells: IntArray) -> dict[int, list[tuple[int, ...]]]:
     """Return, for each factor whose seen range ``cells`` (N, C) leave, a seen cell moved to the furthest levels."""
     ends: dict[int, list[tuple[int, ...]]] = {}
+    home = design.seen[0].tolist()
     for factor, scale in enumerate(design.scales):
-        levels = (
-            [] if scale is None else np.unique(cells[:, factor])[scale.beyond[np.unique(cells[:, factor])]].tolist()
-        )
-        if scale is None or not levels:
+        if scale is None:
             continue
-        levels.sort(key=scale.places.__getitem__)
-        home = design.seen[0].tolist()
-        ends[factor] = [
-            (*home[:factor], level, *home[factor + 1 :]) for level in dict.fromkeys((levels[0], levels[-1]))
-        ]
+        levels = np.unique(cells[:, factor])
+        outside = sorted(levels[scale.beyond[levels]].tolist(), key=scale.places.__getitem__)
+        if outside:
+            furthest = dict.fromkeys((outside[0], outside[-1]))
+            ends[factor] = [(*home[:factor], level, *home[factor + 1 :]) for level in furthest]
     return ends
 
 
@@ -287,14 +280,10 @@ def near_cells(design: Design) -> NearCells | None:
     if len(design.sizes) < MIN_SPARSE_BLOCKS or design.symmetric or not design.possible.whole:
         return None
     common = np.array([np.bincount(column).argmax() for column in design.seen.T])
-    departures = np.zeros(len(design.seen), dtype=np.int64)
-    for factor, level in enumerate(common.tolist()):
-        departures += design.seen[:, factor] != level
-    few = (
-        departures.mean() <= MAX_DEPARTING_SHARE * len(design.sizes)
-        and departures.max() < LISTING_LIMITS.max_departures
-    )
-    return NearCells(design.sizes, common, departures) if few else None
+    departures = (design.seen != common).sum(axis=1)
+    few = departures.mean() <= MAX_DEPARTING_SHARE * len(design.sizes)
+    near = few and departures.max() < LISTING_LIMITS.max_departures
+    return NearCells(design.sizes, common, departures) if near else None
 
 
 def _unseen_near(design: Design, near: NearCells, count: int, generator: np.random.Generator) -> IntArray:

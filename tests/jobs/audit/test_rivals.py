@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
 
 from recombine.cells.conjunctions import every_cell
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.jobs.audit.rivals import compare_models
+from recombine.jobs.audit.rivals import RIDGES, TUNING_FOLDS, WIDTHS, compare_models, fit_tuned_ridge
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +51,15 @@ def test_tiny_tables_are_compared_where_possible():
 def test_comparing_needs_an_outcome():
     with pytest.raises(InputError, match="needs an outcome"):
         compare_models(Design.from_cells([[0, 0], [1, 1]]))
+
+
+@pytest.mark.parametrize("rows", [3, 20, 61])
+def test_the_tuned_ridge_is_the_one_that_a_grid_search_picks(rows):
+    generator = np.random.default_rng(rows)
+    inputs = (generator.random((rows, 12)) < 0.3).astype(float)
+    values = inputs @ generator.standard_normal(12) + generator.standard_normal(rows)
+    tried = {"alpha": RIDGES, "gamma": WIDTHS}
+    searched = GridSearchCV(KernelRidge(kernel="rbf"), tried, cv=TUNING_FOLDS, scoring="neg_mean_squared_error")
+    tuned = fit_tuned_ridge(inputs, values)
+    assert searched.fit(inputs, values).best_params_ == {"alpha": tuned.alpha, "gamma": tuned.gamma}
+    np.testing.assert_allclose(tuned.predict(inputs), searched.predict(inputs))
