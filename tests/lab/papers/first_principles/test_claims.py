@@ -16,7 +16,7 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS, NOT_RUN = ("4c", "9b", "21", "23"), ("5b", "20")
+FAILS, NOT_RUN = ("4c", "9b", "23"), ("5b", "20")
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,9 @@ def _gap_map(table: Table) -> Any:
     return _rows("orthogonal gap")(table) & (table["what"] == "x and x")
 
 
+#: By how much R2 of the networks at full length is below the released one, where that is more than the bound allows.
+RELEASED_LESS_OURS = np.r_[0, 0.047, -0.05, 0.594, 0, 0.024, np.zeros(8), 0.028, 0.035, np.zeros(4)]
+
 #: Claim -> rows to bend, column, and how: what was measured changes, so the verdict must.
 BENT: dict[str, tuple[Any, str, Any]] = {
     "1": (_rows("random", "monolithic"), "r2 all", lambda values: values - 0.15),
@@ -95,9 +98,9 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "16b": (_where("support", "orthogonal"), "plain", lambda values: values + 0.6),
     "16c": (_where("samples", 4), "blockwise", lambda values: values - 0.2),
     "17": (_where("targets", "hard"), "variance", lambda values: 1.05 * values),
-    "21": (_rows("diagonal 0.1"), "r2 all", lambda values: values + 0.594),
+    "21": (_rows("random"), "r2 all", lambda values: values - 0.594),
     "22": (_rows("orthogonal"), "mse all", lambda values: 2 * values),
-    "23": (_longest, "r2 all", lambda values: values + np.r_[0, 0.047, -0.05, 0.594, 0, 0.024, np.zeros(8)]),
+    "23": (_longest, "r2 all", lambda values: values + RELEASED_LESS_OURS),
 }
 SETTLED = [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN]
 
