@@ -67,8 +67,20 @@ def modules() -> dict[str, Path]:
 
 
 @cache
+def parsed(text: str) -> ast.Module:
+    """Parse a text once, whichever test asks for it."""
+    return ast.parse(text)
+
+
+@cache
 def tree(name: str) -> ast.Module:
-    return ast.parse(modules()[name].read_text(encoding="utf-8"))
+    return parsed(modules()[name].read_text(encoding="utf-8"))
+
+
+@cache
+def nodes(name: str) -> tuple[ast.AST, ...]:
+    """Every node of a module, walked once for all measures."""
+    return tuple(ast.walk(tree(name)))
 
 
 @cache
@@ -130,15 +142,23 @@ def imports(name: str, *, types: bool = False) -> frozenset[str]:
     return frozenset(found - {"", name})
 
 
+def _owner(node: ast.Attribute) -> str:
+    """The name that a chain of attributes starts with, or nothing where it starts with something else."""
+    value = node.value
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""
+
+
 def _by_attribute(name: str) -> Iterator[str]:
     """Modules reached by attributes of packages of ours: ``rc.audit``, ``theory.kernels.OverlapKernel``."""
     packages = {}
-    for node in ast.walk(tree(name)):
+    for node in nodes(name):
         if isinstance(node, ast.Import | ast.ImportFrom):
             start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             packages |= {alias.asname or alias.name: f"{start}{alias.name}" for alias in node.names}
-    for node in ast.walk(tree(name)):
-        if isinstance(node, ast.Attribute):
+    for node in nodes(name):
+        if isinstance(node, ast.Attribute) and _owner(node) in packages:
             words = ast.unparse(node).split(".")
             start = packages.get(words[0], "")
             if start.startswith("recombine") and contents(resolved(start)):
@@ -147,7 +167,7 @@ def _by_attribute(name: str) -> Iterator[str]:
 
 def _by_string(name: str) -> Iterator[str]:
     """Modules named in strings, as in tables of commands and of outputs: ``recombine.cli.audit:audit_command``."""
-    for node in ast.walk(tree(name)):
+    for node in nodes(name):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             module = node.value.partition(":")[0]
             if module.startswith("recombine.") and module in modules():
@@ -222,9 +242,9 @@ print("\\n" + json.dumps([name for name in sys.modules if name.partition(".")[0]
 # Sizes
 
 
-def functions() -> Iterator[tuple[str, Function]]:
-    for name in modules():
-        yield from ((name, node) for node in ast.walk(tree(name)) if isinstance(node, Function))
+@cache
+def functions() -> list[tuple[str, Function]]:
+    return [(name, node) for name in modules() for node in nodes(name) if isinstance(node, Function)]
 
 
 def _body_lines(function: Function) -> int:
@@ -281,7 +301,7 @@ def wide_classes() -> list[Place]:
     return [
         at(name, node, f"{node.name} {len(_members(node))}")
         for name in modules()
-        for node in ast.walk(tree(name))
+        for node in nodes(name)
         if isinstance(node, ast.ClassDef) and len(_members(node)) > MAX_MEMBERS
     ]
 
@@ -391,7 +411,7 @@ def structure_names_compared() -> list[Place]:
     return [
         at(name, node, ast.unparse(node))
         for name in _above_theory()
-        for node in ast.walk(tree(name))
+        for node in nodes(name)
         if _compared_strings(node) & STRUCTURES
     ]
 
@@ -410,12 +430,13 @@ def cause_names_compared() -> list[Place]:
         and isinstance(node.value, ast.Constant)
     }
     [spec] = [node for node in tree("recombine.table_spec").body if getattr(node, "name", "") == "TableSpec"]
+    causes -= _members(spec)
     return [
         at(name, node, ast.unparse(node))
         for name in _above_theory()
         if not in_package(name, "recombine.jobs.score.causes")
-        for node in ast.walk(tree(name))
-        if _compared_strings(node) & (causes - _members(spec))
+        for node in nodes(name)
+        if _compared_strings(node) & causes
     ]
 
 
@@ -431,7 +452,7 @@ def fits_told_apart() -> list[Place]:
     return [
         at(name, node, ast.unparse(node))
         for name in _above_theory()
-        for node in ast.walk(tree(name))
+        for node in nodes(name)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
         if {child.id for child in ast.walk(node.args[1]) if _is_name(child)} & kinds
     ]
@@ -443,7 +464,7 @@ def codes_compared() -> list[Place]:
         at(name, node, ast.unparse(node))
         for name in _above_theory()
         if not in_package(name, *REGISTRIES)
-        for node in ast.walk(tree(name))
+        for node in nodes(name)
         if any(re.fullmatch(r"RC\d{3}", word) for word in _compared_strings(node))
     ]
 
@@ -493,7 +514,7 @@ def edited_sentences() -> list[Place]:
         at(name, node, ast.unparse(node)[-60:])
         for name in modules()
         if not in_package(name, "recombine.lab")
-        for node in ast.walk(tree(name))
+        for node in nodes(name)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "replace"
         if node.args and isinstance(node.args[0], ast.Constant) and len(str(node.args[0].value).split()) > 1
     ]

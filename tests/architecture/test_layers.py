@@ -62,13 +62,14 @@ def top_level(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imports_of(text: str, package: tuple[str, ...], *, at_once: bool = False) -> set[str]:
+@cache
+def imports_of(text: str, package: tuple[str, ...], *, at_once: bool = False) -> frozenset[str]:
     """Names that a module's text imports when it runs (with ``at_once`` only those outside functions), with dots.
 
     Imports under ``if TYPE_CHECKING`` never run, so they bind nothing.
     """
     names: set[str] = set()
-    waiting: list[ast.AST] = [ast.parse(text)]
+    waiting: list[ast.AST] = [measures.parsed(text)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
@@ -83,7 +84,7 @@ def imports_of(text: str, package: tuple[str, ...], *, at_once: bool = False) ->
             module = ".".join(part for part in (start, node.module) if part)
             names |= {f"{module}.{alias.name}" for alias in node.names}
         waiting += ast.iter_child_nodes(node)
-    return names
+    return frozenset(names)
 
 
 def package_of(path: Path) -> tuple[str, ...]:

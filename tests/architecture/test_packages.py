@@ -7,12 +7,12 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import measures
 import recombine
 from recombine._lazy import LazyPackage
 
@@ -31,9 +31,8 @@ def place(path: Path) -> str:
     return str(path.relative_to(SOURCE))
 
 
-@cache
 def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return measures.parsed(path.read_text(encoding="utf-8"))
 
 
 #: One file per entry, command or kind of sentence: as many as there are.

@@ -25,7 +25,7 @@ from recombine.lab.runs.experiment import Result, Unit
 from recombine.lab.runs.store import Store
 from recombine.lab.worlds.images import Images
 
-TOOLS = Path(__file__).parents[2] / "tools"
+TOOLS = Path(__file__).parents[3] / "tools"
 VERSION = ".".join(platform.python_version_tuple()[:2])
 UNIT = Unit("demo/slopes", 1, {"x": 1})
 
