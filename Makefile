@@ -28,13 +28,14 @@ help: ## Show this list
 demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
 	$(BIN)/recombine demo $(ARGS)
 
-# A thread for each worker: more of them get in each other's way. Tests of a file stay together: many share what is slow.
+# A thread for each worker: more of them get in each other's way. Neighbouring tests stay together, since many share
+# what is slow; a worker that has nothing left takes half of what another one has left.
 test: $(STAMP)-$(TEST_EXTRAS) ## Run the tests (the slow ones too: ARGS="-m ''")
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 # Without the laboratory: papers, networks and what runs them.
 test-product: $(STAMP)-$(TEST_EXTRAS) ## Run the tests of what users of tables need, without papers and networks
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" tests src docs README.md \
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests src docs README.md \
 		--ignore=tests/lab --ignore=src/recombine/lab --ignore=docs/papers --ignore=docs/networks.md $(ARGS)
 
 # Ten thousand cases take a quarter of an hour on two cores: make fuzz FUZZ_CASES=10000 FUZZ_SEED=1
@@ -57,7 +58,7 @@ test-lowest: ## Run the tests with the lowest versions that pyproject.toml allow
 	$(VENV)-lowest/bin/python tools/lowest.py $(TEST_EXTRAS) > $(VENV)-lowest/lowest.txt
 	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --prefer-binary $(CACHE) \
 		--constraint $(VENV)-lowest/lowest.txt --editable '.[$(TEST_EXTRAS)]'
-	OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" -W default $(LOWEST_TESTS) $(ARGS)
+	OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" -W default $(LOWEST_TESTS) $(ARGS)
 
 wheel: $(STAMP)-exact ## Build the wheel into dist, install it in an environment of its own and use it
 	$(BIN)/python tools/use_wheel.py

@@ -53,6 +53,7 @@ def _environment(package: str) -> Environment:
     return environment
 
 
+@lru_cache(maxsize=1)
 def versions() -> list[tuple[str, str]]:
     """Return the versions of this package, of Python and of the libraries that give numbers and drawings."""
     libraries = [(name, version(name)) for name in ("numpy", "scipy", "matplotlib")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 CURVE_POINTS = 41
 #: Listed verdicts in the document; the rest go to a CSV file.
 MAX_VERDICT_ROWS = 1_000
+_version = cache(version)  # to read one from disk takes longer than the rest of a document
 
 
 def audit_json(
@@ -90,7 +92,7 @@ def _table(audit: Audit) -> dict[str, Any]:
         "recombine": __version__,
         "kind": "audit",
         "schema": SCHEMAS["audit"],
-        "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
+        "libraries": {name: _version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.reading.source,
         "table": used_table(design),
         "answer": words.answer.answer(audit),
