@@ -11,7 +11,7 @@ import pytest
 from injected import every_fault, faults_of_a_file
 
 from recombine.lab.nets.checkpoints import Checkpoints, CheckpointWarning
-from recombine.lab.runs import Experiment, Result, Store, Unit, run, save_table
+from recombine.lab.runs import Experiment, Result, RunLimits, Store, Unit, run, save_table
 from recombine.lab.runs.collect import load_table
 from recombine.lab.runs.store import StoreWarning
 from recombine.tables.table import Table
@@ -62,7 +62,7 @@ def whole_or_absent(store: Store, unit: Unit) -> bool:
 
 def test_a_sweep_goes_on_after_any_fault(fresh: Callable[[], Path]) -> None:
     def work(folder: Path) -> None:
-        sweep = run(SQUARES, store=folder, executor="inline", retries=0, progress=False, seconds=20)
+        sweep = run(SQUARES, store=folder, executor="inline", progress=False, limits=RunLimits(retries=0, seconds=20))
         if sweep.failures:
             raise OSError(sweep.failures[0].error)
 
@@ -72,7 +72,7 @@ def test_a_sweep_goes_on_after_any_fault(fresh: Callable[[], Path]) -> None:
         assert failed or len(kept) == 3
         with warnings.catch_warnings():
             warnings.simplefilter("error", StoreWarning)
-            sweep = run(SQUARES, store=store, executor="inline", progress=False, seconds=20)
+            sweep = run(SQUARES, store=store, executor="inline", progress=False, limits=RunLimits(seconds=20))
         assert not sweep.failures
         assert sweep.ran == 3 - len(kept), "what was finished is not run again, and nothing else is missing"
         assert all(whole(store, unit) for unit in SQUARES.units("quick"))

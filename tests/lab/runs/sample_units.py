@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,13 @@ if __name__ == "__main__":  # a driver that tests can kill; arguments: store, ex
     # Workers must find the function by its importable name, not in this script.
     import sample_units
 
+    from recombine.lab.runs.executors import make_executor
     from recombine.lab.runs.store import Store
     from recombine.lab.runs.sweep import run
+    from recombine.lab.runs.worker import RunLimits
 
     _, root, name, count, kind = sys.argv
-    sweep = run(
-        getattr(sample_units, kind)(int(count)), "quick", Store(root), name, workers=2, retries=20, save_every=0.1
-    )
+    executor, limits = partial(make_executor, name, workers=2), RunLimits(retries=20, save_every=0.1)
+    sweep = run(getattr(sample_units, kind)(int(count)), "quick", Store(root), executor, limits=limits)
     print(sweep.ran, sweep.found, len(sweep.failures))
     sys.exit(not sweep.complete)

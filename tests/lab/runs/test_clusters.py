@@ -24,6 +24,7 @@ from recombine.lab.runs.executors import DaskExecutor, make_executor
 from recombine.lab.runs.outcome import Sweep
 from recombine.lab.runs.store import Store
 from recombine.lab.runs.sweep import run
+from recombine.lab.runs.worker import RunLimits
 
 pytestmark = [
     pytest.mark.slow,
@@ -70,7 +71,12 @@ def test_dask_workers_killed_at_random(seed: int, tmp_path: Path, monkeypatch: p
         killer = threading.Thread(target=kill)
         killer.start()
         sweep = run(
-            sample_units.experiment(count), "quick", Store(tmp_path / "s"), executor, retries=kills, progress=False
+            sample_units.experiment(count),
+            "quick",
+            Store(tmp_path / "s"),
+            executor,
+            limits=RunLimits(retries=kills),
+            progress=False,
         )
         done.set()
         killer.join(60)
@@ -109,7 +115,12 @@ def test_slurm_jobs_killed_at_random(seed: int, tmp_path: Path, monkeypatch: pyt
     killer.start()
     with make_executor("slurm", workers=4, folder=tmp_path / "logs", poll=0.2, timeout_min=5) as executor:
         sweep = run(
-            sample_units.experiment(count), "quick", Store(tmp_path / "s"), executor, retries=kills, progress=False
+            sample_units.experiment(count),
+            "quick",
+            Store(tmp_path / "s"),
+            executor,
+            limits=RunLimits(retries=kills),
+            progress=False,
         )
     done.set()
     killer.join(60)

@@ -12,6 +12,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,12 +27,14 @@ from recombine.lab.runs.executors import DaskExecutor, InlineExecutor, SlurmExec
 from recombine.lab.runs.pool import THREAD_VARIABLES, LocalExecutor
 from recombine.lab.runs.store import Store
 from recombine.lab.runs.sweep import ExecutorError, Sweep, run
+from recombine.lab.runs.worker import RunLimits
 
 Make = Callable[[], Executor] | Executor
 
 
-def sweep(store: Path, make: Make, count: int, trouble: dict[int, str] | None = None, **options: object) -> Sweep:
-    return run(sample_units.experiment(count, trouble=trouble), "quick", store, make, progress=False, **options)
+def sweep(store: Path, make: Make, count: int, trouble: dict[int, str] | None = None, **limits: Any) -> Sweep:
+    experiment = sample_units.experiment(count, trouble=trouble)
+    return run(experiment, "quick", store, make, progress=False, limits=RunLimits(**limits))
 
 
 class ExecutorContract:

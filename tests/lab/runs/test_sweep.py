@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from sample_units import SLEEP, STEPS, experiment, started, training
 from recombine.errors import InputError
 from recombine.lab.runs import sweep as sweep_module
 from recombine.lab.runs.collect import collect
+from recombine.lab.runs.executors import make_executor
 from recombine.lab.runs.experiment import Experiment, Unit, grid
 from recombine.lab.runs.progress import Progress
 from recombine.lab.runs.store import Store
 from recombine.lab.runs.sweep import ExecutorError, run
-from recombine.lab.runs.worker import Errand, execute
+from recombine.lab.runs.worker import Errand, RunLimits, execute
 
 
 def test_a_unit_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
@@ -61,7 +63,7 @@ def test_nothing_is_started_when_the_time_is_up_and_another_call_goes_on(tmp_pat
         return [{"x": unit.setting["x"]}]
 
     store, units = Store(tmp_path / "s"), Experiment("slow", slow, quick=grid(x=range(4)), full=[])
-    some = run(units, "quick", store, "inline", seconds=0.3, progress=False)
+    some = run(units, "quick", store, "inline", progress=False, limits=RunLimits(seconds=0.3))
     assert (some.ran, some.left, some.failures, some.complete) == (2, 2, (), False)
     rest = run(units, "quick", store, "inline", progress=False)
     assert (rest.ran, rest.found, rest.left, rest.complete) == (2, 2, 0, True)
@@ -72,7 +74,7 @@ def test_a_unit_in_training_is_saved_when_the_time_is_up_and_another_call_goes_o
 ) -> None:
     monkeypatch.setenv(SLEEP, "20")
     units, stores = training(2), [Store(tmp_path / name) for name in ("stopped", "other")]
-    sweeps = [run(units, "quick", stores[0], "inline", seconds=0.5, progress=False) for _ in range(2)]
+    sweeps = [run(units, "quick", stores[0], "inline", progress=False, limits=RunLimits(seconds=0.5)) for _ in range(2)]
     assert [(sweep.ran, sweep.left, sweep.paused, sweep.failures) for sweep in sweeps] == [(0, 2, 1, ())] * 2
     assert "1 part way" in str(sweeps[0])
     assert run(units, "quick", stores[0], "inline", progress=False).complete
@@ -93,7 +95,8 @@ def test_units_that_wait_in_a_pool_are_taken_back_when_the_time_is_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SLEEP, "1500")
-    done = run(experiment(9), "quick", tmp_path / "s", "local", workers=1, seconds=0.5, progress=False)
+    single, limits = partial(make_executor, "local", workers=1), RunLimits(seconds=0.5)
+    done = run(experiment(9), "quick", tmp_path / "s", single, progress=False, limits=limits)
     # A unit or two were handed to the worker's process; those behind them, submitted as well, never began.
     assert done.ran == len(started()) <= 3
     assert done.left == 9 - done.ran
@@ -106,7 +109,8 @@ def test_a_wrong_setting_is_not_tried_again(tmp_path: Path) -> None:
         calls.append(unit)
         raise InputError("the width must be positive")
 
-    done = run(Experiment("e", refuse, grid(x=[1]), []), "quick", tmp_path / "s", "inline", progress=False, retries=5)
+    refusing, limits = Experiment("e", refuse, grid(x=[1]), []), RunLimits(retries=5)
+    done = run(refusing, "quick", tmp_path / "s", "inline", progress=False, limits=limits)
     assert len(calls) == 1
     assert str(done).endswith("failed: {'x': 1}: InputError: the width must be positive (attempts: 1)")
 
@@ -118,7 +122,7 @@ def test_a_unit_that_returns_no_rows_fails_with_advice(tmp_path: Path) -> None:
 
 def test_the_story_of_a_failure_is_forgotten_when_the_unit_succeeds(tmp_path: Path) -> None:
     work = experiment(2, trouble={0: "raise once"})
-    assert len(run(work, "quick", tmp_path / "s", "inline", progress=False, retries=0).failures) == 1
+    assert len(run(work, "quick", tmp_path / "s", "inline", progress=False, limits=RunLimits(retries=0)).failures) == 1
     assert len(list((tmp_path / "s" / "failures").iterdir())) == 1
     assert run(work, "quick", tmp_path / "s", "inline", progress=False).complete
     assert not list((tmp_path / "s" / "failures").iterdir())
@@ -152,7 +156,7 @@ def test_units_whose_answers_are_lost_are_found_in_the_store(tmp_path: Path, mon
 
 
 def test_answers_on_the_way_when_the_time_is_up_count(tmp_path: Path) -> None:
-    done = run(experiment(3), "quick", tmp_path / "s", Silent(), progress=False, seconds=0.2)
+    done = run(experiment(3), "quick", tmp_path / "s", Silent(), progress=False, limits=RunLimits(seconds=0.2))
     assert (done.ran, done.left) == (3, 0)
 
 
@@ -189,7 +193,7 @@ class Withdrawn(ThreadPoolExecutor):
 
 def test_a_unit_taken_back_before_it_began_has_not_failed(tmp_path: Path) -> None:
     with Withdrawn(1) as pool:
-        done = run(experiment(2), "quick", tmp_path / "s", pool, progress=False, retries=0)
+        done = run(experiment(2), "quick", tmp_path / "s", pool, progress=False, limits=RunLimits(retries=0))
     assert (done.ran, done.failures) == (2, ())
 
 
@@ -226,7 +230,7 @@ def test_a_unit_whose_worker_is_gone_without_a_word_is_tried_again(
     monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.1)
     done = run(experiment(2), "quick", tmp_path / "s", Deserter(), progress=False)
     assert (done.ran, done.complete) == (2, True)
-    again = run(experiment(3), "quick", tmp_path / "s", Deserter(), progress=False, retries=0)
+    again = run(experiment(3), "quick", tmp_path / "s", Deserter(), progress=False, limits=RunLimits(retries=0))
     assert [failure.error for failure in again.failures] == ["its worker died: no answer came"]
 
 
@@ -250,7 +254,7 @@ class Crowded(ThreadPoolExecutor):
 def test_a_death_counts_once_while_the_next_attempt_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.05)
     with Crowded(1) as pool:
-        done = run(experiment(2), "quick", tmp_path / "s", pool, progress=False, retries=1)
+        done = run(experiment(2), "quick", tmp_path / "s", pool, progress=False, limits=RunLimits(retries=1))
     assert (done.ran, done.failures) == (2, ())
 
 
@@ -265,7 +269,7 @@ def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monk
         lease.path.write_text(json.dumps({**record, "process": {**record["process"], "started": "0"}}))
     with ThreadPoolExecutor(1) as pool:
         pool.submit(time.sleep, 0.8)
-        done = run(experiment(3), "quick", store, pool, progress=False, retries=0)
+        done = run(experiment(3), "quick", store, pool, progress=False, limits=RunLimits(retries=0))
     assert (done.ran, done.failures) == (3, ())
 
 
@@ -274,13 +278,13 @@ def test_a_unit_that_was_given_up_stays_so_when_it_is_asked_for_again(tmp_path: 
     unit = work.units("quick")[0]
     for _ in range(2):
         lease_and_die(store, unit, "d1")
-    answers = [execute(Errand(work, unit, store, "d1", losses=1)) for _ in range(2)]
+    answers = [execute(Errand(work, unit, store, "d1", limits=RunLimits(retries=1))) for _ in range(2)]
     assert [(answer.status, answer.final, answer.error) for answer in answers] == [
         ("failed", True, "its worker died (2 in a row)")
     ] * 2
     assert not started()
     # Another driver knows nothing of it, and tidies up.
-    assert execute(Errand(work, unit, store, "d2", losses=1)).status == "done"
+    assert execute(Errand(work, unit, store, "d2", limits=RunLimits(retries=1))).status == "done"
     assert not store.leases.units()
 
 
@@ -302,7 +306,7 @@ def test_what_is_no_executor_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no concurrent\.futures\.Executor"):
         run(experiment(1), "quick", tmp_path / "s", dict, progress=False)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="retries=-1"):
-        run(experiment(1), "quick", tmp_path / "s", "inline", retries=-1)
+        run(experiment(1), "quick", tmp_path / "s", "inline", limits=RunLimits(retries=-1))
 
 
 def test_what_units_need_is_asked_for_once_and_only_while_units_are_unfinished(tmp_path: Path) -> None:

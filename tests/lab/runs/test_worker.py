@@ -19,7 +19,7 @@ from recombine.lab.runs import worker
 from recombine.lab.runs.experiment import Rows, Unit
 from recombine.lab.runs.leases import Lease
 from recombine.lab.runs.store import Store
-from recombine.lab.runs.worker import Errand, TimeIsUpError, execute
+from recombine.lab.runs.worker import Errand, RunLimits, TimeIsUpError, execute
 
 
 def errand(store: Store, **options: Any) -> Errand:
@@ -57,7 +57,7 @@ class Interruption:
 def test_an_interruption_at_any_moment_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inside of the standard library's locks too."""
     store = Store(tmp_path / "s")
-    unit = errand(store, timeout=0.001, grace=60)
+    unit = errand(store, limits=RunLimits(timeout=0.001, grace=60))
     lease = store.leases.take("ab", "d1")
 
     def attempt(interruption: Interruption) -> None:
@@ -96,7 +96,7 @@ def test_nothing_is_left_of_an_interruption(tmp_path: Path, swallow: bool) -> No
 import sys, time
 from recombine.lab.runs.experiment import Experiment
 from recombine.lab.runs.store import Store
-from recombine.lab.runs.worker import Errand, TimeIsUpError, execute
+from recombine.lab.runs.worker import Errand, RunLimits, TimeIsUpError, execute
 def work(unit):
     try:
         while True:
@@ -106,7 +106,7 @@ def work(unit):
             raise
     return [{{"x": 1}}]
 experiment = Experiment("e", work, quick=[{{"x": 1}}], full=[])
-errand = Errand(experiment, experiment.units("quick")[0], Store(sys.argv[1]), "d1", timeout=0.05)
+errand = Errand(experiment, experiment.units("quick")[0], Store(sys.argv[1]), "d1", limits=RunLimits(timeout=0.05))
 print(execute(errand).status)
 sys.settrace(lambda *_: None)
 print((lambda: 7)())
@@ -135,7 +135,7 @@ def test_a_frozen_unit_is_killed_though_nothing_can_be_noted(tmp_path: Path, mon
     lease = Lease(tmp_path / "no such folder" / "ab.0", 0, "t", 0)
     over = threading.Lock()
     over.acquire()
-    unit = errand(Store(tmp_path / "s"), timeout=0.01, grace=0.0, home={})
+    unit = errand(Store(tmp_path / "s"), limits=RunLimits(timeout=0.01, grace=0.0), home={})
     monkeypatch.setattr(worker, "_raise_in", lambda thread, error: None)
     worker._watch(unit, lease, over, threading.Event(), threading.get_ident())
     assert killed == [worker.signal.SIGKILL]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -30,8 +30,8 @@ Measure = Callable[[Table], Measured]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """One falsifiable statement.
+class Statement:
+    """What is said, by whom and where, and how the page shows it.
 
     Parameters
     ----------
@@ -45,18 +45,6 @@ class Claim:
         Where it is said, so that a reader can find it: theorem, or figure and panel of a version of the paper.
     reads : str
         Name of the experiment whose rows are read.
-    measure : callable
-        Rows -> `Measured`: named numbers, and how they came about.
-    expect : mapping of str to Bound
-        What the statement asks of the numbers.
-    published : mapping of str to Bound
-        Numbers of the paper, asked for only where nothing stood in for its data.
-    contradicted : mapping of str to Bound
-        The claim contradicts the paper if all of these hold.
-    means : str
-        What a contradiction means, in a sentence.
-    incomparable : str
-        Why what we can run cannot decide the statement; then numbers are shown and nothing is judged.
     exploratory : bool
         Whether the statement or its bounds were written after seeing the data, so that it is no test.
     moved : str
@@ -67,22 +55,8 @@ class Claim:
         Under which heading of the page it stands.
     figure : str or tuple of str
         Names of the figures that show it.
-    size : Size, optional
-        How much the paper ran of the experiment, where that is known.
     paper : str
         Short name of the paper.
-
-    Examples
-    --------
-    >>> from recombine.lab.papers.bounds import Above
-    >>> def margins(rows):
-    ...     return Measured({"smallest margin": rows["margin"].min()}, f"{len(rows)} fits")
-    >>> claim = Claim("1", "Margins are positive.", "ours", "", "fits", margins, {"smallest margin": Above(0)})
-    >>> outcome = claim.read(Table({"margin": [0.2, 0.5]}))
-    >>> outcome.verdict, outcome.value, claim.expected
-    (<Standing.HOLDS: 'holds'>, 'smallest margin: 0.2', 'smallest margin above 0')
-    >>> claim.judge({}).verdict
-    <Standing.NOT_RUN: 'not run'>
     """
 
     number: str
@@ -90,28 +64,13 @@ class Claim:
     says: Says
     source: str
     reads: str
-    measure: Measure
-    expect: Bounds = field(default_factory=dict)
-    published: Bounds = field(default_factory=dict)
-    contradicted: Bounds = field(default_factory=dict)
-    means: str = ""
-    incomparable: str = ""
+    _: KW_ONLY
     exploratory: bool = False
     moved: str = ""
     risk: str = ""
     theme: str = ""
     figure: str | tuple[str, ...] = ()
-    size: Size | None = None
     paper: str = ""
-
-    def __post_init__(self) -> None:
-        if self.says not in SAYS:
-            raise RecombineError(f"claim {self.number} is said by {self.says!r}, which is none of {listing(SAYS)}")
-        if self.contradicted and self.says == "ours":
-            raise RecombineError(f"claim {self.number} is a statement of ours, which cannot contradict the paper")
-
-    def __repr__(self) -> str:
-        return f"Claim({self.id!r}, reads {self.reads!r})"
 
     @property
     def id(self) -> str:
@@ -133,6 +92,58 @@ class Claim:
         """What to sort by: 2a before 2b before 10."""
         digits = self.number.rstrip(ascii_lowercase)
         return int(digits), self.number.removeprefix(digits)
+
+
+@dataclass(frozen=True)
+class Claim(Statement):
+    """A statement that can fail: what is measured on the rows it reads, and bounds for that.
+
+    Parameters
+    ----------
+    measure : callable
+        Rows -> `Measured`: named numbers, and how they came about.
+    expect : mapping of str to Bound
+        What the statement asks of the numbers.
+    published : mapping of str to Bound
+        Numbers of the paper, asked for only where nothing stood in for its data.
+    contradicted : mapping of str to Bound
+        The claim contradicts the paper if all of these hold.
+    means : str
+        What a contradiction means, in a sentence.
+    incomparable : str
+        Why what we can run cannot decide the statement; then numbers are shown and nothing is judged.
+    size : Size, optional
+        How much the paper ran of the experiment, where that is known.
+
+    Examples
+    --------
+    >>> from recombine.lab.papers.bounds import Above
+    >>> def margins(rows):
+    ...     return Measured({"smallest margin": rows["margin"].min()}, f"{len(rows)} fits")
+    >>> claim = Claim("1", "Margins are positive.", "ours", "", "fits", margins, {"smallest margin": Above(0)})
+    >>> outcome = claim.read(Table({"margin": [0.2, 0.5]}))
+    >>> outcome.verdict, outcome.value, claim.expected
+    (<Standing.HOLDS: 'holds'>, 'smallest margin: 0.2', 'smallest margin above 0')
+    >>> claim.judge({}).verdict
+    <Standing.NOT_RUN: 'not run'>
+    """
+
+    measure: Measure
+    expect: Bounds = field(default_factory=dict)
+    published: Bounds = field(default_factory=dict)
+    contradicted: Bounds = field(default_factory=dict)
+    means: str = ""
+    incomparable: str = ""
+    size: Size | None = None
+
+    def __post_init__(self) -> None:
+        if self.says not in SAYS:
+            raise RecombineError(f"claim {self.number} is said by {self.says!r}, which is none of {listing(SAYS)}")
+        if self.contradicted and self.says == "ours":
+            raise RecombineError(f"claim {self.number} is a statement of ours, which cannot contradict the paper")
+
+    def __repr__(self) -> str:
+        return f"Claim({self.id!r}, reads {self.reads!r})"
 
     @property
     def expected(self) -> str:
@@ -160,25 +171,22 @@ class Claim:
         holding = {name: bound.holds(measured.numbers[name]) for name, bound in bounds.items()}
         parts = tuple(self._part(name, bounds, holding, measured) for name in measured.numbers)
         note = "direction only" if measured.stands_in else measured.note
-        outcome = Outcome(Standing.HOLDS, parts, _joined("; ", measured.detail, measured.stands_in), note=note)
+        detail = _joined("; ", measured.detail, measured.stands_in)
+        outcome = Outcome(Standing.HOLDS, parts, detail, note=note)
         if self.incomparable:
-            return replace(
-                outcome, verdict=Standing.NOT_COMPARABLE, detail=_joined(". ", self.incomparable, outcome.detail)
-            )
+            return replace(outcome, verdict=Standing.NOT_COMPARABLE, detail=_joined(". ", self.incomparable, detail))
         against = self._chosen(self.contradicted, measured)
         # A bound that does not speak at this scale cannot bear witness against the paper.
         if against.keys() == self.contradicted.keys() != set() and all(
             bound.holds(measured.numbers[name]) for name, bound in against.items()
         ):
-            return replace(outcome, verdict=Standing.CONTRADICTS, detail=_joined(". ", outcome.detail, self.means))
+            return replace(outcome, verdict=Standing.CONTRADICTS, detail=_joined(". ", detail, self.means))
         if not holding:
-            return replace(outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", NOTHING_ASKED, outcome.detail))
+            return replace(outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", NOTHING_ASKED, detail))
         if False in holding.values():
             return replace(outcome, verdict=Standing.FAILS)
         if None in holding.values():
-            return replace(
-                outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", "too few seeds to tell", outcome.detail)
-            )
+            return replace(outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", "too few seeds to tell", detail))
         return outcome
 
     def _asked(self, measured: Measured) -> dict[str, Bound]:
@@ -232,7 +240,7 @@ def claims(paper: str, *listed: Claim) -> tuple[Claim, ...]:
     --------
     >>> def nothing(rows):
     ...     return Measured({})
-    >>> [one.id for one in claims("demo", *(Claim(n, "", "ours", "", "", nothing) for n in ("10", "2b", "2a")))]
+    >>> [claim.id for claim in claims("demo", *(Claim(n, "", "ours", "", "", nothing) for n in ("10", "2b", "2a")))]
     ['demo/2a', 'demo/2b', 'demo/10']
     """
     return tuple(sorted((replace(claim, paper=paper) for claim in listed), key=lambda claim: claim.place))

@@ -29,6 +29,7 @@ from recombine.lab.runs.collect import read_all
 from recombine.lab.runs.experiment import SEEDS, Experiment
 from recombine.lab.runs.store import Run, Store
 from recombine.lab.runs.sweep import run
+from recombine.lab.runs.worker import RunLimits
 from recombine.tables.table import Table
 
 #: Called with the state so far and the name of the experiment at work (None at the end).
@@ -264,7 +265,7 @@ def _run(
     """Run what the store lacks as far as time allows."""
     if seconds == 0:
         return
-    sweep = run(experiment, scale, store, executor, device=device, seconds=seconds)
+    sweep = run(experiment, scale, store, executor, device=device, limits=RunLimits(seconds=seconds))
     if sweep.failures:
         raise RecombineError(
             f"{experiment.name} at scale {scale} is not complete: {sweep.failures[0].error}. What is finished is kept, "

@@ -25,5 +25,6 @@ if TYPE_CHECKING:
     from recombine.lab.runs.store import StoreWarning as StoreWarning
     from recombine.lab.runs.sweep import ExecutorError as ExecutorError
     from recombine.lab.runs.sweep import run as run
+    from recombine.lab.runs.worker import RunLimits as RunLimits
 
 lazy_package(__name__)

@@ -12,17 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from recombine.checks import real
 from recombine.errors import InputError, RecombineError
 from recombine.interrupts import interrupts_wait
-from recombine.lab.nets.checkpoints import SAVE_SECONDS
 from recombine.lab.runs.executors import InlineExecutor, make_executor
 from recombine.lab.runs.experiment import Experiment, Unit
 from recombine.lab.runs.outcome import Failure, Sweep
 from recombine.lab.runs.progress import Progress
 from recombine.lab.runs.provenance import driver_record
 from recombine.lab.runs.store import Store
-from recombine.lab.runs.worker import Answer, Errand, execute
+from recombine.lab.runs.worker import Answer, Errand, RunLimits, execute
 from recombine.writing import listing, plural
 
 #: Times in a row that an executor may break before any unit has begun.
@@ -43,14 +41,8 @@ def run(
     store: Store | str | Path = "recombine-runs",
     executor: Executor | Callable[[], Executor] | str = "local",
     *,
-    workers: int | None = None,
-    address: str | None = None,
     device: str = "cpu",
-    retries: int = 1,
-    timeout: float | None = None,
-    grace: float = 10.0,
-    seconds: float | None = None,
-    save_every: float = SAVE_SECONDS,
+    limits: RunLimits | None = None,
     progress: bool = True,
 ) -> Sweep:
     """Run the unfinished units of an experiment; a call that was killed continues where it stopped.
@@ -64,20 +56,9 @@ def run(
     executor : str, Executor or callable
         A name for `make_executor`, a ready executor (left open), or a function that makes one (closed at the end, and
         made again if it breaks).
-    workers, address
-        For `make_executor`, when the executor is given by name.
     device : str
         Handed to the units and recorded; not part of their keys.
-    retries : int
-        Further attempts at a unit that raised, ran out of time or lost its worker.
-    timeout : float, optional
-        Seconds a unit may take. It is interrupted then, and its process killed if it does not stop within ``grace``;
-        units that share the driver's process (``inline``) are only interrupted.
-    seconds : float, optional
-        Start no unit after this long. A unit that is training then saves its state and stops, any other is finished;
-        another call goes on from there.
-    save_every : float
-        Seconds between two saves of a unit that is training.
+    limits : RunLimits, optional
     progress : bool
         Tell stderr how far it is.
 
@@ -102,10 +83,7 @@ def run(
     >>> collect(store, experiment, "quick")["square"]
     array([0, 1, 4])
     """
-    if retries < 0:
-        raise InputError(f"retries={retries} is negative; 0 means one attempt per unit")
-    if timeout is not None and timeout <= 0:
-        raise InputError(f"timeout={timeout} leaves no time; give seconds per unit, or None for no limit")
+    limits = limits or RunLimits()
     store = store if isinstance(store, Store) else Store(store)
     store.tidy()
     units = experiment.units(scale, device)
@@ -117,15 +95,12 @@ def run(
     if not unfinished:
         return Sweep(experiment.name, scale, len(units), 0, stored, (), 0.0)
     if isinstance(executor, str):
-        executor = partial(make_executor, executor, workers=workers, address=address)
+        executor = partial(make_executor, executor)
     # A grid of thousands of settings need not travel with each of them.
     bare = replace(experiment, quick=(), full=(), needs=None)
-    errand = Errand(
-        bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
-    )
-    end = float("inf") if seconds is None else time.time() + seconds
-    errand = replace(errand, until=end, save_every=real(save_every, "save_every", at_least=0))
-    driver = _Driver(errand, unfinished, _Source(executor), retries, line, seconds)
+    end = float("inf") if limits.seconds is None else time.time() + limits.seconds
+    errand = Errand(bare, unfinished[0], store, secrets.token_hex(8), driver_record(), limits=limits, until=end)
+    driver = _Driver(errand, unfinished, _Source(executor), line)
     driver.work()
     took = time.monotonic() - start
     counts = (len(units), driver.ran, stored + driver.found)
@@ -171,19 +146,11 @@ class _Source:
 class _Driver:
     """Keeps the executor supplied and judges what comes back."""
 
-    def __init__(
-        self,
-        errand: Errand,
-        units: list[Unit],
-        source: _Source,
-        retries: int,
-        progress: Progress | None,
-        seconds: float | None,
-    ) -> None:
+    def __init__(self, errand: Errand, units: list[Unit], source: _Source, progress: Progress | None) -> None:
         self.ran, self.found, self.paused = 0, 0, 0
         self.failures: list[Failure] = []
         self._errand, self._store, self._source = errand, errand.store, source
-        self._retries, self._progress = retries, progress
+        self._limits, self._progress = errand.limits, progress
         self._pending = deque(units)
         self._running: dict[Future[Answer], Unit] = {}
         self._waiting: list[Unit] = []
@@ -192,7 +159,7 @@ class _Driver:
         self._mourned: set[str] = set()
         self._barren = 0
         self._start = self._looked = self._listened = time.monotonic()
-        self._end = float("inf") if seconds is None else self._start + seconds
+        self._end = float("inf") if self._limits.seconds is None else self._start + self._limits.seconds
 
     def work(self) -> None:
         """Run until every unit is finished or given up."""
@@ -317,7 +284,7 @@ class _Driver:
     def _retry(self, unit: Unit, error: str, details: str, *, final: bool = False) -> None:
         self._attempts[unit.key] += 1
         attempts = self._attempts[unit.key]
-        if attempts <= self._retries and not final:
+        if attempts <= self._limits.retries and not final:
             # To the back of the queue: what troubled it may have passed by then.
             self._pending.append(unit)
             return

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from recombine.checks import real
 from recombine.errors import InputError, missing_package
 from recombine.lab.nets.checkpoints import SAVE_SECONDS, TrainingPausedError, keep_checkpoints
 from recombine.lab.runs.experiment import Experiment, Unit
@@ -26,6 +27,38 @@ Status = Literal["done", "found", "busy", "failed", "paused"]
 
 class TimeIsUpError(BaseException):
     """Raised inside a unit that ran past its limit; not an Exception, so that a unit cannot swallow it by accident."""
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """How often and how long units may try.
+
+    Parameters
+    ----------
+    retries : int
+        Further attempts at a unit that raised, ran out of time or lost its worker.
+    timeout : float, optional
+        Seconds a unit may take. It is interrupted then, and its process killed if it does not stop within ``grace``;
+        units that share the driver's process (``inline``) are only interrupted.
+    seconds : float, optional
+        Start no unit after this long. A unit that is training then saves its state and stops, any other is finished;
+        another call goes on from there.
+    save_every : float
+        Seconds between two saves of a unit that is training.
+    """
+
+    retries: int = 1
+    timeout: float | None = None
+    grace: float = 10.0
+    seconds: float | None = None
+    save_every: float = SAVE_SECONDS
+
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise InputError(f"retries={self.retries} is negative; 0 means one attempt per unit")
+        if self.timeout is not None and self.timeout <= 0:
+            raise InputError(f"timeout={self.timeout} leaves no time; give seconds per unit, or None for no limit")
+        real(self.save_every, "save_every", at_least=0)
 
 
 @dataclass(frozen=True)
@@ -43,16 +76,10 @@ class Errand:
         The driver's part of the provenance.
     home : dict
         Identity of the driver's process, which a worker that shares it must not kill.
-    timeout : float, optional
-        Seconds a unit may take.
-    grace : float
-        Seconds after which a unit that does not stop takes its process down.
-    losses : int
-        Workers a unit may bring down before it is given up.
+    limits : RunLimits
+        A unit may bring down as many workers as it may be tried again before it is given up.
     until : float
         When (``time.time()``) a unit in training is to save its state and stop.
-    save_every : float
-        Seconds between two saves of a unit in training.
     """
 
     experiment: Experiment
@@ -61,11 +88,8 @@ class Errand:
     driver: str
     record: dict[str, Any] = field(default_factory=dict)
     home: dict[str, Any] = field(default_factory=process_identity)
-    timeout: float | None = None
-    grace: float = 10.0
-    losses: int = 1
+    limits: RunLimits = field(default_factory=RunLimits)
     until: float = float("inf")
-    save_every: float = SAVE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -114,7 +138,7 @@ def execute(errand: Errand) -> Answer:
     lease = store.leases.take(key, errand.driver)
     if lease is None:
         return Answer("busy")
-    if lease.losses > errand.losses and not store.has(key):
+    if lease.losses > errand.limits.retries and not store.has(key):
         # An answer can be lost with its worker, and is then asked for again: it must be the same.
         store.leases.withdraw(lease)
         return Answer("failed", error=lease.reason or f"its worker died ({lease.losses} in a row)", final=True)
@@ -131,7 +155,9 @@ def _attempt(errand: Errand, lease: Lease) -> Answer:
     try:
         with heartbeat(lease, errand.store.stale_after / 8):
             with (
-                keep_checkpoints(states, seconds=errand.save_every, until=errand.until, about=about) as checkpoints,
+                keep_checkpoints(
+                    states, seconds=errand.limits.save_every, until=errand.until, about=about
+                ) as checkpoints,
                 _deadline(errand, lease),
             ):
                 rows = errand.experiment.function(errand.experiment.ready(errand.unit))
@@ -141,7 +167,7 @@ def _attempt(errand: Errand, lease: Lease) -> Answer:
     except TrainingPausedError:
         return Answer("paused", time.perf_counter() - start)
     except TimeIsUpError:
-        return Answer("failed", errand.timeout or 0.0, f"ran past its limit of {errand.timeout:g} s")
+        return Answer("failed", errand.limits.timeout or 0.0, f"ran past its limit of {errand.limits.timeout:g} s")
     except ModuleNotFoundError as error:
         return Answer("failed", 0.0, str(missing_package(error)), traceback.format_exc(), final=True)
     except KeyboardInterrupt:
@@ -171,7 +197,7 @@ def _record(errand: Errand, pieces: list[dict[str, Any]]) -> dict[str, Any]:
 @contextlib.contextmanager
 def _deadline(errand: Errand, lease: Lease) -> Iterator[None]:
     """Interrupt the block when the time is up; end the process if the block does not stop then."""
-    if errand.timeout is None:
+    if errand.limits.timeout is None:
         yield
         return
     # Freeing a lock is a single step. The exception may arrive in the middle of setting an event, and leave it locked.
@@ -195,14 +221,14 @@ def _deadline(errand: Errand, lease: Lease) -> Iterator[None]:
 
 
 def _watch(errand: Errand, lease: Lease, over: threading.Lock, sent: threading.Event, thread: int) -> None:
-    if over.acquire(timeout=errand.timeout or 0.0):
+    if over.acquire(timeout=errand.limits.timeout or 0.0):
         return
     sent.set()
     _raise_in(thread, TimeIsUpError)
-    if over.acquire(timeout=max(errand.grace, 0.0)) or process_identity() == errand.home:
+    if over.acquire(timeout=max(errand.limits.grace, 0.0)) or process_identity() == errand.home:
         return
     with contextlib.suppress(OSError):
-        lease.note(f"ran past its limit of {errand.timeout:g} s and did not stop")
+        lease.note(f"ran past its limit of {errand.limits.timeout:g} s and did not stop")
     os.kill(os.getpid(), signal.SIGKILL)
 
 
