@@ -215,6 +215,11 @@ def page_phrases() -> str:
     return json.dumps(vocabulary()["phrases"], indent=1) + "\n"
 
 
+def served_phrases() -> str:
+    """Return what the page says beside them where a program serves it."""
+    return json.dumps(vocabulary()["served"], indent=1) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/causes.md": causes_page,
     "docs/command-line.md": command_line_page,
@@ -222,6 +227,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/limits.md": limits_page,
     "docs/structures.md": structures_page,
     "page/src/generated/phrases.json": page_phrases,
+    "page/src/generated/served.json": served_phrases,
     "page/src/generated/vocabulary.json": page_words,
     "page/src/generated/verdicts.css": verdict_style,
 }

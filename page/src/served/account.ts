@@ -1,5 +1,6 @@
 /** What the program says of one cell, written out. Texts are texts throughout: a level named like a tag stays a name. */
 
+import * as phrases from "../generated/served.json";
 import { button, make } from "../view/elements.ts";
 import { shorten } from "../view/layout.ts";
 import type { CellRecord, NamedCell, ProofRecord, TableRecord, TermRecord } from "./asking.ts";
@@ -24,7 +25,7 @@ export function named(table: TableRecord, { labels, text }: NamedCell): HTMLElem
 export function accountOf(table: TableRecord, cell: CellRecord, proof: ProofRecord | null | undefined, sides: Pair | null, go: (cell: readonly number[]) => void): HTMLElement[] {
   const parts: HTMLElement[] = [make("p", "head", chip(table, cell.code), named(table, cell), `: ${cell.word}`), make("p", "", cell.sentence)];
   if (cell.facts?.length) parts.push(factsOf(cell.facts));
-  if (proof === null) parts.push(make("p", "note", "Looking for its certificate …"));
+  if (proof === null) parts.push(make("p", "note", phrases.searching));
   if (proof?.terms.length) parts.push(sumOf(proof, go));
   const apart = proof && sides ? gridOf(cell, proof, sides) : null;
   if (apart) parts.push(apart);
@@ -50,8 +51,7 @@ function gridOf(cell: CellRecord, proof: ProofRecord, sides: Pair): HTMLElement 
     });
     return make("tr", "", make("th", "level", shorten(name) || "(blank)"), ...places);
   });
-  const told = "Its rows and columns, which the window does not all hold:";
-  return make("div", "scroll", make("p", "note", told), make("table", "apart", head, ...lines));
+  return make("div", "scroll", make("p", "note", phrases.apart), make("table", "apart", head, ...lines));
 }
 
 function factsOf(facts: readonly (readonly [string, string])[]): HTMLElement {

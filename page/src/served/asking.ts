@@ -1,5 +1,7 @@
 /** Questions to the program that serves the page. Every one carries the link's token; answers are kept. */
 
+import * as phrases from "../generated/served.json";
+
 export interface VerdictRecord {
   readonly word: string;
   readonly symbol: string;
@@ -122,7 +124,7 @@ async function fetchRecord(address: string): Promise<unknown> {
   try {
     response = await fetch(address, { cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer" });
   } catch {
-    throw new Error("The program that serves this page has ended; start recombine explore again.");
+    throw new Error(phrases.ended);
   }
   const text = await response.text();
   if (response.ok) return JSON.parse(text) as unknown;

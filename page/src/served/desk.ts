@@ -1,8 +1,10 @@
 /** The table on its desk: a window of its map, the whole in small, levels by name, and what is known of the cell asked about. */
 
+import * as phrases from "../generated/served.json";
 import { button, make, toast } from "../view/elements.ts";
 import { shorten } from "../view/layout.ts";
 import { type Inks, readInks } from "../view/looks.ts";
+import { say } from "../view/words.ts";
 import { accountOf } from "./account.ts";
 import { type Asking, type BinsRecord, type CellRecord, type LevelRecord, type ProofRecord, type TableRecord, type TermRecord, type WindowRecord } from "./asking.ts";
 import { drawMap, drawWhole, layMap, placeIn, type Places } from "./drawing.ts";
@@ -59,18 +61,18 @@ export class Desk {
     this.near.setAttribute("role", "application");
     this.near.setAttribute("aria-roledescription", "map of cells");
     this.reply.setAttribute("aria-live", "polite");
-    this.reply.setAttribute("aria-label", "The cell asked about");
+    this.reply.setAttribute("aria-label", phrases.cell);
     const sides = make("div", "row sides");
     (["rows", "columns"] as const).forEach((word, side) => sides.append(make("label", "", `${word} `, this.sidePicker(side as 0 | 1))));
     const order = make("select");
-    for (const [value, text] of [["connected", "connected ones together"], ["name", this.table.by_name]] as const) order.append(new Option(text, value));
+    for (const [value, text] of [["connected", phrases.connected], ["name", this.table.by_name]] as const) order.append(new Option(text, value));
     order.addEventListener("change", () => {
       this.by = order.value as "connected" | "name";
       void this.refresh(null);
     });
     sides.append(make("label", "", "levels ", order));
     const pickers = make("div", "pickers", ...this.pickers.map(({ element }) => element));
-    this.wholeBox.append(make("figcaption", "note", "The whole. Press where to look."), this.far);
+    this.wholeBox.append(make("figcaption", "note", phrases.whole), this.far);
     this.element.append(sides, pickers, make("div", "maps", make("div", "window", make("div", "scroll", this.near), this.pager), this.wholeBox, this.reply));
   }
 
@@ -272,7 +274,7 @@ export class Desk {
   private drawPager(paged: boolean): void {
     const { view, levels, shape } = this;
     this.pager.hidden = !paged;
-    if (!view || !paged) return this.near.setAttribute("aria-label", "Map of verdicts. Arrow keys move, Enter asks.");
+    if (!view || !paged) return this.near.setAttribute("aria-label", phrases.map);
     const held = document.activeElement instanceof HTMLElement && this.pager.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     const parts = (["rows", "columns"] as const).flatMap((word, side) => {
       const [from, long, all] = [view.first[side]!, Math.min(shape[side]!, levels[side]!), levels[side]!];
@@ -290,7 +292,8 @@ export class Desk {
     });
     this.pager.replaceChildren(...parts);
     if (held) this.pager.querySelector<HTMLElement>(`[aria-label="${held}"]`)?.focus();
-    this.near.setAttribute("aria-label", `Map of verdicts, ${parts.map((part) => part.textContent?.replace(/[◀▶▲▼]/g, "").trim()).join(", ")}. Arrow keys move, Page Up and Page Down turn, Enter asks.`);
+    const shown = parts.map((part) => part.textContent?.replace(/[◀▶▲▼]/g, "").trim()).join(", ");
+    this.near.setAttribute("aria-label", say(phrases.mapOf, { window: shown }));
   }
 
   /** Say what is known of a cell; its certificate after `rest` milliseconds, so that a passing pointer asks for none. */

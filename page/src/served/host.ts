@@ -1,7 +1,9 @@
 /** The page with a table behind it: what the program found, the map, and the brush where the table is small enough. */
 
+import * as phrases from "../generated/served.json";
 import type { openPage } from "../view/app.ts";
 import { button, byId, make, toast } from "../view/elements.ts";
+import { say } from "../view/words.ts";
 import { chip, named } from "./account.ts";
 import { Asking, type TableRecord } from "./asking.ts";
 import { Desk } from "./desk.ts";
@@ -23,16 +25,16 @@ function tally(table: TableRecord): HTMLElement {
 }
 
 function findings(table: TableRecord): HTMLElement {
-  const box = make("section", "", make("h2", "", "What the audit found"));
+  const box = make("section", "", make("h2", "", phrases.findings));
   const list = make("ul", "findings");
   for (const { code, title, severity, message } of table.findings) list.append(make("li", severity, make("b", "", `${title} `), make("span", "note", `${severity}, ${code}`), make("p", "level", message)));
-  box.append(table.findings.length ? list : make("p", "", "Nothing to report."));
+  box.append(table.findings.length ? list : make("p", "", phrases.noFindings));
   for (const sentence of table.left_out) box.append(make("p", "note", sentence));
   return box;
 }
 
 function collect(table: TableRecord, desk: Desk): HTMLElement {
-  const box = make("section", "", make("h2", "", "Collect next"));
+  const box = make("section", "", make("h2", "", phrases.collect));
   if (table.next.text) box.append(make("p", "", table.next.text));
   const list = make("ol", "collect");
   for (const one of table.next.cells) {
@@ -41,7 +43,7 @@ function collect(table: TableRecord, desk: Desk): HTMLElement {
     list.append(make("li", "", press));
   }
   if (table.next.cells.length) box.append(list);
-  else if (!table.next.text) box.append(make("p", "", "Nothing was asked for, or nothing would help."));
+  else if (!table.next.text) box.append(make("p", "", phrases.noPlan));
   return box;
 }
 
@@ -52,18 +54,20 @@ function lay(table: TableRecord, token: string): (open: typeof openPage) => void
   const [first, ...more] = table.answer;
   const told = make("div", "told", make("h1", "level", table.source), make("p", "deck", first ?? ""));
   for (const sentence of more) told.append(make("p", "", sentence));
-  const about = `${table.rows}, ${table.factors.length} factors, ${table.cells} combinations that can exist${table.outcome ? `, outcome ${table.outcome}` : ""}. Verdicts hold if ${table.assumption}.`;
+  const { rows, cells, assumption } = table;
+  const outcome = table.outcome ? say(phrases.outcome, { outcome: table.outcome }) : "";
+  const about = say(phrases.table, { rows, factors: table.factors.length, cells, outcome, assumption });
   told.append(make("p", "note level", about), tally(table));
-  if (table.sampled) told.append(make("p", "note", `There are too many combinations to count: numbers after "about" are from ${table.sampled.toLocaleString("en")} drawn at random.`));
-  if (table.command) told.append(make("p", "note level", table.scene ? table.dropped : `Read by: ${table.command}`));
+  if (table.sampled) told.append(make("p", "note", say(phrases.sampled, { count: table.sampled.toLocaleString("en") })));
+  if (table.command) told.append(make("p", "note level", table.scene ? table.dropped : say(phrases.readBy, { command: table.command })));
   const paper = make("main", "served", told, desk.element, make("div", "below", findings(table), collect(table, desk)));
   main.before(paper);
   main.hidden = true;
   document.body.classList.add("asks");
   document.querySelector<HTMLAnchorElement>(".skip")!.hidden = true;
   document.title = `${table.source}: Recombine`;
-  byId("about").parentElement!.lastElementChild!.textContent = "This page asks only the program that serves it, on this machine. Nothing is uploaded.";
-  desk.hint("Point at a cell, or move with the arrow keys, to see why; press it to keep it.");
+  byId("about").parentElement!.lastElementChild!.textContent = phrases.stays;
+  desk.hint(phrases.pointing);
   void desk.open(); // asked for before the page's own script is read
   const { scene } = table;
   if (scene) return (open) => paintToo(open, table, scene, desk, main, paper);
@@ -97,10 +101,10 @@ function paintToo(open: typeof openPage, table: TableRecord, scene: string, desk
     open(sceneAsked(painted, scene) ?? scene);
     byId("copy").addEventListener("click", () => void copyServed()); // after the page's own, whose words are not enough here
   };
-  const buttons = ["What the data say", "Paint"].map((text, at) => button(text, () => look(at === 1)));
+  const buttons = phrases.way.map((text, at) => button(text, () => look(at === 1)));
   const group = make("div", "choices ways", make("span", "", ...buttons));
   group.setAttribute("role", "group");
-  group.setAttribute("aria-label", "Ways to look at the table");
+  group.setAttribute("aria-label", phrases.ways);
   document.querySelector(".brand")!.after(group);
   window.addEventListener("hashchange", (event) => {
     const [asked, whole] = [unpackLook(location.hash, table.factors.map(({ levels }) => levels)), sceneAsked(location.hash, scene)];
@@ -118,12 +122,11 @@ function paintToo(open: typeof openPage, table: TableRecord, scene: string, desk
 
 /** Copy the link of the painting, and say how far it reaches. */
 async function copyServed(): Promise<void> {
-  const reach = "It works on this machine only, while recombine explore runs.";
   try {
     await navigator.clipboard.writeText(location.href);
-    toast(`The link is copied. ${reach}`);
+    toast(phrases.copied);
   } catch {
-    toast(`The link is in the address bar: copy it from there. ${reach}`);
+    toast(phrases.notCopied);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Choosing a level by typing part of its name: millions of levels fit no list. */
 
+import * as phrases from "../generated/served.json";
 import { button, make } from "../view/elements.ts";
 import type { Asking, LevelRecord } from "./asking.ts";
 
@@ -51,7 +52,7 @@ export function makePicker(asking: Asking, factor: number, name: string, choose:
     list.replaceChildren(...found.map((one) => entryOf(one, take)));
     listed = found;
     mark();
-    if (!found.length) list.replaceChildren(make("li", "note", "No level has this in its name."));
+    if (!found.length) list.replaceChildren(make("li", "note", phrases.noLevel));
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
     return found;

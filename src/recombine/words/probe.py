@@ -11,7 +11,7 @@ from recombine.writing import plural
 
 #: Below this share of what the given factor leaves open, a dependence is called small.
 SMALL_EFFECT_SHARE = 0.01
-#: Numbers of bits and shares below this are written as 0.
+#: Numbers of bits and percentages below this are written as 0.
 MIN_BITS_SHOWN = 5e-8
 
 
@@ -33,29 +33,13 @@ def probe_question(probe: Probe) -> str:
 
 
 def dependence_sentence(probe: Probe, tested: FactorTest) -> str:
-    """Say whether the prediction depends on a factor, with the effect size and its null.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, recombine as rc
-    >>> digit, size, guess = np.random.default_rng(0).integers(3, size=(3, 2000))
-    >>> frame = pd.DataFrame({"guess": digit, "digit": digit, "size": size}).assign(guess=guess)
-    >>> probe = rc.probe(frame, prediction="guess", outcome="digit", factors=["size"])
-    >>> dependence_sentence(probe, probe.tests[0]).partition(" (")[0]
-    'No dependence of guess on size beyond digit was found'
-    """
+    """Say whether the prediction depends on a factor, with its effect size and null; see `independence_sentence`."""
     columns = probe.prediction, tested.factor, " and ".join(probe.given)
     return independence_sentence(tested.test, *columns, level=probe.level, p_value=tested.adjusted)
 
 
 def independence_sentence(
-    test: Independence,
-    prediction: str = "the prediction",
-    factor: str = "the factor",
-    given: str = "the given one",
-    *,
-    level: float = 0.05,
-    p_value: float | None = None,
+    test: Independence, prediction: str, factor: str, given: str, *, level: float = 0.05, p_value: float | None = None
 ) -> str:
     """Say what a test of independence found; names are those of the columns, and the p-value may be an adjusted one.
 
@@ -109,29 +93,20 @@ def probe_notes(probe: Probe) -> list[str]:
     ]
 
 
-def bits_text(value: float) -> str:
-    """Write a number of bits: three decimals, and more only for what would vanish.
+def bits_text(value: float, decimals: int = 3) -> str:
+    """Write a number of bits or of percent: so many decimals, and more only for what would vanish.
 
     Examples
     --------
-    >>> bits_text(0.31249), bits_text(-0.00006), bits_text(1e-12)
-    ('0.312', '−0.00006', '0.000')
+    >>> bits_text(0.31249), bits_text(-0.00006), bits_text(1e-12), bits_text(12.34, 1)
+    ('0.312', '−0.00006', '0.000', '12.3')
     """
     if abs(value) < MIN_BITS_SHOWN:
-        return "0.000"
-    decimals = max(3, math.ceil(-math.log10(abs(value))))
+        return f"{0:.{decimals}f}"
+    decimals = max(decimals, math.ceil(-math.log10(abs(value))))
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
 def share_text(value: float) -> str:
-    """Write a share as a percentage, with one decimal, or more for what would vanish.
-
-    Examples
-    --------
-    >>> share_text(0.1234), share_text(-0.0001)
-    ('12.3 %', '−0.01 %')
-    """
-    if abs(value) < MIN_BITS_SHOWN:
-        return "0 %"
-    decimals = max(1, math.ceil(-math.log10(100 * abs(value))))
-    return f"{100 * value:.{decimals}f} %".replace("-", "−")
+    """Write a share as a percentage, likewise."""
+    return f"{bits_text(100 * value, 1)} %"

@@ -58,6 +58,34 @@ PHRASES = {
     "shortcut": "moves predictions by {size} away from what follows.",
 }
 
+#: What the page says beside them where a program serves it with a table.
+SERVED = {
+    "table": "{rows}, {factors} factors, {cells} combinations that can exist{outcome}. Verdicts hold if {assumption}.",
+    "outcome": ", outcome {outcome}",
+    "sampled": 'There are too many combinations to count: numbers after "about" are from {count} drawn at random.',
+    "readBy": "Read by: {command}",
+    "findings": "What the audit found",
+    "noFindings": "Nothing to report.",
+    "collect": "Collect next",
+    "noPlan": "Nothing was asked for, or nothing would help.",
+    "stays": "This page asks only the program that serves it, on this machine. Nothing is uploaded.",
+    "pointing": "Point at a cell, or move with the arrow keys, to see why; press it to keep it.",
+    "ways": "Ways to look at the table",
+    "way": ["What the data say", "Paint"],
+    "copied": "The link is copied. It works on this machine only, while recombine explore runs.",
+    "notCopied": "The link is in the address bar: copy it from there. It works on this machine only, while recombine "
+    "explore runs.",
+    "cell": "The cell asked about",
+    "connected": "connected ones together",
+    "whole": "The whole. Press where to look.",
+    "map": "Map of verdicts. Arrow keys move, Enter asks.",
+    "mapOf": "Map of verdicts, {window}. Arrow keys move, Page Up and Page Down turn, Enter asks.",
+    "searching": "Looking for its certificate …",
+    "apart": "Its rows and columns, which the window does not all hold:",
+    "noLevel": "No level has this in its name.",
+    "ended": "The program that serves this page has ended; start recombine explore again.",
+}
+
 
 def vocabulary() -> dict[str, Any]:
     """Return all words by kind; ``{assumption}`` in the meaning of a verdict stands for what a structure assumes.
@@ -80,6 +108,7 @@ def vocabulary() -> dict[str, Any]:
         "adding": ADDING,
         "truths": TRUTHS,
         "phrases": PHRASES,
+        "served": SERVED,
         "structures": [{name: getattr(kind, name) for name in ("name", "assumption", "help")} for kind in STRUCTURES],
         "causes": [
             {name: getattr(kind, name) for name in ("name", "title", "meaning", "action", "of")} for kind in CAUSES

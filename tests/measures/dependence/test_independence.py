@@ -117,7 +117,7 @@ def test_where_the_factor_never_varies_nothing_can_be_told(given: str) -> None:
     test = independence_test(prediction, factor * (given != "one level"), strata)
     assert (test.estimate, test.p_value) == (pytest.approx(0, abs=1e-12), 1)
     assert test.verdict() is DependenceState.CANNOT_TELL
-    assert "cannot be told" in independence_sentence(test)
+    assert "cannot be told" in independence_sentence(test, "guess", "site", "digit")
 
 
 def test_singletons_next_to_others_change_the_scale_only() -> None:
