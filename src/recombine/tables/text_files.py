@@ -149,18 +149,11 @@ def _copy(path: Path, encoding: str, delimiter: str, copy: Path) -> None:
             raise InputError(f"{path.name}, line {reader.line_num + 1:,}, is cut or damaged; copy it again") from None
 
 
-def refuse_duplicates(names: list[str], source: str, *, fold_case: bool = False) -> None:
-    """Raise if two columns share a name; with ``fold_case`` also if two names differ by case only."""
-    keys = [name.casefold() for name in names] if fold_case else names
-    repeated = [key for key, times in Counter(keys).items() if times > 1]
-    if not repeated:
-        return
-    twins = [name for name, key in zip(names, keys, strict=True) if key == repeated[0]]
-    if len(set(twins)) == 1:
-        raise InputError(f"{source} has more than one column named {twins[0]!r}; rename them so each name is unique")
-    raise InputError(
-        f"{source} has columns {twins[0]!r} and {twins[1]!r}, which differ in capital letters only; rename one"
-    )
+def refuse_duplicates(names: list[str], source: str) -> None:
+    """Raise if two columns share a name."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise InputError(f"{source} has more than one column named {name!r}; rename them so each name is unique")
 
 
 def broken_line(file: TextFile) -> str | None:
