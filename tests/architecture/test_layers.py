@@ -28,6 +28,7 @@ LAYERS = {
         "registry",
         "table_spec",
         "tables",
+        "threads",
         "verdicts",
         "writing",
     ],

@@ -10,6 +10,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.departures import departures, normal_matrix
 from recombine.cells.scaled import ScaledConjunctions
+from recombine.threads import one_thread
 
 #: What a matrix or a vector gives at every cell.
 Form = Callable[[FloatArray], FloatArray]
@@ -43,8 +44,6 @@ class VariancePlan:
         measured: float = 1.0,
         importance: FloatArray | None = None,
     ) -> None:
-        from threadpoolctl import threadpool_limits
-
         self._used = features.occurring(seen)
         self._place = np.full(features.columns, -1, dtype=np.int64)
         self._place[self._used] = np.arange(len(self._used))
@@ -56,7 +55,7 @@ class VariancePlan:
             counted = np.ones(len(seen)) if weights is None else weights
             matters = np.ones(len(targets)) if importance is None else importance
             self._moment = self._normal(targets, matters / matters.sum())
-            with threadpool_limits(1):
+            with one_thread():
                 gram = self._normal(seen, counted)
                 self._inverse = _generalized_inverse(gram)
                 self._loss = self._inverse @ self._moment @ self._inverse

@@ -37,6 +37,7 @@ from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import MAX_CELLS_FOR_EXACT_SLOPES, every_arrangement
+from recombine.threads import one_thread
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -169,12 +170,10 @@ def forecast(
     >>> round(told.weakest[1], 3), round(told.error.additive, 6)
     (0.798, 0.0)
     """
-    from threadpoolctl import threadpool_limits
-
     if reason := obstacle(design):
         return Forecast(obstacle=reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
-    with threadpool_limits(1):  # small matrices: more threads only wait for each other
+    with one_thread():  # small matrices: more threads only wait for each other
         return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), seed)
 
 

@@ -19,6 +19,7 @@ from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
+from recombine.threads import one_thread
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -81,10 +82,8 @@ def compare_models(
 
 def _misses(design: Design, outcome: FloatArray, train: BoolArray, order: int, seed: int) -> dict[str, FloatArray]:
     """Return how far each model trained on some seen cells misses the others."""
-    from threadpoolctl import threadpool_limits
-
     seen, held = design.seen[train], design.seen[~train]
-    with threadpool_limits(1):  # small matrices: more threads only wait for each other
+    with one_thread():  # small matrices: more threads only wait for each other
         models = _models(design, order, seed).items()
         return {name: predict(seen, outcome[train], held) - outcome[~train] for name, predict in models}
 

@@ -17,6 +17,7 @@ from recombine.jobs.outputs import render
 from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen
 from recombine.tables.table import Table
 from recombine.tables.text_files import split_names
+from recombine.threads import one_thread
 from recombine.writing import listing, plural
 
 #: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.
@@ -157,9 +158,7 @@ def _common_levels(layers: Mapping[str, ActivationGrid]) -> tuple[int, ...]:
 
 def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[LayerReading, ...]:
     """Read all layers, several at a time."""
-    from threadpoolctl import threadpool_limits
-
     workers = min(len(layers), os.cpu_count() or 1, MAX_THREADS)
     # One thread per layer: threads inside a matrix product wait for each other where other programs run too.
-    with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
+    with one_thread(), ThreadPoolExecutor(workers) as pool:
         return tuple(pool.map(lambda name: read_layer(name, layers[name], seen), layers))

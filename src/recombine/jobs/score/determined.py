@@ -20,6 +20,7 @@ from recombine.jobs.score.attribution import design_matrix
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
+from recombine.threads import one_thread
 
 #: Seen cells up to which a wide network is fitted to them.
 MAX_CELLS_FITTED = 5_000
@@ -123,12 +124,10 @@ def _of_audit(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, Fl
 
 def _network(design: Design, cells: IntArray, max_cells: int) -> FloatArray | None:
     """Return what a wide network of one hidden layer fitted to the seen cells predicts at ``cells`` (T, C), if any."""
-    from threadpoolctl import threadpool_limits
-
     if obstacle(design) or fitted_cells(design) > max_cells:
         return None
     design = replace(design, space=design.space.labelled)  # every level is an input of its own
-    with threadpool_limits(1):
+    with one_thread():
         return predict_networks(design, design.train, cells, (1,)).get(("ntk", 1))
 
 

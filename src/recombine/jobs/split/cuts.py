@@ -17,6 +17,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.jobs.split.spanning import spanning_cells
+from recombine.threads import one_thread
 
 #: Pairs of levels and orders of levels that are tried for one cut.
 PAIRS_TRIED, ORDERS_TRIED = 24, 8
@@ -151,10 +152,8 @@ def _by_basis(features: Conjunctions, cells: IntArray, rows: IntArray, generator
     basis = spanning_cells(features, cells, generator.permutation(len(cells)), int(generator.integers(2**31)))
     if basis is None or len(cells) * len(basis) > MAX_BASIS_ENTRIES:
         return
-    from threadpoolctl import threadpool_limits
-
     matrix = features.incidence(cells).toarray()
-    with threadpool_limits(1):
+    with one_thread():
         needed = np.abs(np.linalg.solve(matrix[basis] @ matrix[basis].T, matrix[basis] @ matrix.T)) > 1e-6
     for position in generator.permutation(len(basis)):
         out = needed[position]

@@ -17,6 +17,7 @@ from recombine.cells.brief import brief_repr
 from recombine.checks import check_bounds, of_kind, reals, samples
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal.penalties import Potential
+from recombine.threads import one_thread
 
 #: Largest residual of an answer, relative to the largest target: of Newton steps, and of the closed form.
 NEWTON_RESIDUAL, CLOSED_RESIDUAL = 1e-10, 1e-8
@@ -71,9 +72,7 @@ def least_potential(X: npt.ArrayLike, y: npt.ArrayLike, potential: Potential) ->
     inputs, targets = _checked(X, y, len(potential.k))
     if not targets.any() and not potential.start.any():
         return Interpolator(np.zeros(inputs.shape[1]), 0.0, 0.0, 0, "dual Newton")
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with one_thread():
         beta, residual, steps = _continued(inputs, targets, potential)
     return Interpolator(beta, float(potential(beta)), residual, steps, "dual Newton")
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.checks import moderate, reachable, real, samples
 from recombine.errors import InputError, SolverError
+from recombine.threads import one_thread
 
 #: Errors of a step are relative to each weight down to this size: small weights count, for they may grow.
 BDF_WEIGHT_TOLERANCE = 1e-30
@@ -131,7 +132,6 @@ def stiff_flow(
     array([0.3333, 0.6667, 0.6667])
     """
     from scipy.integrate import BDF
-    from threadpoolctl import threadpool_limits
 
     inputs, targets, weights = _checked(X, y, start)
     network = _Network(inputs, targets, inputs.T @ inputs * (2 / len(targets)))
@@ -140,7 +140,7 @@ def stiff_flow(
     if network.residual(network.beta(weights)) > aim:
         reachable(inputs, targets, np.any(np.split(weights, 2), axis=0))
     times, path = [0.0], [network.beta(weights)]
-    with threadpool_limits(1):  # networks run side by side in processes
+    with one_thread():  # networks run side by side in processes
         solver = BDF(
             network.velocity, 0.0, weights, MAX_BDF_TIME, rtol=error, atol=BDF_WEIGHT_TOLERANCE, jac=network.jacobian
         )

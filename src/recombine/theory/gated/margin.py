@@ -30,6 +30,7 @@ from recombine.theory.gated.machine import (
     inseparability_certificate,
     machine_for,
 )
+from recombine.threads import one_thread
 
 #: A unit is tight when its constraint is within this of one.
 TIGHT_WITHIN_SHARE = 1e-4
@@ -175,9 +176,7 @@ def largest_margin(
     gating = gating_for(norm, rows, contexts)
     problem = _Problem(points, signs, gating.features(rows), gating, real(C, "C", above=0, finite=False))
     problem.check_price()
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with one_thread():
         try:
             return _newton(problem, tolerance, max_steps)
         except UndecidedError:

@@ -14,6 +14,7 @@ from recombine.cells.conjunctions import Conjunctions
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.scaled.routes import leverage_for
+from recombine.threads import one_thread
 
 #: Entries of the design matrix, and operations (rows times columns times the fewer of the two), up to which a dense
 #: singular value decomposition is used: less than a second.
@@ -123,9 +124,8 @@ def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scal
 def _decomposed(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Singular value decomposition of a finite matrix."""
     from scipy.linalg import LinAlgError, svd
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # a second thread made the decomposition of a few hundred cells ten times slower
+    with one_thread():  # a second thread made the decomposition of a few hundred cells ten times slower
         try:
             U, singular, Vt = svd(matrix, full_matrices=False, check_finite=False)
         except LinAlgError:
@@ -137,14 +137,13 @@ def _decomposed(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
 def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import lsmr
-    from threadpoolctl import threadpool_limits
 
     design = conjunctions.incidence(cells)
     weighted = diags_array(scale) @ design
     # Levels that were measured a thousand times beside others measured once make thousands of steps of what takes tens.
     lengths = np.sqrt(weighted.multiply(weighted).sum(axis=0))
     units = 1 / np.where(lengths > 0, lengths, 1.0)
-    with threadpool_limits(1):
+    with one_thread():
         solution = lsmr(weighted @ diags_array(units), scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
     table = units * solution
     return AdditiveFit(conjunctions, table, design @ table, None)

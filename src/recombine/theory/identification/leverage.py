@@ -20,6 +20,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions
 from recombine.cells.departures import MIN_SPARSE_BLOCKS, Departures, departures, normal_matrix
 from recombine.errors import InputError, SolverError
+from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -168,8 +169,6 @@ class Leverage:
         >>> Leverage(Conjunctions((2, 2)), seen).solve(np.array([1.0, 2.0, 11.0])).round(6).tolist()
         [-1.75, 8.25, 2.75, 3.75]
         """
-        from threadpoolctl import threadpool_limits
-
         if self.solved_singly:
             raise SolverError("there are too many conjunctions to invert their normal matrix")
         solution = np.zeros(len(self.columns))
@@ -179,7 +178,7 @@ class Leverage:
         misfit = self._gathered(values - self._sums(solution)) / lengths
         if np.linalg.norm(misfit) > NORMAL_EQUATION_RESIDUAL * np.sqrt(np.sum(self._weights * values**2)):
             raise SolverError("the normal matrix is too near to singular for floating point")
-        with threadpool_limits(1):
+        with one_thread():
             solution -= self._null @ np.linalg.solve(self._null.T @ self._null, self._null.T @ solution)
         table = np.zeros(self.features.columns)
         table[self.columns] = solution
@@ -277,9 +276,8 @@ class Leverage:
     def _one(self, row: FloatArray) -> float:
         """Squared length of the shortest weights that give one cell's row (K,)."""
         from scipy.sparse.linalg import lsmr
-        from threadpoolctl import threadpool_limits
 
-        with threadpool_limits(1):
+        with one_thread():
             solved = lsmr(self._design.T, row, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)
         if np.abs(self._design.T @ solved[0] - row).max() > 1e-6:
             raise SolverError("the leverage of a cell did not converge; the cell may not be determined")
@@ -378,9 +376,8 @@ def _inverse(normal: FloatArray, size: FloatArray, rank: int | None) -> FloatArr
     columns: a pivot is zero in proportion to what was there before anything was subtracted.
     """
     from scipy.linalg.lapack import dpotri, dpstrf
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):
+    with one_thread():
         scale = 1 / np.sqrt(size)
         factor, pivots, float_rank, _ = dpstrf(normal * scale[:, None] * scale, tol=MIN_CHOLESKY_PIVOT)
         if rank is None:

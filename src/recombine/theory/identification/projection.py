@@ -14,6 +14,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.progress import each
+from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -55,12 +56,10 @@ def project(ids: IntArray | csr_array, columns: int, count: int, generator: np.r
 
     Rows are ``ids`` (N, S) of unit entries, or a sparse matrix (N, K).
     """
-    from threadpoolctl import threadpool_limits
-
     start = generator.standard_normal((columns, count))
     rows = _matrix(ids, columns) if isinstance(ids, np.ndarray) else ids
     number = rows.shape[0]
-    with threadpool_limits(1):
+    with one_thread():
         if columns <= MAX_EIGH_COLUMNS and (projection := _dense(rows, start)).converged:
             return projection
         chosen = np.arange(number)

@@ -12,6 +12,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.scaled import ScaledConjunctions
+from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -151,10 +152,9 @@ def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, pr
 def _least_squares(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
     """Weights of the least-squares fit: many cells, floating point, for designs too large for the linear program."""
     from scipy.sparse.linalg import lsmr
-    from threadpoolctl import threadpool_limits
 
     matrix, goal = _transposed(features, seen, target)
-    with threadpool_limits(1):
+    with one_thread():
         weights = lsmr(matrix, goal, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)[0]
     if np.abs(matrix @ weights - goal).max() > 1e-8:
         return {}

@@ -18,6 +18,7 @@ from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.conjunctions import distinct
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
+from recombine.threads import one_thread
 
 #: Seen cells up to which the expectation over effects is taken exactly, by a dense solve.
 MAX_CELLS_FOR_EXACT_SLOPES = 800
@@ -81,10 +82,8 @@ def _levels(seen: IntArray, unseen: IntArray, block: tuple[int, ...]) -> int:
 
 def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray, blocks: Groups) -> FloatArray:
     """Average over effects in closed form, one slope per block: a ratio of traces."""
-    from threadpoolctl import threadpool_limits
-
     # Row t of `reach` holds the weights with which the seen outcomes enter the prediction at unseen cell t.
-    with threadpool_limits(1):
+    with one_thread():
         reach = _solve(kernel(seen, seen), kernel(seen, unseen)).T
     slopes = np.full(len(blocks), np.nan)
     for index, block in enumerate(blocks):

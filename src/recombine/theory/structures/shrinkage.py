@@ -8,7 +8,6 @@ fit is that of main effects alone.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from recombine.checks import real
 from recombine.errors import SolverError
 from recombine.theory.structures.structure import StructureFit
 from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
+from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,15 +109,6 @@ def fit_design(
                 break
     constant = centre - float(system.means @ effects)
     return TermsFit(terms, constant, effects, shrunk, noise, freedom)
-
-
-def one_thread() -> AbstractContextManager[object]:
-    """Keep linear algebra to one thread: a second one only waits where cores are shared (36 s against 4 s)."""
-    import scipy.linalg  # noqa: F401 loads its own linear algebra, which can be kept to one thread only once it is there
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[object] = threadpool_limits(1)
-    return limits
 
 
 def determined_effects(ridge: FloatArray, spread: FloatArray, size: IntArray) -> FloatArray:

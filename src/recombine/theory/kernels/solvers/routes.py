@@ -27,6 +27,7 @@ from recombine.theory.kernels.solvers.gram import (
 )
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
 from recombine.theory.kernels.solvers.spectrum import FullGrid, weights_from_eigenvalues
+from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -265,10 +266,8 @@ def _need_nonnegative(weights: FloatArray) -> None:
 
 def solve_iterative(system: System, columns: FloatArray, tolerance: float, precondition: bool | None = None) -> Answer:
     """Everything else: conjugate gradients without the matrix; least squares on the features where M is singular."""
-    from threadpoolctl import threadpool_limits
-
     # Threaded vector operations made these solvers 17 times slower (two OpenBLAS threads, 30,000 cells).
-    with threadpool_limits(1):
+    with one_thread():
         if system.singular:
             return _least_squares(system, columns, tolerance)
         use = system.kernel.factors >= 6 if precondition is None else precondition

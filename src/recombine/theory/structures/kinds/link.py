@@ -39,11 +39,11 @@ from recombine.theory.structures.shrinkage import (
     fit_design,
     inverted,
     next_ridge,
-    one_thread,
     solved,
 )
 from recombine.theory.structures.structure import StructureData, StructureFit
 from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
+from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
