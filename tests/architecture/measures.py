@@ -498,11 +498,11 @@ def _sentences_in(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def sentences() -> list[Place]:
-    """Sentences in jobs outside registries, theory, report and explore; they belong to `words` or to an entry."""
+    """Sentences in jobs outside registries, theory, measures, report, explore; they belong to `words` or an entry."""
     return [
         at(name, node, ast.unparse(node)[:60])
         for name in modules()
-        if in_package(name, *(f"recombine.{layer}" for layer in ("jobs", "theory", "report", "explore")))
+        if in_package(name, *(f"recombine.{layer}" for layer in ("jobs", "theory", "measures", "report", "explore")))
         if not in_package(name, *REGISTRIES)
         for node in _sentences_in(tree(name))
     ]

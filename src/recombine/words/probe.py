@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from recombine.jobs.probe.probe import FactorTest, Probe
-from recombine.measures.dependence.contingency import binned_words
 from recombine.measures.dependence.independence import DependenceState, Independence
 from recombine.writing import plural
 
@@ -75,7 +74,7 @@ def independence_sentence(
 
 def probe_notes(probe: Probe) -> list[str]:
     """Say which columns were cut into bins, which rows were left out, and where only some of the rows can tell."""
-    notes = [binned_words(name, bins) for name, bins in probe.bins.items()]
+    notes = [f"{name} was cut into {bins} bins of about equal counts" for name, bins in probe.bins.items()]
     notes += [
         f"a factor that goes along with {name} inside a bin takes the blame for it: more bins lessen that"
         for name in probe.given

@@ -12,24 +12,24 @@ from recombine.measures.dependence.contingency import as_codes
 from recombine.measures.dependence.independence import DependenceState, independence_test
 
 
-def test_continuous_columns_are_cut_into_bins_and_the_words_say_so() -> None:
+def test_continuous_columns_are_cut_into_bins_and_these_are_counted() -> None:
     generator = np.random.default_rng(11)
     factor, own = generator.integers(3, size=(2, 2000))
     prediction = own + 0.5 * factor + 0.3 * generator.normal(size=2000)
     test = independence_test(prediction, factor, own)
     assert test.levels == (10, 3, 3)
     assert test.verdict() is DependenceState.DEPENDS
-    assert test.notes == ("the prediction was cut into 10 bins of about equal counts",)
+    assert test.bins == {"the prediction": 10}
     assert independence_test(prediction, factor, own, bins=4).levels[0] == 4
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0])
 def test_a_value_that_fills_most_bins_leaves_at_least_two(value: float) -> None:
     column = np.concatenate([np.full(960, value), np.linspace(1, 2, 40)])
-    codes, note = as_codes(column, "y", 10)
+    codes, count = as_codes(column, "y", 10)
     assert len(np.unique(codes)) == 2
     assert np.ptp(codes[:960]) == 0
-    assert note == "y was cut into 2 bins of about equal counts"
+    assert count == 2
 
 
 @pytest.mark.parametrize(

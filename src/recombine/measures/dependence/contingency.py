@@ -21,8 +21,8 @@ MAX_DISTINCT_VALUES = 20
 MAX_ENTRIES_PER_ROW = 4
 
 
-def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tuple[IntArray, str | None]:
-    """Return a column as codes 0, 1, ... and, where it had to be cut into bins, the words that say so.
+def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tuple[IntArray, int | None]:
+    """Return a column as codes 0, 1, ... and, where it had to be cut into bins, how many.
 
     Integers, flags and text are levels. Floating-point numbers are too, unless there are more than 20 different ones:
     then they are cut at quantiles into ``bins`` bins of about equal counts. Messages call the column ``name``.
@@ -31,9 +31,9 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     --------
     >>> as_codes(["b", "a", "b"])
     (array([1, 0, 1]), None)
-    >>> codes, note = as_codes(np.linspace(0, 1, 1000) ** 3, "yhat", bins=4)
-    >>> np.bincount(codes).tolist(), note
-    ([250, 250, 250, 250], 'yhat was cut into 4 bins of about equal counts')
+    >>> codes, count = as_codes(np.linspace(0, 1, 1000) ** 3, "yhat", bins=4)
+    >>> np.bincount(codes).tolist(), count
+    ([250, 250, 250, 250], 4)
     """
     refuse_masked(values, name)
     column = np.asarray(values)
@@ -50,13 +50,8 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     if column.dtype.kind == "f" and len(levels) > MAX_DISTINCT_VALUES:
         numbers = column.astype(np.float64)
         codes = np.searchsorted(bin_edges(numbers, bins), numbers, side="left").astype(np.int64)
-        return codes, binned_words(name, int(codes.max()) + 1)
+        return codes, int(codes.max()) + 1
     return codes.reshape(-1).astype(np.int64), None
-
-
-def binned_words(name: str, bins: int) -> str:
-    """Say that a column was cut into bins."""
-    return f"{name} was cut into {bins} bins of about equal counts"
 
 
 def _refuse_missing(column: npt.NDArray[Any], name: str) -> None:

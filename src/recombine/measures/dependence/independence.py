@@ -7,7 +7,7 @@ A model that generalises compositionally has I(prediction; factor j | factor i) 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -46,7 +46,7 @@ class Independence:
     rows: int
     levels: tuple[int, int, int]  #: Different values of prediction, factor and given.
     varied: float  #: Share of the rows at levels of the given factor where the factor varies: only these can tell.
-    notes: tuple[str, ...] = ()  #: Columns that were cut into bins.
+    bins: dict[str, int] = field(default_factory=dict)  #: Into how many bins columns of measurements were cut.
 
     __repr__ = brief_repr
 
@@ -131,8 +131,8 @@ def independence_test(
     """
     if permutations < 1:
         raise InputError(f"{permutations} permutations give no null; use at least 1, better 200")
-    table, notes = tabulate(prediction, factor, given, counts, bins)
-    return independence_of(table, permutations, np.random.default_rng(seed), corrected=corrected, notes=notes)
+    table, binned = tabulate(prediction, factor, given, counts, bins)
+    return independence_of(table, permutations, np.random.default_rng(seed), corrected=corrected, bins=binned)
 
 
 def independence_of(
@@ -141,7 +141,7 @@ def independence_of(
     generator: np.random.Generator,
     *,
     corrected: bool = True,
-    notes: tuple[str, ...] = (),
+    bins: dict[str, int] | None = None,
 ) -> Independence:
     """Run `independence_test` on counts."""
     estimate = information_of(table, corrected=corrected)
@@ -158,5 +158,5 @@ def independence_of(
         table.rows,
         (int(table.prediction.max()) + 1, int(table.factor.max()) + 1, len(table.sizes)),
         float(table.sizes[table.varied].sum() / table.rows),
-        notes,
+        bins or {},
     )

@@ -126,21 +126,21 @@ def tabulate(
     given: npt.ArrayLike | None = None,
     counts: npt.ArrayLike | None = None,
     bins: int = 10,
-) -> tuple[Contingency, tuple[str, ...]]:
-    """Code and count three columns (N,), a row standing for ``counts`` rows; the notes say which were cut into bins.
+) -> tuple[Contingency, dict[str, int]]:
+    """Code and count three columns (N,), a row standing for ``counts`` rows; and into how many bins which were cut.
 
     Examples
     --------
-    >>> table, notes = tabulate(["a", "b", "b"], [0, 1, 1])
-    >>> table.counts.tolist(), notes
-    ([1, 2], ())
+    >>> table, binned = tabulate(["a", "b", "b"], [0, 1, 1])
+    >>> table.counts.tolist(), binned
+    ([1, 2], {})
     """
     named: dict[str, Any] = {"the prediction": prediction, "the factor": factor}
     named["the given one"] = np.zeros(np.asarray(prediction).size, dtype=np.int64) if given is None else given
-    coded = [as_codes(values, name, bins) for name, values in named.items()]
-    notes = tuple(note for _, note in coded if note is not None)
-    codes = [column for column, _ in coded]
-    return Contingency.of(codes[0], codes[1], codes[2], _checked_counts(counts)), notes
+    coded = {name: as_codes(values, name, bins) for name, values in named.items()}
+    codes = [column for column, _ in coded.values()]
+    binned = {name: count for name, (_, count) in coded.items() if count is not None}
+    return Contingency.of(codes[0], codes[1], codes[2], _checked_counts(counts)), binned
 
 
 def _checked_counts(counts: npt.ArrayLike | None) -> IntArray | None:
