@@ -104,9 +104,9 @@ def lookups(count: int, bits: int, width: int, steps: int) -> None:
     X, y, source = samples(count, width)
     start = GatedNetworks.initial("one-layer", [0], width, contexts=[HalfSpaces.balanced(1, bits, X, seed=1)])
     rows = [np.arange(count)]
-    train_gated(start, X, y, rows=rows, seeds=[0], steps=2)
+    train_gated(start, X, y, schedule_of(rows, [0], 2))
     begin = time.perf_counter()
-    trained = train_gated(start, X, y, rows=rows, seeds=[0], steps=steps)
+    trained = train_gated(start, X, y, schedule_of(rows, [0], steps))
     ours = time.perf_counter() - begin
     theirs, weights = masked_seconds(start, X, y, schedule_of(rows, [0], steps, 128)[0], 0.04)
     apart = float((trained.weights[0, 0] - weights).abs().max())

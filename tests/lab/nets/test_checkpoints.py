@@ -23,6 +23,7 @@ from recombine.lab.nets.by_hand import (
     Schedule,
     multi_task,
     reduce_weights,
+    schedule_of,
     single_task,
     train_diagonal,
     train_gated,
@@ -88,7 +89,7 @@ def gated(kind: str, bits: int, momentum: float) -> Work:
         contexts = [HalfSpaces.random(units, bits, 5, seed) for seed in (0, 1)]
         start = GatedNetworks.initial(kind, (0, 1), 5, contexts=contexts, device=device)
         rows = [np.arange(18), np.arange(11)]
-        end = train_gated(start, inputs, Y, rows=rows, seeds=[0, 1], steps=30, batch=4, momentum=momentum)
+        end = train_gated(start, inputs, Y, schedule_of(rows, [0, 1], steps=30, batch=4), momentum=momentum)
         return {"weights": end.weights, "readout": end.readout, "bias": end.bias}
 
     return work

@@ -7,7 +7,7 @@ import torch
 from recombine.errors import InputError, SolverError
 from recombine.lab.nets.by_hand import gated_training
 from recombine.lab.nets.by_hand.gated import GatedNetworks, activities
-from recombine.lab.nets.by_hand.gated_training import train_gated
+from recombine.lab.nets.by_hand.gated_training import schedule_of, train_gated
 from recombine.lab.worlds.gated_problems import gated_problem
 from recombine.theory.gated.contexts import HalfSpaces, joint_contexts
 from recombine.theory.gated.features import context_indicators
@@ -84,7 +84,7 @@ def test_training_follows_autograd(kind, bits, momentum):
     made = networks(kind, bits)
     X, y = samples()
     rows = [np.arange(50), np.arange(20)]
-    trained = train_gated(made, X, y, rows=rows, seeds=[3, 4], steps=30, rate=0.1, momentum=momentum, batch=16)
+    trained = train_gated(made, X, y, schedule_of(rows, [3, 4], 30, 16), rate=0.1, momentum=momentum)
     for place, parts in enumerate(by_autograd(made, X, y, rows, [3, 4], 30, 0.1, momentum, 16)):
         for ours, theirs in zip((trained.weights, trained.readout, trained.bias), parts, strict=True):
             torch.testing.assert_close(ours[place], theirs, rtol=1e-4, atol=1e-5)
@@ -93,7 +93,7 @@ def test_training_follows_autograd(kind, bits, momentum):
 def test_rows_that_no_sample_uses_stay_as_they_were():
     made = networks("one-layer", bits=6)
     X, y = samples()
-    trained = train_gated(made, X, y, rows=[np.arange(10)] * 2, seeds=[0, 1], steps=20, momentum=0.9)
+    trained = train_gated(made, X, y, schedule_of([np.arange(10)] * 2, [0, 1], 20), momentum=0.9)
     used = {int(number) for number in made.contexts[0].ids(X[:10])[:, 0]}
     moved = (trained.weights[0, 0] != made.weights[0, 0]).any(1).nonzero()[:, 0].tolist()
     assert set(moved) == used
@@ -101,10 +101,8 @@ def test_rows_that_no_sample_uses_stay_as_they_were():
 
 def test_networks_of_a_batch_do_not_depend_on_each_other():
     X, y = samples()
-    both = train_gated(
-        networks("contexts"), X, y, rows=[np.arange(40)] * 2, seeds=[5, 6], steps=25, momentum=[0.0, 0.9]
-    )
-    alone = train_gated(networks("contexts", seeds=(1,)), X, y, rows=[np.arange(40)], seeds=[6], steps=25, momentum=0.9)
+    both = train_gated(networks("contexts"), X, y, schedule_of([np.arange(40)] * 2, [5, 6], 25), momentum=[0.0, 0.9])
+    alone = train_gated(networks("contexts", seeds=(1,)), X, y, schedule_of([np.arange(40)], [6], 25), momentum=0.9)
     torch.testing.assert_close(both.weights[1:], alone.weights)
 
 
@@ -154,7 +152,7 @@ def test_no_inputs_have_no_outputs():
 
 def test_divergence_is_said():
     with pytest.raises(SolverError, match="diverged in networks 1; lower the rate"):
-        train_gated(networks("contexts"), *samples(), rows=[[0, 1]] * 2, seeds=[0, 1], steps=10, rate=1e30)
+        train_gated(networks("contexts"), *samples(), schedule_of([[0, 1]] * 2, [0, 1], 10), rate=1e30)
 
 
 def test_first_weights_are_orthogonal_as_published():
@@ -239,8 +237,9 @@ class TestFlow:
         (lambda: networks("contexts", seeds=()), "for 0 contexts networks"),
         (lambda: GatedNetworks.initial("one-layer", [0], 3, contexts=[HalfSpaces.random(2, 1, 3, 0)]), "one unit"),
         (lambda: networks("relu").outputs(np.ones((2, 9))), "9 columns"),
-        (lambda: train_gated(networks("relu"), *samples(), rows=[[0]], seeds=[0]), "1 sets of rows"),
-        (lambda: train_gated(networks("relu"), *samples(), rows=[[0], []], seeds=[0, 1]), "no rows to train on"),
+        (lambda: train_gated(networks("relu"), *samples(), schedule_of([[0]], [0])), "1 sets of rows"),
+        (lambda: schedule_of([[0]], [0, 1]), "1 sets of rows for 2 seeds"),
+        (lambda: schedule_of([[0], []], [0, 1]), "no rows to train on"),
     ],
 )
 def test_bad_input_is_named(call, words):
@@ -258,7 +257,6 @@ def test_bad_input_is_named(call, words):
         ({"momentum": [0.1] * 3}, "for each of 2 networks"),
         ({"rate": np.nan}, "rate is nan"),
         ({"rate": -1.0}, "rate is -1.0"),
-        ({"drop": 0.0}, "drop is 0.0"),
         ({"rows": [[-1, 2]] * 2}, "rows[0][0] is -1"),
         ({"rows": [[0], [0.5]]}, "rows[1][0] is 0.5"),
         ({"rows": [[60]] * 2}, "row 60 is asked for but X has 60"),
@@ -268,6 +266,8 @@ def test_bad_input_is_named(call, words):
     ],
 )
 def test_bad_training_is_named(change, words):
+    how = {name: change[name] for name in ("rate", "momentum") if name in change}
+    order = {"rows": [[0, 1]] * 2, "seeds": [0, 1], "steps": 2} | {n: v for n, v in change.items() if n not in how}
     with pytest.raises(InputError) as caught:
-        train_gated(networks("relu"), *samples(), **{"rows": [[0, 1]] * 2, "seeds": [0, 1], "steps": 2} | change)
+        train_gated(networks("relu"), *samples(), schedule_of(**order), **how)
     assert words in str(caught.value)

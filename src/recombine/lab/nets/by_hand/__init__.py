@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recombine.lab.nets.by_hand.diagonal_training import TrainedDiagonal as TrainedDiagonal
     from recombine.lab.nets.by_hand.diagonal_training import train_diagonal as train_diagonal
     from recombine.lab.nets.by_hand.gated import GatedNetworks as GatedNetworks
+    from recombine.lab.nets.by_hand.gated_training import schedule_of as schedule_of
     from recombine.lab.nets.by_hand.gated_training import train_gated as train_gated
     from recombine.lab.nets.by_hand.playground import Playground as Playground
     from recombine.lab.nets.by_hand.playground import train_playground as train_playground

@@ -28,21 +28,18 @@ from recombine.writing import listing
 
 #: Part of every seed, so that the order of samples does not depend on draws of weights.
 ORDER = 11
+#: At half time the rate is multiplied by this, as published.
+RATE_DROP_FACTOR = 0.25
 
 
 def train_gated(
     networks: GatedNetworks,
     X: npt.ArrayLike,
     y: npt.ArrayLike,
+    schedule: IntArray,
     *,
-    rows: Sequence[npt.ArrayLike],
-    seeds: Sequence[int],
-    steps: int = 3200,
     rate: float = 0.04,
     momentum: float | Sequence[float] = 0.0,
-    batch: int = 128,
-    drop: float = 0.25,
-    biased: bool = True,
 ) -> GatedNetworks:
     """Return the networks after training on the logistic loss.
 
@@ -53,21 +50,12 @@ def train_gated(
         Inputs shared by all networks.
     y : array (N,)
         Labels -1 and +1.
-    rows : sequence of array of int
-        For each network, the rows of ``X`` that it trains on; their numbers may differ.
-    seeds : sequence of int
-        For each network, the seed of the order in which it sees them; shuffled anew every epoch.
-    steps : int
-        Updates. The published 200 epochs at n = 2000, 400 at 1000 and 800 at 500 are all 3200 updates.
+    schedule : array of int (E, steps, batch)
+        Rows of ``X`` that each network sees at each step, as `schedule_of` shuffles them.
     rate : float
-        Learning rate, multiplied by ``drop`` at half time.
+        Learning rate, a quarter of it from half time on.
     momentum : float or sequence of float
         For all networks or one each, from 0 to below 1.
-    batch : int
-        Samples in a step; the last step of an epoch has what is left.
-    drop : float
-    biased : bool
-        Whether a readout's bias is trained; one-layer and ReLU networks have none.
 
     Raises
     ------
@@ -82,29 +70,30 @@ def train_gated(
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
     >>> contexts = [HalfSpaces(np.eye(2, 3)[:, None], np.zeros((2, 1)))]
     >>> start = GatedNetworks.initial("contexts", [0], 3, contexts=contexts)
-    >>> trained = train_gated(start, X, y, rows=[np.arange(40)], seeds=[0], steps=500, rate=0.5, batch=20)
+    >>> trained = train_gated(start, X, y, schedule_of([np.arange(40)], seeds=[0], steps=500, batch=20), rate=0.5)
     >>> float((np.sign(trained.outputs(X)) == y).mean()) > 0.95
     True
     """
     points, signs = as_points(X, networks.weights.shape[-1]), as_signs(y)
-    if len(points) != len(signs) or not len(rows) == len(seeds) == len(networks):
+    if len(points) != len(signs) or len(schedule) != len(networks):
         raise InputError(
-            f"{len(points)} inputs, {len(signs)} labels; {len(rows)} sets of rows and {len(seeds)} seeds for "
-            f"{len(networks)} networks; give a label for each input, and rows and a seed for each network"
+            f"{len(points)} inputs, {len(signs)} labels; {len(schedule)} sets of rows for {len(networks)} networks; "
+            "give a label for each input, and rows and a seed for each network"
         )
-    rate, drop = real(rate, "rate", above=0), real(drop, "drop", above=0)
-    schedule = schedule_of(rows, seeds, steps, batch)
+    rate, (_, steps, batch) = real(rate, "rate", above=0), schedule.shape
     if schedule.max(initial=-1) >= len(points):
         raise InputError(f"row {schedule.max()} is asked for but X has {len(points)}; give rows of X")
     many = networks.weights.shape[2] > FEW_CONTEXTS
     kind = _OneLayerTrainer if networks.kind == "one-layer" else _RowTrainer if many else _Trainer
-    trainer = kind(networks, points, signs, schedule, _as_momentum(momentum, len(networks)), biased)
-    settings = {"steps": steps, "rate": rate, "momentum": momentum, "batch": batch, "drop": drop, "biased": biased}
+    trainer = kind(networks, points, signs, schedule, _as_momentum(momentum, len(networks)))
+    # What is always so stands here too: checkpoints of earlier versions name it.
+    settings = {"steps": steps, "rate": rate, "momentum": momentum, "batch": batch}
+    settings |= {"drop": RATE_DROP_FACTOR, "biased": True}
     checkpoint = next_checkpoint("gated", weights=networks.weights, X=points, y=signs, schedule=schedule, **settings)
     start = trainer.restore(checkpoint.load())
     for step in range(start, steps):
         checkpoint.offer(step, partial(trainer.saved, step))
-        trainer.step(step, rate * (drop if step >= steps // 2 else 1.0))
+        trainer.step(step, rate * (RATE_DROP_FACTOR if step >= steps // 2 else 1.0))
     checkpoint.finish(steps, partial(trainer.saved, steps))
     return trainer.result()
 
@@ -119,8 +108,11 @@ def _as_momentum(momentum: float | Sequence[float], networks: int) -> FloatArray
     return np.broadcast_to(values, networks).astype(np.float64)
 
 
-def schedule_of(rows: Sequence[npt.ArrayLike], seeds: Sequence[int], steps: int, batch: int) -> IntArray:
+def schedule_of(rows: Sequence[npt.ArrayLike], seeds: Sequence[int], steps: int = 3200, batch: int = 128) -> IntArray:
     """Return the samples of each network's steps, (E, steps, batch), -1 where the last batch of an epoch is short.
+
+    Each network has rows to train on, whose numbers may differ, and a seed, by which they are shuffled every epoch. The
+    published 200 epochs at n = 2000, 400 at 1000 and 800 at 500 are all 3200 updates.
 
     Examples
     --------
@@ -129,6 +121,8 @@ def schedule_of(rows: Sequence[npt.ArrayLike], seeds: Sequence[int], steps: int,
     ((1, 4, 3), [-1, 0, 1, 2, 3, 4])
     """
     steps, batch = whole(steps, "steps", 0), whole(batch, "batch")
+    if len(rows) != len(seeds):
+        raise InputError(f"{len(rows)} sets of rows for {len(seeds)} seeds; give rows and a seed for each network")
     plan = np.full((len(rows), steps, batch), -1, dtype=np.int64)
     for network, (listed, seed) in enumerate(zip(rows, wholes(seeds, "seeds", 0), strict=True)):
         samples = np.array(wholes(listed, f"rows[{network}]", 0), dtype=np.int64)
@@ -154,7 +148,6 @@ class _Trainer:
         signs: FloatArray,
         schedule: IntArray,
         momentum: FloatArray,
-        biased: bool,
     ) -> None:
         self.networks = networks
         device = networks.device
@@ -168,7 +161,7 @@ class _Trainer:
         )
         self.momentum = torch.tensor(momentum, dtype=torch.float32, device=device) if momentum.any() else None
         self.trains_readout = networks.kind != "one-layer"
-        self.trains_bias = biased and networks.kind == "contexts"
+        self.trains_bias = networks.kind == "contexts"
         self.slots: dict[str, Tensor] = {}
 
     def moving(self) -> dict[str, Tensor]:

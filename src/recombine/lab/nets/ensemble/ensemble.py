@@ -129,15 +129,9 @@ class Ensemble:
         usable_device(self.device)
         scales = _per_network(self.scale, len(self), "scale")
         pairs = [(int(seed), scale) for seed, scale in zip(self.seeds, scales, strict=True)]
-        drawn = [self._placed(self.architecture.initial(seed, scale)) for seed, scale in pairs]
-        still = [self._placed(self.architecture.statistics(seed)) for seed, _ in pairs]
+        drawn = [_placed(self.architecture.initial(seed, scale), self.device, self.master) for seed, scale in pairs]
+        still = [_placed(self.architecture.statistics(seed), self.device, self.master) for seed, _ in pairs]
         return stack_networks(drawn), stack_networks(still)
-
-    def _placed(self, tensors: Tensors) -> Tensors:
-        return {
-            name: tensor.to(self.device, self.master if tensor.is_floating_point() else tensor.dtype)
-            for name, tensor in tensors.items()
-        }
 
     def outputs(self, parameters: Tensors, statistics: Tensors, inputs: Inputs) -> Tensor:
         """Return outputs (E, M, K) of networks with these stacked parameters on inputs (M, ...) or (E, M, ...)."""
@@ -217,7 +211,7 @@ class Ensemble:
         """
         if not isinstance(optimiser or SGD(), Optimiser):
             raise InputError(f"optimiser is {optimiser!r}; give SGD() or Adam(), with their settings")
-        losses = self._losses(loss)
+        losses = _losses(loss, len(self))
         device = usable_device(self.device)
         samples = prepare_samples(inputs, targets, weights, self.architecture, losses, self.master, device)
         watched = self._watch(watch)
@@ -235,7 +229,8 @@ class Ensemble:
         anneal, fixed = (decay, (1.0, 1)) if isinstance(decay, Cosine) else (None, decay)
         forward: Forward = torch.compile(passes, dynamic=False) if self.compiled else passes
         how = {"rate": rates, "stop": stops, "loss": [each.name for each in losses], "optimiser": optimiser}
-        checkpoint = self._checkpoint(parameters, samples, plan, {**how, "decay": decay, "clip": clip})
+        how |= {"decay": decay, "clip": clip, "dtype": self.dtype}
+        checkpoint = _checkpoint(parameters, samples, plan, how)
         # Every worker should have something to do; an earlier attempt may have had more memory, or fewer workers.
         size = checkpoint.settle("networks in a chunk", min(size, -(-len(self) // workers)))
         groups = _groups(losses, size, device)
@@ -255,22 +250,10 @@ class Ensemble:
         _side_by_side(train_group, len(groups), workers)
         return self._trained(ledger, plan, groups, ", ".join(sorted(routes)))
 
-    def _checkpoint(self, parameters: Tensors, samples: Samples, plan: TrainingPlan, how: dict[str, Any]) -> Checkpoint:
-        """The checkpoint of this training: the same data, first weights and settings go on from it."""
-        data = {"inputs": _told(samples.inputs), "targets": samples.targets, "weights": samples.weights}
-        plan_told = {"plan": replace(plan, watch=None, pools=None), "draw_from": plan.pools, "dtype": self.dtype}
-        return next_checkpoint("ensemble", **{"first weights": parameters}, **data, **how, **plan_told)
-
     def _watch(self, watch: Inputs | Watch | None) -> Watch | None:
         if watch is None or callable(watch):
             return watch
         return prepare_inputs(watch, self.architecture, len(self), self.master, torch.device(self.device))
-
-    def _losses(self, loss: str | Sequence[str]) -> list[Loss]:
-        losses = [loss_named(name) for name in ([loss] * len(self) if isinstance(loss, str) else loss)]
-        if len(losses) != len(self):
-            raise InputError(f"loss has {len(losses)} entries for {len(self)} networks; give one or one each")
-        return losses
 
     def _plan(
         self,
@@ -396,6 +379,27 @@ def _per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list
     if array.ndim > 1 or (array.ndim == 1 and len(array) != networks) or not np.all(np.isfinite(array) & (array >= 0)):
         raise InputError(f"{name} {value!r} does not fit {networks} networks; give one number from 0 up, or one each")
     return [float(number) for number in np.broadcast_to(array, (networks,))]
+
+
+def _losses(loss: str | Sequence[str], networks: int) -> list[Loss]:
+    losses = [loss_named(name) for name in ([loss] * networks if isinstance(loss, str) else loss)]
+    if len(losses) != networks:
+        raise InputError(f"loss has {len(losses)} entries for {networks} networks; give one or one each")
+    return losses
+
+
+def _placed(tensors: Tensors, device: str, dtype: torch.dtype) -> Tensors:
+    return {
+        name: tensor.to(device, dtype if tensor.is_floating_point() else tensor.dtype)
+        for name, tensor in tensors.items()
+    }
+
+
+def _checkpoint(parameters: Tensors, samples: Samples, plan: TrainingPlan, how: dict[str, Any]) -> Checkpoint:
+    """Return the checkpoint of a training: the same data, first weights and settings go on from it."""
+    data = {"inputs": _told(samples.inputs), "targets": samples.targets, "weights": samples.weights}
+    plan_told = {"plan": replace(plan, watch=None, pools=None), "draw_from": plan.pools}
+    return next_checkpoint("ensemble", **{"first weights": parameters}, **data, **how, **plan_told)
 
 
 def _told(inputs: Tensor | Gather) -> object:

@@ -88,14 +88,14 @@ def _keys(unit: Unit) -> list[tuple[int, float, int]]:
 def _trained(unit: Unit, kind: str, halves: Halves, contexts: Mapping[int, HalfSpaces]) -> GatedNetworks:
     """Train one network for each size, momentum and seed, all of them together."""
     from recombine.lab.nets.by_hand.gated import GatedNetworks
-    from recombine.lab.nets.by_hand.gated_training import train_gated
+    from recombine.lab.nets.by_hand.gated_training import schedule_of, train_gated
 
     sizes, momenta, seeds = zip(*_keys(unit), strict=True)
     by_network = [contexts[seed] for seed in seeds] if contexts else ()
     shape = {"units": unit.setting.get("units", 1), "contexts": by_network, "device": unit.device}
     start = GatedNetworks.initial(kind, seeds, halves.X.shape[1], **shape)
-    training = {"seeds": seeds, "steps": unit.setting["steps"], "momentum": momenta}
-    return train_gated(start, halves.X, halves.y, rows=[halves.rows(size) for size in sizes], **training)
+    schedule = schedule_of([halves.rows(size) for size in sizes], seeds, unit.setting["steps"])
+    return train_gated(start, halves.X, halves.y, schedule, momentum=momenta)
 
 
 def _rows(
