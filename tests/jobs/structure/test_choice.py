@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -34,11 +35,17 @@ def design(name: str, seed: int = 0, share: float = 0.7) -> tuple[rc.Design, np.
     return rc.Design.from_cells(CELLS[kept], planted(name, seed)[kept], sizes=(7, 6, 5)), ~kept
 
 
+@cache
+def audited(name: str, seed: int = 0) -> rc.Audit:
+    """Audit a planted table once for all tests that only look at it."""
+    return rc.audit(design(name, seed)[0])
+
+
 @pytest.mark.parametrize("name", ["add", "log", "link"])
 @pytest.mark.parametrize("seed", [*range(1), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3))])
 def test_what_was_planted_is_found_and_predicts_unseen_cells(name: str, seed: int) -> None:
-    table, unseen = design(name, seed)
-    audit = rc.audit(table)
+    _, unseen = design(name, seed)
+    audit = audited(name, seed)
     assert audit.choice.name == name
     values = audit.values.ranges_of(CELLS[unseen])
     known = np.isfinite(values.predicted)
@@ -51,7 +58,7 @@ def test_what_was_planted_is_found_and_predicts_unseen_cells(name: str, seed: in
 
 def test_a_curve_decides_value_certificate_and_words() -> None:
     table, unseen = design("link")
-    audit = rc.audit(table)
+    audit = audited("link")
     plain = rc.audit(table, structure="add")
     truth = planted("link", 0)[unseen]
 
@@ -71,7 +78,7 @@ def test_a_curve_decides_value_certificate_and_words() -> None:
 
 
 def test_the_document_lists_structures() -> None:
-    record = json.loads(audit_json(rc.audit(design("link")[0])))
+    record = json.loads(audit_json(audited("link")))
     assert {"name", "r2", "error", "cells", "chosen"} == set(record["structures"][0])
     assert [rung["name"] for rung in record["structures"] if rung["chosen"]] == ["link"]
     assert record["structure"]["name"] == "link"
