@@ -32,9 +32,9 @@ ROWS = {
 ONE_LAYER = ", MLP, 1 hidden layer"
 
 
-def sentence_of(error: ErrorForecast) -> str:
-    """Return the key of `hit_rates` under which the error's kind of forecast was scored."""
-    return "error" if error.source is ForecastSource.HELD_OUT_ROWS else "error on seen cells"
+def _error_trust(forecast: Forecast) -> str:
+    """Say in how many trials such an error was right; empty of cells that no trial was about."""
+    return hit_rate("error" if forecast.held_out else "error on seen cells") if forecast.adding else ""
 
 
 def error_caption(audit: Audit) -> str:
@@ -44,10 +44,11 @@ def error_caption(audit: Audit) -> str:
         return ""
     unit = f" in {audit.design.outcome_column.name}" if audit.design.outcome_column.name else ""
     labels = ", every level a label" if audit.design.scales else ""
-    return (
-        f"Error{unit} of models trained to convergence{labels} (root mean square over "
-        f"{plural(error.cells, 'determined cell')}: {_SOURCES[error.source]})"
-    )
+    cells = plural(error.cells, "determined cell")
+    if not audit.forecast.adding:
+        cells = f"{plural(error.cells, 'cell')} determined if {audit.choice.assumption}"
+    models = f"models trained to convergence{labels}"
+    return f"Error{unit} of {models} (root mean square over {cells}: {_SOURCES[error.source]})"
 
 
 def error_rows(error: ErrorForecast) -> list[tuple[str, float]]:
@@ -60,9 +61,12 @@ def error_sentences(forecast: Forecast) -> list[str]:
     """Say how far the errors that are forecast can be trusted, and what changes with depth and early stopping."""
     if forecast.error is None:
         return []
+    if not forecast.adding:
+        untried = "How often such a forecast is right is known of all cells that adding determines, not of these alone."
+        return [untried, _depth_sentence(forecast)]
     early = hit_rate("error of MLP, early stopping")
     return [
-        f"Such a forecast was within 20 % of the trained network's error in {hit_rate(sentence_of(forecast.error))}.",
+        f"Such a forecast was within 20 % of the trained network's error in {_error_trust(forecast)}.",
         _depth_sentence(forecast),
         f"With early stopping expect about the same error (so in {early}); the shares are no guide then.",
     ]
@@ -77,9 +81,10 @@ def _depth_sentence(forecast: Forecast) -> str:
     rates = join_words([hit_rate(f"error of {count} layers").partition(" of ")[0] for count in layers])
     trials = hit_rate(f"error of {layers[0]} layers").partition(" of ")[2]
     errors = join_words([number(row["nngp"]) for row in deeper])
+    trust = f": on held-out rows within 20 % in {rates} of {trials}" if forecast.adding else ""
     return (
         f"With {join_words(list(map(str, layers)))} hidden layers: {errors} "
-        f"(NNGP, to which deeper networks come nearer: on held-out rows within 20 % in {rates} of {trials})."
+        f"(NNGP, to which deeper networks come nearer{trust})."
     )
 
 
@@ -99,10 +104,9 @@ def untold_sentence(forecast: Forecast) -> str:
 
 def slopes_trust(forecast: Forecast) -> str:
     """Say how often such a share was right of networks that were trained; empty where none is told."""
-    if not told_slopes(forecast):
+    case = forecast.scored_as("slopes")
+    if case is None or not told_slopes(forecast):
         return ""
-    split = forecast.error is not None and forecast.error.source is ForecastSource.HELD_OUT_ROWS
-    case = "slopes" if split else "slopes without a split"
     return f"Such a share was within 10 points in {hit_rate(case + ONE_LAYER)}."
 
 
@@ -152,10 +156,11 @@ def network_sentence(audit: Audit) -> str:
     unseen = Tally.of(audit).unseen
     where = "determined combinations" if unseen else "seen combinations, each predicted from the others"
     network = "A network trained to convergence" + (" with every level a label" if audit.design.scales else "")
+    trials = _error_trust(audit.forecast)
+    trust = f"; such a forecast was within 20 % in {trials}" if trials else ""
     return (
         f"{network} will be off by about {number(error.ntk)} on {where}, adding "
-        f"effects by {number(error.additive)} and the plain mean by {number(error.mean)}; such a forecast was within "
-        f"20 % in {hit_rate(sentence_of(error))}."
+        f"effects by {number(error.additive)} and the plain mean by {number(error.mean)}{trust}."
     )
 
 

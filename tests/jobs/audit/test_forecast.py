@@ -19,7 +19,15 @@ from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.kernels import KernelRegressor, OverlapKernel
 from recombine.theory.kernels.leak import slope
-from recombine.words.forecast import shallow_sentence, why_not_forecast
+from recombine.verdicts import Verdict
+from recombine.words.forecast import (
+    error_caption,
+    error_sentences,
+    network_sentence,
+    shallow_sentence,
+    slopes_trust,
+    why_not_forecast,
+)
 
 
 def design_of(task) -> rc.Design:
@@ -251,3 +259,50 @@ def test_a_factor_in_which_another_lies_has_no_slope_of_its_own():
     flat = rc.Design.from_cells(cells[:, [0, 2]], outcome, names=["plant", "dose"])
     # Without the soil adding says the same: a plant's level has it in itself.
     assert found.slopes["effect"] == pytest.approx(rc.audit(flat).forecast.slopes["effect"])
+
+
+def paired(split: bool = True) -> rc.Design:
+    """Interactions of two factors; the seen cells determine all others if effects add, and fewer with the pairs."""
+    generator = np.random.default_rng(3)
+    sizes = (5, 5, 6)
+    cells, outcome = every_cell(sizes), np.zeros(150)
+    for left, right in ((0, 1), (0, 2), (1, 2)):
+        outcome += 2 * generator.normal(size=(sizes[left], sizes[right]))[cells[:, left], cells[:, right]]
+    train = generator.random(len(cells)) < 0.5
+    if split:
+        return rc.Design.from_cells(cells, outcome, train=train, sizes=sizes)
+    return rc.Design.from_cells(cells[train], outcome[train], sizes=sizes)
+
+
+def test_errors_are_over_the_cells_that_the_assumed_structure_determines():
+    design = paired()
+    by_pairs, by_adding = rc.audit(design, order=2), rc.audit(design, order=1)
+    row = next(row for row in by_pairs.values.held_out_errors.rows() if row["verdict"] == "determined")
+    assert by_pairs.forecast.error.cells == by_pairs.forecast.unseen == row["cells"] < by_adding.forecast.error.cells
+    assert by_pairs.forecast.error.mean == pytest.approx(row["mean error"])
+    chosen = by_pairs.decided.verdicts_of(design.held_out) == Verdict.DETERMINED
+    cells, truth = design.held_out[chosen], design.outcome[~design.train][chosen]
+    model = KernelRegressor(OverlapKernel.ntk(1, 3), intercept=True).fit(design.seen, design.outcome[design.train])
+    assert by_pairs.forecast.error.ntk == pytest.approx(np.sqrt(np.mean((model.predict(cells) - truth) ** 2)), rel=1e-4)
+    added = fit_additive(design.features(1), design.seen, design.outcome[design.train]).predict(cells)
+    assert by_pairs.forecast.error.additive == pytest.approx(np.sqrt(np.mean((added - truth) ** 2)))
+
+
+def test_seen_cells_are_scored_where_the_others_determine_them_under_the_assumed_structure():
+    found = rc.audit(paired(split=False), order=2)
+    checks = found.structure.additivity
+    both = checks.at(1).determined & checks.at(2).determined
+    assert found.forecast.error.source is ForecastSource.SEEN_CELLS
+    assert found.forecast.error.cells == both.sum() < checks.at(1).tested
+
+
+def test_rates_of_trials_are_told_of_the_cells_that_the_trials_were_about():
+    by_pairs, by_adding = rc.audit(paired(), order=2), rc.audit(paired(), order=1)
+    assert (by_pairs.forecast.adding, by_adding.forecast.adding) == (False, True)
+    for audit, told in ((by_adding, True), (by_pairs, False)):
+        sentences = [network_sentence(audit), slopes_trust(audit.forecast), *error_sentences(audit.forecast)]
+        sentences += [finding.message for finding in audit.findings if finding.code in {"RC201", "RC202"}]
+        assert any("trials" in sentence for sentence in sentences) == told
+    assert "determined if effects add up to interactions of 2 factors" in error_caption(by_pairs)
+    full = rc.audit(table(0, share=0.95), order=2)  # so many are seen that both determine the same cells
+    assert full.forecast.adding

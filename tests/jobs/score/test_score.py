@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine.theory.kernels import KernelRegressor, OverlapKernel
 from recombine.verdicts import Verdict
 from recombine.words import unclear_sentences
 
@@ -166,3 +167,17 @@ def test_a_chance_of_many_percent_is_refused() -> None:
     with pytest.raises(rc.InputError, match="turn logits or percentages into chances first"):
         rc.score(design, {"net": 100 * rng.random(12)})
     rc.score(design, {"net": rng.random(12) * 1.2 - 0.1})
+
+
+def test_everything_that_stands_beside_is_over_the_same_cells() -> None:
+    generator = np.random.default_rng(3)
+    cells = np.indices((5, 5, 6)).reshape(3, -1).T
+    outcome = 2 * (generator.normal(size=(5, 5))[cells[:, 0], cells[:, 1]] + generator.normal(size=6)[cells[:, 2]])
+    design = rc.Design.from_cells(cells, outcome, train=generator.random(len(cells)) < 0.5)
+    found = rc.score(design, {"net": generator.normal(size=len(design.held_out))}, structure="pairs")
+    chosen = found.codes == Verdict.DETERMINED
+    assert 0 < chosen.sum() < (found.codes != Verdict.SEEN).sum()
+    model = KernelRegressor(OverlapKernel.ntk(1, 3), intercept=True).fit(design.seen, design.outcome[design.train])
+    misses = model.predict(design.held_out[chosen]) - design.outcome[~design.train][chosen]
+    errors = dict(zip(found.errors["predictions"].tolist(), found.errors["squared error"].tolist(), strict=True))
+    assert errors["forecast: wide network"] == pytest.approx(np.mean(misses**2), rel=1e-3)

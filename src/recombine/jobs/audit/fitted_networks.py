@@ -7,7 +7,7 @@ predicted from all others, or, where that would be too large a matrix, a random 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,7 @@ class Scored:
 
     ``additive`` is the value that follows if effects add, ``mean`` the plain mean of the fitted cells, ``noise`` the
     root mean square of the noise of ``observed`` where rows repeat; ``networks`` go by kernel ("ntk": all layers learn,
-    "nngp": the readout) and number of hidden layers.
+    "nngp": the readout) and number of hidden layers. ``adding`` says that the cells are all that adding determines.
     """
 
     source: ForecastSource
@@ -88,6 +88,7 @@ class Scored:
     mean: FloatArray
     noise: float | None
     networks: dict[tuple[str, int], FloatArray] = field(default_factory=dict)
+    adding: bool = True
 
 
 def fitted_cells(design: Design) -> int:
@@ -179,14 +180,17 @@ def score_held_out(
     )
 
 
-def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
-    """Score networks on seen cells that the other seen cells determine; None if those are too few."""
+def score_seen(design: Design, check: OrderCheck, assumed: OrderCheck, seed: int) -> Scored | None:
+    """Score networks on seen cells that the other seen cells determine; None if those are too few.
+
+    ``check`` is that of order 1, whose predictions they stand beside, ``assumed`` that of the order that is assumed.
+    """
     if len(design.seen) > AUDIT_LIMITS.max_cells_left_out:
-        return _score_tenth(design, seed)
-    if check.tested < AUDIT_LIMITS.min_cells_tested:
-        return None
+        return _score_tenth(design, assumed.order, seed)
     assert design.outcome is not None
-    outcome, tested = design.outcome[design.train], check.determined
+    outcome, tested = design.outcome[design.train], check.determined & assumed.determined
+    if tested.sum() < AUDIT_LIMITS.min_cells_tested:
+        return None
     mean = (outcome.sum() - outcome) / (len(outcome) - 1)
     networks = {
         (name, depth): predict_left_out(
@@ -194,12 +198,13 @@ def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
         )[tested]
         for name, depth in each("kernels of networks", _asked(DEPTHS))
     }
-    noise = None if check.at_most else check.noise
-    return Scored(ForecastSource.SEEN_CELLS, outcome[tested], check.predicted[tested], mean[tested], noise, networks)
+    noise, all_tested = None if assumed.at_most else assumed.noise, bool((tested == check.determined).all())
+    additive, source = check.predicted[tested], ForecastSource.SEEN_CELLS
+    return Scored(source, outcome[tested], additive, mean[tested], noise, networks, all_tested)
 
 
-def _score_tenth(design: Design, seed: int) -> Scored | None:
-    """Hold out a random tenth of the seen cells, once."""
+def _score_tenth(design: Design, order: int, seed: int) -> Scored | None:
+    """Hold out a random tenth of the seen cells, once; those are scored that the rest determines at ``order``."""
     assert design.outcome is not None
     seen = np.flatnonzero(design.train)
     count = min(round(HELD_SHARE * len(seen)), MAX_SCORED_CELLS)
@@ -207,12 +212,12 @@ def _score_tenth(design: Design, seed: int) -> Scored | None:
     train = design.train.copy()
     train[held] = False
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
-    verdicts = identify(design.cells[train], design.cells[held], 1, **design.shape, route=Route.PROJECTION).verdicts
+    verdicts = identify(design.cells[train], design.cells[held], order, **design.shape, route=Route.PROJECTION).verdicts
     rows = held[verdicts == Verdict.DETERMINED]
     if len(rows) < AUDIT_LIMITS.min_cells_tested:
         return None
     fit = fit_additive(design.features(1), design.cells[train], design.outcome[train], design.precision[train])
-    return score_held_out(design, fit, rows, train, ForecastSource.HELD_OUT_CELLS)
+    return replace(score_held_out(design, fit, rows, train, ForecastSource.HELD_OUT_CELLS), adding=order == 1)
 
 
 def _noise(design: Design, rows: IntArray) -> float | None:

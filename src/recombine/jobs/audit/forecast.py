@@ -42,9 +42,9 @@ from recombine.verdicts import Verdict
 from recombine.writing import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from recombine.cells.arrays import FloatArray, IntArray
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.audit.parts import AssumedStructure
     from recombine.theory.identification.additive_fit import AdditiveFit
@@ -100,7 +100,7 @@ _NO_SLOPES = Table({name: np.zeros(0) for name in ("factor", "effect", "slope", 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What networks trained on the seen cells to convergence will do."""
+    """What networks trained on the seen cells to convergence will do, on cells that the structure determines."""
 
     error: ErrorForecast | None = None  #: What they will be off by on determined cells, if there are enough.
     depths: Table = _NO_DEPTHS  #: The same by number of ``hidden layers``, ``ntk`` and ``nngp``.
@@ -112,6 +112,8 @@ class Forecast:
     unseen: int = 0  #: Unseen determined cells that slopes and shortcuts were read from.
     obstacle: ForecastObstacle | None = None  #: Why there is no forecast.
     shallow: bool = False  #: Whether networks of two layers and more were left out to save time.
+    #: Whether the cells are all that adding determines, as in the trials of `recombine.data.hit_rates`.
+    adding: bool = True
 
     def __repr__(self) -> str:
         error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
@@ -123,8 +125,10 @@ class Forecast:
         """Whether everything was read from held-out rows."""
         return self.error is not None and self.error.source is ForecastSource.HELD_OUT_ROWS
 
-    def scored_as(self, sentence: str) -> str:
-        """Return the name under which `recombine.data.hit_rates` scored a finding that was made in this way."""
+    def scored_as(self, sentence: str) -> str | None:
+        """Return the name under which `recombine.data.hit_rates` scored what was so read; None if it did not."""
+        if not self.adding:
+            return None
         return sentence if self.held_out else f"{sentence} without a split"
 
     @property
@@ -137,6 +141,14 @@ class Forecast:
         return str(row["factor"]), float(row["slope"])
 
 
+@dataclass(frozen=True, eq=False)
+class Determinacy:
+    """Which cells an assumed structure determines: ``codes_of`` gives verdicts (N,) of cells (N, C)."""
+
+    codes_of: Callable[[IntArray], IntArray]
+    check: OrderCheck | None  #: At the structure's order: which seen cells the others determine.
+
+
 def forecast(
     design: Design,
     unseen: IntArray,
@@ -144,6 +156,7 @@ def forecast(
     first: Identification | None = None,
     check: OrderCheck | None = None,
     fit: AdditiveFit | None = None,
+    assumed: Determinacy | None = None,
     seed: int = 0,
 ) -> Forecast:
     """Forecast what networks trained on the seen cells to convergence will do.
@@ -153,7 +166,7 @@ def forecast(
 
     ``unseen`` is of shape (T, C); ``first`` and ``fit`` are the verdict engine and the fit of order 1, if there are any
     already; ``check`` is the additivity check at order 1, whose cells networks predict again, and without which seen
-    cells are not scored.
+    cells are not scored. ``assumed`` leaves out cells that adding determines and another structure does not.
 
     Examples
     --------
@@ -174,19 +187,23 @@ def forecast(
         return Forecast(obstacle=reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
     with one_thread():  # small matrices: more threads only wait for each other
-        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), seed)
+        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), assumed, seed)
 
 
 def forecast_under(structure: AssumedStructure) -> Forecast:
     """Forecast networks from the parts of an audit; every level is a label to them, also on a scale."""
     decided, fit = structure.values.decided, structure.values.first_fit
     design, unseen = decided.design, decided.listing.typical
+    additivity, order = structure.additivity, decided.choice.order
+    adds = order == 1 and decided.choice.fit is None
     if design.scales and not obstacle(design):
         plain = replace(design, space=design.space.labelled)
-        again = check_additivity(plain, (1,), decided.seed).at(1)
-        return forecast(plain, unseen, check=again, seed=decided.seed)
-    check = None if structure.additivity is None else structure.additivity.at(1)
-    return forecast(design, unseen, first=decided.first, check=check, fit=fit, seed=decided.seed)
+        additivity = check_additivity(plain, tuple(sorted({1, order})), decided.seed)
+        assumed = None if adds else Determinacy(decided.verdicts_of, additivity.at(order))
+        return forecast(plain, unseen, check=additivity.at(1), assumed=assumed, seed=decided.seed)
+    check, judged = (None, None) if additivity is None else (additivity.at(1), additivity.at(order))
+    assumed = None if adds else Determinacy(decided.verdicts_of, judged)
+    return forecast(design, unseen, first=decided.first, check=check, fit=fit, assumed=assumed, seed=decided.seed)
 
 
 def _fitted_forecast(
@@ -195,20 +212,26 @@ def _fitted_forecast(
     engine: Identification,
     check: OrderCheck | None,
     fit: AdditiveFit,
+    assumed: Determinacy | None,
     seed: int,
 ) -> Forecast:
     assert design.outcome is not None
     enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
-    rows = _some(_held_out(design, engine), MAX_SCORED_CELLS, seed)
+    held_out = _unseen_rows(design)
+    chosen, adding = _determined(design.cells[held_out], engine, assumed)
+    rows = _some(held_out[chosen], MAX_SCORED_CELLS, seed)
     if len(rows) >= enough:
         scored = score_held_out(design, fit, rows, design.train, ForecastSource.HELD_OUT_ROWS)
         targets, told, observed = design.cells[rows], scored.networks, design.outcome[rows]
     else:
-        targets = _some(unseen[engine.verdicts_of(unseen) == Verdict.DETERMINED], MAX_CELLS_FOR_SLOPES, seed)
+        chosen, adding = _determined(unseen, engine, assumed)
+        targets = _some(unseen[chosen], MAX_CELLS_FOR_SLOPES, seed)
         told = predict_networks(design, design.train, targets, (1,)) if len(targets) >= enough else {}
         # What could not be fitted to all cells need not be tried on nine tenths of them.
-        if check is not None and (told or len(targets) < enough):
-            scored = score_seen(design, check, seed)
+        judged = check if assumed is None else assumed.check
+        if check is not None and judged is not None and (told or len(targets) < enough):
+            scored = score_seen(design, check, judged, seed)
+            adding = adding and (scored is None or scored.adding)
     error = None if scored is None else _error(scored)
     tables: dict[str, Any] = {} if scored is None else {"depths": _depths(scored)}
     if told.keys() >= _ONE_LAYER:
@@ -220,14 +243,23 @@ def _fitted_forecast(
             steps = affordable_steps(every_arrangement(design.seen, design.symmetric))
             reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
     shallow = depths_of(design) != DEPTHS
-    return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), obstacle=reason, shallow=shallow, **tables)
+    tables |= {"obstacle": reason, "shallow": shallow, "adding": adding}
+    return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), **tables)
 
 
-def _held_out(design: Design, engine: Identification) -> IntArray:
-    """Return the rows of the design that are held out, unseen and determined."""
+def _unseen_rows(design: Design) -> IntArray:
+    """Return the rows of the design that are held out and whose cells were never seen."""
     held = np.flatnonzero(~design.train)
-    held = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
-    return np.asarray(held[engine.verdicts_of(design.cells[held]) == Verdict.DETERMINED])
+    return held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
+
+
+def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:
+    """Return which ``cells`` (N, C) the assumed structure determines, (N,), and if these are all that adding does."""
+    by_adding = np.asarray(engine.verdicts_of(cells) == Verdict.DETERMINED)
+    if assumed is None:
+        return by_adding, True
+    chosen = by_adding & (assumed.codes_of(cells) == Verdict.DETERMINED)
+    return chosen, bool((chosen == by_adding).all())
 
 
 def _some(items: IntArray, most: int, seed: int) -> IntArray:

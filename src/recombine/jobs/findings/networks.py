@@ -37,8 +37,8 @@ class LeakRisk(FindingKind["Forecast"]):
         low, high = sorted(evidence["by kernel"])
         return (
             f"a network trained to convergence carries about {evidence['slope']:.0%} of the effect of "
-            f"{evidence.subjects[0]!r} over to unseen cells (its kernels say {low:.0%} to {high:.0%}); such findings "
-            f"were right in {hit_rate(evidence['scored as'])}"
+            f"{evidence.subjects[0]!r} over to unseen cells (its kernels say {low:.0%} to {high:.0%})"
+            f"{_trust(evidence)}"
         )
 
 
@@ -68,4 +68,10 @@ class ShortcutFactor(FindingKind["Forecast"]):
             f"{share:.0%} of its squared error on unseen cells"
             for factor, (pull, share) in zip(evidence.subjects, evidence["pulls"], strict=True)
         ]
-        return f"{'; '.join(texts)}; such findings were right in {hit_rate(evidence['scored as'])}"
+        return f"{'; '.join(texts)}{_trust(evidence)}"
+
+
+def _trust(evidence: FindingEvidence) -> str:
+    """Say how often such findings were right; nothing of cells that no trial was about."""
+    scored_as = evidence["scored as"]
+    return "" if scored_as is None else f"; such findings were right in {hit_rate(scored_as)}"

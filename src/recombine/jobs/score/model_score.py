@@ -172,8 +172,10 @@ def mean_squares(held_out: HeldOutCells, models: Sequence[ModelScore]) -> dict[s
         squares["noise alone"] = mean_amount(by_cell, counts).value
     error = held_out.audit.forecast.error if held_out.audit.forecast.held_out else None
     if error is not None and not held_out.classes and held_out.weights is None:
-        squares["forecast: wide network"] = error.ntk**2
-        squares["forecast: wide network, readout"] = error.nngp**2
+        # Both are of the cells that the structure determines; of very many, networks predict some.
+        share = "" if error.cells == held_out.determined else f" (on {error.cells:,} of them)"
+        squares[f"forecast: wide network{share}"] = error.ntk**2
+        squares[f"forecast: wide network, readout{share}"] = error.nngp**2
     return squares
 
 
