@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 import recombine as rc
-from recombine.words import model_sentences
+from recombine.jobs.score import CAUSES
+from recombine.words import model_sentences, score_answers
 
 
 def scored(slope: float, spread: float, seed: int = 0) -> list[str]:
@@ -61,3 +62,37 @@ def test_a_dash_in_a_name_stays_a_dash() -> None:
     design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0, names=["gene-a", "b"])
     score = rc.score(design, {"net": design.held_out @ [0.4, 2.0] + 2.4})
     assert "gene-a: 40 % of its effect arrives" in " ".join(model_sentences(score, score.models[0]))
+
+
+def answered(seed: int, spread: float, shared: float = 0.0) -> tuple[str, rc.jobs.score.ModelScore]:
+    rng = np.random.default_rng(seed)
+    cells = np.indices((6, 5, 3)).reshape(3, -1).T
+    rows = np.repeat(np.arange(len(cells)), 2)
+    train = (rng.random(len(cells)) < 0.7)[rows]
+    values = (cells @ [1.0, 0.5, 0.3])[rows] + 0.4 * rng.normal(size=len(rows))
+    design = rc.Design.from_cells(cells[rows], values, train=train)
+    truth = design.held_out @ [1, 0.5, 0.3]
+    told = truth + shared * (design.outcome[~design.train] - truth) + spread * rng.normal(size=len(truth))
+    score = rc.score(design, {"net": told}, structure="add")
+    return score_answers(score)[0], score.models[0]
+
+
+def test_the_first_sentence_names_causes_beyond_chance_only() -> None:
+    without = set()
+    for seed, spread in ((0, 1.0), (1, 0.1), (2, 0.1)):
+        sentence, model = answered(seed, spread)
+        clear = {name for name, amount in model.causes.items() if not amount.within_chance}
+        named = set(re.findall(r"[a-z ]+(?= −?\d)", re.search(r"the model's own .*?\((.*?)\)", sentence)[1]))
+        assert {name.strip() for name in named} - {"within chance of none"} <= clear
+        own = {name for name in clear if CAUSES[name].of == "model"}
+        without.add(not own)
+        assert ("no single cause is beyond chance" in sentence) == (not own)
+    assert without == {False, True}
+
+
+def test_negative_shares_are_worded() -> None:
+    sentence, model = answered(1, 0.5, shared=1.0)
+    of_data = sum(share for name, share in model.error_shares.items() if CAUSES[name].of == "data")
+    assert of_data < -0.05
+    assert not re.search(r"−\d+ ?% is ", sentence)
+    assert re.search(rf"if effects add makes up for {-100 * of_data:.0f} ?%", sentence)

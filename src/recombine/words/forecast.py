@@ -8,12 +8,13 @@ import numpy as np
 
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.audit.fitted_networks import ForecastSource, NoForecast
+from recombine.jobs.audit.noise import cell_noise
 from recombine.words.verdicts import Tally
 from recombine.writing import join_words, listing, number, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.audit.forecast import ErrorForecast, Forecast
+    from recombine.jobs.audit.forecast import Forecast
 
 #: On which cells a forecast was scored.
 _SOURCES = {
@@ -27,7 +28,7 @@ ROWS = {
     "nngp": "network, its readout learns (NNGP)",
     "additive": "effects added",
     "mean": "plain mean",
-    "noise": "the cells' own noise (no model is below it)",
+    "noise": "the cells' own noise, estimated",
 }
 ONE_LAYER = ", MLP, 1 hidden layer"
 
@@ -51,10 +52,17 @@ def error_caption(audit: Audit) -> str:
     return f"Error{unit} of {models} (root mean square over {cells}: {_SOURCES[error.source]})"
 
 
-def error_rows(error: ErrorForecast) -> list[tuple[str, float]]:
-    """Return the models in words with their errors, those that are known."""
+def error_rows(audit: Audit) -> list[tuple[str, float]]:
+    """Return the models in words with their errors, those that are known; the noise with its standard error."""
+    error, noise = audit.forecast.error, cell_noise(audit.design)
+    if error is None:
+        return []
+    names = dict(ROWS)
+    if noise is not None and noise.freedom > 0:
+        # What noise makes of so many cells varies by chance, and so does its estimate.
+        names["noise"] += f" (± {np.sqrt(0.5 / error.cells + 0.5 / noise.freedom):.0%})"
     values = {name: getattr(error, name) for name in ROWS}
-    return [(ROWS[name], value) for name, value in values.items() if value is not None]
+    return [(names[name], value) for name, value in values.items() if value is not None]
 
 
 def error_sentences(forecast: Forecast) -> list[str]:

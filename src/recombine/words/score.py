@@ -104,16 +104,24 @@ def _whose_error(score: Score, model: ModelScore) -> str:
     if sum(of_test.values()) >= SCORE_LIMITS.share_shown:
         total = whole_percent(sum(of_test.values()))
         clauses.append(f"{total} lies on cells that these data do not determine ({_listed(of_test)})")
-    if abs(sum(of_data.values())) >= SCORE_LIMITS.share_shown:
-        clauses.append(
-            f"{whole_percent(sum(of_data.values()))} is noise, or what does not follow from the seen cells if "
-            f"{score.audit.choice.assumption} ({_listed(of_data)})"
-        )
-    if of_model:
-        clauses.append(f"{whole_percent(sum(of_model.values()))} is the model's own ({_listed(of_model, model)})")
+    amounts = {
+        f"noise, or what does not follow from the seen cells if {score.audit.choice.assumption}": (
+            sum(of_data.values()),
+            _listed(of_data),
+        ),
+        "the model's own": (sum(of_model.values()), _listed(of_model, model)),
+    }
+    shown = {name: pair for name, pair in amounts.items() if abs(pair[0]) >= SCORE_LIMITS.share_shown}
+    clauses += [f"{whole_percent(share)} is {name} ({parts})" for name, (share, parts) in shown.items() if share > 0]
     if untold >= SCORE_LIMITS.share_shown:
         clauses.append(f"{whole_percent(untold)} lies on determined cells, too few to say why")
-    return f"Of {model.name}'s squared error on {_unseen_cells(score)}, {join_words(clauses)}."
+    opposed = [
+        f"what is {name} makes up for {whole_percent(-share)} ({parts})"
+        for name, (share, parts) in shown.items()
+        if share < 0
+    ]
+    made_up = f"; {join_words(opposed)}" if opposed else ""
+    return f"Of {model.name}'s squared error on {_unseen_cells(score)}, {join_words(clauses)}{made_up}."
 
 
 def _whose_classes(score: Score, model: ModelScore) -> str:
@@ -158,8 +166,10 @@ def _listed(shares: dict[str, float], model: ModelScore | None = None) -> str:
     clear = dict(shares)
     if model is not None:
         clear = {name: share for name, share in shares.items() if not model.causes[name].within_chance}
+        if not clear:
+            return "no single cause is beyond chance"
     large = {name: share for name, share in clear.items() if abs(share) >= SCORE_LIMITS.share_shown} or dict(
-        sorted(shares.items(), key=lambda item: -abs(item[1]))[:1]
+        sorted(clear.items(), key=lambda item: -abs(item[1]))[:1]
     )
     texts = [f"{name} {whole_percent(share)}" for name, share in sorted(large.items(), key=lambda item: -item[1])]
     within_chance = sum(share for name, share in shares.items() if name not in large)

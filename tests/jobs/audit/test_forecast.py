@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from recombine.theory.kernels.leak import slope
 from recombine.verdicts import Verdict
 from recombine.words.forecast import (
     error_caption,
+    error_rows,
     error_sentences,
     network_sentence,
     shallow_sentence,
@@ -306,3 +308,18 @@ def test_rates_of_trials_are_told_of_the_cells_that_the_trials_were_about():
     assert "determined if effects add up to interactions of 2 factors" in error_caption(by_pairs)
     full = rc.audit(table(0, share=0.95), order=2)  # so many are seen that both determine the same cells
     assert full.forecast.adding
+
+
+def test_the_noise_is_an_estimate_with_the_spread_that_it_really_has():
+    """What noise alone makes of a perfect model, over the estimate: its spread is what the row says."""
+    generator, ratios = np.random.default_rng(0), []
+    cells = np.repeat(every_cell((5, 6)), 2, axis=0)
+    train = np.repeat(np.arange(30) % 3 > 0, 2)
+    for _ in range(40):
+        truth = cells.sum(axis=1).astype(float)
+        design = rc.Design.from_cells(cells, truth + generator.normal(size=len(cells)), train=train)
+        misses = design.outcome[~design.train] - design.held_out.sum(axis=1)
+        ratios.append(np.sqrt(np.mean(misses**2)) / fitted_networks._noise(design, np.flatnonzero(~design.train)))
+    label = error_rows(rc.audit(design))[-1][0]
+    assert float(re.search(r"± (\d+)", label)[1]) == pytest.approx(100 * np.std(ratios), rel=0.35)
+    assert min(ratios) < 0.9

@@ -283,8 +283,9 @@ def _forecast(found: Outputs) -> Iterator[Check]:
         shown = {row["model"]: row["off by"] for row in tables["t-errors"]}
         for name, text in ROWS.items():
             if told["error"][name] is not None:
-                yield f"page, error {name}", shown[text], told["error"][name]
-                line = _find(rf"{re.escape(text)} +({NUMBER})\n", found.terminal)
+                label = next(model for model in shown if model.startswith(text))  # the noise has its standard error
+                yield f"page, error {name}", shown[label], told["error"][name]
+                line = _find(rf"{re.escape(label)} +({NUMBER})\n", found.terminal)
                 yield f"terminal, error {name}", line, told["error"][name]
         yield "terminal, cells", _find(r"square over ([\d,]+) determined", found.terminal), told["error"]["cells"]
         yield "page, cells", _find(r"square over ([\d,]+) determined", found.reader.text), told["error"]["cells"]

@@ -102,6 +102,13 @@ def test_the_ceiling_is_what_noise_leaves() -> None:
     assert str(told).startswith("effects add; they explain 0.")
 
 
+def test_no_share_is_said_to_be_above_what_is_possible() -> None:
+    cells = np.indices((6, 6)).reshape(2, -1).T
+    y = cells.sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=36)
+    for variance, told in ((1e-4, "of a possible 1.000"), (1.0, ", all but noise")):
+        assert told in str(ladder(cells, y, variance=np.full(36, variance), structures=["add"]))
+
+
 def test_a_repeated_cell_is_held_out_as_a_whole() -> None:
     """Pure noise per cell, each cell eight times: a fold that splits cells would explain it by pairs."""
     rng = np.random.default_rng(7)

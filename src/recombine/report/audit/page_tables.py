@@ -206,7 +206,7 @@ def held_out_table(audit: Audit) -> Grid | None:
 
 def errors_table(audit: Audit) -> Grid | None:
     """What models will be off by."""
-    rows = [] if audit.forecast.error is None else words.forecast.error_rows(audit.forecast.error)
+    rows = words.forecast.error_rows(audit)
     columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
     return table_of("t-errors", words.forecast.error_caption(audit), rows, columns)
 

@@ -110,7 +110,7 @@ def _forecast(audit: Audit) -> Section:
     forecast, say = audit.forecast, words.forecast
     blocks: list[str | Grid | None] = [say.nothing_sentence(forecast)]
     if forecast.error is not None:
-        errors = [(name, number(value)) for name, value in say.error_rows(forecast.error)]
+        errors = [(name, number(value)) for name, value in say.error_rows(audit)]
         blocks += [f"{say.error_caption(audit)}:", text_grid(errors, numbers=1), *say.error_sentences(forecast)]
     slopes = slopes_table(forecast)
     blocks += [] if slopes is None else [f"{slopes.caption}:", slopes]

@@ -80,8 +80,11 @@ class Ladder:
         return next((rung for rung in self.rungs if rung.structure is structure), None)
 
     def __str__(self) -> str:
-        ceiling = "" if self.ceiling is None else f" of a possible {written_share(self.ceiling)}"
-        return f"{self.chosen.structure.explains} {written_share(self.chosen.r2)}{ceiling}"
+        share, ceiling = self.chosen.r2, ""
+        if self.ceiling is not None:  # both are estimates, and the share may come out above the ceiling
+            ceiling = f" of a possible {written_share(self.ceiling)}"
+            ceiling = ceiling if share < self.ceiling else ", all but noise"
+        return f"{self.chosen.structure.explains} {written_share(share)}{ceiling}"
 
 
 def written_share(share: float) -> str:
