@@ -52,7 +52,8 @@ def test_spec_command_by_example() -> None:
 
 def test_spec_toml_by_example() -> None:
     spec = TableSpec(factors=["plant", "arm"], crossed=True)
-    assert spec_toml(spec, {"factors": "guessed"}, Path(), ("plant/arm",)).splitlines() == [
+    guessed = {"factors": "guessed", "nested": "inferred from the rows"}
+    assert spec_toml(spec, guessed, Path(), {"nested": ["plant/arm"]}).splitlines() == [
         "# How recombine reads a table: name this file with --design.",
         'factors = ["plant", "arm"]  # guessed',
         "crossed = true",

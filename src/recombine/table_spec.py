@@ -353,10 +353,12 @@ def _beside(folder: Path, field: Field, text: str) -> str:
     return text if field.name == "importance" and not path.exists() else str(path)
 
 
-def spec_toml(spec: TableSpec, guessed: Mapping[str, str], folder: Path, inferred: Names = ()) -> str:
+def spec_toml(
+    spec: TableSpec, guessed: Mapping[str, str], folder: Path, remarks: Mapping[str, Any] | None = None
+) -> str:
     """Return a spec as a TOML document to lie in ``folder``; ``guessed`` says of fields how they came about.
 
-    Nesting that was ``inferred`` is a remark: rows may refute it later, while what is said would then be an error.
+    Values that other rows may refute, such as nesting that was inferred, are ``remarks``: said, they would be errors.
     """
     lines = ["# How recombine reads a table: name this file with --design."]
     kinds = {field.name: field.kind for field in fields(type(spec))}
@@ -364,8 +366,7 @@ def spec_toml(spec: TableSpec, guessed: Mapping[str, str], folder: Path, inferre
         if kinds[name] == "file" and Path(value).exists():
             value = _relative(Path(value), folder)
         lines.append(f"{name} = {_toml(value)}" + (f"  # {guessed[name]}" if name in guessed else ""))
-    if inferred:
-        lines.append(f"# nested = {_toml(inferred)}  # inferred from the rows")
+    lines += [f"# {name} = {_toml(value)}  # {guessed[name]}" for name, value in (remarks or {}).items()]
     return "\n".join(lines) + "\n"
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from recombine.jobs.score import class_designs
 from recombine.jobs.split import check_split, split_table
 from recombine.table_spec import read_spec
 
@@ -148,3 +149,52 @@ def test_a_model_that_adds_on_a_scale_has_no_cause_but_noise(tmp_path: Path, mon
     assert model.gain is not None
     assert abs(model.gain.value) < 1e-9
     assert abs(model.causes["leak"].value) + abs(model.causes["shortcut"].value) < 0.05 * model.attribution.error.value
+
+
+def interacting() -> tuple[pd.DataFrame, str]:
+    rng = np.random.default_rng(6)
+    cells = np.indices((5, 5, 6)).reshape(3, -1).T
+    pairs = [rng.normal(size=(5, 5)), rng.normal(size=(5, 6)), rng.normal(size=(5, 6))]
+    y = 2 * pairs[0][cells[:, 0], cells[:, 1]] + pairs[1][cells[:, 0], cells[:, 2]] + pairs[2][cells[:, 1], cells[:, 2]]
+    return pd.DataFrame(cells, columns=list("abc")).astype(str).assign(y=y + 0.05 * rng.normal(size=len(y))), "pairs"
+
+
+def curved() -> tuple[pd.DataFrame, str]:
+    cells = np.indices((7, 6, 4)).reshape(3, -1).T
+    sums = cells @ [0.7, 0.9, 1.1] - 5
+    return pd.DataFrame(cells, columns=list("abc")).astype(str).assign(y=np.tanh(sums / 2)), "link"
+
+
+def classes() -> tuple[pd.DataFrame, str]:
+    frame, _ = interacting()
+    return frame.assign(y=pd.cut(frame.y, 3, labels=["low", "mid", "high"]).astype(str)), "add"
+
+
+@pytest.mark.parametrize("made", [interacting, pytest.param(curved, marks=pytest.mark.slow), classes])
+def test_audit_check_and_score_agree_where_the_structure_is_chosen(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[], tuple[pd.DataFrame, str]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame, structure = made()
+    rng = np.random.default_rng(12)
+    frame = frame.assign(part=rng.choice(["train", "test", ""], p=[0.5, 0.35, 0.15], size=len(frame)))
+    frame = frame[frame.part != ""].assign(net=lambda rows: rng.permutation(rows.y))
+    frame.to_csv("table.csv", index=False)
+    options = ["--factors", "a,b,c", "--outcome", "y", "--check", "part=train"]
+    code, out, err = run("split", "table.csv", *options, "--json", "--save-design", "design.toml")
+    assert code == 0, err
+    checked = json.loads(out)
+    assert (checked["structure"], checked["asked"]) == (structure, False)
+    told = "assumed without comparing" if made is classes else "chosen from the data"
+    assert f'# structure = "{structure}"  # {told}' in Path("design.toml").read_text().splitlines()
+    spec = read_spec(Path("design.toml"))
+    check = check_split("table.csv", spec, split="part=train")
+    assert f"Verdicts hold if {check.choice.assumption} ({told})." in " ".join(str(check).split())
+    designs = class_designs if made is classes else rc.Design.from_frame
+    score = rc.score(designs("table.csv", spec, split="part=train"), "table.csv", ["net"])
+    audit = rc.audit(score.design, structure="add" if made is classes else None)
+    assert audit.choice.name == structure
+    assert check.cells.tolist() == score.design.held_out.tolist()
+    assert check.codes.tolist() == score.codes.tolist() == audit.decided.verdicts_of(check.cells).tolist()
+    assert made is classes or len(check.verdicts["cells"]) > 1
+    assert [row["cells"] for row in checked["verdicts"]] == check.verdicts["cells"].tolist()

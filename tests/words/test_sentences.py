@@ -387,7 +387,8 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (lambda: split.check_title(checked()), "Recombine split check of part in the table"),
     (
         lambda: split.check_opening(checked()),
-        "drug (6) × line (5): 25 training rows, 5 test rows in 5 cells. Verdicts hold if effects add.",
+        "drug (6) × line (5): 25 training rows, 5 test rows in 5 cells. Verdicts hold if effects add (assumed without "
+        "comparing).",
     ),
     (
         lambda: split.check_leaks(checked()),

@@ -57,7 +57,7 @@ def audit_command(
     if before and asked.explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
     result = audited(file, table, asked.targets, asked.new_levels, asked.seed)
-    outputs.save(table, result.design)
+    outputs.save(table, result.design, result.choice)
     explained = None if asked.explain is None else result.explain(named(asked.explain, "--explain"))
     cells = 0 if before and outputs.html is None else asked.plan
     answer = _Answer.of(result, cells, asked.models, asked.self_pairs)

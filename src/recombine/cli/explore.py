@@ -71,7 +71,7 @@ def _refuse_options(outputs: Outputs) -> None:
 def _answers(file: Path, table: TableSpec, outputs: Outputs, cells: int, seed: int) -> TableAnswers:
     """Audit the table as `recombine audit` does, and work out all that the page can ask for."""
     result = audited(file, table, None, False, seed)
-    outputs.save(table, result.design)
+    outputs.save(table, result.design, result.choice)
     plan = None
     if cells:
         with working("planning the next cells"):

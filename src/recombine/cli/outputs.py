@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument
     from recombine.jobs.comparison.scores import ScoreComparison
     from recombine.jobs.findings import FailOn, Finding
+    from recombine.jobs.structure import Choice
     from recombine.report.layout import Section
 
 
@@ -66,16 +67,21 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
         """Say what was written beside the answer; on standard error where standard output is for machines."""
         print(printable(text), file=sys.stderr) if self.json or self.markdown == "-" else say(f"{text}\n")
 
-    def save(self, table: table_spec.TableSpec, design: Design) -> None:
+    def save(self, table: table_spec.TableSpec, design: Design, choice: Choice | None = None) -> None:
         """Write how the table was read where ``--save-design`` says, and say so."""
         if self.save_design is None:
             return
         from recombine.design import used_spec
+        from recombine.words.structure import choice_origin
 
         used, guessed = used_spec(design)
-        inferred = used.nested[len(design.spec.nested) :]
-        spec = table_spec.make_spec(table, {name: getattr(used, name) for name in guessed if name != "nested"})
-        write_whole(self.save_design, table_spec.spec_toml(spec, guessed, self.save_design.parent, inferred))
+        remarks: dict[str, Any] = {}
+        if inferred := used.nested[len(design.spec.nested) :]:
+            remarks["nested"] = inferred
+        if choice is not None and not (choice.asked or table.order):
+            remarks["structure"], guessed["structure"] = choice.name, choice_origin(choice)
+        spec = table_spec.make_spec(table, {name: getattr(used, name) for name in guessed if name not in remarks})
+        write_whole(self.save_design, table_spec.spec_toml(spec, guessed, self.save_design.parent, remarks))
         print(printable(f"how the table was read is written to {self.save_design}"), file=sys.stderr)
 
 

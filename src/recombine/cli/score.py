@@ -54,7 +54,7 @@ def score_command(
     before = read_baseline(outputs, "score")
     fail_on = read_fail_on(outputs, "SCORE" if before is None else "SCORE_CHANGES")
     result = _scored(file, models, table, train, seed)
-    outputs.save(table, result.design)
+    outputs.save(table, result.design, result.audits[0].choice)
     if before is not None:
         from recombine import compare
 
@@ -80,8 +80,9 @@ def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None,
     with working("reading the table"), pandas_left_alone():
         from recombine import Design, score
         from recombine.jobs.score.predictions import class_designs, has_classes
+        from recombine.tables.frames import open_table
 
-        several = table.classes or has_classes(train or file, str(table.outcome))
+        several = table.classes or has_classes(open_table(train or file), str(table.outcome))
         held_out = None if train is None else file
         design: Design | dict[str, Design]
         if several:

@@ -64,7 +64,7 @@ def _check(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs
     from recombine.report.split import check_json, check_sections
 
     checked = check_split(file, table, split=asked.check, seed=asked.seed)
-    outputs.save(table, checked.rows.design)
+    outputs.save(table, checked.rows.design, checked.choice)
     outputs.answer(checked, check_json, check_sections)
     end_on(fail_on, checked.findings)
 

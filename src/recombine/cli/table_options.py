@@ -130,8 +130,8 @@ def _help(field: Field) -> str:
     from recombine.words.structure import listed_orders, listed_structures
 
     if field.name == "order":
-        return f"How many factors may interact ({listed_orders()}); by default as the data show."
-    return f"What effects do: {listed_structures()}; auto chooses."
+        return f"How many factors may interact ({listed_orders()}); by default as the data show, in split --test 1."
+    return f"What effects do: {listed_structures()}; auto, the default, chooses; split --test wants one that adds."
 
 
 def _merged(values: dict[Field, Any], design: Path | None, file: object, required: Sequence[str]) -> TableSpec:

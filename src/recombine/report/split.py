@@ -101,6 +101,7 @@ def check_json(check: SplitCheck) -> str:
         "split": check.column,
         "structure": check.choice.name,
         "assumption": check.choice.assumption,
+        "asked": check.choice.asked or check.choice.order_asked,
         "training rows": check.trained,
         "test rows": len(check.where),
         "test cells": len(check.cells),

@@ -6,6 +6,7 @@ from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.table_files import TableSplit
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
+from recombine.words.structure import choice_origin
 from recombine.writing import join_words, listing, plural, share
 
 #: What an error on test rows of each verdict speaks of; the hole is the condition under which verdicts hold.
@@ -67,7 +68,7 @@ def check_opening(check: SplitCheck) -> str:
     return (
         f"{check.rows.design.space.title}: {plural(check.trained, 'training row')}, "
         f"{plural(len(check.where), 'test row')} in {plural(len(check.cells), 'cell')}. "
-        f"Verdicts hold if {check.choice.assumption}."
+        f"Verdicts hold if {check.choice.assumption} ({choice_origin(check.choice)})."
     )
 
 
@@ -92,7 +93,8 @@ def check_conclusions(check: SplitCheck) -> list[str]:
 def check_remarks(check: SplitCheck) -> list[str]:
     """Say which rows were left out."""
     count = int((~check.rows.kept).sum())
-    return [f"{plural(count, 'row')} lack a factor or a part and are left out."] if count else []
+    unknown = "" if check.rows.design.outcome is None else ", or have a level that no row with an outcome has,"
+    return [f"{plural(count, 'row')} lack a factor or a part{unknown} and are left out."] if count else []
 
 
 def check_sides(check: SplitCheck) -> list[str]:

@@ -33,6 +33,13 @@ def structure_sentence(audit: Audit) -> str:
     return f"{text[0].upper()}{text[1:]} of what differs between held-out seen combinations{beside}{right}."
 
 
+def choice_origin(choice: Choice) -> str:
+    """Say in a few words how it came that a structure is assumed."""
+    if choice.asked or (choice.order_asked and choice.ladder is None):
+        return "as asked"
+    return "assumed without comparing" if choice.ladder is None else "chosen from the data"
+
+
 def listed_structures() -> str:
     """Return the names of all structures with what each assumes, for the help of options."""
     return ", ".join(f"{structure.name} ({structure.assumption})" for structure in simplest_first())

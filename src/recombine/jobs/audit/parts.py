@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +123,7 @@ def decide(
     noise = None if design.outcome is None else cell_noise(design)
     variance = None if noise is None or noise.at_most else noise.variances
     choice = choose_structure(design, structure, order, variance=variance, seed=seed)
+    choice = replace(choice, order_asked=order is not None)
     target_cells = None
     if targets is not None:
         design, target_cells = encode_targets(design, targets, new_levels=new_levels)

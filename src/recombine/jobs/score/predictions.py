@@ -24,15 +24,24 @@ from recombine.writing import listing, plural
 
 #: What stands between a model's name and a class in the names of columns of chances.
 CLASS_SEPARATORS = (":", "_", ".", " ", "-")
-#: What effects do on the chances of several classes, unless another structure is asked for.
-STRUCTURE_OF_CLASSES = sum_of(1).name
 #: Chances may sum to so much more or less than 1.
 MAX_CHANCES_OFF = 1e-3
 
 
-def has_classes(data: object, outcome: str) -> bool:
+def structure_of_classes(order: int | None) -> str:
+    """Return what effects do on the chances of several classes, unless a structure is asked for: they add."""
+    return sum_of(order or 1).name
+
+
+def first_class(source: Source, spec: TableSpec) -> str | None:
+    """Return the outcome that stands for all classes where there are several, the first one's chance; else None."""
+    if spec.outcome not in source.columns or not (spec.classes or has_classes(source, spec.outcome)):
+        return None
+    return f"{spec.outcome}={next(iter(classes_of(source, spec.outcome)))}"
+
+
+def has_classes(source: Source, outcome: str) -> bool:
     """Say whether an outcome column is text with three values or more."""
-    source = open_table(data)
     is_text = outcome in source.columns and source.kind(outcome) == "text"
     return is_text and len(classes_of(source, outcome)) > 2
 

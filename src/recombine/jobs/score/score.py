@@ -20,7 +20,7 @@ from recombine.jobs.outputs import render, write_page
 from recombine.jobs.score.determined import held_out_noise, regressors_of
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import HeldOutCells, ModelScore, mean_squares, model_scores
-from recombine.jobs.score.predictions import STRUCTURE_OF_CLASSES, importance_of_cells, read_predictions
+from recombine.jobs.score.predictions import importance_of_cells, read_predictions, structure_of_classes
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -167,7 +167,7 @@ def score(
     predicted = read_predictions(designs, predictions, columns, split, classes)
     structure, order = asked_structure(designs[0].spec, structure, order)
     if classes and structure == "auto":
-        structure = STRUCTURE_OF_CLASSES
+        structure = structure_of_classes(order)
     audits = tuple(
         entry if isinstance(entry, Audit) else audit(entry, order, structure=structure, seed=seed) for entry in entries
     )

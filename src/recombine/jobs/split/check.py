@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,13 +15,13 @@ from recombine.errors import InputError
 from recombine.jobs.audit.audit import audit
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
+from recombine.jobs.score.predictions import first_class, structure_of_classes
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
-from recombine.jobs.split.table_files import FACTORS_ALONE, FactorRows, column_texts, outcome_values, read_rows
+from recombine.jobs.split.table_files import FactorRows, column_texts, outcome_values, read_rows
 from recombine.table_spec import TableFields, TableSpec, asked_structure, make_spec
 from recombine.tables.frames import open_table
 from recombine.tables.grouping import training_rows
 from recombine.tables.table import Table
-from recombine.theory.structures.all_structures import STRUCTURES
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def check_split(
     data : path or dataframe
     spec : TableSpec, optional
         How the table is read. Its ``split`` is what is checked; with an ``outcome``, levels that are copies of others
-        are found; ``structure`` and ``order`` say under what verdicts hold, effects that add by default.
+        are found; ``structure`` and ``order`` say under what verdicts hold, and are chosen as an audit does by default.
     seed : int
     **fields
         Those of `recombine.TableSpec`; they replace those of ``spec``.
@@ -116,10 +116,9 @@ def check_split(
     if column is None:
         raise InputError("which column says the part of each row? Name it with --check")
     outcome = outcome_parts(spec.outcome, source)[0]
-    structure, order = asked_structure(spec, None, None, default="add")
-    # Sums need no outcome, and without one no row is left out for it.
-    kind = STRUCTURES.get(structure)
-    unread: TableFields = {} if kind is None or kind.needs_outcome else {**FACTORS_ALONE, "split": spec.split}
+    # Verdicts are those of audit and score: of several classes those of the first, which add by default.
+    single = first_class(source, spec)
+    unread: TableFields = {} if single is None else {"outcome": single}
     rows = read_rows(data, spec, {"split": column, "outcome": outcome}, [column], unread)
     sides, side_of = _distinct_values(rows.others[column][rows.kept])
     train = training_rows(sides, column, value)[side_of]
@@ -128,9 +127,10 @@ def check_split(
             f"every row of {rows.source.name} is {'training' if train.all() else 'test'}; nothing to check"
         )
     design = rows.design
-    if kind is not None and kind.adds:  # sums of any order, not of the structure's own
-        structure, order = (structure, None) if order in (None, 1) else ("auto", order)
-    judged = audit(design, structure=structure, order=order, seed=seed)
+    structure, order = asked_structure(spec, None, None)
+    by_default = single is not None and structure == "auto"
+    judged = audit(design, order, structure=structure_of_classes(order) if by_default else structure, seed=seed)
+    choice = replace(judged.choice, asked=False, ladder=None) if by_default else judged.choice
     cells, where = distinct(canonical(rows.codes[~train], design.symmetric))
     numbers = None
     if outcome is not None:
@@ -139,7 +139,7 @@ def check_split(
     sided = SidedRows(design.names, labels, rows.codes, train, design.symmetric, numbers)
     return SplitCheck(
         rows,
-        judged.choice,
+        choice,
         column,
         np.array(column_texts(sides), dtype=object)[side_of],
         train,

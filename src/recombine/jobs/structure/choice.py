@@ -47,6 +47,7 @@ class Choice:
     places: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     predicted: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
     asked: bool = False  #: Whether the user named it.
+    order_asked: bool = False  #: Whether the user named its order.
     obstacle: str = ""  #: Why nothing was compared: a `NotCompared`, or what the ladder refused.
     untried: tuple[str, ...] = ()  #: Structures that might hold, but cells are too few or they take too long.
 

@@ -119,7 +119,7 @@ def _structure(choice: Choice) -> dict[str, Any]:
     return {
         "name": choice.name,
         "assumes": choice.assumption,
-        "asked": choice.asked,
+        "asked": choice.asked or choice.order_asked,
         "statement": words.structure.choice_statement(choice) or None,
         "ceiling": None if ladder is None else ladder.ceiling,
         "not_tried": {} if ladder is None else ladder.skipped,
