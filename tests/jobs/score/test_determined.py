@@ -94,3 +94,35 @@ def test_a_model_that_remembers_pairs_is_told_so() -> None:
     assert model.causes["memorization"].value == pytest.approx(expected, abs=0.01 * error)
     assert abs(model.causes["leak"].value) < 0.01 * error
     assert abs(model.causes["rest"].value) < 0.01 * error
+
+
+def test_without_noise_redraws_are_what_was_fitted() -> None:
+    cells = np.indices((6, 5, 4)).reshape(3, -1).T
+    train = np.random.default_rng(0).random(len(cells)) < 0.6
+    sums = cells @ [1.0, -0.5, 0.3] + 0.7 * (cells[:, 0] == 2)
+    with_pairs = sums + cells[:, 0] * cells[:, 1]
+    # Nothing is left to effects that add; and replicates without spread say that there is no noise, whatever is left.
+    for structure, outcome, repeats in (("add", sums, 1), ("add", with_pairs, 2), ("pairs", with_pairs, 2)):
+        rows = np.repeat(np.arange(len(cells)), repeats)
+        audit = rc.audit(rc.Design.from_cells(cells[rows], outcome[rows], train=train[rows]), structure=structure)
+        scored = audit.design.held_out
+        scored = scored[audit.decided.verdicts_of(scored) == Verdict.DETERMINED]
+        expected = regressors_of([audit], scored)
+        assert len(expected.noisy_draws) > 1
+        assert np.abs(expected.misleading).max() > 0.01
+        for determined, effects, misleading in expected.noisy_draws:
+            assert determined == pytest.approx(expected.determined)
+            assert effects == pytest.approx(expected.effects)
+            assert misleading == pytest.approx(expected.misleading)
+
+
+@pytest.mark.parametrize("repeats", [1, 4])
+def test_redraws_scatter_as_leverage_says(repeats: int) -> None:
+    audit = rc.audit(table(repeats=repeats), structure="add")
+    design, scored = audit.design, audit.design.held_out
+    regressors = regressors_of([audit], scored)
+    scatter = np.stack([determined for determined, _, _ in regressors.noisy_draws]) - regressors.determined
+    # Noise of one measurement is 0.3: the values made of the seen cells vary by leverage times that, per measurement.
+    expected = 0.3**2 * audit.decided.leverage_of(scored)
+    assert np.mean(scatter**2) == pytest.approx(expected.mean(), rel=0.35)
+    assert len(design.seen) > 50
