@@ -70,8 +70,9 @@ PRELOADED = (
     ),
     *("narwhals", "pandas", "msgspec", "hypothesis.strategies", "hypothesis.extra.numpy", "pytest", "typer", "uvicorn"),
 )
-#: Seconds of the processor and of the clock after which tests of a bug are taken to hang, and bytes they may take.
-CPU_SECONDS, CLOCK_SECONDS, MEMORY_BYTES = 120, 300, 16 * 2**30
+#: Seconds of the processor, of the clock, and of the clock without use of the processor, after which tests of a bug are
+#: taken to hang, and bytes they may take.
+CPU_SECONDS, CLOCK_SECONDS, IDLE_SECONDS, MEMORY_BYTES = 120, 900, 40, 16 * 2**30
 #: Files of tests that are tried because they import the changed file, or mirror one that does. None drives a browser.
 MAX_WIDE_FILES = 6
 
@@ -298,6 +299,23 @@ class Chosen:
             self.outcomes[report.nodeid] = report.outcome
 
 
+class Waits:
+    """Tells a process that waits for what never comes from one that the machine has no time for."""
+
+    def __init__(self) -> None:
+        self.ticks, self.since = "", time.monotonic()
+
+    def too_long(self, pid: int) -> bool:
+        """Say whether a process has not used the processor for long."""
+        try:
+            ticks = " ".join(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15])
+        except OSError:  # elsewhere than on Linux the clock decides
+            return False
+        if ticks != self.ticks:
+            self.ticks, self.since = ticks, time.monotonic()
+        return time.monotonic() - self.since > IDLE_SECONDS
+
+
 class Copy:
     """A copy of the checkout in which bugs are planted, and what is known about its tests."""
 
@@ -335,11 +353,12 @@ class Copy:
         if (pid := os.fork()) == 0:
             self._child(list(files), order, measured, report)
         status = usage = None
+        waits = Waits()
         while status is None:
             done, code, usage = os.wait4(pid, os.WNOHANG)
             if done:
                 status = os.waitstatus_to_exitcode(code)
-            elif time.monotonic() - begun > CLOCK_SECONDS * (3 if measured else 1):
+            elif time.monotonic() - begun > CLOCK_SECONDS or waits.too_long(pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)
             else:
