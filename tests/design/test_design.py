@@ -277,7 +277,7 @@ BAD_ARGUMENTS: list[tuple[dict[str, Any], str]] = [
     ({"factors": ["colour", "flag"], "outcome": "Y"}, "outcome 'Y' is not a column of the table; did you mean 'y'"),
     ({"factors": ["colour", "flag"], "weight": "counts"}, "weight 'counts' is not a column .* 'count'"),
     ({"factors": ["colour", "flag"], "split": "colour"}, "column 'colour' is both a factor and the split"),
-    ({"factors": ["colour", "flag"], "split": "size"}, "split column 'size' has the values .* --split size="),
+    ({"factors": ["colour", "flag"], "split": "size"}, "split column 'size' has the values .*: size="),
     ({"factors": ["colour", "flag"], "split": "part=tran"}, "no value 'tran'; did you mean 'train'"),
     ({"factors": ["colour", "y"]}, "numeric with 2,9.. distinct values: it looks like a measurement"),
 ]

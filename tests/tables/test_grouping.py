@@ -234,7 +234,7 @@ def test_training_rows(split: list[Any], value: str | None, expected: list[bool]
 
 
 def test_training_rows_asks_when_it_cannot_tell() -> None:
-    with pytest.raises(InputError, match=r"has the values u, v; say which one is training, e.g. --split part=u"):
+    with pytest.raises(InputError, match=r"has the values u, v; say which one is training: part=u, for instance"):
         training_rows(np.array(["u", "v"]), "part", None)
     for values in (["train", "fit"], [1, 2, 3, 4, 5]):
         with pytest.raises(InputError, match="say which one is training"):

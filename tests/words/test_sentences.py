@@ -467,3 +467,21 @@ def test_a_result_says_its_sentence(say: Callable[[], object], sentence: object)
 def test_findings_of_one_message_stand_together() -> None:
     records = [FindingRecord("RC102", "level never seen", "problem", "a and b", (name,)) for name in "ab"]
     assert [item.subjects for item in comparison.findings_by_code(records)] == [("a", "b")]
+
+
+def test_a_cure_is_for_the_reason_that_is_given() -> None:
+    frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["1", "2", "1"]})
+    listed = rc.Design.from_frame(frame, factors=["a", "b"], possible=frame)
+    explained = rc.audit(listed).explain(("y", "2"))
+    assert "not among the possible cells" in explained
+    assert "--possible" in explained
+    assert "nesting" not in explained
+
+
+def test_a_cell_that_only_interactions_leave_open_is_said_to_be_so() -> None:
+    cells = np.array([cell for cell in np.ndindex(3, 3, 3) if cell[:2] != (2, 2)])
+    design = rc.Design.from_cells(cells, cells.sum(axis=1).astype(float), sizes=(3, 3, 3))
+    by_pairs, by_adding = (rc.audit(design, order=order).explain((2, 2, 0)) for order in (2, 1))
+    assert "disconnected" in by_pairs
+    assert "so if effects add up to interactions of 2 factors; if effects add, it is determined" in by_pairs
+    assert "That is so" not in by_adding

@@ -41,7 +41,9 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     fail_on: Annotated[
         str | None,
-        typer.Option(help="Exit with 1 on these findings, by commas, each by its number or word: RC101,lost."),
+        typer.Option(
+            help="Exit with 1 on these findings, by commas, each by its number or word; a wrong one lists all."
+        ),
     ] = None
     save_design: Annotated[
         Path | None, typer.Option(help="Write how the table was read, guesses included, to this TOML file.")
@@ -130,8 +132,7 @@ def read_fail_on(outputs: Outputs, *results: str) -> FailOn | None:
         return None
     from recombine.jobs.findings import FailOn, ResultKind
 
-    fail_on = FailOn.named(named(outputs.fail_on, "--fail-on"))
-    return fail_on.about(*(ResultKind[name] for name in results)) if results else fail_on
+    return FailOn.named(named(outputs.fail_on, "--fail-on"), *(ResultKind[name] for name in results))
 
 
 def end_on(fail_on: FailOn | None, findings: Iterable[Finding]) -> NoReturn:

@@ -21,8 +21,8 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
     test: Annotated[
         str | None,
         typer.Option(
-            help="Parts of the test with their shares of the rows: determined:0.2,disconnected:0.1; also unseen level "
-            "(of a factor: unseen level of dose:0.1), seen."
+            help="Parts of the test with their shares of the rows, by commas: determined:0.2, disconnected:0.1; also "
+            "seen, and unseen level (of a factor: unseen level of dose:0.1)."
         ),
     ] = None
     check: Annotated[

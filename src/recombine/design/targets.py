@@ -86,13 +86,20 @@ def why_impossible(design: Design, cell: IntArray) -> str:
     if design.possible.holds(cell[None])[0]:
         return ""
     space = design.space
+    unlisted = f"it is not among the possible cells of {space.listed_in}" if space.listed is not None else ""
+    return why_not_nested(design, cell) or unlisted or "factors clash"
+
+
+def why_not_nested(design: Design, cell: IntArray) -> str:
+    """Say which level of ``cell`` (C,) lies inside another one than it has there; empty where none does."""
+    space = design.space
     cells = design.cells if space.asked is None else np.vstack([design.cells, space.asked])
     for item, (child, parent) in zip(space.nesting, space.nested_pairs, strict=True):
         has = cells[cells[:, child] == cell[child], parent]
         if len(has) and has[0] != cell[parent]:
             inner, outer = space.factors[child].labels[cell[child]], space.factors[parent].labels[has[0]]
             return f"{item}, and {inner} is inside {outer}"
-    return f"it is not among the possible cells of {space.listed_in}" if space.listed is not None else "factors clash"
+    return ""
 
 
 def outside_words(design: Design, cell: IntArray) -> list[str]:

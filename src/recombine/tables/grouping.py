@@ -315,8 +315,8 @@ def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> np
         named = [text for text in values if text.casefold() in words]
         if len(named) != 1:
             raise InputError(
-                f"split column {column!r} has the values {listing(values)}; say which one is training, "
-                f"e.g. --split {column}={values[0]}"
+                f"split column {column!r} has the values {listing(values)}; say which one is training: "
+                f"{column}={values[0]}, for instance"
             )
         value = named[0]
     if value not in values:

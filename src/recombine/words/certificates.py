@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import IntArray
-from recombine.design.targets import outside_words, why_impossible
+from recombine.design.targets import outside_words, why_impossible, why_not_nested
 from recombine.errors import SolverError
 from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_places, certificate_variance
 from recombine.theory.identification.certificate import Certificate, written_weight
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 LARGEST_TERMS = 6
 #: What to do about a cell that is wrongly held to be impossible.
 CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
+UNLISTED = "If it can, add it to the possible cells (--possible, possible= in Python)."
 
 
 def explanation(audit: Audit, cell: IntArray, certificate: Certificate | None = None) -> str:
@@ -38,7 +39,8 @@ def explanation(audit: Audit, cell: IntArray, certificate: Certificate | None = 
     ``certificate`` saves the search where it is known already.
     """
     if reason := why_impossible(audit.design, cell):
-        return f"{audit.design.label(cell)}: cannot exist: {reason}. {CROSSED}"
+        cure = CROSSED if why_not_nested(audit.design, cell) else UNLISTED
+        return f"{audit.design.label(cell)}: cannot exist: {reason}. {cure}"
     verdict = Verdict(int(audit.decided.verdicts_of(cell[None])[0]))
     lead = f"{audit.design.label(cell)}: {verdict.word}. {verdict_meaning(verdict, audit.choice.assumption)}"
     bounds = bounds_whatever_the_curve(audit.design, audit.choice, cell)
@@ -50,8 +52,16 @@ def explanation(audit: Audit, cell: IntArray, certificate: Certificate | None = 
     if limit := fit.limit_of(cell) if fit is not None and verdict is Verdict.DISCONNECTED else "":
         return f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"
     if verdict is not Verdict.DETERMINED:
-        return "\n  ".join([f"{lead} {verdict.text.action}", *bounds])
+        return "\n  ".join([f"{lead}{_only_if(audit, cell, verdict)} {verdict.text.action}", *bounds])
     return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, certificate), *bounds])
+
+
+def _only_if(audit: Audit, cell: IntArray, verdict: Verdict) -> str:
+    """Say under which structure a cell (C,) is disconnected where adding alone would determine it; else nothing."""
+    by_adding = audit.decided.first.verdicts_of(cell[None])[0]
+    if verdict is not Verdict.DISCONNECTED or by_adding != Verdict.DETERMINED:
+        return ""
+    return f" That is so if {audit.choice.assumption}; if effects add, it is determined."
 
 
 def why_beyond(choice: Choice, cell: IntArray) -> str:

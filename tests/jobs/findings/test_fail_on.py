@@ -52,20 +52,33 @@ def test_notes_count_where_they_are_named():
 
 
 def test_words_about_scores_are_refused_for_audits():
-    with pytest.raises(rc.InputError, match=r"worse is about changes between scores, not .* audits; leave it out"):
+    with pytest.raises(
+        rc.InputError, match=r"worse is about changes between scores, and this is about .*; choose among RC"
+    ):
         FailOn.named(["lost", "worse"]).changes(rc.compare(LESS, MORE))
 
 
 def test_unknown_words_are_refused_with_the_nearest_one():
-    with pytest.raises(rc.InputError, match=r"--fail-on RC999 names no finding; .*Give codes such as RC101, or words:"):
+    with pytest.raises(rc.InputError, match=r"--fail-on RC999 names no finding; .* RC101,.* lost,"):
         FailOn.named(["RC999"])
     with pytest.raises(rc.InputError, match="did you mean 'new-findings'"):
         FailOn.named(["new-finding"])
 
 
 def test_a_change_without_something_to_compare_with_is_refused_with_the_cure():
-    with pytest.raises(rc.InputError, match=r"lost is about changes between audits, .* with: --baseline audit\.json"):
+    with pytest.raises(rc.InputError, match=r"lost is about changes between audits; .*: --baseline audit\.json"):
         FailOn.named(["lost"]).about(ResultKind.AUDIT)
+
+
+@pytest.mark.parametrize("result", [ResultKind.SPLIT, ResultKind.PROBE])
+@pytest.mark.parametrize("word", ["lost", "nothing-like-it"])
+def test_no_cure_that_the_command_lacks(result, word):
+    with pytest.raises(rc.InputError) as raised:
+        FailOn.named([word], result)
+    message = str(raised.value)
+    assert "--baseline" not in message
+    for kind in FINDINGS:
+        assert (kind.code in message) == (kind.of is result)
 
 
 def test_every_finding_is_named_by_its_code_and_by_each_of_its_words():

@@ -13,6 +13,7 @@ from recombine.cells import Conjunctions, canonical, distinct
 from recombine.errors import InputError
 from recombine.jobs.split import parts
 from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
+from recombine.jobs.split.rows import split_rows
 from recombine.jobs.split.spanning import spanning_cells
 from recombine.verdicts import Verdict
 
@@ -240,3 +241,9 @@ def test_too_little_says_how_much_can_be_had() -> None:
     huge = np.indices((3, 3)).reshape(2, -1).T
     with pytest.raises(InputError, match="the smallest cell for it has 100 rows"):
         split_cells(huge, np.full(9, 100), read_mix("determined:0.02"), sizes=(3, 3))
+
+
+def test_why_no_level_of_two_can_be_hidden_is_said() -> None:
+    cells = np.indices((2, 2, 2)).reshape(3, -1).T
+    with pytest.raises(InputError, match=r"0 .* can be had: at least two levels .* no factor has more here"):
+        split_rows(cells, {Verdict.UNSEEN_LEVEL: 0.2}, Conjunctions((2, 2, 2)))

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.audits import AuditComparison
     from recombine.jobs.comparison.scores import ScoreComparison
 
-#: Results that take a second one to compare with, and the option that names it.
+#: Results of a command that can be compared with earlier ones: the kind of their changes, and the option that asks so.
 BASELINES = {
-    ResultKind.AUDIT_CHANGES: "--baseline audit.json",
-    ResultKind.SCORE_CHANGES: "--baseline score.json",
+    ResultKind.AUDIT: (ResultKind.AUDIT_CHANGES, "--baseline audit.json"),
+    ResultKind.SCORE: (ResultKind.SCORE_CHANGES, "--baseline score.json"),
 }
 
 
@@ -31,40 +31,47 @@ class FailOn:
     --------
     >>> FailOn.named(["rc101", "lost"]).kinds
     {'RC101': FindingKind(RC101 cells not determined), 'lost': FindingKind(RC501 cells lost)}
-    >>> FailOn.named(["lots"])
+    >>> FailOn.named(["some"], ResultKind.SPLIT)
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: --fail-on lots names no finding; did you mean 'lost'? Give codes such as RC101, or \
-words: same, permuted, respelled, copied, lost, gone-levels, new-findings, worse, gone-models, worse-than-adding, \
-model-cause, dependence
+    recombine.errors.InputError: --fail-on some names no finding; did you mean 'same'? Choose among RC401, RC402, \
+RC403, RC404, same, permuted, respelled, copied
     """
 
     kinds: dict[str, FindingKind[Any]]
 
     @classmethod
-    def named(cls, words: Iterable[str]) -> FailOn:
-        """Return the findings of these codes and words, or raise for one that names none."""
+    def named(cls, words: Iterable[str], *results: ResultKind) -> FailOn:
+        """Return the findings of these codes and words, or raise for one that names none.
+
+        Where ``results`` are named, findings about others are refused, and only theirs are offered.
+        """
         by_word = {word: kind for kind in FINDINGS for word in kind.fail_on}
         by_name = {kind.code: kind for kind in FINDINGS} | by_word
+        offered = _offered(results or tuple(ResultKind))
         kinds = {}
         for text in words:
             word = text.upper() if text.upper() in FINDINGS else text.lower()
             if word not in by_name:
-                raise InputError(
-                    f"--fail-on {text} names no finding;{near_miss(word, by_name)} Give codes such as RC101, or words: "
-                    f"{listing(by_word)}"
-                )
+                hint = near_miss(word, offered)
+                hint = f"{hint} Choose among" if hint else " choose among"
+                raise InputError(f"--fail-on {text} names no finding;{hint} {listing(offered, limit=len(offered))}")
             kinds[word] = by_name[word]
-        return cls(kinds)
+        return cls(kinds).about(*results) if results else cls(kinds)
 
     def about(self, *results: ResultKind) -> FailOn:
         """Return the same, or raise for findings about other results than these."""
         for word, kind in self.kinds.items():
-            if kind.of not in results:
-                baseline = BASELINES.get(kind.of)
-                cure = "leave it out" if baseline is None else f"name what to compare with: {baseline}"
-                cure = "leave it out" if set(results) & set(BASELINES) else cure
-                raise InputError(f"--fail-on {word} is about {kind.of.value}, not about {results[0].value}; {cure}")
+            if kind.of in results:
+                continue
+            changes, baseline = BASELINES.get(results[0], (None, ""))
+            if kind.of is changes:
+                raise InputError(f"--fail-on {word} is about {kind.of.value}; name the earlier one: {baseline}")
+            offered = _offered(results)
+            raise InputError(
+                f"--fail-on {word} is about {kind.of.value}, and this is about {results[0].value}; choose among "
+                f"{listing(offered, limit=len(offered))}"
+            )
         return self
 
     def met(self, findings: Iterable[Finding]) -> list[Finding]:
@@ -91,3 +98,9 @@ model-cause, dependence
             finding = kind.find(comparison)
             phrases += [] if finding is None else [f"{word}: {finding.message}"]
         return phrases
+
+
+def _offered(results: tuple[ResultKind, ...]) -> list[str]:
+    """Return the codes of findings about these results, and their words."""
+    kinds = [kind for kind in FINDINGS if kind.of in results]
+    return [kind.code for kind in kinds] + [word for kind in kinds for word in kind.fail_on]

@@ -183,7 +183,11 @@ def _levels_out(table: CellTable, aim: int, generator: np.random.Generator) -> I
                     best, lowest = leaving, cost
     if best is None:
         raise _TooFewError(
-            Verdict.UNSEEN_LEVEL, most_rows, "at least two levels of each factor stay in training; ask for less"
+            Verdict.UNSEEN_LEVEL,
+            most_rows,
+            "at least two levels of each factor stay in training; "
+            + ("ask for less" if most_rows else "no factor has more here (a member of a set: with it and without)"),
+            exact=not most_rows,
         )
     return np.flatnonzero(best)
 
