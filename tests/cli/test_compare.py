@@ -91,7 +91,7 @@ def test_a_summary_is_written_and_not_over_anything(run, documents, tmp_path):
 
 def test_bad_input_is_one_line(run, documents, table, tmp_path):
     refused(run("compare", documents[0], tmp_path / "none.json"), "none.json does not exist")
-    refused(run("compare", documents[0], table), "table.csv is no JSON")
+    refused(run("compare", documents[0], table), "table.csv is not JSON")
     refused(run("compare", *documents, "--fail-on", "worse"), "is about changes between scores")
     refused(run("compare", *documents, "--fail-on", "lots"), "did you mean 'lost'?")
     refused(run("compare", *documents, "--fail-on", ","), "--fail-on names nothing")
@@ -133,7 +133,7 @@ def test_other_outputs_are_written_beside_a_baseline(run, documents, more, tmp_p
 
 def test_baselines_that_make_no_sense_are_refused_before_the_work(run, documents, table, tmp_path):
     missing = tmp_path / "missing.csv"  # the table is not even opened
-    refused(run("audit", missing, "--baseline", table), "table.csv is no JSON")
+    refused(run("audit", missing, "--baseline", table), "table.csv is not JSON")
     refused(run("audit", missing, "--markdown", "-"), "--markdown sums up what changed", "--baseline audit.json")
     refused(run("audit", missing, "--baseline", documents[0], "--explain", "a,b"), "ask for one of them")
     refused(run("audit", missing, "--baseline", documents[0], "--fail-on", "RC999"), "names no finding")

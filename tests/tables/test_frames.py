@@ -57,7 +57,7 @@ def test_missing_words_leave_a_column_numeric(written: Writer, word: str) -> Non
             "a,b\nü,2\n".encode() + "café,1\n".encode("latin-1"),
             "not in one encoding .*line 2.; save it as UTF-8",
         ),
-        ("t.csv", "a,b\nx,1\ny,2,9,9\nz,3\n", "line 3 has 4 fields but the header names 2 columns; mend that line"),
+        ("t.csv", "a,b\nx,1\ny,2,9,9\nz,3\n", "line 3 has 4 fields but the header names 2 columns; correct that line"),
         ("t.csv", "a,b\nx,1\ny\nz,3\n", "line 3 has 1 field but"),
         ("t.csv", "a\nx,1\ny,2\n", "line 2 has 2 fields but the header names 1"),
         ("t.csv", "a,b,a\nx,1,2\n", "more than one column named 'a'; rename"),

@@ -485,3 +485,18 @@ def test_a_cell_that_only_interactions_leave_open_is_said_to_be_so() -> None:
     assert "disconnected" in by_pairs
     assert "so if effects add up to interactions of 2 factors; if effects add, it is determined" in by_pairs
     assert "That is so" not in by_adding
+
+
+def test_two_of_two_are_both() -> None:
+    cells = np.array([cell for cell in np.ndindex(3, 3) if cell not in {(1, 2), (2, 1)}])
+    assert verdicts.verdict_sentence(rc.audit(rc.Design.from_cells(cells, sizes=(3, 3)))).endswith(
+        "both unseen combinations."
+    )
+
+
+def test_a_single_row_takes_the_singular() -> None:
+    frame = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["1", "2", "1", "2"]})
+    design = rc.Design.from_frame(frame, factors=["a", "b"], possible=frame[:3].assign(a=["x", "x", "z"]))
+    assert "cells of the table that it lacks count as" in table.impossible_sentence(design)
+    design = rc.Design.from_frame(frame[:3], factors=["a", "b"], possible=frame[:3].assign(a=["x", "x", "z"]))
+    assert "1 cell of the table that it lacks counts as" in table.impossible_sentence(design)

@@ -141,4 +141,5 @@ def no_number(source: Source, column: str) -> str:
     odd = [value for value in values if not is_number(value)]
     if not odd or 2 * len(odd) > len(values):
         return ""
-    return f", because {plural(len(odd), 'row')} of {len(values):,} hold no number but {listing(sorted(set(odd)), 3)}"
+    rows, hold = plural(len(odd), "row"), "holds" if len(odd) == 1 else "hold"
+    return f", because {rows} of {len(values):,} {hold} no number but {listing(sorted(set(odd)), 3)}"

@@ -165,7 +165,9 @@ def broken_line(file: TextFile) -> str | None:
             for row in itertools.islice(reader, MAX_LINES_SEARCHED):
                 if row and len(row) != width:
                     fields = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-                    return f"line {reader.line_num:,} has {fields} but the header names {width} columns; mend that line"
+                    return (
+                        f"line {reader.line_num:,} has {fields} but the header names {width} columns; correct that line"
+                    )
     except UnicodeDecodeError:
         return "it is not UTF-8 throughout; save it as UTF-8 CSV or Parquet"
     except csv.Error as error:

@@ -141,7 +141,7 @@ def why_not_forecast(forecast: Forecast) -> str:
         NoForecast.NO_OUTCOME: "no outcome was named, on which all that a network does depends (--outcome)",
         NoForecast.CONSTANT_OUTCOME: "the outcome is the same in every seen cell",
         NoForecast.NUMERIC_FACTORS: f"networks are known to take labels, and {listing(obstacle.factors)} is a number",
-        NoForecast.MANY_CELLS: f"with so many factors, more than {obstacle.limit:,} seen cells would take too long",
+        NoForecast.MANY_CELLS: f"to fit more than {obstacle.limit:,} seen cells would take too long",
         NoForecast.MANY_STEPS: f"networks are not fitted within {obstacle.limit:,} steps, and more would take too long",
         NoForecast.FEW_CELLS: f"fewer than {obstacle.limit} cells are determined by the others",
     }[obstacle.reason]

@@ -23,7 +23,7 @@ def gain_text(plan: Plan, pick: Pick) -> str:
         times = plan.design.observed.typical_precision
         often = "" if times == 1 else f" (measured {times:g} times)"
         by = ", weighted by importance," if plan.weighted else ""
-        return f"mean variance of unseen cells{_near(plan)}{by} -{pick.gain:.1%}{often}"
+        return f"mean variance of unseen cells{_near(plan)}{by} −{100 * pick.gain:.1f} %{often}"
     if plan.weighted:
         return _settled(plan, pick)
     if plan.sampled and pick.gain < plan.unit:
@@ -113,7 +113,7 @@ def _enough(plan: Plan) -> str:
         return f" combinations: every one{'' if plan.design.possible.whole else ' that can exist'} was seen"
     if plan.weighted and plan.gain is None:
         return ": every cell that matters was seen"
-    gained = f"{plan.gain:.1%}" if plan.gain and plan.gain >= PLAN_LIMITS.min_gain else "less than 0.1%"
+    gained = f"{100 * plan.gain:.1f} %" if plan.gain and plan.gain >= PLAN_LIMITS.min_gain else "less than 0.1 %"
     return (
         f": every unseen cell{' that matters' if plan.weighted else ''}"
         f"{' inside the seen range' * plan.ranged} is determined, and the next measurements would lower "

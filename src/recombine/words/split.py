@@ -43,7 +43,8 @@ def split_remarks(made: TableSplit) -> list[str]:
     remarks = []
     if made.split.unused:
         remarks.append(
-            f"{plural(made.split.unused, 'row')} in neither part: in training they would fix what has to stay open."
+            f"{plural(made.split.unused, 'row')} in neither part: in training "
+            f"{'it' if made.split.unused == 1 else 'they'} would fix what has to stay open."
         )
     for name, labels in made.hidden.items():
         levels = plural(len(labels), "level")

@@ -71,7 +71,11 @@ def impossible_sentence(design: Design) -> str:
     lead = f"{impossible} of the {written_count(full)} combinations of levels cannot exist"
     if design.space.listed is not None:
         fresh = int((~contains(design.space.listed, design.cells)).sum())
-        extra = f"; {plural(fresh, 'cell')} of the table that it lacks count as possible" if fresh else ""
+        extra = (
+            f"; {plural(fresh, 'cell')} of the table that it lacks {'counts' if fresh == 1 else 'count'} as possible"
+            if fresh
+            else ""
+        )
         return f"{lead}: they are not in {design.space.listed_in}{extra}."
     inferred = [item for item in design.space.nesting if item.inferred]
     said = [item for item in design.space.nesting if not item.inferred]

@@ -83,7 +83,8 @@ def verdict_sentence(audit: Audit) -> str:
     lead = f"If {audit.choice.assumption}, the seen combinations determine"
     determined = tally.counts[Verdict.DETERMINED]
     if determined == tally.unseen:
-        which = f"the one {noun}" if determined == 1 else f"all {plural(determined, noun)}"
+        both = {1: f"the one {noun}", 2: f"both {noun}s"}
+        which = both.get(determined, f"all {plural(determined, noun)}")
         return f"{lead} {which}{_already_seen(tally)}."
     counts = {verdict: tally.counts[verdict] for verdict in UNSEEN[1:] if tally.counts[verdict]}
     others = [f"{tally.number(verdict)} {state_phrase(verdict, count == 1)}" for verdict, count in counts.items()]

@@ -211,7 +211,7 @@ def _parsed(path: Path) -> Any:
     try:
         return msgspec.json.decode(_text(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _no_document(f"{path.name} is no JSON ({' '.join(str(error).split())})") from None
+        raise _no_document(f"{path.name} is not JSON ({' '.join(str(error).split())})") from None
 
 
 def _text(content: bytes) -> str:

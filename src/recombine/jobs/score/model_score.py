@@ -188,7 +188,7 @@ def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatAr
         cells, observed = design.cells[rows], design.outcome[rows]
         misses = {"adding": design.outcome_column.bounded(additive_fit(audit).predict(cells)) - observed}
         if not audit.choice.structure.adds:
-            misses[f"chosen structure: {audit.choice.name}"] = (
+            misses[f"assumed structure: {audit.choice.name}"] = (
                 design.outcome_column.bounded(audit.values.predict(cells)) - observed
             )
         columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
