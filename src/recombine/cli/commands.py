@@ -30,10 +30,11 @@ class LazyCommands(TyperGroup):
     def resolve_command(self, context: Any, arguments: list[str]) -> Any:
         """Return name, command and remaining arguments; what is listed stands in for the command until now."""
         name, _, remaining = super().resolve_command(context, arguments)
-        return name, _imported(str(name)), remaining
+        return name, load_command(str(name)), remaining
 
 
-def _imported(name: str) -> Any:
+def load_command(name: str) -> Any:
+    """Return the command, its module imported."""
     module, _, function = COMMANDS[name][0].partition(":")
     single = typer.Typer(**_STYLE)
     single.command(name)(getattr(import_module(module), function))

@@ -14,8 +14,10 @@ import pytest
 
 import recombine as rc
 from recombine.errors import InputError
+from recombine.jobs.probe.counts import bin_cuts, count_rows
 from recombine.jobs.probe.probe import MIN_PERMUTATIONS
 from recombine.measures.dependence.information import conditional_information
+from recombine.tables.frames import open_table
 from recombine.words import dependence_sentence, probe_notes
 
 
@@ -117,6 +119,28 @@ def test_measurements_are_cut_into_bins_and_labels_are_not(frame: pd.DataFrame) 
     labels = rc.probe(many, "guess", outcome="digit", factors=["size", "code"], as_levels=["code"], bins=4)
     assert {item.factor: item.test.levels[1] for item in labels.tests} == {"size": 5, "code": 150}
     assert labels.tests[0].test.levels[0] == 4
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("bins", [2, 3, 10, 64, 999])
+def test_bins_hold_the_rows_between_their_cuts(make: Callable[..., Any], bins: int) -> None:
+    values = np.random.default_rng(bins).normal(size=4000).round(2)
+    source = open_table(make({"y": np.r_[values, np.nan, np.inf]}))
+    _, cuts = bin_cuts(source, ["y"], (), bins)
+    codes, counts = count_rows(source, ["y"], cuts)
+    expected = np.bincount(np.searchsorted(cuts["y"], values, side="left"))
+    order = np.argsort(codes[:, 0])
+    np.testing.assert_array_equal(counts[order], expected[expected > 0])
+
+
+def test_more_bins_than_values_part_every_value_and_too_many_are_refused() -> None:
+    values = np.random.default_rng(0).permutation(np.repeat(np.linspace(0, 1, 90), 3))
+    frame = pd.DataFrame({"y": values, "a": np.arange(270) % 2, "b": np.arange(270) // 2 % 2})
+    tested = rc.probe(frame, "y", factor="a", factors=["b"], bins=10**12).tests[0].test
+    assert tested.levels[0] == 90
+    many = pd.DataFrame({"y": np.arange(9000) / 7, "a": np.arange(9000) % 2, "b": np.arange(9000) // 2 % 2})
+    with pytest.raises(InputError, match=r"y would be cut into 3,000 bins, and at most 1,000 .*--as-levels y"):
+        rc.probe(many, "y", factor="a", factors=["b"], bins=3000)
 
 
 def test_a_given_measurement_is_binned_with_a_warning(frame: pd.DataFrame) -> None:

@@ -18,6 +18,8 @@ from recombine.writing import listing
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
 MAX_WHOLE_VALUES = 100
+#: Engines that do not skip branches compare every row with every cut.
+MAX_BINS = 1_000
 
 
 def bin_cuts(
@@ -40,6 +42,11 @@ def bin_cuts(
         if item.distinct > (MAX_DISTINCT_VALUES if item.kind == "number" else MAX_WHOLE_VALUES):
             values = source.read([item.column])[item.column].astype(np.float64)
             edges[item.column] = bin_edges(values[np.isfinite(values)], bins)
+            if len(edges[item.column]) >= MAX_BINS:
+                raise InputError(
+                    f"{item.column} would be cut into {len(edges[item.column]) + 1:,} bins, and at most {MAX_BINS:,} can "
+                    f"be counted; ask for fewer with --bins, or take every value as a level with --as-levels {item.column}"
+                )
     return rows, edges
 
 
@@ -53,8 +60,7 @@ def count_rows(source: Source, names: Sequence[str], cuts: dict[str, FloatArray]
         column = source.col(name)
         if name in cuts:
             number = column.cast(nw.Float64)
-            above = ((number > float(cut)).cast(nw.Int64) for cut in cuts[name])
-            column = nw.when(number.is_finite()).then(sum(above, start=nw.lit(0)))
+            column = nw.when(number.is_finite()).then(_bin_of(number, cuts[name].tolist()))
         columns.append(column.alias(key))
     # Missing values are dropped before grouping: engines disagree on whether they are a group.
     frame: Any = source.frame.select(*columns).drop_nulls()
@@ -64,6 +70,17 @@ def count_rows(source: Source, names: Sequence[str], cuts: dict[str, FloatArray]
         raise InputError(f"{source.name} has no row with a value of {' and '.join(names)}; nothing to probe")
     codes = np.stack([_codes(groups[key][complete]) for key in keys], axis=1)
     return codes, groups["__rows"][complete].astype(np.int64)
+
+
+def _bin_of(number: Any, cuts: list[float], lowest: int = 0) -> Any:
+    """Return the expression for the bin of ``number``, found by halving: as deep as the logarithm of the cuts."""
+    import narwhals as nw
+
+    if not cuts:
+        return nw.lit(lowest)
+    middle = len(cuts) // 2
+    above = _bin_of(number, cuts[middle + 1 :], lowest + middle + 1)
+    return nw.when(number > cuts[middle]).then(above).otherwise(_bin_of(number, cuts[:middle], lowest))
 
 
 def _codes(values: npt.NDArray[Any]) -> IntArray:

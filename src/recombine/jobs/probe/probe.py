@@ -244,7 +244,7 @@ def _check(table: Contingency, prediction: str, given: tuple[str, ...], factor: 
     if 2 * predictions > table.rows:
         raise InputError(
             f"prediction {prediction!r} of {name} has {predictions:,} values in {table.rows:,} rows, too many to count "
-            "how often each occurs; give classes or numbers"
+            "how often each occurs; give classes, or numbers, which --bins cuts into at most half as many bins"
         )
 
 

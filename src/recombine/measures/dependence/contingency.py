@@ -82,6 +82,8 @@ def bin_edges(values: FloatArray, bins: int) -> FloatArray:
     """
     if bins < 2:
         raise InputError(f"{bins} bins cannot show a dependence; use at least 2")
+    # As many bins as values already part all that differ; more would only take memory.
+    bins = min(bins, max(len(values), 2))
     points = np.unique(np.quantile(values, np.arange(1, bins) / bins))
     points = points[points < values.max()]
     below = values[values < values.max()]
