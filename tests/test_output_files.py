@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recombine.errors import InputError
-from recombine.output_files import check_file, check_folder, check_outputs, path_beside, write_whole
+from recombine.output_files import check_file, check_folder, check_outputs, files_together, path_beside, write_whole
 
 
 def test_a_file_may_be_new_or_overwritten_with_leave(tmp_path: Path) -> None:
@@ -90,3 +90,31 @@ def test_a_file_has_its_name_once_it_is_whole(tmp_path: Path) -> None:
         draft.write_text("whole")
         assert not target.exists()
     assert (target.read_text(), [path.name for path in tmp_path.iterdir()]) == ("whole", ["report.html"])
+
+
+def test_files_written_together_change_together_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+
+    def interrupted() -> None:
+        with files_together():
+            write_whole(tmp_path / "a", "new")
+            write_whole(tmp_path / "b", "new")
+            assert (tmp_path / "a").read_text() == "old"
+            raise KeyboardInterrupt
+
+    def fill_the_disk() -> None:
+        with path_beside(tmp_path / "c") as draft:
+            draft.write_text("half")
+            raise OSError(28, "the disk is full")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+    with files_together():
+        write_whole(tmp_path / "a", "new")
+        with files_together():
+            write_whole(tmp_path / "b", "new")
+        assert not (tmp_path / "b").exists()
+        with pytest.raises(OSError, match=r"full.*'.*c'"):
+            fill_the_disk()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "new", "b": "new"}

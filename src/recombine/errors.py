@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import os
 from collections.abc import Iterable
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 #: How alike the names of two files are, without their endings, if the one may be a slip of the other.
 MIN_NAME_LIKENESS = 0.75
@@ -37,12 +39,28 @@ _EXTRAS = {
 }
 
 
+def install_advice(extra: str) -> str:
+    """Return the command that installs an extra: from the clone this package lies in, or by its name.
+
+    Examples
+    --------
+    >>> install_advice("nets").startswith("pip install '")
+    True
+    """
+    clone = Path(__file__).parents[2]
+    if not (clone / "pyproject.toml").is_file():
+        return f"pip install 'recombine[{extra}]'"
+    with contextlib.suppress(OSError):
+        clone = Path(os.path.relpath(clone)) if clone.samefile(".") else clone
+    return f"pip install '{clone}[{extra}]'"
+
+
 def missing_package(error: ModuleNotFoundError) -> InputError:
     """Return what to tell someone who lacks an optional package."""
     name = (error.name or "").partition(".")[0]
     if name in _EXTRAS:
         what, extra = _EXTRAS[name]
-        return InputError(f"the package {name!r} is not installed, and {what} it; get it with pip install '.[{extra}]'")
+        return InputError(f"the package {name!r} is not installed, and {what} it; get it with {install_advice(extra)}")
     return InputError(f"the package {error.name!r} is not installed; get it with pip install {error.name}")
 
 

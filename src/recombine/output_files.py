@@ -8,10 +8,14 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
 from recombine.errors import InputError
+
+#: Drafts that wait for their names, each with the file it is to be.
+_waiting: ContextVar[list[tuple[Path, Path]] | None] = ContextVar("_waiting", default=None)
 
 
 def check_file(path: Path, force: bool) -> None:
@@ -69,24 +73,74 @@ def check_folder(path: Path, option: str) -> None:
 def path_beside(path: str | Path) -> Iterator[Path]:
     """Give a path to write to; when the block ends well the file takes the name it is for, whole and on the disk.
 
-    Until then, and if anything goes wrong (a full disk, Ctrl-C), whatever has the name stays as it is.
+    Until then, and if anything goes wrong (a full disk, Ctrl-C), whatever has the name stays as it is. Inside a block
+    of `files_together` the name is taken when that block ends.
     """
     target = _real(Path(path))
     draft = target.with_name(f".recombine-{secrets.token_hex(8)}")
+    with files_together() as drafts, _named(draft, path):
+        try:
+            yield draft
+            if target.exists():
+                shutil.copymode(target, draft)
+            _sync(draft)
+            drafts.append((draft, target))
+        finally:
+            if (draft, target) not in drafts:
+                _remove(draft)
+
+
+@contextlib.contextmanager
+def files_together() -> Iterator[list[tuple[Path, Path]]]:
+    """Let the files that are written in this block take their names when it ends well: all of them, or none.
+
+    A command writes its files and prints its answer in one block: where a file cannot be written nothing is printed,
+    and where the answer cannot be printed no file changes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with files_together():
+    ...     write_whole(folder / "a.txt", "whole")
+    ...     (folder / "a.txt").exists()
+    False
+    >>> (folder / "a.txt").read_text()
+    'whole'
+    """
+    waiting = _waiting.get()
+    if waiting is not None:  # a block inside another ends with that one
+        yield waiting
+        return
+    drafts: list[tuple[Path, Path]] = []
+    outside = _waiting.set(drafts)
     try:
-        yield draft
-        if target.exists():
-            shutil.copymode(target, draft)
-        _sync(draft)
-        draft.replace(target)
-        sync_folder(target.parent)
+        yield drafts
+        for draft, target in drafts:
+            with _named(draft, target):
+                draft.replace(target)
+        for folder in {target.parent for _, target in drafts}:
+            sync_folder(folder)
+    finally:
+        _waiting.reset(outside)
+        for draft, _ in drafts:
+            _remove(draft)
+
+
+@contextlib.contextmanager
+def _named(draft: Path, path: str | Path) -> Iterator[None]:
+    """Let errors name the file that was asked for: nobody knows the name of its draft."""
+    try:
+        yield
     except OSError as error:
-        if error.filename in (None, str(draft)):  # nobody knows the name of the draft
+        if error.filename in (None, str(draft)):
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+
+
+def _remove(draft: Path) -> None:
+    with contextlib.suppress(OSError):
+        draft.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -82,7 +82,7 @@ _TEXTS = {
         "?",
         "#cc79a7",
         "Floating-point arithmetic could not separate determined from not determined here.",
-        "Install the exact arithmetic (pip install 'recombine[exact]') or lower the order; the cell is never guessed.",
+        "Install the exact arithmetic (the extra [exact]) or lower the order; the cell is never guessed.",
     ),
     Verdict.BEYOND: VerdictText(
         "beyond the seen range",

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
+from recombine.errors import install_advice
 from recombine.explore import page_path
 
 
@@ -80,7 +81,7 @@ def test_a_missing_extra_is_named(run, table, monkeypatch) -> None:
     assert (code, out) == (2, "")
     assert err == (
         "recombine: the package 'starlette' is not installed, and serving a table needs it; "
-        "get it with pip install '.[explore]'\n"
+        f"get it with {install_advice('explore')}\n"
     )
 
 

@@ -91,8 +91,9 @@ def test_a_table_that_is_described_once_is_read_alike_by_every_command(
     frame.to_csv("table.csv", index=False)
     (tmp_path / "designs").mkdir()
     saved = tmp_path / "designs" / "design.toml"
-    code, _, err = run("audit", "table.csv", *options, "--outcome", "y", "--plan", 0, "--save-design", saved)
-    assert (code, err) == (0, f"how the table was read is written to {saved}\n")
+    code, out, err = run("audit", "table.csv", *options, "--outcome", "y", "--plan", 0, "--save-design", saved)
+    assert (code, err) == (0, "")
+    assert out.endswith(f"how the table was read is written to {saved}\n")
     code, out, err = run(
         "split", "table.csv", "--design", saved, "--test", "determined:0.2", "--out", "parts.csv", "--json"
     )

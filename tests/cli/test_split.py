@@ -152,3 +152,37 @@ def test_the_table_itself_is_not_overwritten(run: Run, table: Path) -> None:
     code, _, err = run("split", table, *OPTIONS, "--test", MIX, "--out", table, "--force")
     assert code == 2
     assert "is the table itself" in err
+
+
+def _damaged(path: Path) -> None:
+    """Write a table whose column that no option names cannot be read."""
+    import duckdb
+
+    columns = "'a'||(i%5) a, 'b'||(i%4) b, i*1.5 y, 'some text '||hash(i) note"
+    duckdb.sql(f"copy (select {columns} from range(40) r(i)) to '{path}' (compression uncompressed)")
+    data = path.read_bytes()
+    start = data.index(b"some text") - 4
+    path.write_bytes(data[:start] + bytes(byte ^ 0x5A for byte in data[start : start + 400]) + data[start + 400 :])
+
+
+def test_where_the_file_cannot_be_written_nothing_is_printed(run: Run, tmp_path: Path) -> None:
+    _damaged(tmp_path / "table.parquet")
+    call = ["split", tmp_path / "table.parquet", "--factors", "a,b", "--test", "determined:0.2", "--json"]
+    assert run(*call)[0] == 0  # the damage is where only --out looks
+    code, out, err = run(*call, "--out", tmp_path / "parts.csv")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["table.parquet"]
+
+
+def test_a_spreadsheet_runs_nothing_of_a_safe_file(run: Run, tmp_path: Path) -> None:
+    levels = ["=1+1", "+x", "-2", "@SUM(1)", "plain"]
+    rows = [f"{level},{other},{i}" for i, level in enumerate(levels) for other in "uv"]
+    (tmp_path / "table.csv").write_text("\n".join(["=a,b,y", *rows]))
+    call = ["split", tmp_path / "table.csv", "--factors", "=a,b", "--test", "determined:0.2"]
+    for name, options, expected in (
+        ("plain.csv", (), ["=a", *levels]),
+        ("safe.csv", ("--safe-csv",), ["'=a", "'=1+1", "'+x", "-2", "'@SUM(1)", "plain"]),
+    ):
+        assert run(*call, "--out", tmp_path / name, *options)[0] == 0
+        read = pd.read_csv(tmp_path / name, dtype=str)
+        assert [read.columns[0], *dict.fromkeys(read.iloc[:, 0])] == expected

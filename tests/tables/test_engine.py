@@ -142,3 +142,12 @@ def test_a_zero_character_in_a_name_is_said(written: Writer) -> None:
         open_table(path).frame  # noqa: B018
     others = open_table(path).kept(["b", "y"])
     assert others.fetch(others.frame)["c0"].tolist() == ["q", "p"]
+
+
+@pytest.mark.parametrize("name", ["~.csv", "~root.parquet", "~/x.csv"])
+def test_a_tilde_is_a_letter_of_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    frame = pl.DataFrame({"a": ["x", "y"]})
+    frame.write_csv(Path(name).absolute()) if name.endswith("csv") else frame.write_parquet(Path(name).absolute())
+    assert open_table(name).columns == ("a",)

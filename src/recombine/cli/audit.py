@@ -13,7 +13,7 @@ import typer
 from recombine.cli.outputs import Outputs, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
 from recombine.cli.table_options import files_of, named_importance, takes_table
 from recombine.errors import InputError
-from recombine.output_files import check_outputs, check_table_name, write_whole
+from recombine.output_files import check_outputs, check_table_name, files_together, write_whole
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
@@ -42,7 +42,7 @@ class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
 
 
-@takes_table(outputs=("html", "json", "baseline", "markdown", "fail_on", "save_design", "force"))
+@takes_table(outputs=("html", "json", "baseline", "markdown", "fail_on", "save_design", "safe_csv", "force"))
 def audit_command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
     table: TableSpec,
@@ -57,20 +57,21 @@ def audit_command(
     if before and asked.explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
     result = audited(file, table, asked.targets, asked.new_levels, asked.seed)
-    outputs.save(table, result.design, result.choice)
     explained = None if asked.explain is None else result.explain(named(asked.explain, "--explain"))
     cells = 0 if before and outputs.html is None else asked.plan
     answer = _Answer.of(result, cells, asked.models, asked.self_pairs)
-    if before:
-        with working("comparing"):
-            from recombine import compare
+    code = 1 if fail_on is not None and not before and fail_on.met(result.findings) else 0
+    with files_together():
+        notes = [*outputs.save(table, result.design, result.choice), *answer.write(outputs, asked.verdicts)]
+        if before:
+            with working("comparing"):
+                from recombine import compare
 
-            changes = compare(before, result)
-        code = tell_changes(changes, fail_on, outputs, only_new=True)
-    else:
-        code = 1 if fail_on is not None and fail_on.met(result.findings) else 0
-        answer.tell(outputs, explained)
-    answer.write(outputs, asked.verdicts)
+                changes = compare(before, result)
+            code = tell_changes(changes, fail_on, outputs, only_new=True)
+        else:
+            answer.tell(outputs, explained)
+        outputs.note(*notes)
     raise typer.Exit(code)
 
 
@@ -99,8 +100,10 @@ def demo_command(
     check_outputs([target], [flights_path()], outputs.force or _may_replace(target))
     table = TableSpec(factors=("carrier", "origin", "dest"), outcome="air_time", weight="n", sd="sd")
     answer = _Answer.of(audited(flights_path(), table, None, False, 0), models=models)
-    answer.tell(outputs)
-    answer.write(msgspec.structs.replace(outputs, html=target))
+    with files_together():
+        notes = answer.write(msgspec.structs.replace(outputs, html=target))
+        answer.tell(outputs)
+        outputs.note(*notes)
 
 
 def _may_replace(target: Path) -> bool:
@@ -148,17 +151,19 @@ class _Answer:
 
         outputs.answer(self.audit, as_json, as_sections)
 
-    def write(self, outputs: Outputs, verdicts: Path | None = None) -> None:
-        """Write the files asked for and say where they are."""
+    def write(self, outputs: Outputs, verdicts: Path | None = None) -> list[str]:
+        """Write the files asked for and return where they are."""
+        notes = []
         if verdicts is not None:
             from recombine.words.table import listing_sentence
 
-            self.audit.verdicts.to_csv(verdicts)
-            outputs.note(f"verdicts written to {verdicts} ({listing_sentence(self.audit.decided.listing)})")
+            self.audit.verdicts.to_csv(verdicts, safe=outputs.safe_csv)
+            notes.append(f"verdicts written to {verdicts} ({listing_sentence(self.audit.decided.listing)})")
         if outputs.html is not None:
             from recombine.report.audit.page import page
 
             with working("writing the report"):
                 text = page(self.audit, models=self.models, plan=self.plan, command=outputs.command)
                 write_whole(outputs.html, text)
-            outputs.note(f"report written to {outputs.html.resolve()}")
+            notes.append(f"report written to {outputs.html.resolve()}")
+        return notes

@@ -14,7 +14,7 @@ import typer
 from recombine import table_spec
 from recombine.errors import InputError
 from recombine.interrupts import interrupts_wait
-from recombine.output_files import check_outputs, write_whole
+from recombine.output_files import check_outputs, files_together, write_whole
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
@@ -48,6 +48,9 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     save_design: Annotated[
         Path | None, typer.Option(help="Write how the table was read, guesses included, to this TOML file.")
     ] = None
+    safe_csv: Annotated[
+        bool, typer.Option("--safe-csv", help="In CSV files, an apostrophe before text that a spreadsheet would run.")
+    ] = False
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False
     #: The command that repeats the run, every option written out.
     command: str = ""
@@ -65,14 +68,15 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
             text = as_json(result) if self.json else capture(sections(result))
         say_json(text) if self.json else say(text, drawn=True)
 
-    def note(self, text: str) -> None:
+    def note(self, *texts: str) -> None:
         """Say what was written beside the answer; on standard error where standard output is for machines."""
-        print(printable(text), file=sys.stderr) if self.json or self.markdown == "-" else say(f"{text}\n")
+        for text in texts:
+            print(printable(text), file=sys.stderr) if self.json or self.markdown == "-" else say(f"{text}\n")
 
-    def save(self, table: table_spec.TableSpec, design: Design, choice: Choice | None = None) -> None:
-        """Write how the table was read where ``--save-design`` says, and say so."""
+    def save(self, table: table_spec.TableSpec, design: Design, choice: Choice | None = None) -> list[str]:
+        """Write how the table was read where ``--save-design`` says, and return what to say of it."""
         if self.save_design is None:
-            return
+            return []
         from recombine.design import used_spec
         from recombine.words.structure import choice_origin
 
@@ -84,7 +88,7 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
             remarks["structure"], guessed["structure"] = choice.name, choice_origin(choice)
         spec = table_spec.make_spec(table, {name: getattr(used, name) for name in guessed if name not in remarks})
         write_whole(self.save_design, table_spec.spec_toml(spec, guessed, self.save_design.parent, remarks))
-        print(printable(f"how the table was read is written to {self.save_design}"), file=sys.stderr)
+        return [f"how the table was read is written to {self.save_design}"]
 
 
 def read_baseline(outputs: Outputs, kind: str) -> AuditDocument | ScoreDocument | None:
@@ -114,15 +118,17 @@ def tell_changes(
     met = [] if fail_on is None else fail_on.changes(comparison)
     if outputs.markdown == "-":
         say(comparison_markdown(comparison, met))
-    else:
+        return 1 if met else 0
+    with files_together():
+        if outputs.markdown is not None:
+            write_whole(outputs.markdown, comparison_markdown(comparison, met))
         outputs.answer(
             comparison,
             lambda result: comparison_json(result, met),
             lambda result: comparison_sections(result, met, only_new=only_new),
         )
-    if outputs.markdown not in (None, "-"):
-        write_whole(str(outputs.markdown), comparison_markdown(comparison, met))
-        outputs.note(f"summary written to {Path(str(outputs.markdown)).resolve()}")
+        if outputs.markdown is not None:
+            outputs.note(f"summary written to {Path(outputs.markdown).resolve()}")
     return 1 if met else 0
 
 

@@ -18,7 +18,7 @@ from recombine.cli.outputs import (
 )
 from recombine.cli.table_options import files_of, named_importance, takes_table
 from recombine.errors import InputError
-from recombine.output_files import write_whole
+from recombine.output_files import files_together, write_whole
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
 
@@ -54,17 +54,19 @@ def score_command(
     before = read_baseline(outputs, "score")
     fail_on = read_fail_on(outputs, "SCORE" if before is None else "SCORE_CHANGES")
     result = _scored(file, models, table, train, seed)
-    outputs.save(table, result.design, result.audits[0].choice)
+    with files_together():
+        notes = [*outputs.save(table, result.design, result.audits[0].choice), *_write(result, outputs)]
+        if before is not None:
+            from recombine import compare
+
+            code = tell_changes(compare(before, result), fail_on, outputs, only_new=True)
+        else:
+            from recombine.report.score import score_json, score_sections
+
+            outputs.answer(result, score_json, score_sections)
+        outputs.note(*notes)
     if before is not None:
-        from recombine import compare
-
-        code = tell_changes(compare(before, result), fail_on, outputs, only_new=True)
-        _write(result, outputs)
         raise typer.Exit(code)
-    from recombine.report.score import score_json, score_sections
-
-    outputs.answer(result, score_json, score_sections)
-    _write(result, outputs)
     end_on(fail_on, result.findings)
 
 
@@ -94,12 +96,12 @@ def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None,
         return score(design, file, models, table.split, importance=importance, seed=seed)
 
 
-def _write(result: Score, outputs: Outputs) -> None:
-    """Write the page, if it is asked for, and say so."""
+def _write(result: Score, outputs: Outputs) -> list[str]:
+    """Write the page, if it is asked for, and return where it is."""
     if outputs.html is None:
-        return
+        return []
     with working("writing the report"):
         from recombine.report.score import score_page
 
         write_whole(outputs.html, score_page(result, command=outputs.command))
-    outputs.note(f"report written to {outputs.html.resolve()}")
+    return [f"report written to {outputs.html.resolve()}"]

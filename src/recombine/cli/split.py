@@ -11,7 +11,7 @@ import typer
 from recombine.cli.outputs import Outputs, end_on, read_fail_on
 from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError
-from recombine.output_files import check_table_name
+from recombine.output_files import check_table_name, files_together
 from recombine.table_spec import TableSpec
 
 
@@ -37,7 +37,7 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
 @takes_table(
     required=("factors",),
     without=("split", "forbidden", "cost", "importance"),
-    outputs=("json", "fail_on", "save_design", "force"),
+    outputs=("json", "fail_on", "save_design", "safe_csv", "force"),
 )
 def split_command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
@@ -64,8 +64,10 @@ def _check(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs
     from recombine.report.split import check_json, check_sections
 
     checked = check_split(file, table, split=asked.check, seed=asked.seed)
-    outputs.save(table, checked.rows.design, checked.choice)
-    outputs.answer(checked, check_json, check_sections)
+    with files_together():
+        notes = outputs.save(table, checked.rows.design, checked.choice)
+        outputs.answer(checked, check_json, check_sections)
+        outputs.note(*notes)
     end_on(fail_on, checked.findings)
 
 
@@ -76,14 +78,14 @@ def _make(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs)
     from recombine.report.split import split_json, split_sections
 
     split = split_table(file, asked.test or "", table, stratify=asked.stratify, seed=asked.seed)
-    outputs.save(table, split.rows.design)
-    # The answer comes before its file: where it cannot be given, nothing is written.
-    outputs.answer(split, split_json, split_sections)
-    note = "Nothing was written; name a file with --out."
-    if asked.out is not None:
-        split.to_csv(asked.out, column=asked.column, force=outputs.force)
-        note = f"table with column {asked.column!r} written to {asked.out}"
-    outputs.note(note if outputs.json else f"\n{note}")
+    with files_together():
+        notes = outputs.save(table, split.rows.design)
+        note = "Nothing was written; name a file with --out."
+        if asked.out is not None:
+            split.to_csv(asked.out, column=asked.column, force=outputs.force, safe=outputs.safe_csv)
+            note = f"table with column {asked.column!r} written to {asked.out}"
+        outputs.answer(split, split_json, split_sections)
+        outputs.note(*notes, note if outputs.json else f"\n{note}")
 
 
 def _only(given: dict[str, object], where: str) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from recombine.errors import InputError
+from recombine.errors import InputError, install_advice
 from recombine.explore.scene import page_path, painted, scene_of, scene_parts
 
 try:
     import anywidget
     import traitlets
 except ImportError:
-    raise InputError("the page in a notebook needs anywidget; pip install 'recombine[notebook]'") from None
+    raise InputError(f"the page in a notebook needs anywidget; {install_advice('notebook')}") from None
 
 if TYPE_CHECKING:
     from recombine.design import Design

@@ -113,8 +113,12 @@ def open_file(path: Path) -> Reader:
 
 
 def _name_for_engine(path: Path) -> str:
-    """Return a name in UTF-8, whatever the locale has made of it; of a name with a star the engine would read many."""
-    return glob.escape(os.fsencode(path).decode())
+    """Return a name in UTF-8, whatever the locale has made of it; of a name with a star the engine would read many.
+
+    The engine takes a leading ~ for the home folder, which the shell has already put in where it is meant.
+    """
+    name = glob.escape(os.fsencode(path).decode())
+    return f".{os.sep}{name}" if name.startswith("~") else name
 
 
 def _check_path(path: Path) -> None:

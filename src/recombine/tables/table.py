@@ -167,12 +167,9 @@ class Table:
 
         return polars.DataFrame({name: values.tolist() for name, values in self._columns.items()})
 
-    def to_csv(self, path: str | Path) -> None:
-        """Write the table as CSV with a header line."""
-        with path_beside(path) as draft, draft.open("x", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(self.columns)
-            writer.writerows(zip(*(values.tolist() for values in self._columns.values()), strict=True))
+    def to_csv(self, path: str | Path, *, safe: bool = False) -> None:
+        """Write the table as CSV with a header line; see `write_csv` for ``safe``."""
+        write_csv(path, self.columns, [values.tolist() for values in self._columns.values()], safe=safe)
 
     def _texts(self, limit: int = 20) -> list[list[str]]:
         return [self.columns, *([_text(value) for value in row.values()] for row in self.head(limit).rows())]
@@ -197,3 +194,34 @@ class Table:
 
 def _text(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) and value != round(value, 6) else str(value)
+
+
+def write_csv(path: str | Path, names: Sequence[str], columns: Sequence[Sequence[Any]], *, safe: bool = False) -> None:
+    """Write columns as CSV with a header line; if ``safe``, no text is a formula to a spreadsheet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "levels.csv"
+    >>> write_csv(path, ["level", "effect"], [["=1+1", "-2"], [-0.5, 1.0]], safe=True)
+    >>> print(path.read_text().strip())
+    level,effect
+    '=1+1,-0.5
+    -2,1.0
+    """
+    written = [list(map(_no_formula, column)) for column in columns] if safe else columns
+    with path_beside(path) as draft, draft.open("x", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(map(_no_formula, names) if safe else names)
+        writer.writerows(zip(*written, strict=True))
+
+
+def _no_formula(value: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would run; a number is none, whatever its sign."""
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value

@@ -44,6 +44,25 @@ def test_a_unit_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
     assert time.monotonic() - begin > 0.4
 
 
+def test_what_a_killed_worker_has_half_written_goes_at_the_end(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    units = experiment(2)
+    lease = store.leases.take(units.units("quick")[0].key, "another")
+    assert lease is not None
+    # Another driver's worker is killed while this one waits for its unit.
+    leftover = store.folder / ".partial" / f"{units.units('quick')[0].key}.{lease.token}"
+
+    def kill() -> None:
+        leftover.mkdir(parents=True)
+        store.leases.release(lease)
+
+    timer = threading.Timer(0.3, kill)
+    timer.start()
+    run(units, "quick", store, "inline", progress=False)
+    timer.join()
+    assert list(leftover.parent.iterdir()) == []
+
+
 def test_a_unit_that_another_driver_finishes_meanwhile_is_found(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     held = experiment(2).units("quick")[0]

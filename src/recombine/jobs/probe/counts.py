@@ -42,10 +42,11 @@ def bin_cuts(
         if item.distinct > (MAX_DISTINCT_VALUES if item.kind == "number" else MAX_WHOLE_VALUES):
             values = source.read([item.column])[item.column].astype(np.float64)
             edges[item.column] = bin_edges(values[np.isfinite(values)], bins)
-            if len(edges[item.column]) >= MAX_BINS:
+            count = len(edges[item.column]) + 1
+            if count > MAX_BINS:
                 raise InputError(
-                    f"{item.column} would be cut into {len(edges[item.column]) + 1:,} bins, and at most {MAX_BINS:,} can "
-                    f"be counted; ask for fewer with --bins, or take every value as a level with --as-levels {item.column}"
+                    f"{item.column} would be cut into {count:,} bins, and at most {MAX_BINS:,} can be counted; ask for "
+                    f"fewer with --bins, or take every value as a level with --as-levels {item.column}"
                 )
     return rows, edges
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,10 +20,11 @@ from recombine.errors import InputError
 from recombine.jobs.outputs import render
 from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix, split_order
 from recombine.jobs.split.rows import RowSplit, split_rows
-from recombine.output_files import check_file, path_beside
+from recombine.output_files import check_file
 from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import is_nothing, level_text, missing_values
+from recombine.tables.table import write_csv
 from recombine.verdicts import Verdict
 
 #: Fields of a spec as they are where factors are read and nothing else: no row is left out for another column.
@@ -145,10 +145,11 @@ class TableSplit:
         """Rows of the table that lack a factor."""
         return int((~self.rows.kept).sum())
 
-    def to_csv(self, path: str | Path, *, column: str = "split", force: bool = False) -> Path:
+    def to_csv(self, path: str | Path, *, column: str = "split", force: bool = False, safe: bool = False) -> Path:
         """Write the table as CSV, all its columns and the split column last; an existing file is kept unless ``force``.
 
-        Values are written as they were read; what was missing is left blank.
+        Values are written as they were read; what was missing is left blank. If ``safe``, text that a spreadsheet would
+        take for a formula gets an apostrophe.
         """
         target = Path(path)
         check_file(target, force)
@@ -157,10 +158,7 @@ class TableSplit:
         if column in names:
             raise InputError(f"{source.name} has a column {column!r} already; name another with --column")
         columns = [*source.read(names).values(), self.column]
-        with path_beside(target) as draft, draft.open("x", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow([*names, column])
-            writer.writerows(zip(*map(_texts, columns), strict=True))
+        write_csv(target, [*names, column], [_texts(values) for values in columns], safe=safe)
         return target
 
     def __str__(self) -> str:

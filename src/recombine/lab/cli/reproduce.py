@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from recombine.cli.table_options import takes_table
-from recombine.errors import InputError, near_miss
+from recombine.errors import InputError, install_advice, near_miss
 from recombine.lab.cli.papers import claims_on_screen, no_results
 from recombine.lab.cli.running import Running, chosen_executor, measured_processes, merge_units, run_order
 from recombine.output_files import check_folder, check_outputs, write_whole
@@ -149,7 +149,7 @@ def _check_device(device: str) -> None:
     from importlib.util import find_spec
 
     if find_spec("torch") is None:
-        raise InputError(f"--device {device} needs torch, which is not installed; pip install 'recombine[nets]'")
+        raise InputError(f"--device {device} needs torch, which is not installed; {install_advice('nets')}")
     import torch
 
     try:

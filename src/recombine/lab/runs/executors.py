@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from recombine.errors import InputError, near_miss
+from recombine.errors import InputError, install_advice, near_miss
 from recombine.lab.runs.pool import LocalExecutor
 from recombine.writing import listing
 
@@ -361,4 +361,4 @@ def _settled(future: Future[Any], job: Any) -> bool:
 
 
 def _missing(name: str, package: str) -> str:
-    return f"executor {name!r} needs {package}; install it with: pip install 'recombine[cluster]'"
+    return f"executor {name!r} needs {package}; install it with: {install_advice('cluster')}"

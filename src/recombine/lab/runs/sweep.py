@@ -101,7 +101,10 @@ def run(
     end = float("inf") if limits.seconds is None else time.time() + limits.seconds
     errand = Errand(bare, unfinished[0], store, secrets.token_hex(8), driver_record(), limits=limits, until=end)
     driver = _Driver(errand, unfinished, _Source(executor), line)
-    driver.work()
+    try:
+        driver.work()
+    finally:
+        store.tidy()
     took = time.monotonic() - start
     counts = (len(units), driver.ran, stored + driver.found)
     return Sweep(experiment.name, scale, *counts, tuple(driver.failures), took, driver.paused)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.checks import reachable, reals, samples, task_samples
-from recombine.errors import InputError, SolverError
+from recombine.errors import InputError, SolverError, install_advice
 from recombine.theory.diagonal.flow import Tasks
 from recombine.theory.diagonal.interpolators import Interpolator
 from recombine.theory.diagonal.regimes import multitask_penalty
@@ -164,5 +164,5 @@ def _clarabel() -> Any:
     try:
         import clarabel
     except ImportError:
-        raise InputError("group norms need the convex solver clarabel; pip install 'recombine[convex]'") from None
+        raise InputError(f"group norms need the convex solver clarabel; {install_advice('convex')}") from None
     return clarabel
