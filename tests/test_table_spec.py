@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recombine as rc
 from recombine.design import used_spec
-from recombine.table_spec import TableFields, TableSpec, fields, make_spec, plain_spec, read_spec, spec_toml
+from recombine.table_spec import TableFields, TableSpec, fields, make_spec, plain_spec, spec_toml
 from recombine.tables import open_table
 
 FRAME = pd.DataFrame({"colour": list("rrbb"), "shape": list("xyxy"), "n": [1, 2, 3, 4], "mass": [1.5, 2.5, 3.5, 4.5]})
@@ -135,19 +135,19 @@ def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, text: str, messag
     path = tmp_path / "design.toml"
     path.write_text(text)
     with pytest.raises(rc.InputError) as refused:
-        read_spec(path)
+        TableSpec.read(path)
     assert message in str(refused.value)
     assert str(path) in str(refused.value)
 
 
 def test_no_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(rc.InputError, match="does not exist; write one with --save-design"):
-        read_spec(tmp_path / "none.toml")
+        TableSpec.read(tmp_path / "none.toml")
     with pytest.raises(rc.InputError, match="is a folder or device"):
-        read_spec(tmp_path)
+        TableSpec.read(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'outcome = "\xe9"')
     with pytest.raises(rc.InputError, match="is no TOML"):
-        read_spec(tmp_path / "latin.toml")
+        TableSpec.read(tmp_path / "latin.toml")
 
 
 NAMES = st.lists(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1).filter(str.strip), max_size=3)
@@ -162,11 +162,11 @@ NAMES = st.lists(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_s
     order=st.none() | st.integers(1, 9),
 )
 def test_a_spec_comes_back_from_its_file(**said: Any) -> None:
-    spec = make_spec(None, said)
+    spec = make_spec(None, said | {"crossed": said["crossed"] and not said["nested"]})
     with TemporaryDirectory() as folder:
         path = Path(folder) / "design.toml"
         path.write_text(spec_toml(spec, {"factors": "guessed"}, path.parent), encoding="utf-8", newline="")
-        again = read_spec(path) if plain_spec(spec) else spec
+        again = TableSpec.read(path) if plain_spec(spec) else spec
     assert plain_spec(again) == plain_spec(spec)
 
 
@@ -177,6 +177,25 @@ def test_files_are_named_from_where_the_spec_lies(tmp_path: Path, monkeypatch: p
     text = spec_toml(TableSpec(possible="cells.csv", importance="n"), {}, Path("kept"))
     assert 'possible = "../cells.csv"' in text
     (tmp_path / "kept" / "design.toml").write_text(text)
-    spec = read_spec(Path("kept/design.toml"))
+    spec = TableSpec.read(Path("kept/design.toml"))
     assert Path(spec.possible).samefile("cells.csv")
     assert spec.importance == "n"
+
+
+def test_a_spec_is_written_and_read_in_python(tmp_path: Path) -> None:
+    spec = rc.TableSpec(factors=("a", "b"), outcome="y", as_levels=("b",), counts=False)
+    path = spec.write(tmp_path / "design.toml")
+    assert rc.TableSpec.read(str(path)) == spec
+    with pytest.raises(rc.InputError, match="exists"):
+        spec.write(path)
+    assert rc.TableSpec.read(make_spec(spec, {"outcome": "z"}).write(path, force=True)).outcome == "z"
+    with pytest.raises(rc.InputError, match="possible is a DataFrame; write that table to a file"):
+        rc.TableSpec(possible=FRAME).write(tmp_path / "other.toml")
+
+
+def test_keywords_replace_what_they_contradict_in_a_spec() -> None:
+    spec = rc.TableSpec(nested=("a/b",), ordered=("dose", "age"))
+    assert make_spec(spec, {"crossed": True}) == rc.TableSpec(crossed=True, ordered=("dose", "age"))
+    assert make_spec(spec, {"numeric": ["dose"]}) == rc.TableSpec(nested=("a/b",), ordered=("age",), numeric=("dose",))
+    with pytest.raises(rc.InputError, match="nested and crossed contradict each other, and both are given"):
+        rc.Design.from_frame(FRAME, nested=["colour/shape"], crossed=True)

@@ -9,7 +9,6 @@ from recombine.table_spec import (
     asked_structure,
     fields,
     make_spec,
-    read_spec,
     spec_command,
     spec_options,
     spec_toml,
@@ -64,5 +63,5 @@ def test_spec_toml_by_example() -> None:
 def test_read_spec_by_example(tmp_path: Path) -> None:
     path = tmp_path / "design.toml"
     path.write_text('factors = ["colour", "shape"]\npossible = "cells.csv"')
-    spec = read_spec(path)
+    spec = TableSpec.read(path)
     assert (spec.factors, Path(spec.possible)) == (("colour", "shape"), tmp_path / "cells.csv")

@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_orig
 import msgspec
 
 from recombine.errors import InputError, near_miss
+from recombine.output_files import check_file, write_whole
 from recombine.writing import listing
 
 Names = tuple[str, ...]
@@ -52,7 +53,43 @@ class Option:
     file: bool = False
 
 
-class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class SpecFile(msgspec.Struct, frozen=True):
+    """A spec as a TOML file, which ``--design`` reads."""
+
+    @staticmethod
+    def read(path: str | Path) -> TableSpec:
+        """Return the spec that a TOML file holds, at its top or under ``[tool.recombine]``, as ``--design`` reads it.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     written = TableSpec(factors=("colour", "shape"), outcome="mass").write(Path(folder) / "design.toml")
+        ...     TableSpec.read(written).factors
+        ('colour', 'shape')
+        """
+        path = Path(path)
+        document = _parsed(path)
+        if isinstance(tools := document.get("tool"), dict) and "recombine" in tools:
+            return spec_of(tools["recombine"], path, "[tool.recombine] of ")
+        if not document:
+            raise InputError(f'{path} says nothing; write what the columns are, such as factors = ["colour", "shape"]')
+        return spec_of(document, path)
+
+    def write(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the spec as TOML, which `read` and ``--design`` take; an existing file is kept unless ``force``."""
+        target = Path(path)
+        check_file(target, force)
+        spec: Any = self
+        for entry in fields(type(spec)):
+            value = getattr(spec, entry.name)
+            if entry.kind == "file" and not (value is None or isinstance(value, str | Path | tuple)):
+                raise InputError(f"{entry.name} is a {type(value).__name__}; write that table to a file and name it")
+        write_whole(target, spec_toml(spec, {}, target.parent))
+        return target
+
+
+class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a table is read: which columns are factors, what the others are, and which cells can exist.
 
     In Python, tables may be paths or dataframes, and ``importance`` a (table, column), too. Unless ``counts`` is given,
@@ -234,12 +271,46 @@ TableSpec.__doc__ = (TableSpec.__doc__ or "").replace(
 def make_spec(spec: TableSpec | None, given: TableFields | dict[str, Any]) -> TableSpec:
     """Return the spec with the fields that are ``given`` beside it, which win."""
     if spec is None:
+        for pair in contradictions(given):
+            raise InputError(contradiction_text(*pair, "are given"))
         return TableSpec(**given)
     if not isinstance(spec, msgspec.Struct):
         raise InputError(
             f"a {type(spec).__name__} is no TableSpec; name what the columns are: factors=[...], outcome='y'"
         )
-    return msgspec.structs.replace(spec, **given) if given else spec
+    return msgspec.structs.replace(spec, **replaced_fields(spec, given), **given) if given else spec
+
+
+def contradictions(said: Mapping[str, Any], orders: Mapping[str, int] | None = None) -> list[tuple[str, str]]:
+    """Return the pairs of fields that cannot both hold; ``orders`` are those of structures, where they are known."""
+    scaled = {_scaled_column(text) for text in said.get("ordered") or ()}
+    structure, order = said.get("structure"), said.get("order")
+    pairs = {
+        ("nested", "crossed"): said.get("nested") and said.get("crossed"),
+        ("ordered", "numeric"): scaled & set(said.get("numeric") or ()),
+        ("structure", "order"): order is not None and (orders or {}).get(str(structure), order) != order,
+    }
+    return [pair for pair, contradict in pairs.items() if contradict]
+
+
+def replaced_fields(
+    spec: TableSpec, given: Mapping[str, Any], orders: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """Return the fields of a spec that contradict what is ``given`` beside it, as they are then."""
+    stored = {field.name: field for field in fields(type(spec)) if field.name not in given}
+    changes: dict[str, Any] = {}
+    for pair in contradictions({name: getattr(spec, name) for name in stored} | dict(given), orders):
+        for name in {*pair} & {*stored} if {*pair} & {*given} else ():
+            changes[name] = stored[name].default
+            if name in ("ordered", "numeric"):  # what is said of further columns stays
+                scaled = {_scaled_column(text) for text in (*given.get("ordered", ()), *given.get("numeric", ()))}
+                changes[name] = tuple(text for text in getattr(spec, name) if _scaled_column(text) not in scaled)
+    return changes
+
+
+def _scaled_column(text: str) -> str:
+    """The column of ``grade=low<mid<high``."""
+    return text.partition("=")[0] if "<" in text else text
 
 
 def asked_structure(
@@ -273,16 +344,6 @@ def _file_text(value: Any) -> str:
     return str(value) if isinstance(value, str | Path) else f"a {type(value).__name__}"
 
 
-def read_spec(path: Path) -> TableSpec:
-    """Return the spec that a TOML file holds, at its top or under ``[tool.recombine]``."""
-    document = _parsed(path)
-    if isinstance(tools := document.get("tool"), dict) and "recombine" in tools:
-        return spec_of(tools["recombine"], path, "[tool.recombine] of ")
-    if not document:
-        raise InputError(f'{path} says nothing; write what the columns are, such as factors = ["colour", "shape"]')
-    return spec_of(document, path)
-
-
 def project_spec(folder: Path) -> tuple[TableSpec, Path] | None:
     """Return what ``[tool.recombine]`` of a folder's pyproject.toml says, and that file; None if it says nothing."""
     path = folder / "pyproject.toml"
@@ -291,7 +352,7 @@ def project_spec(folder: Path) -> tuple[TableSpec, Path] | None:
             return None
     except OSError:
         return None
-    return read_spec(path), path
+    return TableSpec.read(path), path
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -310,7 +371,8 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 def spec_of(record: object, path: Path, section: str = "") -> TableSpec:
     """Return the spec of a record that was read from ``path``, every value of the kind it has to be."""
-    where, offered = f"{section}{path}", {field.name: field for field in fields()}
+    # A key is the name of a field, or the option that sets it.
+    where, offered = f"{section}{path}", {name: field for field in fields() for name in (field.flag[2:], field.name)}
     if not isinstance(record, Mapping):
         raise InputError(f'{where} is no table of settings; write lines such as outcome = "mass" under it')
     given = {}
@@ -318,12 +380,22 @@ def spec_of(record: object, path: Path, section: str = "") -> TableSpec:
         if name not in offered:
             raise InputError(
                 f"{where}: {name!r} says nothing about a table;{near_miss(name, offered)} Settings: "
-                f"{listing(offered, 30)}"
+                f"{listing([field.name for field in fields()], 30)}"
             )
-        given[name] = _checked(offered[name], value, where)
-        if offered[name].kind == "file":
-            given[name] = _beside(path.parent, offered[name], value)
+        field = offered[name]
+        if field.name in given:
+            raise InputError(f"{where}: {field.name} is said twice, once as {name!r}; leave one out")
+        given[field.name] = _checked(field, value, where)
+        if field.kind == "file":
+            given[field.name] = _beside(path.parent, field, value)
+    for pair in contradictions(given):
+        raise InputError(contradiction_text(*pair, f"stand in {where}"))
     return make_spec(None, given)
+
+
+def contradiction_text(name: str, rival: str, stand: str) -> str:
+    """Say that two settings contradict each other, and where both stand."""
+    return f"{name} and {rival} contradict each other, and both {stand}; leave one out"
 
 
 def _checked(field: Field, value: Any, where: str) -> Any:
@@ -350,6 +422,9 @@ def _brief(value: Any) -> str:
 def _beside(folder: Path, field: Field, text: str) -> str:
     """Return a file's name as seen from here; what may also be a column stays as it is unless there is such a file."""
     path = folder / text
+    plain = Path(os.path.normpath(path))
+    # A folder that is a link may have another parent than its name says.
+    path = plain if not path.exists() or (plain.exists() and plain.samefile(path)) else path
     return text if field.name == "importance" and not path.exists() else str(path)
 
 

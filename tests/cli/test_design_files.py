@@ -56,6 +56,102 @@ def test_options_beside_a_design_win_and_say_so(run: Run, folder: Path) -> None:
     assert audited(run, "--design", "design.toml", "--outcome", "mass")[1] == ""
 
 
+@pytest.mark.parametrize(
+    ("stored", "options", "line", "used"),
+    [
+        ('nested = ["colour/shape"]', ["--crossed"], "--crossed as given here, not nested", {"crossed": True}),
+        ("crossed = true", ["--nested", "colour/site"], "--nested as given here, not crossed", None),
+        ('structure = "add"', ["--order", "2"], "--order as given here, not structure", {"order": 2}),
+        ("order = 2", ["--structure", "add"], "--structure as given here, not order", {"structure": "add"}),
+        ('structure = "pairs"', ["--order", "2"], "", {"structure": "pairs", "order": 2}),
+        (
+            'ordered = ["dose", "grade=low<mid<high"]',
+            ["--numeric", "dose"],
+            "--numeric as given here, not ordered",
+            {"ordered": ["grade=low<mid<high"], "numeric": ["dose"]},
+        ),
+        ('numeric = ["dose"]', ["--ordered", "dose"], "--ordered as given here, not numeric", {"ordered": ["dose"]}),
+    ],
+)
+def test_an_option_replaces_what_it_contradicts_and_names_both(
+    run: Run, folder: Path, stored: str, options: list[str], line: str, used: dict[str, object] | None
+) -> None:
+    grades = ["low", "mid", "high"]
+    cells = [(c, s, t, d) for c in range(4) for s in range(3) for t in range(2) for d in range(3)]
+    rows = [f"{c},{s},{t},{d},{grades[d]},{c}.5" for c, s, t, d in cells]
+    (folder / "table.csv").write_text("\n".join(["colour,shape,site,dose,grade,mass", *rows]) + "\n")
+    (folder / "design.toml").write_text(f'factors = ["colour", "shape", "site"]\n{stored}\n')
+    code, out, err = run("audit", "table.csv", "--plan", 0, "--json", "--design", "design.toml", *options)
+    assert err.startswith(f"recombine: {line} as in design.toml\n" if line else ""), err
+    if used is None:  # colours are not nested in sites: that this is said shows that the option counts
+        assert (code, "colour does not lie inside site" in err) == (2, True), err
+        return
+    assert json.loads(out)["table"] == {"factors": ["colour", "shape", "site"], **used}
+    if "order" in used:
+        assert json.loads(out)["structure"]["asked"] is True
+
+
+@pytest.mark.parametrize(
+    ("stored", "options"),
+    [
+        ('nested = ["colour/shape"]\ncrossed = true', ["--nested", "colour/shape", "--crossed"]),
+        ('structure = "add"\norder = 2', ["--structure", "add", "--order", "2"]),
+        ('ordered = ["dose"]\nnumeric = ["dose"]', ["--ordered", "dose", "--numeric", "dose"]),
+    ],
+)
+def test_two_settings_that_contradict_each_other_in_one_place_are_refused(
+    run: Run, folder: Path, stored: str, options: list[str]
+) -> None:
+    (folder / "design.toml").write_text(f'factors = ["colour", "shape"]\n{stored}\n')
+    code, out, err = run("audit", "table.csv", "--design", "design.toml")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "contradict each other, and both stand in design.toml; leave one out" in err
+    code, out, err = run("audit", "table.csv", "--factors", "colour,shape", *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    flags = [word for word in options if word.startswith("--")]
+    assert f"{flags[0]} and {flags[1]} contradict each other, and both are given here; leave one out" in err
+
+
+def test_the_split_of_a_design_is_what_is_checked(run: Run, folder: Path) -> None:
+    (folder / "design.toml").write_text('factors = ["colour", "shape"]\nsplit = "part=train"\n')
+    code, out, err = run("split", "table.csv", "--design", "design.toml", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["table"]["split"] == "part=train"
+    code, out, err = run("split", "table.csv", "--design", "design.toml", "--check", "part=test", "--json")
+    assert (code, err) == (0, "recombine: --check as given here, not as in design.toml\n")
+    assert json.loads(out)["training rows"] == 1
+
+
+def test_score_and_split_guess_the_factors_as_the_audit_does(run: Run, folder: Path) -> None:
+    rows = [
+        f"{a},{b},{a}.{a}{b}1,{b}.{a}{b}7,{'test' if (a + b) % 4 == 0 else 'train'}" for a in range(6) for b in range(6)
+    ]
+    (folder / "table.csv").write_text("\n".join(["drug,line,y,net,part", *rows]) + "\n")
+    table, _ = audited(run, "--outcome", "y", "--split", "part=train")
+    assert table["factors"] == ["drug", "line"]
+    for words in (
+        ["score", "table.csv", "--outcome", "y", "--split", "part=train", "--prediction", "net"],
+        ["split", "table.csv", "--outcome", "y", "--check", "part=train"],
+        ["split", "table.csv", "--outcome", "y", "--test", "determined:0.2"],
+    ):
+        code, out, err = run(*words)
+        assert code == 0, err
+        assert "The factors are a guess; name them with --factors to be sure." in " ".join(out.split())
+        assert json.loads(run(*words, "--json")[1])["table"]["factors"] == ["drug", "line"]
+
+
+def test_keys_may_be_spelled_as_options_and_paths_are_plain(run: Run, folder: Path) -> None:
+    (folder / "cells.csv").write_text("colour,shape\nred,cube\n")
+    (folder / "designs").mkdir()
+    (folder / "designs" / "d.toml").write_text(
+        'factors = ["colour", "shape", "mass"]\nas-levels = ["mass"]\npossible = "../cells.csv"\n'
+    )
+    options = ["--factors", "colour,shape,mass", "--as-levels", "mass", "--possible", "cells.csv"]
+    assert audited(run, "--design", "designs/d.toml")[0] == audited(run, *options)[0]
+    (folder / "d.toml").write_text('as-levels = ["mass"]\nas_levels = ["mass"]\n')
+    assert "as_levels is said twice" in run("audit", "table.csv", "--design", "d.toml")[2]
+
+
 def test_a_project_says_how_its_tables_are_read(run: Run, folder: Path) -> None:
     (folder / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.recombine]\nfactors = ["colour", "shape"]\n')
     spec, err = audited(run)
@@ -113,9 +209,7 @@ def test_a_bad_design_is_one_line(run: Run, folder: Path, command: str, text: st
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["score", "table.csv", "--prediction", "mass"], "which columns are the factors? Name them with --factors"),
         (["score", "table.csv", "--prediction", "mass", "--factors", "colour,shape"], "which column is the outcome?"),
-        (["split", "table.csv", "--test", "determined:0.2"], "which columns are the factors?"),
         (["audit", "table.csv", "--design", "none.toml"], "none.toml does not exist"),
         (["audit", "table.csv", "--design", "."], "is a folder or device"),
         (["explore", "--design", "table.csv"], "--design is about a table"),

@@ -13,7 +13,7 @@ import pytest
 import recombine as rc
 from recombine.jobs.score import class_designs
 from recombine.jobs.split import check_split, split_table
-from recombine.table_spec import read_spec
+from recombine.table_spec import TableSpec
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -101,7 +101,7 @@ def test_a_table_that_is_described_once_is_read_alike_by_every_command(
     parts = pd.read_csv("parts.csv")
     parts["half"], parts["exact"] = 0.5 * parts.y, parts.y + 0.01 * np.sin(np.arange(len(parts)))
     parts.to_csv("parts.csv", index=False)
-    spec = read_spec(saved)
+    spec = TableSpec.read(saved)
     design = rc.Design.from_frame("parts.csv", spec, split="split=train")
     audit = rc.audit(design, structure="add")
     check = check_split("parts.csv", spec, split="split=train")
@@ -188,7 +188,7 @@ def test_audit_check_and_score_agree_where_the_structure_is_chosen(
     assert (checked["structure"], checked["asked"]) == (structure, False)
     told = "assumed without comparing" if made is classes else "chosen from the data"
     assert f'# structure = "{structure}"  # {told}' in Path("design.toml").read_text().splitlines()
-    spec = read_spec(Path("design.toml"))
+    spec = TableSpec.read(Path("design.toml"))
     check = check_split("table.csv", spec, split="part=train")
     assert f"Verdicts hold if {check.choice.assumption} ({told})." in " ".join(str(check).split())
     designs = class_designs if made is classes else rc.Design.from_frame

@@ -118,7 +118,10 @@ def test_names_from_the_table_do_not_command_the_terminal(run: Run, tmp_path: Pa
         (["--test", MIX, "--stratify", "z"], "stratify 'z' is not a column of table.csv"),
         (["--test", MIX, "--stratify", "drug"], "column 'drug' is both a factor and the stratify"),
         (["--test", MIX, "--structure", "link"], "splits are made for structures that add"),
-        (["--test", MIX, "--structure", "pairs", "--order", "3"], "structure pairs is of order 2, not 3"),
+        (
+            ["--test", MIX, "--structure", "pairs", "--order", "3"],
+            "--structure and --order contradict each other, and both are given here",
+        ),
         (["--test", MIX, "--order", "9"], "order 9 does not fit 3 factors"),
         (["--test", MIX, "--symmetric", "drug"], "name two or more"),
         (["--test", MIX, "--out", "nowhere/parts.csv"], "nowhere is not a folder"),

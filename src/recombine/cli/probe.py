@@ -15,8 +15,8 @@ from recombine.tables.text_files import named
 
 #: What says nothing about predictions and the columns they should ignore.
 UNUSED = (
-    *("classes", "split", "weight", "sd", "counts", "symmetric", "sequence", "sets", "separator", "control", "ordered"),
-    *("numeric", "nested", "crossed", "possible", "forbidden", "cost", "importance", "order", "structure"),
+    *("classes", "split", "weight", "sd", "counts", "symmetric", "sequence", "sets", "separator", "control"),
+    *("nested", "crossed", "possible", "forbidden", "cost", "importance", "order", "structure"),
 )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @takes_table(
-    required=("factors", "outcome"),
+    required=("outcome",),
     without=("forbidden", "cost"),
     outputs=("html", "json", "baseline", "markdown", "fail_on", "save_design", "force"),
 )

@@ -12,7 +12,7 @@ from recombine.cli.outputs import Outputs, end_on, read_fail_on
 from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError
 from recombine.output_files import check_table_name, files_together
-from recombine.table_spec import TableSpec
+from recombine.table_spec import TableSpec, make_spec
 
 
 class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +26,10 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     check: Annotated[
-        str | None, typer.Option(help="Say what this split proves: its column, or column=value naming training.")
+        str | None,
+        typer.Option(
+            help="Say what this split proves: its column, or column=value naming training; else that of --design."
+        ),
     ] = None
     stratify: Annotated[str | None, typer.Option(help="Outcome column to be alike in test and training.")] = None
     out: Annotated[Path | None, typer.Option(help="Write the table with a split column to this CSV file.")] = None
@@ -35,8 +38,8 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @takes_table(
-    required=("factors",),
     without=("split", "forbidden", "cost", "importance"),
+    called={"check": "split"},
     outputs=("json", "fail_on", "save_design", "safe_csv", "force"),
 )
 def split_command(
@@ -46,14 +49,14 @@ def split_command(
     outputs: Outputs,
 ) -> None:
     """Split a table so that each part of the test proves what its name says, or check a split that exists."""
-    if (asked.test is None) == (asked.check is None):
+    if table.split is None if asked.test is None else asked.check is not None:
         raise InputError("say either --test determined:0.2 to make a split, or --check part to look at one")
     check_table_name(asked.out, "--out")
     outputs.check([file, *files_of(table)], asked.out)
-    if asked.check is not None:
+    if asked.test is None:
         _check(file, table, asked, outputs)
     else:
-        _make(file, table, asked, outputs)
+        _make(file, make_spec(table, {"split": None}), asked, outputs)
 
 
 def _check(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs) -> None:
@@ -63,7 +66,7 @@ def _check(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs
     from recombine.jobs.split import check_split
     from recombine.report.split import check_json, check_sections
 
-    checked = check_split(file, table, split=asked.check, seed=asked.seed)
+    checked = check_split(file, table, seed=asked.seed)
     with files_together():
         notes = outputs.save(table, checked.rows.design, checked.choice)
         outputs.answer(checked, check_json, check_sections)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import shlex
 import sys
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,13 +57,17 @@ def named_importance(text: str, file: Path, targets: Path | None) -> Path | tupl
 
 
 def takes_table(
-    *, required: Sequence[str] = (), without: Sequence[str] = (), outputs: Sequence[str] = ()
+    *,
+    required: Sequence[str] = (),
+    without: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    called: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Replace parameters of a command by the options they stand for.
 
     ``table`` (a `TableSpec`) stands for its fields but those of ``without``, and for ``--design``; ``outputs`` for the
     fields of `Outputs` that are named; any other struct for its fields, each with an option. Fields that are
-    ``required`` may stand in the file of ``--design``.
+    ``required`` may stand in the file of ``--design``. An option of another struct sets the field it is ``called`` for.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -84,6 +89,9 @@ def takes_table(
             context, table = given.pop("context"), None
             if "table" in hints:
                 values = {field: given.pop(field.name) for field in offered}
+                for option, name in (called or {}).items():
+                    field = next(field for field in table_spec.fields() if field.name == name)
+                    values[replace(field, option=replace(field.option, flag=f"--{option}"))] = given[option]
                 table = given["table"] = _merged(values, given.pop("design"), given.get("file", True), required)
             for name, kind in packed.items():
                 repeated = {"command": _repeated(context, table)} if kind is Outputs else {}
@@ -109,7 +117,10 @@ def _parameter(name: str, annotation: Any, default: Any = msgspec.NODEFAULT) -> 
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
-_DESIGN_HELP = "Read what the columns are from this TOML file; options given beside it win."
+_DESIGN_HELP = (
+    "Read what the columns are from this TOML file, by default from [tool.recombine] of pyproject.toml; options given "
+    "beside it win."
+)
 _DESIGN = _parameter("design", Annotated[Path | None, typer.Option(help=_DESIGN_HELP)], None)
 
 
@@ -141,27 +152,53 @@ def _merged(values: dict[Field, Any], design: Path | None, file: object, require
         raise InputError("--design is about a table; name it: recombine explore table.csv --design ...")
     stored, notes = None, []
     if design is not None:
-        stored, where = table_spec.read_spec(design), str(design)
+        stored, where = table_spec.TableSpec.read(design), str(design)
     elif file and (project := table_spec.project_spec(Path())) is not None:
         stored, where = project[0], "[tool.recombine] of pyproject.toml"
         notes.append(f"the table is read as {where} says")
     if stored is not None:
-        unoffered = {field.name: field.default for field in table_spec.fields() if field not in values}
-        stored = table_spec.make_spec(stored, unoffered)
-        replaced = [
-            field.flag
-            for field in values
-            if field.name in given and getattr(stored, field.name) not in (field.default, given[field.name])
-        ]
-        notes += [f"{', '.join(replaced)} as given here, not as in {where}"] if replaced else []
-    if notes:
+        offered = {field.name for field in values}
+        unoffered = {field.name: field.default for field in table_spec.fields() if field.name not in offered}
+        stored = table_spec.make_spec(stored, {name: unoffered[name] for name in unoffered if name not in MAKE_FACTORS})
+    table, replaced = _over(stored, given, values, where if stored is not None else "")
+    if notes := notes + replaced:
         print(printable(f"recombine: {'; '.join(notes)}"), file=sys.stderr)
-    table = table_spec.make_spec(stored, given)
     for name in required if file else ():
         if not any(getattr(table, entry) for entry in (MAKE_FACTORS if name == "factors" else (name,))):
             which = "columns are the factors? Name them" if name == "factors" else f"column is the {name}? Name it"
             raise InputError(f"which {which} with --{name}, or in a file with --design")
     return table
+
+
+def _over(
+    stored: TableSpec | None, given: dict[str, Any], offered: Iterable[Field], where: str
+) -> tuple[TableSpec, list[str]]:
+    """Return the spec of what was ``given`` over what is ``stored``, and what it replaced, in words."""
+    flags, orders = {field.name: field.flag for field in offered}, _orders(stored, given)
+    for pair in table_spec.contradictions(given, orders):
+        raise InputError(table_spec.contradiction_text(flags[pair[0]], flags[pair[1]], "are given here"))
+    if stored is None:
+        return table_spec.make_spec(None, given), []
+    for pair in table_spec.contradictions(table_spec.plain_spec(stored), orders):
+        raise InputError(table_spec.contradiction_text(*pair, f"stand in {where}"))
+    defaults = {field.name: field.default for field in table_spec.fields()}
+    same = [flags[name] for name in given if getattr(stored, name) not in (defaults[name], given[name])]
+    notes = [f"{', '.join(same)} as given here, not as in {where}"] if same else []
+    cleared = table_spec.replaced_fields(stored, given, orders)
+    for pair in table_spec.contradictions(table_spec.plain_spec(stored) | given, orders):
+        for name in {*pair} & {*cleared}:
+            (winner,) = {*pair} - {name}
+            notes.append(f"{flags[winner]} as given here, not {name} as in {where}")
+    return table_spec.make_spec(stored, cleared | given), notes
+
+
+def _orders(stored: TableSpec | None, given: dict[str, Any]) -> dict[str, int]:
+    """Return the order of each structure, where one is named."""
+    if given.get("structure") is None and (stored is None or stored.structure is None):
+        return {}
+    from recombine.theory.structures.all_structures import simplest_first
+
+    return {entry.name: entry.order for entry in simplest_first()}
 
 
 def _value(field: Field, value: Any) -> Any:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recombine.verdicts import Verdict
+from recombine.words.table import GUESS
 from recombine.writing import aligned, number, share
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
 
 #: What a column shows of an item: the attribute or entry of that name, or what a function returns.
 Value = str | Callable[[Any], object]
@@ -137,3 +141,8 @@ def _entry(value: object, bar: bool) -> Entry:
     if isinstance(value, float) and bar and value == value:
         return Entry(share(value), True, min(max(value, 0.0), 1.0))
     return Entry(number(value, 4), True) if isinstance(value, int | float) else Entry(str(value))
+
+
+def guess_lines(design: Design) -> list[Line]:
+    """Return the line that says that the factors of a design are a guess, where they are."""
+    return [Line(GUESS, "bold yellow")] if design.reading.proposals else []

@@ -7,7 +7,7 @@ from recombine.jobs.findings.leaks import leak_examples
 from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.table_files import TableSplit
 from recombine.report.json_text import json_document
-from recombine.report.layout import Section, text_grid
+from recombine.report.layout import Section, guess_lines, text_grid
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.words import split as words
@@ -31,7 +31,9 @@ def split_sections(made: TableSplit) -> list[Section]:
         rows.append(["  unused", "", percent(split.unused, total), f"{split.unused:,}"])
     grid = text_grid(rows, ["", "asked", "got", "rows", "cells"], 4)
     return [
-        Section(f"Recombine split of {made.rows.source.name}", [words.split_opening(made)]),
+        Section(
+            f"Recombine split of {made.rows.source.name}", [words.split_opening(made), *guess_lines(made.rows.design)]
+        ),
         Section(words.SHARES_TITLE, [grid, *words.split_remarks(made)]),
     ]
 
@@ -45,7 +47,7 @@ def check_sections(check: SplitCheck) -> list[Section]:
         rows.append([f"  {row['verdict']}", *numbers, proof])
     grid = text_grid(rows, ["", "rows", "of rows", "cells", "of cells"], 4)
     return [
-        Section(words.check_title(check), [words.check_opening(check)]),
+        Section(words.check_title(check), [words.check_opening(check), *guess_lines(check.rows.design)]),
         Section(words.CHECK_TITLE, [grid, *words.check_conclusions(check), *words.check_remarks(check)]),
         Section(f"By {check.column}", words.check_sides(check)),
         Section("Leaks", words.check_leaks(check)),

@@ -74,7 +74,13 @@ def independence_sentence(
 
 def probe_notes(probe: Probe) -> list[str]:
     """Say which columns were cut into bins, which rows were left out, and where only some of the rows can tell."""
-    notes = [f"{name} was cut into {bins} bins of about equal counts" for name, bins in probe.bins.items()]
+    apart = {"sequence": probe.spec.sequence, "set": probe.spec.sets}
+    notes = [
+        f"{name} was not tested: a {kind} is many factors and a probe tests columns, so give each one of its own"
+        for kind, name in apart.items()
+        if name is not None
+    ]
+    notes += [f"{name} was cut into {bins} bins of about equal counts" for name, bins in probe.bins.items()]
     notes += [
         f"a factor that goes along with {name} inside a bin takes the blame for it: more bins lessen that"
         for name in probe.given

@@ -195,3 +195,12 @@ def test_tables_that_cannot_tell_anything(
     frame = predictions(100).assign(**change)
     with pytest.raises(InputError, match=re.escape(words)):
         rc.probe(frame, "guess", outcome="digit", factors=["site"])
+
+
+def test_ordered_and_numeric_factors_are_tested_and_sequences_are_said_not_to_be(frame: pd.DataFrame) -> None:
+    wide = frame.assign(dose=np.arange(len(frame)) % 7 * 2.5, age=np.arange(len(frame)) % 331 / 3, variant="AC")
+    spec = rc.TableSpec(factors=("size", "dose"), ordered=("dose",), numeric=("age",), sequence="variant")
+    result = rc.probe(wide, "guess", spec, outcome="digit")
+    assert sorted(item.factor for item in result.tests) == ["age", "dose", "size"]
+    assert result.bins["age"] == 10
+    assert any(note.startswith("variant was not tested: a sequence is many factors") for note in probe_notes(result))

@@ -11,6 +11,7 @@ from typing import Unpack
 import numpy as np
 
 from recombine.cells.conjunctions import distinct
+from recombine.design.scaling import scales_asked
 from recombine.errors import InputError
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
@@ -153,8 +154,10 @@ def probe(
     spec, decide = make_spec(spec, fields), (factor,) if isinstance(factor, str) else tuple(factor)
     given = ((spec.outcome,) if spec.outcome is not None else ()) + decide
     source = open_table(data)
-    named = None if spec.factors is None else [name for name in spec.factors if name not in decide]
-    factors, proposals = _factors(source, prediction, given, named)
+    # Ordered and numeric factors are tested by their values, which are binned as other numbers are.
+    scaled = [name for name in scales_asked(spec.ordered, spec.numeric, tuple(source.columns)) if name not in given]
+    named = None if spec.factors is None else [name for name in spec.factors if name not in (*decide, *scaled)]
+    factors, proposals = _factors(source, prediction, given, named, scaled)
     shuffles = _permutations(permutations, len(factors), level)
     columns = (prediction, *given, *factors)
     table = source.kept(columns)
@@ -187,7 +190,7 @@ def probe(
 
 
 def _factors(
-    source: Source, prediction: str, given: tuple[str, ...], factors: Sequence[str] | None
+    source: Source, prediction: str, given: tuple[str, ...], factors: Sequence[str] | None, scaled: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[Proposal, ...]]:
     """The factors to test: those named, or a guess with its reasons."""
     if not given:
@@ -197,12 +200,14 @@ def _factors(
         source.require(column, "given column")
     proposals: tuple[Proposal, ...] = ()
     if factors is None:
-        roles = {prediction: "prediction"} | dict.fromkeys(given, "column that is given")
+        roles = (
+            {prediction: "prediction"} | dict.fromkeys(given, "column that is given") | dict.fromkeys(scaled, "factor")
+        )
         proposals = tuple(propose_factors(source, roles))
         factors = [proposal.column for proposal in proposals if proposal.taken]
-        if not factors:
+        if not (*factors, *scaled):
             raise InputError(f"no column of {source.name} looks like a factor to test; name them with --factors")
-    chosen = tuple(source.require(factor, "factor") for factor in factors)
+    chosen = tuple(source.require(factor, "factor") for factor in (*factors, *scaled))
     named = [prediction, *given, *chosen]
     twice = [name for position, name in enumerate(named) if name in named[:position]]
     if twice:

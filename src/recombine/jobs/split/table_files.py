@@ -208,7 +208,8 @@ def split_table(
     """
     mix, spec = read_mix(test), make_spec(spec, fields)
     order = split_order(spec)
-    rows = read_rows(data, spec, {"stratify": stratify}, unread=FACTORS_ALONE)
+    # Factors are guessed as an audit guesses them: none is the outcome, a weight, ...
+    rows = read_rows(data, spec, {"stratify": stratify}, unread={} if spec.factors is None else FACTORS_ALONE)
     design = rows.design
     split = split_rows(
         rows.codes,

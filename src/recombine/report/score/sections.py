@@ -7,7 +7,7 @@ from typing import Any
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES
-from recombine.report.layout import Entry, Grid, Section, Value, table_of
+from recombine.report.layout import Entry, Grid, Section, Value, guess_lines, table_of
 from recombine.verdicts import Verdict
 from recombine.words import score as words
 from recombine.writing import few_digits, listing
@@ -26,7 +26,8 @@ def score_sections(score: Score) -> list[Section]:
         worst.append(_section(worst_table(score, model, MAX_WORST_CELLS_SHOWN, joined=True)))
     return [
         Section(
-            f"Recombine score of {listing((model.name for model in score.models), 6)}", [words.score_opening(score)]
+            f"Recombine score of {listing((model.name for model in score.models), 6)}",
+            [words.score_opening(score), *guess_lines(score.design)],
         ),
         Section("", words.score_answers(score)),
         *verdicts,
