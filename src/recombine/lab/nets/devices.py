@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 
 import torch
@@ -39,3 +40,14 @@ def usable_device(name: str) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise InputError(f"device {name!r} is not there: torch sees {torch.cuda.device_count()} GPUs; use 'cpu'")
     return device
+
+
+@cache
+def wake_backward(device: torch.device) -> None:
+    """Let the thread in which torch differentiates on a GPU take up its context, once per process.
+
+    Where a matrix product is the first thing that this thread does, torch warns that there is no context yet.
+    """
+    if device.type == "cuda":
+        with torch.enable_grad():
+            torch.autograd.backward(2 * torch.zeros((), device=device, requires_grad=True))

@@ -21,7 +21,7 @@ from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.lab.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
 from recombine.lab.nets.checkpoints import Checkpoint, next_checkpoint
-from recombine.lab.nets.devices import usable_device
+from recombine.lab.nets.devices import usable_device, wake_backward
 from recombine.lab.nets.ensemble.batches import Rows, row_pools
 from recombine.lab.nets.ensemble.ledger import Ledger
 from recombine.lab.nets.ensemble.loop import TrainingPlan, Watch, final_outputs, train_chunk
@@ -213,6 +213,7 @@ class Ensemble:
             raise InputError(f"optimiser is {optimiser!r}; give SGD() or Adam(), with their settings")
         losses = _losses(loss, len(self))
         device = usable_device(self.device)
+        wake_backward(device)
         samples = prepare_samples(inputs, targets, weights, self.architecture, losses, self.master, device)
         watched = self._watch(watch)
         pools = None if draw_from is None else row_pools(draw_from, len(self), len(samples))

@@ -17,6 +17,7 @@ from recombine.checks import of_kind
 from recombine.errors import InputError, SolverError
 from recombine.lab.nets.architecture import global_generators, set_global_generators
 from recombine.lab.nets.checkpoints import State, next_checkpoint
+from recombine.lab.nets.devices import wake_backward
 from recombine.lab.nets.plain.activations import PASS_SAMPLES, batch_norms, evaluating
 from recombine.lab.nets.plain.samples import LabelledSamples, check_samples, trainable_parameters
 from recombine.lab.nets.replay import ReplayedStep
@@ -255,6 +256,7 @@ def train_in_turns(
     def saved() -> State:
         return {**_standing(first), "rounds": rounds, "accuracies": accuracies, "learned": done}
 
+    wake_backward(first.total.device)
     with _seeded(first.recipe.seed, first.total.device):
         state, done = checkpoint.load(), False
         if state is not None:
