@@ -153,7 +153,7 @@ def test_classes_from_text_and_from_numbers(run: Run, table: Path, tmp_path: Pat
         ([], "which rows were trained on? Name the split column"),
         (["--split", "part=train", "--train", "{table}"], "both say what was trained on; leave one out"),
         (["--train", "nowhere.csv"], "nowhere.csv does not exist"),
-        (["--split", "part=train", "--fail-on", "worse"], "name what to compare with: --baseline"),
+        (["--split", "part=train", "--fail-on", "worse"], "name the earlier one: --baseline"),
     ],
 )
 def test_what_was_trained_on_is_named_once(run: Run, table: Path, options: list[str], words: str) -> None:
