@@ -113,8 +113,8 @@ def test_rows_are_coded_as_the_design_codes_them() -> None:
     [
         ("", "says nothing; write what the columns are"),
         ("# nothing\n", "says nothing"),
-        ("factors = [", "is no TOML"),
-        ("\x00", "is no TOML"),
+        ("factors = [", "is not TOML"),
+        ("\x00", "is not TOML"),
         ('facters = ["colour"]', "'facters' says nothing about a table; did you mean 'factors'? Settings: factors,"),
         ('factors = "colour,shape"', 'factors is "colour,shape"; give a list of texts: ["colour", "shape"]'),
         ("factors = [1, 2]", "factors is [1, 2]; give a list of texts"),
@@ -146,7 +146,7 @@ def test_no_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(rc.InputError, match="is a folder or device"):
         TableSpec.read(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'outcome = "\xe9"')
-    with pytest.raises(rc.InputError, match="is no TOML"):
+    with pytest.raises(rc.InputError, match="is not TOML"):
         TableSpec.read(tmp_path / "latin.toml")
 
 

@@ -366,7 +366,7 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be opened: {error.strerror}; check its permissions") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f'{path} is no TOML ({reason}); write lines such as outcome = "mass"') from None
+        raise InputError(f'{path} is not TOML ({reason}); write lines such as outcome = "mass"') from None
 
 
 def spec_of(record: object, path: Path, section: str = "") -> TableSpec:
