@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+import re
+import unicodedata
 
-from recombine.writing import listing, percent
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.writing import listing, percent, printable, printable_lines
+
+#: Kinds of marks that turn the direction of writing.
+TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 @pytest.mark.parametrize(
@@ -22,3 +31,24 @@ def test_listing_accounts_for_every_item(count: int) -> None:
     left = int(text.rsplit("(", 1)[1].split()[0]) if "more)" in text else 0
     assert shown == min(count, 3)
     assert shown + left == count
+
+
+@given(st.text(), st.text(alphabet="::#[\n\t \\nu0a\r\x0b\u2028\u202e\x1b\x85\U000e0041", max_size=12))
+def test_what_is_printable_is_one_line_that_nobody_obeys(plain: str, hostile: str) -> None:
+    for text in (hostile, plain, hostile + plain):
+        shown = printable(text)
+        assert len(shown.splitlines()) <= 1
+        assert not any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in shown)
+        assert not any(unicodedata.bidirectional(letter) in TURNING for letter in shown)
+        assert not shown.lstrip().startswith("::")
+        assert not re.search(r"##\w*\[", shown)
+        assert printable(shown) == shown
+        assert json.loads(f'"{printable(json.dumps(text, ensure_ascii=False)[1:-1])}"') == text
+
+
+def test_a_line_end_is_not_written_as_a_backslash_and_an_n() -> None:
+    assert len({printable(text) for text in ("a\nb", "a\\nb", "a\rb", "a b", "a\\u0009b", "a\u2028b")}) == 6
+
+
+def test_lines_of_a_text_stay_lines() -> None:
+    assert printable_lines("a\n  b\tc\n\n::d") == "a\n  b\\u0009c\n\n\\u003a:d"

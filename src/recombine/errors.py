@@ -8,12 +8,17 @@ import os
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
+from recombine.writing import printable
+
 #: How alike the names of two files are, without their endings, if the one may be a slip of the other.
 MIN_NAME_LIKENESS = 0.75
 
 
 class RecombineError(Exception):
-    """Base of every error the package raises on purpose."""
+    """Base of every error the package raises on purpose; its text is one line, whatever the names in it hold."""
+
+    def __str__(self) -> str:
+        return printable(" ".join(super().__str__().split()))
 
 
 class InputError(RecombineError, ValueError):

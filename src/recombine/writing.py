@@ -1,10 +1,60 @@
-"""Numbers and lists as a reader expects them: few digits, thousands apart, shares that never round to none or all."""
+"""Numbers, names and lists as a reader expects them: few digits, thousands apart, nothing of a name obeyed."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from numbers import Integral
+
+#: What is obeyed rather than shown: line ends, tabs and other control characters, marks that turn the direction of
+#: writing or have no width, halves of characters; and signs by which logs of builds take any line for a command.
+_OBEYED = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    r"\U000e0000-\U000e007f]|(?<=#)#(?=\w*\[)"
+)
+#: By which a build takes a line for a command, where it begins with them.
+_LINE_COMMAND = re.compile(r"^(\s*):(?=:)")
+
+
+def printable(text: str) -> str:
+    r"""Return text as one line that means nothing but itself, wherever it is shown: data command nobody.
+
+    What a terminal, a browser or the log of a build would obey is written as JSON writes it: a line end is ``\u000a``,
+    so that a backslash and an n stay what they are. Twice is as once, and inside JSON the text means the same.
+
+    Examples
+    --------
+    >>> print(printable("red\x1b[31m\n::error::none"))
+    red\u001b[31m\u000a::error::none
+    >>> print(printable("::error::none"))
+    \u003a:error::none
+    """
+    return _LINE_COMMAND.sub(r"\1\\u003a", _OBEYED.sub(lambda match: in_ascii(match.group()), text))
+
+
+def printable_lines(text: str) -> str:
+    r"""Return text of several lines, each `printable`.
+
+    Examples
+    --------
+    >>> print(printable_lines("seen\n  ::stop-commands::x"))
+    seen
+      \u003a:stop-commands::x
+    """
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def in_ascii(text: str) -> str:
+    r"""Return every letter as JSON writes it in ASCII.
+
+    Examples
+    --------
+    >>> print(in_ascii("日"))
+    \u65e5
+    """
+    units = text.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
@@ -76,7 +126,7 @@ def join_words(items: Sequence[str]) -> str:
 
 def listing(items: Iterable[object], limit: int = 12) -> str:
     """Join items for a message, cut to ``limit`` with the number left out: a, b, ... (1 more)."""
-    texts = [str(item) for item in items]
+    texts = [printable(str(item)) for item in items]
     if len(texts) <= limit:
         return ", ".join(texts)
     return f"{', '.join(texts[:limit])}, ... ({len(texts) - limit} more)"

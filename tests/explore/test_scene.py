@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import recombine as rc
 from recombine.explore import check_scene, painted, scene_of, scene_parts
+from recombine.writing import printable
 
 
 @given(
@@ -43,7 +44,7 @@ def test_names_numbers_and_held_out_cells_come_back() -> None:
     design = rc.Design.from_frame(table, factors=["k;i,nd", "s=&"], outcome="y", split="part=train")
     parts = scene_parts(scene_of(design, 2))
     factors = [[unquote(text) for text in packed.split(",")] for packed in parts["f"].split(";")]
-    assert factors == [[factor.name, *factor.labels] for factor in design.factors]
+    assert factors == [[printable(text) for text in (factor.name, *factor.labels)] for factor in design.factors]
     assert (parts["o"], parts["u"], parts["t"]) == ("2", "y", "table")
     values = np.array([float(text) for text in parts["v"].split("~")]).reshape(design.sizes)
     codes = {factor.name: dict(zip(factor.labels, range(99), strict=False)) for factor in design.factors}

@@ -17,6 +17,7 @@ from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError, missing_package
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
+from recombine.writing import printable
 
 if TYPE_CHECKING:
     from recombine.explore.answers import TableAnswers
@@ -86,7 +87,7 @@ def _open_page(open_it: bool) -> None:
     from recombine.explore import page_path
 
     path = page_path()
-    say(f"{path}\n")
+    say(f"{printable(str(path))}\n")
     if open_it:
         _show(path.as_uri(), "this file")
 

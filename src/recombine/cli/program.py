@@ -19,7 +19,8 @@ import typer
 from recombine.cli.commands import app
 from recombine.errors import InputError, RecombineError, StoppedError
 from recombine.interrupts import requests_interrupt
-from recombine.report.screen import fit_streams, hush, printable
+from recombine.report.screen import fit_streams, hush
+from recombine.writing import printable
 
 #: The base of every complaint about the command itself; typer carries it under different addresses by version.
 _UsageProblem: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -12,6 +12,7 @@ from recombine.cli.outputs import Outputs, end_on, read_fail_on
 from recombine.cli.table_options import files_of, takes_table
 from recombine.errors import InputError
 from recombine.output_files import check_table_name, files_together
+from recombine.report.screen import say
 from recombine.table_spec import TableSpec, make_spec
 
 
@@ -88,7 +89,9 @@ def _make(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs)
             split.to_csv(asked.out, column=asked.column, force=outputs.force, safe=outputs.safe_csv)
             note = f"table with column {asked.column!r} written to {asked.out}"
         outputs.answer(split, split_json, split_sections)
-        outputs.note(*notes, note if outputs.json else f"\n{note}")
+        if not outputs.json:
+            say("\n")
+        outputs.note(*notes, note)
 
 
 def _only(given: dict[str, object], where: str) -> None:

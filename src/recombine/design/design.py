@@ -25,7 +25,7 @@ from recombine.design.space import FactorSpace
 from recombine.errors import InputError
 from recombine.table_spec import TableFields, TableSpec, make_spec, plain_spec
 from recombine.tables.grouping import RowsAre, two_values
-from recombine.writing import written_count
+from recombine.writing import printable, written_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +117,7 @@ class Design:
     def __repr__(self) -> str:
         outcome = f", outcome {self.outcome_column.name}" if self.outcome_column.name else ""
         seen = f"{len(self.seen):,} of {written_count(self.possible.count)} cells seen"
-        return f"Design({self.space.title}{outcome}; {seen})"
+        return printable(f"Design({self.space.title}{outcome}; {seen})")
 
     @property
     def factors(self) -> tuple[Factor, ...]:

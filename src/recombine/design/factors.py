@@ -15,7 +15,7 @@ from recombine.cells.arrays import IntArray, sizes_of
 from recombine.cells.scales import FactorScale
 from recombine.errors import InputError, near_miss
 from recombine.tables.numbers import is_number, level_text
-from recombine.writing import listing
+from recombine.writing import listing, printable
 
 #: From here on floating point skips integers, so two levels could be read as one.
 MAX_EXACT_INTEGER = 2**53
@@ -68,8 +68,9 @@ class Factor:
         return tuple(map(self.place, self.levels))
 
     def code(self, level: object) -> int:
-        """Return the code of ``level`` (the value or its text), or raise with the nearest level."""
+        """Return the code of ``level`` (the value, its text or what reports write), or raise with the nearest level."""
         code = self._find(level)
+        code = self._written.get(level_text(level)) if code is None else code
         if code is not None:
             return code
         raise InputError(
@@ -81,6 +82,15 @@ class Factor:
     def _codes(self) -> dict[object, int]:
         texts: dict[object, int] = {label: code for code, label in enumerate(self.labels)}
         return texts | {level: code for code, level in enumerate(self.levels)}
+
+    @cached_property
+    def _written(self) -> dict[str, int | None]:
+        """Codes by what reports write for labels that are not printable as they are, None where several are alike."""
+        codes: dict[str, int | None] = {}
+        for code, label in enumerate(self.labels):
+            if (text := printable(label)) != label:
+                codes[text] = None if text in codes else code
+        return codes
 
     @cached_property
     def _readings(self) -> dict[object, int | None]:

@@ -19,7 +19,7 @@ from recombine.design.parts import Parts
 from recombine.errors import InputError
 from recombine.tables.frames import Source
 from recombine.tables.numbers import missing_values
-from recombine.writing import listing
+from recombine.writing import listing, printable
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class FactorSpace:
         """Factor names with their numbers of levels: ``"carrier (16) × origin (3)"``."""
         texts = {factor.name: f"{factor.name} ({len(factor.levels):,})" for factor in self.factors}
         texts |= {column.column: column.title for column in self.parts}
-        return " × ".join(texts[name] for name in self.columns)
+        return printable(" × ".join(texts[name] for name in self.columns))
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
@@ -115,11 +115,12 @@ class FactorSpace:
         return labels
 
     def label(self, cell: Sequence[int] | IntArray) -> str:
-        """Return one cell as text: ``"AA · JFK · LAX"``."""
+        """Return one cell as text to read: ``"AA · JFK · LAX"``; `decode` returns levels as they are."""
         labels = [factor.labels[int(code)] for factor, code in zip(self.factors, cell, strict=True)]
         apart = {index for column in self.parts for index in column.places}
         texts = [label for index, label in enumerate(labels) if index not in apart]
-        return " · ".join([*texts, *(column.text([labels[index] for index in column.places]) for column in self.parts)])
+        texts += [column.text([labels[index] for index in column.places]) for column in self.parts]
+        return printable(" · ".join(texts))
 
     def by_factor(self, columns: Mapping[str, npt.NDArray[Any]], owner: str) -> dict[str, npt.NDArray[Any]]:
         """Return ``columns`` of N values each with sequences and sets replaced by one column for each factor."""

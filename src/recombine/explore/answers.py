@@ -19,11 +19,10 @@ from recombine.explore.map_view import MapView
 from recombine.explore.scene import scene_of, unshown
 from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_terms, certificate_variance
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
-from recombine.report.screen import printable
 from recombine.table_spec import spec_command
 from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
-from recombine.writing import amount, round_estimate, written_count
+from recombine.writing import amount, printable, round_estimate, written_count
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -75,25 +74,25 @@ class TableAnswers:
 
     @cached_property
     def _lowered(self) -> list[list[str]]:
-        return [[label.lower() for label in factor.labels] for factor in self.audit.design.factors]
+        return [[printable(label).lower() for label in factor.labels] for factor in self.audit.design.factors]
 
     def _record(self) -> dict[str, Any]:
         audit, design = self.audit, self.audit.design
         off, on_lines = unshown(design, audit.order), any(scale is not None for scale in design.scales)
         command = self.command or spec_command("explore", design.reading.source, design.spec)
         return {
-            "source": design.reading.source,
+            "source": printable(design.reading.source),
             "command": printable(command),
             "dropped": printable(words.page.dropped_sentence(command)),
-            "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
-            "outcome": design.outcome_column.name,
+            "factors": [{"name": printable(factor.name), "levels": len(factor.levels)} for factor in design.factors],
+            "outcome": design.outcome_column.name and printable(design.outcome_column.name),
             "assumption": audit.choice.assumption,
             "rows": words.table.rows_phrase(audit.coverage),
             "cells": written_count(design.possible.count),
             "verdicts": [self._verdict(verdict) for verdict in Verdict],
             "sampled": audit.decided.counts.sampled,
             "answer": [printable(sentence) for sentence in words.answer.answer(audit)],
-            "findings": [{**item.record, "message": printable(item.message)} for item in audit.findings],
+            "findings": [item.record | {"subjects": list(map(printable, item.subjects))} for item in audit.findings],
             "left_out": [printable(sentence) for sentence in words.verdicts.left_out_sentences(audit)],
             "next": self._next(),
             "start": self.view.start,
@@ -132,8 +131,8 @@ class TableAnswers:
         """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""
         design = self.audit.design
         labels = [factor.labels[int(level)] for factor, level in zip(design.factors, cell, strict=True)]
-        text = {"text": printable(design.label(cell))} if design.space.parts else {}
-        return {"cell": cell.tolist(), "labels": labels, **text}
+        text = {"text": design.label(cell)} if design.space.parts else {}
+        return {"cell": cell.tolist(), "labels": list(map(printable, labels)), **text}
 
     def checked(self, levels: Sequence[int]) -> IntArray:
         """Return a cell (C,) given by its level numbers, or raise `NotInTableError`."""
@@ -192,12 +191,12 @@ class TableAnswers:
                 if len(ranks[0]) + len(ranks[1]) >= MAX_LEVELS_FOUND and not wanted:
                     break
         matches = [level for rank in ranks for level in rank][:MAX_LEVELS_FOUND]
-        return [{"level": level, "label": labels[level]} for level in matches]
+        return [{"level": level, "label": printable(labels[level])} for level in matches]
 
     def beside(self, factor: int, level: int, by: str, *, back: bool) -> dict[str, Any]:
         """Return the level that stands before (``back``) or after another of its factor."""
         neighbour = self.view.beside(factor, self._level(factor, level), -1 if back else 1, by)
-        return {"level": neighbour, "label": self.audit.design.factors[factor].labels[neighbour]}
+        return {"level": neighbour, "label": printable(self.audit.design.factors[factor].labels[neighbour])}
 
     def cell(self, levels: Sequence[int]) -> dict[str, Any]:
         """Return what is known of one cell but for its certificate: verdict, value and range, all as `Audit` has it."""
@@ -211,13 +210,16 @@ class TableAnswers:
             record |= {"code": int(verdict), "word": verdict.word}
             if verdict is Verdict.DETERMINED:
                 value = self._value(cell)
-                facts = [*words.page.value_facts(value, design.outcome_column.name), *self._held_out(cell)]
+                facts = [
+                    *words.page.value_facts(value, printable(design.outcome_column.name or "")),
+                    *self._held_out(cell),
+                ]
                 return record | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
             if verdict is Verdict.SEEN:
                 return record | {"sentence": self._meaning(verdict), **self._seen(cell)}
-            text = printable(words.certificates.explanation(self.audit, cell))
-        lead, *more = text.removeprefix(f"{printable(design.label(cell))}: {verdict.word}. ").split("\n  ")
-        return record | {"sentence": lead, "lines": more, "facts": self._held_out(cell)}
+            lead, *more = words.certificates.explanation_lines(self.audit, cell)
+        sentence = lead.removeprefix(f"{verdict.word}. ")
+        return record | {"sentence": sentence, "lines": more, "facts": self._held_out(cell)}
 
     def _value(self, cell: IntArray) -> dict[str, float | None]:
         leverage = np.array([np.nan])
@@ -253,7 +255,7 @@ class TableAnswers:
         value = float(design.outcome[row])
         return {
             "measured": value,
-            "facts": [(f"mean {design.outcome_column.name or 'outcome'}", f"{value:.6g}"), *facts],
+            "facts": [(printable(f"mean {design.outcome_column.name or 'outcome'}"), f"{value:.6g}"), *facts],
         }
 
     def certificate(self, levels: Sequence[int]) -> dict[str, Any]:
@@ -278,7 +280,7 @@ class TableAnswers:
             certificate = self.audit.decided.identification.certificate_of(cell.tolist())
         except SolverError as error:
             return {"terms": [], "further": 0, "lines": [words.page.no_certificate(error)]}
-        _, *lines = printable(words.certificates.explanation(self.audit, cell, certificate)).split("\n  ")
+        _, *lines = words.certificates.explanation_lines(self.audit, cell, certificate)
         terms = [
             {**self._named(row), "sign": term.sign, "weight": term.weight}
             | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})

@@ -17,6 +17,7 @@ from recombine.jobs.audit.pairs import level_order
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.tables.numbers import is_number
 from recombine.verdicts import Verdict
+from recombine.writing import printable
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -135,7 +136,7 @@ class MapView:
             starts.append(min(max(start, 0), max(len(orders[side]) - long, 0)))
             levels.append(orders[side][starts[axis] : starts[axis] + long])
             names = self.audit.design.factors[side].labels
-            labels.append([names[level] for level in levels[axis].tolist()])
+            labels.append([printable(names[level]) for level in levels[axis].tolist()])
         return {
             "first": starts,
             "levels": [some_levels.tolist() for some_levels in levels],

@@ -15,6 +15,7 @@ from recombine.cells.scales import FactorScale
 from recombine.design import Design
 from recombine.errors import InputError
 from recombine.words.page import Unpainted
+from recombine.writing import printable
 
 #: What the page takes (``page/src/view/scene.ts`` and ``link.ts``).
 MAX_FACTORS_PAINTED, MAX_LEVELS_PAINTED, MAX_CELLS_PAINTED, MAX_ORDER_PAINTED = 6, 100, 40_000, 3
@@ -56,7 +57,7 @@ def scene_of(design: Design, order: int = 1) -> str:
     # Without an outcome the table is empty: verdicts can be told, values cannot.
     entries = {**_factors(design), "m": _runs(seen), "t": "table", "v": "~".join(_entries(design, flat))}
     if design.outcome_column.name:
-        entries["u"] = design.outcome_column.name
+        entries["u"] = printable(design.outcome_column.name)
     if order > 1:
         entries["o"] = str(order)
     return urlencode(entries | {"k": "ntk3"})
@@ -132,7 +133,9 @@ def _factors(design: Design) -> dict[str, str]:
     )
     if plain:
         return {"s": "x".join(str(size) for size in design.sizes)}
-    packed = [[quote(text, safe="!*'()") for text in (factor.name, *factor.labels)] for factor in design.factors]
+    packed = [
+        [quote(printable(text), safe="!*'()") for text in (factor.name, *factor.labels)] for factor in design.factors
+    ]
     return {"f": ";".join(map(",".join, packed))}
 
 

@@ -18,7 +18,7 @@ from recombine.design.design import Design
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
-from recombine.writing import listing, plural
+from recombine.writing import listing, plural, printable
 
 #: The column of a table of importances.
 COLUMN = "importance"
@@ -49,7 +49,7 @@ class Importance:
     averaged: bool = False  #: Whether values are means of a column over the rows of each cell.
 
     def __repr__(self) -> str:
-        return f"Importance({plural(len(self.values), 'pattern')} of {self.name})"
+        return printable(f"Importance({plural(len(self.values), 'pattern')} of {self.name})")
 
     def of(self, cells: IntArray) -> FloatArray:
         """Return the importance of ``cells`` (N, C), (N,)."""

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from recombine.jobs.outputs import widget
+from recombine.writing import in_ascii, printable, printable_lines
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.measure import Measurement
     from rich.segment import Segment
     from rich.table import Table as RichTable
 
@@ -24,28 +26,10 @@ if TYPE_CHECKING:
     Drawn = Iterable[Section] | Callable[[Console], None]
 
 
-#: What a terminal obeys rather than shows: control characters but line ends and tabs, and marks that turn the
-#: direction of writing or have no width.
-_COMMANDS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-
-
 #: Width of a full bar, of a terminal that has room for bars, and of what numbers have to leave for texts.
 BAR_LETTERS, MIN_COLUMNS_FOR_BARS, MIN_LETTERS_FOR_TEXTS = 8, 100, 24
-
-
-def printable(text: str) -> str:
-    r"""Return text in which everything that a terminal would obey is written out: data never command a terminal.
-
-    Inside JSON the result means the same as the text did.
-
-    Examples
-    --------
-    >>> print(printable("red\x1b[31m"))
-    red\u001b[31m
-    """
-    return _COMMANDS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+#: How far the lines of a paragraph after its first are indented.
+HANGING_INDENT_LETTERS = 2
 
 
 class _Printable:
@@ -58,7 +42,30 @@ class _Printable:
         from rich.segment import Segment
 
         for segment in console.render(self.inner, options):
-            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+            yield segment if segment.control else Segment(printable_lines(segment.text), segment.style)
+
+
+class _Hanging:
+    """A paragraph whose lines after the first are indented, so that none that begins inside a name looks like ours."""
+
+    def __init__(self, text: str, style: str = "", indent: int = HANGING_INDENT_LETTERS) -> None:
+        from rich.text import Text
+
+        self.text, self.indent = Text(printable(text), style), indent
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        return Measurement.get(console, options, self.text)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.padding import Padding
+
+        begun = self.text.wrap(console, options.max_width)[0]
+        yield begun
+        blanks = len(self.text.plain[len(begun) :]) - len(self.text.plain[len(begun) :].lstrip(" "))
+        if more := self.text[len(begun) + blanks :]:
+            yield Padding(more, (0, 0, 0, min(self.indent, options.max_width // 4)), expand=False)
 
 
 class _Guard:
@@ -86,18 +93,19 @@ def show_sections(console: Console, sections: Iterable[Section]) -> None:
 
 
 def _print_line(console: Console, text: str, style: str = "") -> None:
-    """Print one paragraph; its leading blanks become a hanging indent."""
+    """Print one paragraph, of which no name makes two; its leading blanks become a hanging indent."""
     from rich.padding import Padding
-    from rich.text import Text
 
     body = text.lstrip(" ")
-    console.print(Padding(Text(body, style=style), (0, 0, 0, len(text) - len(body)), expand=False))
+    begun = len(text) - len(body)
+    # Beyond where lines of sections begin, also where the line itself does not.
+    indent = HANGING_INDENT_LETTERS if begun else 2 * HANGING_INDENT_LETTERS
+    console.print(Padding(_Hanging(body, style, indent), (0, 0, 0, begun), expand=False))
 
 
 def _rich_table(grid: Grid, width: int) -> RichTable:
     """Return a table without lines, indented, heads dimmed, notes of texts last."""
     from rich.table import Table as RichTable
-    from rich.text import Text
 
     table = RichTable(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(width=0)
@@ -108,12 +116,12 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
         whole = head.numeric and numbers + MIN_LETTERS_FOR_TEXTS <= width
         table.add_column(justify="right" if head.numeric else "left", no_wrap=whole)
     if any(head.text for head in grid.heads):
-        table.add_row("", *(Text(head.text, style="dim") for head in grid.heads))
+        table.add_row("", *(_Hanging(head.text, "dim") for head in grid.heads))
     notes = ["".join(entry.note for entry in row if not entry.numeric) for row in grid.rows]
     bars = BAR_LETTERS if grid.bars and width >= MIN_COLUMNS_FOR_BARS else 0
     for row, note in zip(grid.rows, notes, strict=True):
-        texts = [Text(_entry_text(entry, bars), entry.style) for entry in row]
-        table.add_row("", *texts, *([Text(note)] if note else []))
+        texts = [_Hanging(_entry_text(entry, bars), entry.style) for entry in row]
+        table.add_row("", *texts, *([_Hanging(note)] if note else []))
     return table
 
 
@@ -192,12 +200,7 @@ def _escaped(problem: UnicodeError) -> tuple[str | bytes, int]:
     """Write what an encoding lacks as JSON writes it, so that nothing is lost and two names stay two."""
     if not isinstance(problem, UnicodeEncodeError):
         raise problem
-    return _in_ascii(problem.object[problem.start : problem.end]), problem.end
-
-
-def _in_ascii(text: str) -> str:
-    units = text.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+    return in_ascii(problem.object[problem.start : problem.end]), problem.end
 
 
 def fit_streams() -> None:
@@ -238,13 +241,18 @@ def in_signs_of(encoding: str, text: str) -> str:
 
 
 def say(text: str, *, drawn: bool = False) -> None:
-    """Write ``text`` to standard output, made `printable` unless `capture` has drawn it."""
-    text = in_signs_of(sys.stdout.encoding or "utf-8", text) if drawn else printable(text)
+    """Write ``text`` to standard output, every line made `printable` unless `capture` has drawn it."""
+    text = in_signs_of(sys.stdout.encoding or "utf-8", text) if drawn else printable_lines(text)
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:
         # The reader (head, less) has gone. Files are still written and the exit code still counts.
         hush(sys.stdout)
+
+
+def tell(text: str, *, aside: bool = True) -> None:
+    """Write ``text`` as one line, `printable`, to standard error; to standard output unless it is told ``aside``."""
+    print(printable(text), file=sys.stderr) if aside else say(f"{printable(text)}\n")
 
 
 def hush(stream: Any) -> None:
@@ -258,5 +266,5 @@ def hush(stream: Any) -> None:
 def say_json(text: str) -> None:
     """Write JSON and a line end to standard output; in ASCII where that is not UTF-8, which is what JSON is read as."""
     if codecs.lookup(sys.stdout.encoding or "utf-8").name != "utf-8":
-        text = re.sub(r"[^\x00-\x7f]", lambda match: _in_ascii(match.group()), text)
+        text = re.sub(r"[^\x00-\x7f]", lambda match: in_ascii(match.group()), text)
     say(f"{text}\n")

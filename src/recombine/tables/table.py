@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recombine.errors import InputError, near_miss
 from recombine.output_files import path_beside
-from recombine.writing import listing
+from recombine.writing import listing, printable
 
 Column = npt.NDArray[Any]
 
@@ -172,7 +172,10 @@ class Table:
         write_csv(path, self.columns, [values.tolist() for values in self._columns.values()], safe=safe)
 
     def _texts(self, limit: int = 20) -> list[list[str]]:
-        return [self.columns, *([_text(value) for value in row.values()] for row in self.head(limit).rows())]
+        return [
+            list(map(_text, self.columns)),
+            *([_text(value) for value in row.values()] for row in self.head(limit).rows()),
+        ]
 
     def __repr__(self) -> str:
         texts = self._texts()
@@ -193,7 +196,7 @@ class Table:
 
 
 def _text(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) and value != round(value, 6) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) and value != round(value, 6) else printable(str(value))
 
 
 def write_csv(path: str | Path, names: Sequence[str], columns: Sequence[Sequence[Any]], *, safe: bool = False) -> None:

@@ -17,7 +17,7 @@ from recombine.theory.structures.structure import StructureData
 from recombine.verdicts import Verdict
 from recombine.words.values import range_of, ranges_sentence
 from recombine.words.verdicts import verdict_meaning
-from recombine.writing import beside_error
+from recombine.writing import beside_error, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,27 +33,37 @@ CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was i
 UNLISTED = "If it can, add it to the possible cells (--possible, possible= in Python)."
 
 
-def explanation(audit: Audit, cell: IntArray, certificate: Certificate | None = None) -> str:
-    """Return the verdict of one cell (C,) in words: its value and range, and the certificate with its own variance.
+def explanation(audit: Audit, cell: IntArray) -> str:
+    """Return the verdict of one cell (C,) in words: its value and range, and the certificate with its own variance."""
+    if reason := why_impossible(audit.design, cell):
+        cure = CROSSED if why_not_nested(audit.design, cell) else UNLISTED
+        return printable(f"{audit.design.label(cell)}: cannot exist: {reason}. {cure}")
+    lead, *lines = explanation_lines(audit, cell)
+    return "\n  ".join([printable(f"{audit.design.label(cell)}: {lead}"), *lines])
+
+
+def explanation_lines(audit: Audit, cell: IntArray, certificate: Certificate | None = None) -> list[str]:
+    """Return the verdict of a cell (C,) that can exist, and lines on its value, its range and its certificate.
 
     ``certificate`` saves the search where it is known already.
     """
-    if reason := why_impossible(audit.design, cell):
-        cure = CROSSED if why_not_nested(audit.design, cell) else UNLISTED
-        return f"{audit.design.label(cell)}: cannot exist: {reason}. {cure}"
+    return list(map(printable, _explained(audit, cell, certificate)))
+
+
+def _explained(audit: Audit, cell: IntArray, certificate: Certificate | None) -> list[str]:
     verdict = Verdict(int(audit.decided.verdicts_of(cell[None])[0]))
-    lead = f"{audit.design.label(cell)}: {verdict.word}. {verdict_meaning(verdict, audit.choice.assumption)}"
+    lead = f"{verdict.word}. {verdict_meaning(verdict, audit.choice.assumption)}"
     bounds = bounds_whatever_the_curve(audit.design, audit.choice, cell)
     if verdict is Verdict.BEYOND and (words := outside_words(audit.design, cell)):
-        return f"{lead} Here {'; and '.join(words)}."
+        return [f"{lead} Here {'; and '.join(words)}."]
     if verdict is Verdict.BEYOND and (why := why_beyond(audit.choice, cell)):
-        return "\n  ".join([f"{lead} Here {why}.", *bounds])
+        return [f"{lead} Here {why}.", *bounds]
     fit = audit.choice.fit
     if limit := fit.limit_of(cell) if fit is not None and verdict is Verdict.DISCONNECTED else "":
-        return f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"
+        return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"]
     if verdict is not Verdict.DETERMINED:
-        return "\n  ".join([f"{lead}{_only_if(audit, cell, verdict)} {verdict.text.action}", *bounds])
-    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, certificate), *bounds])
+        return [f"{lead}{_only_if(audit, cell, verdict)} {verdict.text.action}", *bounds]
+    return [lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, certificate), *bounds]
 
 
 def _only_if(audit: Audit, cell: IntArray, verdict: Verdict) -> str:

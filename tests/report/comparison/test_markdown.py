@@ -17,7 +17,7 @@ import recombine as rc
 from recombine.report.audit.record import audit_json
 from recombine.report.comparison import markdown_code, markdown_prose
 from recombine.report.comparison.markdown import MAX_MARKDOWN_ROWS, MAX_NAME_LETTERS, MAX_TEXT_LETTERS
-from recombine.report.screen import printable
+from recombine.writing import printable
 
 HOSTILE = [
     "a|b",
@@ -57,7 +57,7 @@ def shown(page: str) -> str:
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_name_is_shown_letter_by_letter(name):
-    want = printable(name).replace("\n", "\\n")
+    want = printable(name)
     for text, most in (
         (f"| a |\n| :-- |\n| {markdown_code(name)} |", MAX_NAME_LETTERS),
         (f"so: {markdown_prose(name)}", 600),

@@ -18,7 +18,7 @@ from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
 from recombine.jobs.outputs import render, widget, write_page
-from recombine.writing import written_count
+from recombine.writing import printable, written_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +160,7 @@ class Audit:
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {written_count(self.design.possible.count)} cells seen"
         shape = f", order {self.order}" if self.choice.structure.is_sum else f", {self.choice.name}"
-        return f"Audit({' × '.join(self.design.space.columns)}{shape}; {seen})"
+        return printable(f"Audit({' × '.join(self.design.space.columns)}{shape}; {seen})")
 
 
 def audit(

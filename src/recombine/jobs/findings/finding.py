@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
+from recombine.writing import printable
+
 Result = TypeVar("Result")
 
 
@@ -115,7 +117,7 @@ class Finding:
     @property
     def message(self) -> str:
         """The sentence with its numbers."""
-        return self.kind.message(self.evidence)
+        return printable(self.kind.message(self.evidence))
 
     @property
     def subjects(self) -> tuple[str, ...]:

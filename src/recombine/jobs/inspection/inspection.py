@@ -18,7 +18,7 @@ from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen
 from recombine.tables.table import Table
 from recombine.tables.text_files import split_names
 from recombine.threads import one_thread
-from recombine.writing import listing, plural
+from recombine.writing import listing, plural, printable
 
 #: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.
 MAX_THREADS = 4
@@ -59,7 +59,9 @@ class Inspection:
         return render(self, "text")
 
     def __repr__(self) -> str:
-        return f"Inspection({plural(len(self.layers), 'layer')} over {' × '.join(self.factors)}; {self.verdict})"
+        return printable(
+            f"Inspection({plural(len(self.layers), 'layer')} over {' × '.join(self.factors)}; {self.verdict})"
+        )
 
 
 def inspect(

@@ -23,7 +23,7 @@ from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import Source, open_table
 from recombine.tables.guesses import Proposal, propose_factors
 from recombine.tables.table import Table
-from recombine.writing import plural
+from recombine.writing import plural, printable
 
 #: Shuffles of each factor, unless more are needed for an adjusted p-value to reach the level with room to spare.
 MIN_PERMUTATIONS = 200
@@ -97,7 +97,7 @@ class Probe:
     def __repr__(self) -> str:
         depends = f"depends on {', '.join(self.depends)}" if self.depends else DependenceState.NOT_FOUND
         given = f"{self.prediction} given {', '.join(self.given)}"
-        return f"Probe({given}; {plural(len(self.tests), 'factor')} tested, {depends})"
+        return printable(f"Probe({given}; {plural(len(self.tests), 'factor')} tested, {depends})")
 
 
 def probe(

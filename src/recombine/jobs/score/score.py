@@ -24,7 +24,7 @@ from recombine.jobs.score.predictions import importance_of_cells, read_predictio
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
-from recombine.writing import listing, plural
+from recombine.writing import listing, plural, printable
 
 if TYPE_CHECKING:
     pass
@@ -108,7 +108,7 @@ class Score(HeldOutCells):
 
     def __repr__(self) -> str:
         names = listing((model.name for model in self.models), 4)
-        return f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined)"
+        return printable(f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined)")
 
 
 def score(

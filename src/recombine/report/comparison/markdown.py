@@ -9,9 +9,8 @@ from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.scores import ScoreComparison
 from recombine.report.comparison.sections import changes_sections
 from recombine.report.layout import Entry, Grid, Section
-from recombine.report.screen import printable
 from recombine.words.comparison import OMITTED, comparison_headline, comparison_notes
-from recombine.writing import plural
+from recombine.writing import plural, printable
 
 #: Rows of a table and names in a list; letters of a name.
 MAX_MARKDOWN_ROWS, MAX_NAME_LETTERS = 30, 80
@@ -33,7 +32,7 @@ def markdown_prose(text: str, limit: int = MAX_PROSE_LETTERS) -> str:
     >>> markdown_prose("a|b <b> @me")
     'a&#124;b &#60;b&#62; &#64;&#8288;me'
     """
-    shown = printable(text).replace("\n", "\\n").replace("\t", "\\t")
+    shown = printable(text)
     shown = shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
     return _SIGNS.sub(lambda sign: f"&#{ord(sign[0])};{_JOINER if sign[0] in '@#' else ''}", shown)
 
