@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import http.server
+import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +31,9 @@ Open = Callable[..., Any]
 
 
 @contextmanager
-def served(*arguments: object) -> Iterator[str]:
-    command = [sys.executable, "-m", "recombine", "explore", *map(str, arguments), "--no-open"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+def served(*arguments: object, shown: bool = False, environment: dict[str, str] | None = None) -> Iterator[str]:
+    command = [sys.executable, "-m", "recombine", "explore", *map(str, arguments), *([] if shown else ["--no-open"])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
             yield process.stdout.readline().strip()
@@ -34,12 +41,21 @@ def served(*arguments: object) -> Iterator[str]:
             process.kill()
 
 
+#: How the browser is started.
+OPTIONS = {"executable_path": BROWSER, "args": ["--no-sandbox", "--disable-gpu"]}
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def chromium() -> Iterator[Any]:
     with playwright.sync_playwright() as tools:
-        started = tools.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
+        yield tools.chromium
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Any) -> Iterator[Any]:
+    started = chromium.launch(**OPTIONS)
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +96,16 @@ def open_page(browser: Any) -> Iterator[Open]:
     problems: list[str] = []
     contexts = []
 
-    def opened(link: str, width: int = 1280, scheme: str = "light") -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        context.set_default_timeout(90_000)  # on a busy machine
-        contexts.append(context)
-        page = context.new_page()
+    def opened(link: str, width: int = 1280, scheme: str = "light", beside: Any = None) -> Any:
+        """Open it in a browser without memories, or in another tab ``beside`` a page."""
+        if beside is None:
+            contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+            contexts[-1].set_default_timeout(90_000)  # on a busy machine
+        page = (contexts[-1] if beside is None else beside.context).new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
-        origin = link.partition("?")[0]
-        page.on("request", lambda asked: None if asked.url.startswith(origin) else problems.append(asked.url))
+        origin = link[: link.index("/", len("http://"))]
+        page.on("request", lambda asked: None if asked.url.startswith(f"{origin}/") else problems.append(asked.url))
         page.goto(link)
         page.wait_for_function("() => document.documentElement.dataset.firstVerdict")
         return page
@@ -253,9 +270,10 @@ def test_what_was_painted_is_in_the_link(open_page: Open, request: pytest.Fixtur
     seen = painted_one(page)
     misses = settled(page, "#errors")
     page.click("#copy")
-    page.wait_for_function("() => document.querySelector('#toast').textContent.includes('on this machine only')")
+    page.wait_for_function("() => document.querySelector('#toast').textContent.includes('in this browser only')")
     link = page.evaluate("navigator.clipboard.readText()")
-    other = open_page(link)
+    assert "token" not in link
+    other = open_page(link, beside=page)
     assert seen_of(other) == seen
     assert other.is_visible("#seen")
     assert settled(other, "#errors") == misses
@@ -306,17 +324,141 @@ def test_nothing_sticks_out_at_400_pixels(open_page: Open, small: str, large: st
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+def test_the_token_is_gone_once_the_page_is_there(open_page: Open, small: str) -> None:
+    page = open_page(f"{small}#at=0.2&sides=1.0")
+    says(page, "site s2")
+    origin, token = small.split("?token=")
+    assert page.url == f"{origin}#at=0.2&sides=1.0"
+    for script in (
+        "performance.getEntries().map(entry => entry.name)",
+        "navigation.entries().map(entry => entry.url)",
+        "[document.referrer, document.cookie, document.documentElement.outerHTML]",
+        "Object.values(localStorage).concat(Object.values(sessionStorage))",
+    ):
+        texts = page.evaluate(script)
+        assert texts, script
+        assert not any(token in text or "token=" in text for text in texts), script
+    assert page.evaluate("document.cookie") == ""
+    cookies = page.context.cookies()
+    assert len(cookies) == 1
+    port = origin.rsplit(":", 1)[1].strip("/")
+    flags = {"name": f"recombine-{port}", "domain": "127.0.0.1", "path": "/", "expires": -1, "secure": False}
+    assert {name: cookies[0][name] for name in flags} == flags
+    assert (cookies[0]["httpOnly"], cookies[0]["sameSite"]) == (True, "Strict")
+    assert cookies[0]["value"] not in (token, *page.evaluate("Object.values(localStorage)"))
+    page.reload()
+    says(page, "site s2")
+    page.goto("about:blank")
+    page.go_back()
+    says(page, "site s2")
+    assert page.url == f"{origin}#at=0.2&sides=1.0"
+
+
+def test_the_link_opens_it_again_in_a_tab_beside_and_in_another_browser(open_page: Open, small: str) -> None:
+    page = open_page(small)
+    for other in (open_page(small, beside=page), open_page(small), open_page(page.url, beside=page)):
+        assert "determined 3" in other.inner_text(".tally").replace("\n", " ")
+    page.reload()
+    page.wait_for_selector(".tally")
+
+
+def test_a_browser_with_the_cookie_alone_is_told_what_to_do(browser: Any, open_page: Open, small: str) -> None:
+    page = open_page(small)
+    context = browser.new_context()
+    context.add_cookies(page.context.cookies())
+    other = context.new_page()
+    other.goto(small.partition("?")[0])
+    other.wait_for_selector(".fault")
+    text = other.inner_text("body")
+    assert "open the link as it was printed" in text
+    assert "small.csv" not in other.content()
+    assert not other.is_visible("#seen")
+    context.close()
+
+
+def test_the_file_leads_to_the_page_and_history_keeps_nothing_that_opens_it(chromium: Any, tmp_path: Path) -> None:
+    """The link that is printed is not opened; what is in the file works once."""
+    script, shown = tmp_path / "browser", tmp_path / "shown"
+    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {shown}.part && mv {shown}.part {shown}\n')
+    script.chmod(0o755)
+    table = tmp_path / "secret.csv"
+    table.write_text("a,b,y\nx,u,1\nx,v,2\nw,u,3\n")
+    environment = {**os.environ, "BROWSER": str(script)}
+    arguments = (table, "--factors", "a,b", "--outcome", "y")
+    profile = tmp_path / "profile"
+    with served(*arguments, shown=True, environment=environment) as link:
+        while not shown.exists():
+            time.sleep(0.05)
+        with chromium.launch_persistent_context(profile, **OPTIONS) as context:
+            page = context.new_page()
+            page.goto(shown.read_text())
+            page.wait_for_url(link.partition("?")[0])
+            page.wait_for_selector(".tally")
+            page.reload()
+            page.wait_for_selector(".tally")
+            assert page.evaluate("history.length") <= 3
+        token = link.partition("token=")[2]
+        kept = set()
+        for path in profile.rglob("*"):
+            if path.is_file():
+                assert token.encode() not in path.read_bytes()
+                kept |= set(re.findall(rb"/\?token=([\w-]{43})", path.read_bytes()))
+        for ticket in kept:
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(f"{link.partition('token=')[0]}token={ticket.decode()}", timeout=20)
+
+
 def test_another_site_reads_nothing(browser: Any, small: str, tmp_path: Path) -> None:
     """With the token stolen even: its page can neither frame the link nor read an answer."""
     path = tmp_path / "evil.html"
-    cell = small.replace("/?", "/cell?at=0,0&")
     path.write_text(
-        f"<script>fetch('{cell}').then(() => document.title = 'read', () => document.title = 'refused')</script>"
-        f"<iframe src='{small}'></iframe>"
+        "<script>const end = () => document.title = 'refused', ok = () => document.title = 'read';"
+        f"fetch('{small}', {{credentials: 'include'}}).then(ok, end)</script><iframe src='{small}'></iframe>"
     )
     page = browser.new_page()
     page.goto(path.as_uri())
     page.wait_for_function("() => document.title")
     assert page.title() == "refused"
-    assert all("served-table" not in frame.content() for frame in page.frames[1:])
+    assert all("recombine-key" not in frame.content() for frame in page.frames[1:])
     page.close()
+
+
+def test_a_program_at_another_port_gets_the_cookie_but_no_data(open_page: Open, browser: Any, small: str) -> None:
+    """Browsers send cookies to all ports of a machine: another user may listen at one of them."""
+    heard: list[str] = []
+    origin = small.partition("/?")[0]
+    evil = """<script>
+      const ask = (path, options) =>
+        fetch(ORIGIN + path, {credentials: "include", ...options}).then(answer => answer.text(), String);
+      const forged = {headers: {"x-recombine-key": "x"}}, blind = {mode: "no-cors"};
+      Promise.all([ask("/"), ask("/table"), ask("/table", blind), ask("/table", forged)])
+        .then(texts => { window.texts = [...texts, ...Object.values(localStorage)]; document.title = "done"; });
+    </script><iframe src=ORIGIN></iframe>""".replace("ORIGIN", f'"{origin}"')
+
+    class Evil(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(self.headers.get("cookie", ""))
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(evil.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    page = open_page(small)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Evil) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        other = page.context.new_page()
+        other.goto(f"http://127.0.0.1:{server.server_port}/")
+        other.wait_for_function("() => document.title === 'done'")
+        texts = other.evaluate("window.texts")
+        framed = [frame.content() for frame in other.frames[1:]]
+        server.shutdown()
+    assert f"recombine-{origin.rsplit(':', 1)[1]}=" in heard[0], "so it is that the cookie is not enough"
+    assert not any("site" in text or "recombine-key" in text for text in [*texts, *framed])
+    with urllib.request.urlopen(urllib.request.Request(origin, headers={"cookie": heard[0]}), timeout=20) as answer:
+        assert "small.csv" not in answer.read().decode()
+    for path in ("/table", "/cell?at=0,0", "/levels?factor=0"):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(urllib.request.Request(f"{origin}{path}", headers={"cookie": heard[0]}), timeout=20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -24,6 +25,10 @@ TOKEN, PORT = "right-token", 8123
 CELLS = [[0, 0], [0, 1], [1, 0], [2, 2]]
 
 
+#: Values by name; a list is a header that is sent several times.
+Headers = Mapping[str, str | list[str]]
+
+
 @dataclass(frozen=True)
 class Answer:
     status_code: int
@@ -40,14 +45,15 @@ class Client:
     def __init__(self, app: Any) -> None:
         self.app = app
 
-    def get(self, path: str, params: dict[str, str] | None = None, headers: dict[str, str] | None = None) -> Answer:
+    def get(self, path: str, params: dict[str, str] | None = None, headers: Headers | None = None) -> Answer:
         return self.request("GET", path, params, headers)
 
     def request(
-        self, method: str, path: str, params: dict[str, str] | None = None, headers: dict[str, str] | None = None
+        self, method: str, path: str, params: dict[str, str] | None = None, headers: Headers | None = None
     ) -> Answer:
         path, _, query = path.partition("?")
         given = {"host": f"127.0.0.1:{PORT}", **(headers or {})}
+        lists = {name: [value] if isinstance(value, str) else value for name, value in given.items()}
         scope = {
             "type": "http",
             "http_version": "1.1",
@@ -57,7 +63,7 @@ class Client:
             "raw_path": path.encode(),
             "root_path": "",
             "query_string": "&".join(part for part in (query, urlencode(params or {})) if part).encode(),
-            "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
+            "headers": [(name.encode(), value.encode("latin-1")) for name, values in lists.items() for value in values],
             "server": ("127.0.0.1", PORT),
             "client": ("127.0.0.1", 50000),
         }
@@ -87,8 +93,18 @@ def client(answers: TableAnswers) -> Client:
     return Client(table_app(answers, TOKEN, PORT))
 
 
-def ask(client: Client, path: str, headers: dict[str, str] | None = None, **words: str) -> Any:
-    return client.get(path, params={"token": TOKEN, **words}, headers=headers)
+def traded(client: Client, token: str = TOKEN) -> dict[str, str]:
+    """Trade a token for the headers that a page sends."""
+    answer = client.get(f"/?token={token}")
+    assert answer.status_code == 200
+    key = re.search(r'localStorage.setItem\("recombine-key", "([\w-]{43})"\)', answer.text)
+    assert key is not None
+    return {"cookie": answer.headers["set-cookie"].partition(";")[0], "x-recombine-key": key[1]}
+
+
+def ask(client: Client, path: str, headers: Headers | None = None, method: str = "GET", **words: str) -> Any:
+    """Ask as the page does."""
+    return client.request(method, path, words, {**traded(client), **(headers or {})})
 
 
 def test_the_page_is_handed_out_under_a_policy_of_its_own(client: Client) -> None:
@@ -106,21 +122,91 @@ def test_the_page_is_handed_out_under_a_policy_of_its_own(client: Client) -> Non
         assert f'nonce="{nonce[1]}"' in tag or 'type="application/json"' in tag
 
 
-def test_the_table_stands_in_the_page_and_no_name_ends_it(client: Client, answers: TableAnswers) -> None:
-    text = ask(client, "/").text
-    found = re.search(r'<script type="application/json" id="served-table">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    assert json.loads(found[1])["factors"] == answers.record["factors"]
-    assert "<b>" not in found[1]
+def test_the_link_is_traded_for_a_cookie_and_a_key_and_holds_no_table(client: Client) -> None:
+    first, second = client.get(f"/?token={TOKEN}"), client.get(f"/?token={TOKEN}")
+    assert first.status_code == second.status_code == 200
+    cookie = first.headers["set-cookie"]
+    assert re.fullmatch(rf"recombine-{PORT}=[\w-]{{43}}; Path=/; HttpOnly; SameSite=Strict", cookie)
+    assert second.headers["set-cookie"] == cookie, "one per server, so that two tabs do not shut each other out"
+    assert 'location.replace("/" + location.hash)' in first.text
+    nonce = re.search(r'nonce="([\w-]+)"', first.text)
+    assert nonce is not None
+    assert first.headers["content-security-policy"].endswith(f"; script-src 'nonce-{nonce[1]}'")
+    assert nonce[1] not in second.text
+    secrets = [TOKEN, *traded(client).values()]
+    assert all(len(set(secrets)) == 3 and TOKEN not in secret for secret in secrets[1:])
+    assert TOKEN not in first.text
+    for name in ("a</b>", "served-table", "determined", cookie.partition(";")[0].partition("=")[2]):
+        assert name not in first.text
 
 
-def test_the_page_s_own_script_comes_only_with_a_table_to_paint_on(answers: TableAnswers) -> None:
+def test_every_server_has_secrets_of_its_own(answers: TableAnswers) -> None:
+    two = [traded(Client(table_app(answers, TOKEN, PORT))) for _ in range(2)]
+    assert two[0]["cookie"] != two[1]["cookie"]
+    assert two[0]["x-recombine-key"] != two[1]["x-recombine-key"]
+
+
+def test_a_ticket_is_traded_once_and_the_link_again_and_again(answers: TableAnswers) -> None:
+    app = table_app(answers, TOKEN, PORT)
+    client, ticket, unused = Client(app), app.ticket(), app.ticket()
+    assert ticket not in (unused, TOKEN)
+    # What is refused does not use it up.
+    assert client.request("POST", f"/?token={ticket}").status_code == 405
+    assert client.get(f"/?token={ticket}", headers={"sec-fetch-dest": "iframe"}).status_code == 403
+    assert traded(client, ticket) == traded(client)
+    refused = client.get(f"/?token={ticket}")
+    assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
+    assert client.get(f"/?token={ticket}", headers=traded(client)).status_code == 403
+    assert traded(client, unused) == traded(client)
+
+
+def test_the_page_holds_nothing_of_the_table(answers: TableAnswers) -> None:
+    """The cookie opens it, and a browser sends that to every port of the machine."""
     large = rc.audit(rc.Design.from_cells([[0, 0], [1, 150]]))
-    sizes = []
-    for one in (answers, TableAnswers(large)):
-        client = Client(table_app(one, TOKEN, PORT))
-        sizes.append(ask(client, "/").text.count("<script nonce"))
-    assert sizes == [2, 1]
+    pages = []
+    for each in (answers, TableAnswers(large)):
+        client = Client(table_app(each, TOKEN, PORT))
+        page = client.get("/", headers={"cookie": traded(client)["cookie"]})
+        assert page.status_code == 200
+        pages.append(re.sub(r'nonce="[\w-]+"', "", page.text))
+    assert pages[0] == pages[1]
+
+
+def test_the_table_is_told_to_who_has_both(client: Client, answers: TableAnswers) -> None:
+    assert ask(client, "/table").json()["factors"] == answers.record["factors"]
+
+
+@pytest.mark.parametrize("path", QUESTIONS)
+def test_neither_the_cookie_nor_the_key_nor_the_token_alone_reads_data(client: Client, path: str) -> None:
+    both = traded(client)
+    cookie, key = both["cookie"], both["x-recombine-key"]
+    assert client.get(path, headers=both).status_code != 403
+    for name in both:
+        assert client.get(path, headers={name: both[name]}).status_code == 403
+    assert client.get(f"{path}?token={TOKEN}").status_code == 403
+    assert client.get(f"{path}?token={TOKEN}", headers={"cookie": cookie}).status_code == 403
+    value = cookie.partition("=")[2]
+    for wrong in ("", "ä", key[:-1], f"{key}x", f"{key},{key}", value, TOKEN, [key, key], [key, ""], f" {key}"):
+        assert client.get(path, headers={"cookie": cookie, "x-recombine-key": wrong}).status_code == 403
+    name = f"recombine-{PORT}"
+    for wrong in (
+        "",
+        name,
+        f"{name}=",
+        f"{cookie}x",
+        f"{name}={key}",
+        f"recombine-1={value}",
+        f"x{cookie}",
+        value,
+        "ä",
+    ):
+        assert client.get(path, headers={"cookie": wrong, "x-recombine-key": key}).status_code == 403
+
+
+def test_a_cookie_that_another_port_set_beside_it_shuts_nobody_out(client: Client) -> None:
+    both = traded(client)
+    for cookies in (f"recombine-{PORT}=forged; {both['cookie']}", [both["cookie"], f"recombine-{PORT}=forged"]):
+        assert client.get("/table", headers={**both, "cookie": cookies}).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/cell", "/nowhere"])
@@ -133,31 +219,50 @@ def test_every_answer_has_the_strict_headers(client: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", *QUESTIONS])
-@pytest.mark.parametrize("words", [{}, {"token": ""}, {"token": "wrong"}, {"token": TOKEN + "x"}, {"token": "ä"}])
+@pytest.mark.parametrize(
+    "words", [{}, {"token": ""}, {"token": "wrong"}, {"token": TOKEN + "x"}, {"token": TOKEN[:-1]}, {"token": "ä"}]
+)
 def test_without_the_token_nothing_is_told(client: Client, path: str, words: dict[str, str]) -> None:
     found = client.get(path, params=words)
     assert found.status_code == 403
     assert found.text.count("\n") == 1
     assert "token" in found.text
-
-
-def test_two_tokens_are_none(client: Client) -> None:
-    assert client.get(f"/?token={TOKEN}&token=wrong").status_code == 403
+    assert "set-cookie" not in found.headers
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"127.0.0.1.evil.example:{PORT}", ""]
+    "query", [f"token={TOKEN}&token=wrong", f"token=&token={TOKEN}", f"token={TOKEN}%00", "token="]
 )
-def test_another_host_is_refused(client: Client, host: str) -> None:
-    found = ask(client, "/cell", {"host": host}, at="1,1")
+def test_a_wrong_token_is_refused_even_with_the_cookie(client: Client, query: str) -> None:
+    assert client.get(f"/?{query}").status_code == 403
+    assert ask(client, f"/?{query}").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        f"evil.example:{PORT}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        f"127.0.0.1.evil.example:{PORT}",
+        "",
+        [],
+        [f"127.0.0.1:{PORT}"] * 2,
+    ],
+)
+@pytest.mark.parametrize("path", ["/cell?at=1,1", "/", f"/?token={TOKEN}"])
+def test_another_host_is_refused(client: Client, host: str, path: str) -> None:
+    found = ask(client, path, {"host": host})
     assert (found.status_code, found.text.count("\n")) == (403, 1)
     assert "Host" in found.text
 
 
 def test_the_machine_may_be_called_localhost(client: Client) -> None:
     name = f"localhost:{PORT}"
-    assert ask(client, "/", {"host": name, "origin": f"http://{name}"}).status_code == 200
-    assert ask(client, "/", {"host": name, "origin": f"http://127.0.0.1:{PORT}"}).status_code == 403
+    for path in ("/", "/table", f"/?token={TOKEN}"):
+        assert ask(client, path, {"host": name, "origin": f"http://{name}"}).status_code == 200
+        assert ask(client, path, {"host": name, "origin": f"http://127.0.0.1:{PORT}"}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -167,23 +272,28 @@ def test_the_machine_may_be_called_localhost(client: Client) -> None:
         {"origin": "null"},
         {"origin": f"https://127.0.0.1:{PORT}"},
         {"origin": "http://127.0.0.1:1"},
+        {"origin": [f"http://127.0.0.1:{PORT}", "null"]},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ],
 )
-def test_another_site_is_refused(client: Client, headers: dict[str, str]) -> None:
+def test_another_site_is_refused(client: Client, headers: Headers) -> None:
     found = ask(client, "/cell", headers, at="1,1")
     assert (found.status_code, found.text) == (403, "refused: the request comes from another site\n")
 
 
 def test_a_link_may_be_followed_but_not_framed(client: Client) -> None:
-    assert ask(client, "/", {"sec-fetch-site": "cross-site", "sec-fetch-dest": "document"}).status_code == 200
-    assert ask(client, "/", {"sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe"}).status_code == 403
+    for path in ("/", f"/?token={TOKEN}"):
+        assert ask(client, path, {"sec-fetch-site": "cross-site", "sec-fetch-dest": "document"}).status_code == 200
+        for kind in ("iframe", "empty", "image", "script"):
+            assert ask(client, path, {"sec-fetch-site": "same-site", "sec-fetch-dest": kind}).status_code == 403
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE"])
-def test_only_get_is_answered(client: Client, method: str) -> None:
-    assert client.request(method, "/cell", params={"token": TOKEN, "at": "1,1"}).status_code == 405
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "CONNECT", "get"])
+@pytest.mark.parametrize("path", ["/cell?at=1,1", "/", f"/?token={TOKEN}"])
+def test_only_get_is_answered(client: Client, method: str, path: str) -> None:
+    found = ask(client, path, method=method)
+    assert (found.status_code, "set-cookie" in found.headers) == (405, False)
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/cell/", "/served.js", "/../pyproject.toml", "/page.html"])

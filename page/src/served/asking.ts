@@ -1,4 +1,4 @@
-/** Questions to the program that serves the page. Every one carries the link's token; answers are kept. */
+/** Questions to the program that serves the page. Every one carries the page's key; answers are kept. */
 
 import * as phrases from "../generated/served.json";
 
@@ -94,23 +94,22 @@ export type Words = Readonly<Record<string, string | readonly number[]>>;
 const KEPT = 400;
 
 /** Return a question's address, lists of numbers separated by commas. */
-export function addressOf(path: string, words: Words, token: string): string {
+export function addressOf(path: string, words: Words): string {
   const parts = new URLSearchParams();
   for (const [name, value] of Object.entries(words)) parts.set(name, typeof value === "string" ? value : value.join(","));
-  parts.set("token", token);
   return `${path}?${parts.toString()}`;
 }
 
 export class Asking {
   private readonly kept = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly token: string) {}
+  constructor(private readonly key: string) {}
 
   ask<T>(path: string, words: Words): Promise<T> {
-    const address = addressOf(path, words, this.token);
+    const address = addressOf(path, words);
     const before = this.kept.get(address);
     if (before) return before as Promise<T>;
-    const answer = fetchRecord(address);
+    const answer = fetchRecord(address, this.key);
     this.kept.set(address, answer);
     // What failed may work the next time.
     answer.catch(() => this.kept.delete(address));
@@ -119,10 +118,10 @@ export class Asking {
   }
 }
 
-async function fetchRecord(address: string): Promise<unknown> {
+async function fetchRecord(address: string, key: string): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(address, { cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer" });
+    response = await fetch(address, { cache: "no-store", credentials: "same-origin", headers: { "x-recombine-key": key }, referrerPolicy: "no-referrer" });
   } catch {
     throw new Error(phrases.ended);
   }

@@ -48,8 +48,8 @@ function collect(table: TableRecord, desk: Desk): HTMLElement {
 }
 
 /** Lay the table out; what is returned lets it be painted on, once the page's own script is there. */
-function lay(table: TableRecord, token: string): (open: typeof openPage) => void {
-  const desk = new Desk(table, new Asking(token));
+function lay(table: TableRecord, asking: Asking): (open: typeof openPage) => void {
+  const desk = new Desk(table, asking);
   const main = document.querySelector("main")!;
   const [first, ...more] = table.answer;
   const told = make("div", "told", make("h1", "level", table.source), make("p", "deck", first ?? ""));
@@ -62,13 +62,12 @@ function lay(table: TableRecord, token: string): (open: typeof openPage) => void
   if (table.command) told.append(make("p", "note level", table.scene ? table.dropped : say(phrases.readBy, { command: table.command })));
   const paper = make("main", "served", told, desk.element, make("div", "below", findings(table), collect(table, desk)));
   main.before(paper);
-  main.hidden = true;
   document.body.classList.add("asks");
   document.querySelector<HTMLAnchorElement>(".skip")!.hidden = true;
   document.title = `${table.source}: Recombine`;
   byId("about").parentElement!.lastElementChild!.textContent = phrases.stays;
   desk.hint(phrases.pointing);
-  void desk.open(); // asked for before the page's own script is read
+  void desk.open();
   const { scene } = table;
   if (scene) return (open) => paintToo(open, table, scene, desk, main, paper);
   told.append(make("p", "note", table.unpainted));
@@ -130,8 +129,18 @@ async function copyServed(): Promise<void> {
   }
 }
 
-const data = document.getElementById("served-table");
-const token = new URLSearchParams(location.search).get("token");
-if (data?.textContent && token) {
-  window.recombineHost = lay(JSON.parse(data.textContent) as TableRecord, token);
+/** Ask for the table with the key that the link was traded for, and lay it out; say why not if there is none. */
+async function laid(): Promise<(open: typeof openPage) => void> {
+  const main = document.querySelector("main")!;
+  main.hidden = true;
+  try {
+    const asking = new Asking(localStorage.getItem("recombine-key") ?? "");
+    return lay(await asking.ask<TableRecord>("table", {}), asking);
+  } catch (error) {
+    main.before(make("main", "served", make("p", "fault", error instanceof Error ? error.message : String(error))));
+    return () => undefined;
+  }
 }
+
+const ready = laid(); // asked for before the page's own script is read
+window.recombineHost = (open) => void ready.then((paint) => paint(open));

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_urlsafe
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +23,8 @@ from recombine.writing import printable
 
 if TYPE_CHECKING:
     from recombine.explore.answers import TableAnswers
+
+NO_BROWSER = "no browser could be started; open {what} in one\n"
 
 
 @takes_table(outputs=("save_design", "force"))
@@ -52,12 +56,31 @@ def explore_command(
     with loopback_socket(port) as listener:
         answers = _answers(file, table, outputs, plan, seed)
         token, free = token_urlsafe(32), listener.getsockname()[1]
-        app, link = table_app(answers, token, free), f"http://127.0.0.1:{free}/?token={token}"
+        app, address = table_app(answers, token, free), f"http://127.0.0.1:{free}/?token="
         listener.listen()
-        say(f"{link}\nCtrl-C ends it.\n")
-        if open_it:  # beside the server: some browsers return when they are closed
-            Thread(target=_show, args=(link, "the link"), daemon=True).start()
-        serve(app, listener)
+        say(f"{address}{token}\nCtrl-C ends it.\n")
+        with _shown(f"{address}{app.ticket()}") if open_it else nullcontext():
+            serve(app, listener)
+
+
+@contextmanager
+def _shown(link: str) -> Iterator[None]:
+    """Open a private file that leads to ``link`` in the browser, and remove it at the end.
+
+    Everybody on the machine can read the arguments with which a browser is started, so they must not hold the link.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(TemporaryDirectory(prefix="recombine-", ignore_cleanup_errors=True))
+            path = Path(folder, "open.html")
+            path.touch(mode=0o600)
+            refresh = f'<meta http-equiv="refresh" content="0; url={link}">'
+            path.write_text(f'<!doctype html>\n<title>Recombine</title>\n{refresh}\n<a href="{link}">Recombine</a>\n')
+        except OSError:
+            say(NO_BROWSER.format(what="the link"))
+        else:  # beside the server: some browsers return when they are closed
+            Thread(target=_show, args=(path.as_uri(), "the link"), daemon=True).start()
+        yield
 
 
 def _refuse_options(outputs: Outputs) -> None:
@@ -99,4 +122,4 @@ def _show(address: str, what: str) -> None:
     with suppress(webbrowser.Error):
         shown = webbrowser.open(address)
     if not shown:
-        say(f"no browser could be started; open {what} in one\n")
+        say(NO_BROWSER.format(what=what))

@@ -1,9 +1,14 @@
-"""Who may ask: the program's own page on this machine, with the token of its link. Everybody else gets one line."""
+"""Who may ask: the program's own page, in a browser that opened its link. Everybody else gets one line.
+
+The link's token is traded at once for two secrets, so that it stays neither in the address bar nor in later requests.
+A browser sends a cookie to every port of a machine, another user's too, so the cookie alone opens an empty page only:
+data need the key besides, which the page keeps in the storage of its origin, where the port counts.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -15,6 +20,9 @@ Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: The names by which a browser on this machine reaches the loopback address.
 NAMES = ("127.0.0.1", "localhost")
+
+#: Where the page keeps the key, and the header in which it sends it: a site elsewhere may not send such a header.
+STORED_KEY, KEY_HEADER = "recombine-key", b"x-recombine-key"
 
 
 def content_policy(**allowed: str) -> str:
@@ -43,21 +51,31 @@ class Guard:
     """Let through what the page asks for, and put the strict headers on every answer.
 
     Refused are: another Host (a name that was made to point here), another Origin or a request that the browser says
-    comes from another site, a missing or wrong token, and every method but GET.
+    comes from another site, a missing or wrong secret, and every method but GET. ``/?token=...`` is answered with a
+    cookie and a script that keeps the key and goes on to ``/``.
 
     Parameters
     ----------
     app : ASGI application
     token : str
-        What every request must name as ``token``.
+        What the link names; it works as long as the program runs.
     port : int
         The port that the program listens on.
     """
 
     def __init__(self, app: Asgi, token: str, port: int) -> None:
         self.app = app
-        self._token = token.encode()
+        self._token = token
+        self._tickets: set[str] = set()
+        self._cookie_name = f"recombine-{port}"  # one jar serves all ports
+        self._cookie, self._key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._hosts = {f"{name}:{port}" for name in NAMES} | (set(NAMES) if port == 80 else set())
+
+    def ticket(self) -> str:
+        """Return a token that works once."""
+        ticket = secrets.token_urlsafe(32)
+        self._tickets.add(ticket)
+        return ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -73,18 +91,15 @@ class Guard:
             await send(message)
 
         try:
-            self.check(scope)
+            token = self.check(scope)
         except RefusedError as refused:
             status, line = refused.args
-            body = f"refused: {line}\n".encode()
-            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-            await strict({"type": "http.response.start", "status": status, "headers": headers})
-            await strict({"type": "http.response.body", "body": body})
+            await _answer(strict, status, "text/plain", f"refused: {line}\n")
         else:
-            await self.app(scope, receive, strict)
+            await (self.app(scope, receive, strict) if token is None else self._trade(token, strict))
 
-    def check(self, scope: Scope) -> None:
-        """Raise `RefusedError` unless a request is let through."""
+    def check(self, scope: Scope) -> str | None:
+        """Return the token that a request trades, None for any other; `RefusedError` unless it is let through."""
         headers: dict[bytes, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value.decode("latin-1"))
@@ -94,11 +109,56 @@ class Guard:
         origins = {f"http://{hosts[0].lower()}"}
         if not {origin.lower() for origin in headers.get(b"origin", [])} <= origins or _foreign(scope, headers):
             raise RefusedError(403, "the request comes from another site")
-        tokens = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [])
-        if len(tokens) != 1 or not secrets.compare_digest(tokens[0].encode(), self._token):
-            raise RefusedError(403, "the link's token is missing or wrong; open the link as it was printed")
+        query = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        tokens = query.get("token", []) if scope["path"] == "/" else []
+        if tokens:
+            trusted = len(tokens) == 1 and _among(tokens[0], [self._token, *self._tickets])
+        else:
+            cookies = _cookies(headers.get(b"cookie", []), self._cookie_name)
+            keys = headers.get(KEY_HEADER, [])
+            # Several cookies: another port may have set one for a path below, so that no data would come any more.
+            trusted = any(_among(cookie, [self._cookie]) for cookie in cookies)
+            trusted &= scope["path"] == "/" or (len(keys) == 1 and _among(keys[0], [self._key]))
+        if not trusted:
+            raise RefusedError(
+                403,
+                "the link's token is missing, wrong or used up, or this browser keeps no cookies; "
+                "open the link as it was printed",
+            )
         if scope["method"] != "GET":
             raise RefusedError(405, "only GET is answered")
+        return tokens[0] if tokens else None
+
+    async def _trade(self, token: str, send: Send) -> None:
+        """Hand out cookie and key, and go on to the page: by a script, since a redirect would not bring the cookie."""
+        self._tickets.discard(token)
+        nonce = secrets.token_urlsafe(16)
+        script = f'localStorage.setItem("{STORED_KEY}", "{self._key}"); location.replace("/" + location.hash);'
+        page = f'<!doctype html>\n<script nonce="{nonce}">{script}</script>\n'
+        headers = {
+            "content-security-policy": content_policy(script_src=f"'nonce-{nonce}'"),
+            "set-cookie": f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict",
+        }
+        await _answer(send, 200, "text/html", page, headers)
+
+
+async def _answer(send: Send, status: int, kind: str, text: str, headers: Mapping[str, str] | None = None) -> None:
+    body = text.encode()
+    sent = {"content-type": f"{kind}; charset=utf-8", "content-length": str(len(body)), **(headers or {})}
+    encoded = [(name.encode(), value.encode()) for name, value in sent.items()]
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _among(text: str, right: Iterable[str]) -> bool:
+    """Whether a text is one of the right ones, in a time that does not tell how much of it is right."""
+    return sum(secrets.compare_digest(text.encode(), each.encode()) for each in right) > 0
+
+
+def _cookies(headers: list[str], name: str) -> list[str]:
+    """Return the values of all cookies of a name."""
+    pairs = (pair.strip().partition("=") for header in headers for pair in header.split(";"))
+    return [value for key, _, value in pairs if key == name]
 
 
 def _foreign(scope: Scope, headers: dict[bytes, list[str]]) -> bool:

@@ -24,9 +24,9 @@ from starlette.routing import Route
 
 from recombine.errors import InputError, RecombineError
 from recombine.explore.answers import BusyError, NotInTableError
+from recombine.explore.connections import BATCH_SIZE, OneComplaint, QueueServer, TimedConnection
 from recombine.explore.guard import Asgi, Guard, content_policy
 from recombine.explore.scene import page_path
-from recombine.report.audit.embedded_cells import script_json
 
 if TYPE_CHECKING:
     from recombine.explore.answers import TableAnswers
@@ -69,7 +69,7 @@ def loopback_socket(port: int = 0) -> socket.socket:
     return bound
 
 
-def table_app(answers: TableAnswers, token: str, port: int) -> Asgi:
+def table_app(answers: TableAnswers, token: str, port: int) -> Guard:
     """Return the application that hands out the page and answers its questions, behind the `Guard`."""
 
     async def show(request: Request) -> Response:
@@ -77,7 +77,7 @@ def table_app(answers: TableAnswers, token: str, port: int) -> Asgi:
         ours = f"'nonce-{nonce}'"
         policy = content_policy(script_src=ours, style_src=ours, img_src="data:", connect_src="'self'")
         headers = {"content-security-policy": policy}
-        return Response(served_page(answers.record, nonce), headers=headers, media_type="text/html; charset=utf-8")
+        return Response(served_page(nonce), headers=headers, media_type="text/html; charset=utf-8")
 
     routes = [Route("/", show), *(Route(path, _endpoint(answers, question)) for path, question in QUESTIONS.items())]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_address})
@@ -87,14 +87,20 @@ def table_app(answers: TableAnswers, token: str, port: int) -> Asgi:
 
 def serve(app: Asgi, listener: socket.socket) -> None:
     """Serve until Ctrl-C (or SIGTERM) comes."""
-    quiet: dict[str, Any] = {"log_level": "critical", "access_log": False, "server_header": False}
-    config = uvicorn.Config(app, http="h11", ws="none", lifespan="off", timeout_graceful_shutdown=1, **quiet)
+    options: dict[str, Any] = {"log_level": "critical", "access_log": False, "server_header": False}
+    options |= {"http": TimedConnection, "backlog": BATCH_SIZE, "timeout_graceful_shutdown": 1}
+    server = QueueServer(uvicorn.Config(app, ws="none", lifespan="off", **options))
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(OneComplaint())
+        await server.serve(sockets=[listener])
+
     with suppress(KeyboardInterrupt):  # raised again once every answer has gone out
-        uvicorn.Server(config).run(sockets=[listener])
+        asyncio.run(run())
 
 
-def served_page(record: dict[str, Any], nonce: str) -> str:
-    """Return the page with the table's record and the script that asks this program, all under one nonce."""
+def served_page(nonce: str) -> str:
+    """Return the page with the script that asks this program, all under one nonce; it holds nothing of the table."""
     page = page_path().read_text(encoding="utf-8")
     package = files("recombine.explore")
     style, script = ((package / name).read_text(encoding="utf-8") for name in ("served.css", "served.js"))
@@ -102,10 +108,8 @@ def served_page(record: dict[str, Any], nonce: str) -> str:
     page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n', "", page, count=1)
     head, page_script, tail = re.split(r"<script>|</script>\n(?=</body>)", page, maxsplit=2)
     head = head.replace("<style>", f'<style nonce="{nonce}">{style}</style>\n<style nonce="{nonce}">', 1)
-    table = f'<script type="application/json" id="served-table">{script_json(record)}</script>\n'
-    # The brush is the page's own script; without it there is nothing to run there.
-    scripts = [script] if record["scene"] is None else [script, page_script]
-    return head + table + "".join(f'<script nonce="{nonce}">{text}</script>\n' for text in scripts) + tail
+    scripts = "".join(f'<script nonce="{nonce}">{text}</script>\n' for text in (script, page_script))
+    return head + scripts + tail
 
 
 def _endpoint(answers: TableAnswers, question: Question) -> Callable[[Request], Any]:
@@ -182,6 +186,7 @@ def _beside_level(answers: TableAnswers, words: Mapping[str, str]) -> object:
 
 #: Where each question is asked.
 QUESTIONS: dict[str, Question] = {
+    "/table": lambda answers, words: answers.record,
     "/window": _window,
     "/bins": lambda answers, words: answers.bins(_pair(words, "sides"), _numbers(words, "at"), words.get("by", "name")),
     "/levels": lambda answers, words: answers.levels(_numbers(words, "factor", 1)[0], words.get("text", "")),

@@ -12,6 +12,9 @@ from recombine.writing import beside_error
 #: What variances are counted in.
 UNIT = "in units of one measurement's"
 
+#: What is said on standard error if a flood of connections, or a low limit, uses up all numbers of files.
+OUT_OF_FILES = "recombine: no more files can be opened; connections to the page wait until others are closed"
+
 
 class Unpainted(Enum):
     """Why the page cannot paint a design; each a sentence without its end, with holes for names and numbers."""

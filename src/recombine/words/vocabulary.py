@@ -72,8 +72,8 @@ SERVED = {
     "pointing": "Point at a cell, or move with the arrow keys, to see why; press it to keep it.",
     "ways": "Ways to look at the table",
     "way": ["What the data say", "Paint"],
-    "copied": "The link is copied. It works on this machine only, while recombine explore runs.",
-    "notCopied": "The link is in the address bar: copy it from there. It works on this machine only, while recombine "
+    "copied": "The link is copied. It works in this browser only, while recombine explore runs.",
+    "notCopied": "The link is in the address bar: copy it from there. It works in this browser only, while recombine "
     "explore runs.",
     "cell": "The cell asked about",
     "connected": "connected ones together",
