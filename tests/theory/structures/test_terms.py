@@ -11,7 +11,7 @@ from sklearn.linear_model import BayesianRidge, Ridge
 
 from recombine.errors import InputError
 from recombine.theory.structures import Terms, fit_terms, terms_of
-from recombine.theory.structures import shrinkage as shrinkage_module  # type: ignore[attr-defined]
+from recombine.theory.structures import normal_equations as normal_equations_module  # type: ignore[attr-defined]
 from recombine.theory.structures import terms as terms_module  # type: ignore[attr-defined]
 
 
@@ -112,7 +112,7 @@ def test_factoring_and_conjugate_gradients_agree(monkeypatch: pytest.MonkeyPatch
     cells, rng = drawn(9, 400, (8, 8, 8)), np.random.default_rng(10)
     y, weights = rng.normal(size=400) + cells[:, 0], rng.uniform(0.5, 2, 400)
     direct = fit_terms(cells, y, 2, weights=weights, ridge=0.5)
-    monkeypatch.setattr(shrinkage_module, "DENSE_COLUMNS", 10)
+    monkeypatch.setattr(normal_equations_module, "DENSE_COLUMNS", 10)
     iterated = fit_terms(cells, y, 2, weights=weights, ridge=0.5)
     assert np.allclose(direct.effects, iterated.effects, atol=1e-6)
     assert direct.noise == pytest.approx(iterated.noise, rel=0.1)  # the number of effects is estimated by random signs

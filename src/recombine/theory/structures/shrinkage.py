@@ -18,9 +18,9 @@ from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset
 from recombine.checks import real
-from recombine.errors import SolverError
+from recombine.theory.structures.normal_equations import normal_equations
 from recombine.theory.structures.structure import StructureFit
-from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
+from recombine.theory.structures.terms import Terms, as_outcomes, design_of
 from recombine.threads import one_thread
 
 if TYPE_CHECKING:
@@ -28,14 +28,10 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-#: Columns up to which normal equations are factored; past it conjugate gradients.
-DENSE_COLUMNS = 3_000
 #: Rounds of the fixed point, and the relative change of every shrinkage at which it stops.
 MAX_ROUNDS_OF_RIDGE, RIDGE_SETTLED = 30, 0.02
 #: Bounds of a shrinkage, as a share of the mean diagonal of the normal matrix.
 MIN_RIDGE_SHARE, MAX_RIDGE_SHARE = 1e-9, 1e6
-#: Random signs that estimate a trace where nothing is factored.
-PROBES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +89,7 @@ def fit_design(
     if not terms.columns:
         return TermsFit(terms, centre, np.zeros(0), np.zeros(terms.order), float(np.mean((y - centre) ** 2)), 1.0)
     with one_thread():
-        system = (_Factored if terms.columns <= DENSE_COLUMNS else _Iterated)(design, y - centre, weights)
+        system = normal_equations(terms, design, y - centre, weights)
         scale = system.diagonal.mean() or 1.0
         shrunk = np.full(terms.order, 1e-3 * scale) if ridge is None else ridge
         for _ in range(MAX_ROUNDS_OF_RIDGE):
@@ -124,87 +120,3 @@ def next_ridge(effects: FloatArray, determined: FloatArray, noise: float, size: 
     with np.errstate(divide="ignore", over="ignore"):
         ridge = np.where(power > 0, noise * determined / np.where(power > 0, power, 1.0), np.inf)
     return np.clip(ridge, MIN_RIDGE_SHARE * scale, MAX_RIDGE_SHARE * scale)
-
-
-def factored(matrix: FloatArray) -> FloatArray:
-    """Return the Cholesky factor (P, P) of a positive definite matrix, in its lower triangle."""
-    from scipy.linalg.lapack import dpotrf
-
-    lower, failed = dpotrf(matrix, lower=1, clean=0)
-    if failed:
-        raise SolverError("the normal matrix of the terms is not positive definite; leave out empty or huge columns")
-    return np.asarray(lower)
-
-
-def solved(lower: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve with a Cholesky factor."""
-    from scipy.linalg.lapack import dpotrs
-
-    return np.asarray(dpotrs(lower, right, lower=1)[0])
-
-
-def inverted(lower: FloatArray) -> FloatArray:
-    """Return the inverse (P, P) of the matrix with a Cholesky factor; only its lower triangle counts."""
-    from scipy.linalg.lapack import dpotri
-
-    return np.asarray(dpotri(lower, lower=1)[0])
-
-
-class _Factored:
-    """Normal equations of centred columns, inverted once for each shrinkage."""
-
-    def __init__(self, design: csr_array, y: FloatArray, weights: FloatArray) -> None:
-        scaled = scaled_rows(design, weights)
-        self.means = np.asarray(scaled.sum(axis=0)).ravel() / weights.sum()
-        self.gram = (design.T @ scaled).toarray() - weights.sum() * np.outer(self.means, self.means)
-        self.right = scaled.T @ y  # y is centred, so that centring the columns changes nothing
-        self.total = float(weights @ y**2)
-        self.diagonal = self.gram.diagonal().copy()
-
-    def solve(self, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return effects (P,) and the diagonal (P,) of the inverse."""
-        lower = factored(self.gram + np.diag(ridge))
-        return solved(lower, self.right), inverted(lower).diagonal().copy()
-
-    def misfit(self, effects: FloatArray) -> float:
-        return max(float(self.total - 2 * self.right @ effects + effects @ (self.gram @ effects)), 1e-15 * self.total)
-
-
-class _Iterated:
-    """The same by conjugate gradients; the diagonal of the inverse is that of random signs, right in its sums."""
-
-    def __init__(self, design: csr_array, y: FloatArray, weights: FloatArray) -> None:
-        self.design, self.y, self.weights = design, y, weights
-        self.back = design.T.tocsr()
-        total = weights.sum()
-        self.means = self.back @ weights / total
-        self.right = self.back @ (weights * y)
-        self.diagonal = self.back.power(2) @ weights - total * self.means**2
-        self.signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PROBES, design.shape[1]))
-        self.start: list[FloatArray | None] = [None] * (PROBES + 1)
-
-    def solve(self, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
-        from scipy.sparse.linalg import LinearOperator, cg
-
-        total, size = self.weights.sum(), len(ridge)
-
-        def normal(vector: FloatArray) -> FloatArray:
-            inner = self.back @ (self.weights * (self.design @ vector))
-            return np.asarray(inner - total * self.means * (self.means @ vector) + ridge * vector)
-
-        matrix = LinearOperator((size, size), matvec=normal, dtype=float)
-        safe = 1 / np.maximum(self.diagonal + ridge, 1e-300)
-        jacobi = LinearOperator((size, size), matvec=lambda vector: safe * vector, dtype=float)
-        for row, right in enumerate([self.right, *self.signs]):
-            tight = 1e-3 if row else 1e-8  # signs only estimate a trace
-            self.start[row], short = cg(
-                matrix, right, x0=self.start[row], rtol=tight, atol=0.0, maxiter=2_000, M=jacobi
-            )
-            if short and row == 0:
-                raise SolverError(f"conjugate gradients stopped short on {size:,} terms; give a larger ridge")
-        probes = np.array([sign * column for sign, column in zip(self.signs, self.start[1:], strict=True)])
-        return np.asarray(self.start[0]), np.asarray(probes.mean(axis=0))
-
-    def misfit(self, effects: FloatArray) -> float:
-        residuals = self.y - self.design @ effects + self.means @ effects
-        return float(self.weights @ residuals**2)

@@ -31,18 +31,18 @@ from recombine.theory.structures.curve import (
     roughness,
 )
 from recombine.theory.structures.kinds.sums import OfConjunctions
-from recombine.theory.structures.shrinkage import (
+from recombine.theory.structures.normal_equations import (
     DENSE_COLUMNS,
-    MIN_RIDGE_SHARE,
-    determined_effects,
+    NANOSECONDS_PER_ENTRY_OF_VECTOR,
+    NANOSECONDS_TO_INVERT,
     factored,
-    fit_design,
     inverted,
-    next_ridge,
     solved,
 )
+from recombine.theory.structures.shrinkage import MIN_RIDGE_SHARE, determined_effects, fit_design, next_ridge
 from recombine.theory.structures.structure import StructureData, StructureFit
 from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
+from recombine.theory.structures.work import spend
 from recombine.threads import one_thread
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ MIN_CELLS_OF_START, CELLS_PER_TERM = 20_000, 40
 RIDGE_STEADY_SHARE = 0.01
 #: What an effect counts when noise is estimated: above one, so that few cells do not pass for noiseless ones.
 CELLS_PER_EFFECT = 1.4
+#: Nanoseconds on a laptop to fit the curve, for each cell; and share of a step's work where nothing is inverted.
+NANOSECONDS_PER_CELL_OF_CURVE, SHARE_WITHOUT_INVERSE = 300.0, 0.5
 #: Shares of a step that are tried until one lowers the misfit.
 STEP_SHARES = (1.0, 0.5, 0.2, 0.05)
 #: Terms under a curve up to which it is tried unasked: its fit takes their number cubed, forty times.
@@ -245,6 +247,10 @@ class _Rounds:
             self.smoothing = begun.smoothing
         else:
             self.ridge = start.ridge * (float((design @ start.effects).std()) or 1.0) ** 2
+        entries = np.diff(design.indptr).astype(float)
+        self.work_of_step = NANOSECONDS_TO_INVERT * terms.columns**3 + NANOSECONDS_PER_ENTRY_OF_VECTOR * float(
+            entries @ entries
+        )
         self.state = self._bent(start.effects, None)
 
     def run(self) -> LinkFit:
@@ -278,6 +284,7 @@ class _Rounds:
 
     def _bent(self, effects: FloatArray, knots: FloatArray | None) -> _State:
         """Bring the sums to unit spread and fit the curve to them; knots at their quantiles, unless given."""
+        spend(NANOSECONDS_PER_CELL_OF_CURVE * len(self.y))
         sums = self.design @ effects
         spread = float(sums.std()) or 1.0
         effects, sums = effects / spread, sums / spread
@@ -309,6 +316,7 @@ class _Rounds:
         slope = pieces.steepness(state.bent)
         steep = self.weights * slope
         size, bends = self.terms.columns, turn.shape[1]
+        spend(self.work_of_step * (1.0 if self.choosing else SHARE_WITHOUT_INVERSE))
         matrix = np.zeros((size + bends, size + bends), order="F")
         matrix[:size, :size] = (self.back @ scaled_rows(self.design, steep * slope)).toarray()
         matrix[size:, :size] = turn.T @ (self.back @ pieces.rows(steep)).toarray().T
