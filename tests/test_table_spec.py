@@ -197,5 +197,3 @@ def test_keywords_replace_what_they_contradict_in_a_spec() -> None:
     spec = rc.TableSpec(nested=("a/b",), ordered=("dose", "age"))
     assert make_spec(spec, {"crossed": True}) == rc.TableSpec(crossed=True, ordered=("dose", "age"))
     assert make_spec(spec, {"numeric": ["dose"]}) == rc.TableSpec(nested=("a/b",), ordered=("age",), numeric=("dose",))
-    with pytest.raises(rc.InputError, match="nested and crossed contradict each other, and both are given"):
-        rc.Design.from_frame(FRAME, nested=["colour/shape"], crossed=True)

@@ -271,8 +271,6 @@ TableSpec.__doc__ = (TableSpec.__doc__ or "").replace(
 def make_spec(spec: TableSpec | None, given: TableFields | dict[str, Any]) -> TableSpec:
     """Return the spec with the fields that are ``given`` beside it, which win."""
     if spec is None:
-        for pair in contradictions(given):
-            raise InputError(contradiction_text(*pair, "are given"))
         return TableSpec(**given)
     if not isinstance(spec, msgspec.Struct):
         raise InputError(

@@ -140,6 +140,11 @@ def test_score_and_split_guess_the_factors_as_the_audit_does(run: Run, folder: P
         assert json.loads(run(*words, "--json")[1])["table"]["factors"] == ["drug", "line"]
 
 
+def test_the_help_of_a_design_names_the_section_of_a_project(run: Run) -> None:
+    for command in ("audit", "score", "split", "explore", "probe"):
+        assert "tool.recombine" in run(command, "--help")[1]
+
+
 def test_keys_may_be_spelled_as_options_and_paths_are_plain(run: Run, folder: Path) -> None:
     (folder / "cells.csv").write_text("colour,shape\nred,cube\n")
     (folder / "designs").mkdir()

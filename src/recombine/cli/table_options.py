@@ -117,7 +117,7 @@ def _parameter(name: str, annotation: Any, default: Any = msgspec.NODEFAULT) -> 
 
 
 _DESIGN_HELP = (
-    "Read what the columns are from this TOML file, by default from [tool.recombine] of pyproject.toml; options given "
+    "Read what the columns are from this TOML file, by default from tool.recombine of pyproject.toml; options given "
     "beside it win."
 )
 _DESIGN = _parameter("design", Annotated[Path | None, typer.Option(help=_DESIGN_HELP)], None)
