@@ -475,7 +475,10 @@ class Copy:
         yield near, True
 
     def _folder(self, path: str) -> str:
-        return str(Path(path.replace(SOURCE, "tests")).parent)
+        folder = Path(path.replace(SOURCE, "tests")).parent
+        while not (self.tree / folder).is_dir():  # tests of a small package may stand beside those of the one around it
+            folder = folder.parent
+        return str(folder)
 
     def _tests(self, folder: str, pattern: str) -> list[str]:
         return [str(path.relative_to(self.tree)) for path in sorted((self.tree / folder).glob(pattern))]

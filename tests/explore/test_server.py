@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -312,6 +314,12 @@ def test_a_cell_is_answered_as_the_audit_has_it(client: Client, answers: TableAn
     assert [term["cell"] for term in proof["terms"]] == answers.audit.certificate([1, 1]).cells.tolist()
 
 
+def test_levels_beside_another_stand_before_and_after_it(client: Client) -> None:
+    assert ask(client, "/beside", level="0,1").json()["level"] == 2
+    assert ask(client, "/beside", level="0,1", back="").json()["level"] == 0
+    assert ask(client, "/beside", level="1,0").json()["level"] == 1
+
+
 @pytest.mark.parametrize(
     ("path", "words", "status"),
     [
@@ -351,6 +359,26 @@ def test_a_defect_is_one_line_too(client: Client, answers: TableAnswers, monkeyp
     found = ask(client, "/cell", at="1,1")
     assert found.status_code == 500
     assert found.json() == {"error": "a defect of recombine, not of the question: ZeroDivisionError: by zero"}
+
+
+def test_servers_that_name_no_port_have_one_each() -> None:
+    with loopback_socket() as one_socket, loopback_socket() as another:
+        ports = {bound.getsockname()[1] for bound in (one_socket, another)}
+    assert len(ports) == 2
+    assert min(ports) > 1023
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a socket of Windows has no such pause")
+def test_a_port_can_be_had_again_as_soon_as_a_server_has_ended() -> None:
+    with loopback_socket() as listener:
+        listener.listen()
+        port = listener.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as asking:
+            answering, _ = listener.accept()
+            answering.close()  # who closes before the other side does has the port for a minute
+            assert asking.recv(1) == b""
+    with loopback_socket(port) as again:
+        assert again.getsockname()[1] == port
 
 
 def test_the_socket_is_on_the_loopback_interface() -> None:
