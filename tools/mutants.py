@@ -73,9 +73,6 @@ PRELOADED = (
 #: Seconds of the processor, of the clock, and of the clock without use of the processor, after which tests of a bug are
 #: taken to hang, and bytes they may take.
 CPU_SECONDS, CLOCK_SECONDS, IDLE_SECONDS, MEMORY_BYTES = 120, 900, 40, 16 * 2**30
-#: Files of tests that are tried because they import the changed file, or mirror one that does. None drives a browser.
-MAX_WIDE_FILES = 6
-
 COMPARED = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
@@ -125,6 +122,14 @@ class Mutant:
         """Return the text of the file with the bug in it."""
         return source[: self.start] + self.after.encode() + source[self.end :]
 
+    def is_code(self, source: bytes) -> bool:
+        """Say whether the text of the file is still one of Python."""
+        try:
+            ast.parse(self.applied(source))
+        except SyntaxError:
+            return False
+        return True
+
 
 class Planter:
     """All bugs that can be planted in one file."""
@@ -147,9 +152,7 @@ class Planter:
         self.seen[scope, kind, before, after] += 1
         turn = self.seen[scope, kind, before, after]
         mutant = Mutant(self.path, scope, kind, start, end, (node.lineno, node.end_lineno), before, after, turn)
-        with contextlib.suppress(SyntaxError):
-            compile(mutant.applied(self.source), self.path, "exec", ast.PyCF_ONLY_AST)
-            self.mutants.append(mutant)
+        self.mutants.append(mutant)
 
     def _change(self, node: ast.expr, scope: str, kind: str, **fields: Any) -> None:
         changed = copy.copy(node)
@@ -167,6 +170,8 @@ class Planter:
 
     def _visit(self, node: ast.AST, scope: str) -> None:
         if isinstance(node, ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom):
+            return
+        if isinstance(node, ast.keyword) and node.arg in HARMLESS:
             return
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             return
@@ -319,7 +324,8 @@ class Waits:
 class Copy:
     """A copy of the checkout in which bugs are planted, and what is known about its tests."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wide: int) -> None:
+        self.wide = wide
         self.folder, self.tree = folder.resolve(), folder.resolve() / "tree"
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -413,7 +419,7 @@ class Copy:
     def measured(self, test: str) -> dict[str, Any]:
         """Return which tests of a file run which lines, measured now if the file has changed since."""
         digest = hashlib.sha256((self.tree / test).read_bytes()).hexdigest()
-        stored = self.folder / "maps" / f"{test.replace('/', '+')}.json"
+        stored = self._stored(test)
         if test not in self.maps and stored.exists():
             self.maps[test] = json.loads(stored.read_text())
         measures = self.maps.get(test)
@@ -437,7 +443,7 @@ class Copy:
             measures = self.measured(test)
             if measures.get("sources", {}).get(mutant.path, self._digest(mutant.path)) != self._digest(mutant.path):
                 del self.maps[test]
-                (self.folder / "maps" / f"{test.replace('/', '+')}.json").unlink()
+                self._stored(test).unlink()
                 measures = self.measured(test)
             names = set()
             by_line = measures.get("lines", {}).get(mutant.path, {})
@@ -446,7 +452,9 @@ class Copy:
                 if "()" not in mutant.scope or mutant.lines[0] <= int(line) <= mutant.lines[1]:
                     names |= set(of_line)
             shared = re.search(r"scope=|cache|^@given", (self.tree / test).read_text(), re.MULTILINE)
-            if everything or (names and shared):  # what one test has prepared may fail in another
+            if (
+                everything or (names and shared) or ("()" not in mutant.scope and not names)
+            ):  # what one test has prepared may fail in another
                 names = set(measures["outcomes"])
             chosen |= {name: measures["seconds"][name] for name in names if measures["outcomes"].get(name) == "passed"}
         return chosen
@@ -471,8 +479,18 @@ class Copy:
         ]
         wide += [test for user in users for test in [*self._mirroring(user), user]]
         wide = [test for test in dict.fromkeys(wide) if test not in near and self._folder(test) != folder]
-        yield [test for test in wide if "browser" not in test][:MAX_WIDE_FILES], False
+        yield [test for test in wide if "browser" not in test][: self.wide], False
         yield near, True
+
+    def portions(self, path: str) -> Iterator[tuple[list[str], bool]]:
+        """Yield the same files, of each tier those that were measured already before others, which take long."""
+        for tests, everything in self.tiers(path):
+            ready = [test for test in tests if self._stored(test).exists()]
+            yield ready, everything
+            yield from (([test], everything) for test in tests if test not in ready)
+
+    def _stored(self, test: str) -> Path:
+        return self.folder / "maps" / f"{test.replace('/', '+')}.json"
 
     def _folder(self, path: str) -> str:
         folder = Path(path.replace(SOURCE, "tests")).parent
@@ -497,7 +515,7 @@ class Copy:
         begun, cpu, status, killer = time.monotonic(), 0.0, "survived", ""
         ran: dict[str, float] = {}
         try:
-            for tests, everything in self.tiers(mutant.path):
+            for tests, everything in self.portions(mutant.path):
                 chosen = {
                     name: seconds
                     for name, seconds in self.covering(mutant, tests, everything).items()
@@ -587,9 +605,13 @@ def run_package(package: str, options: argparse.Namespace, tree: Copy) -> list[d
     planted = {mutant.key: mutant for mutant in candidates(tree.tree, PACKAGES[package])}
     earlier = {record["key"]: record for record in stored(path) if record["key"] in planted}
     queue = list(earlier)[: options.count]
-    queue += [mutant.key for mutant in drawn(planted.values(), options.seed) if mutant.key not in earlier]
-    records: dict[str, dict[str, Any]] = {key: earlier[key] for key in queue[: options.count] if key in earlier}
-    for key in queue[: options.count]:
+    for mutant in drawn(planted.values(), options.seed):
+        if len(queue) >= options.count:
+            break
+        if mutant.key not in earlier and mutant.is_code((tree.tree / mutant.path).read_bytes()):
+            queue.append(mutant.key)
+    records: dict[str, dict[str, Any]] = {key: earlier[key] for key in queue if key in earlier}
+    for key in queue:
         former = earlier.get(key)
         again = former is not None and options.again in ("all", former["status"]) and not former.get("equivalent")
         if former is not None and not again:
@@ -619,6 +641,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--packages", default=",".join(PACKAGES), help="some of " + ", ".join(PACKAGES))
     parser.add_argument("--again", default="", help="try these again: survived, untested, timeout, killed or all")
+    parser.add_argument("--wide", type=int, default=6, help="files of tests that are tried because of what they import")
     parser.add_argument("--work", type=Path, default=ROOT / ".venv-mutants" / "work", help="where the copy is made")
     parser.add_argument("--out", default="results/mutants", help="folder of results")
     parser.add_argument("--judge", nargs=2, metavar=("KEY", "REASON"), help="say why a survivor changes no behaviour")
@@ -628,7 +651,7 @@ def main() -> int:
         key, reason = options.judge
         return judge(key, reason, options)
     options.work.mkdir(parents=True, exist_ok=True)
-    tree = Copy(options.work)
+    tree = Copy(options.work, options.wide)
     everything = {package: run_package(package, options, tree) for package in packages}
     print()
     for records in everything.values():

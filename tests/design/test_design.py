@@ -493,6 +493,18 @@ class TestHeldOutTable:
             np.testing.assert_allclose(two.observed.spread, one.observed.spread, atol=1e-12)
             assert two.outcome_column.two_values == one.outcome_column.two_values == (0.0, 1.0)
 
+    @pytest.mark.parametrize("counted", [True, False])
+    def test_its_weights_mean_what_those_of_training_do(self, counted: bool) -> None:
+        cells = {"a": list("xxyy"), "b": list("pqpq")}
+        twos = pd.DataFrame({**cells, "y": [0.0, 1.0, 1.0, 0.0], "n": 4})  # by itself taken for four equal rows each
+        many = pd.DataFrame({**cells, "y": [0.1, 0.2, 0.3, 0.4], "n": 3})  # by itself taken for means of three
+        train, test = (twos, many) if counted else (many, twos)
+        design = Design.from_frame(train, factors=["a", "b"], outcome="y", weight="n", held_out=test)
+        assert design.observed.freedom is not None
+        rows = 1 if counted else 0
+        assert design.observed.freedom[design.train].tolist() == [rows * (train.n[0] - 1)] * 4
+        assert design.observed.freedom[~design.train].tolist() == [rows * (test.n[0] - 1)] * 4
+
     def test_a_third_value_in_it_is_not_two_values(self) -> None:
         train = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [0, 1, 0, 1]})
         test = pd.DataFrame({"a": list("xy"), "b": list("pq"), "y": [0.5, 1]})

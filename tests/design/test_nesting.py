@@ -139,6 +139,28 @@ def test_children_of_one_parent_meet_inside_it() -> None:
     assert (possible.count, possible.following) == (8, (1,))
 
 
+@given(st.lists(st.permutations(range(3)), min_size=3, max_size=3))
+def test_parts_share_no_factor_and_hold_what_nesting_leaves(parents: list[list[int]]) -> None:
+    """Three children of one parent, a level of each in every level of it."""
+    cells = np.array([[*(of_child.index(parent) for of_child in parents), parent] for parent in range(3)])
+    possible = nested_product((3, 3, 3, 4), (), [(0, 3), (1, 3), (2, 3)], cells)
+    assert sorted(factor for table in possible.parts for factor in table.places) == [0, 1, 2, 3]
+    expected = [
+        [*levels, parent]
+        for *levels, parent in itertools.product(range(3), repeat=4)
+        if all(parents[child][level] == parent for child, level in enumerate(levels))
+    ]
+    assert possible.cells().tolist() == expected
+
+
+def test_who_breaks_a_rule_is_named_with_each_parent_once() -> None:
+    cells = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 1, 0]]
+    with pytest.raises(InputError) as refused:
+        Design.from_cells(cells, names=["plant", "type", "dose"], nested=["plant/type"])
+    assert str(refused.value).partition("occurs with ")[2].count("0") == 1
+    assert str(refused.value).partition("occurs with ")[2].count("1") == 1
+
+
 def test_a_list_says_what_can_exist(tmp_path: Path) -> None:
     listed = tmp_path / "possible.csv"
     pd.DataFrame({"plant": ["Qw0", "Mc1"], "dose": ["0", None]}).to_csv(listed, index=False)

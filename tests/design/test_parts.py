@@ -173,6 +173,10 @@ def test_targets_that_do_not_fit_are_named() -> None:
     sets = rc.Design.from_frame(SETS.assign(genes=SETS["genes"].str.replace("C", "KLF1")), sets="genes")
     with pytest.raises(InputError, match=r"'KLF2' in 'A\+KLF2' is not a member of any 'genes'; did you mean 'KLF1'\?"):
         encode_targets(sets, pd.DataFrame({"genes": ["A+KLF2"]}))
+    # Of several the same one is named in every run.
+    foreign = [f"{letter}{letter}" for letter in "ZYXWVUTSRQPONM"]
+    with pytest.raises(InputError, match="'MM' in "):
+        encode_targets(sets, pd.DataFrame({"genes": ["+".join(foreign)]}))
 
 
 def test_texts_and_levels_are_inverse() -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pandas as pd
 import polars as pl
 import pytest
@@ -17,6 +20,11 @@ def test_profile_counts_what_pandas_counts(frame: pd.DataFrame) -> None:
     assert rows == ROWS
     assert items[0] == Profile("carrier", "text", frame.carrier.nunique(), int(frame.carrier.isna().sum()))
     assert items[1] == Profile("hour", "integer", 12, 0)
+
+
+def test_rows_are_counted_where_no_column_is_asked_for(frame: pd.DataFrame, written: Callable[..., Path]) -> None:
+    for table in (frame, pl.from_pandas(frame), written(frame.to_csv(index=False))):
+        assert profile(open_table(table), []) == (ROWS, [])
 
 
 @pytest.mark.parametrize("empty", [pd.DataFrame({"a": [], "b": []}), pl.LazyFrame({"a": [], "b": []})], ids=type)

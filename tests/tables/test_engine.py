@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.tables.engine import MAX_JSON_DEPTH
+from recombine.tables.engine import MAX_JSON_DEPTH, open_file
 from recombine.tables.frames import open_table
 from recombine.tables.text_files import MISSING_WORDS
 
@@ -151,3 +151,11 @@ def test_a_tilde_is_a_letter_of_the_name(tmp_path: Path, monkeypatch: pytest.Mon
     frame = pl.DataFrame({"a": ["x", "y"]})
     frame.write_csv(Path(name).absolute()) if name.endswith("csv") else frame.write_parquet(Path(name).absolute())
     assert open_table(name).columns == ("a",)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
+def test_the_engine_draws_nothing_on_the_terminal(tmp_path: Path, name: str) -> None:
+    frame, path = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]}), tmp_path / name
+    {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson}[path.suffix](path)
+    connection = open_file(path).connection
+    assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)

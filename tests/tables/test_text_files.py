@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import gzip
 import os
 import re
@@ -126,4 +127,10 @@ def test_a_packed_table_that_expands_beyond_measure_is_refused(written: Writer, 
     look_at(path)
     monkeypatch.setattr(encodings, "EXPANSION_ALLOWED_BYTES", 2 * 10**6)
     with pytest.raises(InputError, match=r"bomb\.csv\.gz expands to .* bytes or more, over 100 times its size; unpack"):
+        look_at(path)
+
+
+def test_a_value_too_long_for_what_must_be_copied_is_named_with_its_line(written: Writer) -> None:
+    path = written(f"a,b\nx,1\n{'y' * (csv.field_size_limit() + 1)},é\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"table\.csv, line 3: .*; save it as UTF-8 CSV"):
         look_at(path)

@@ -135,3 +135,22 @@ def test_without_beyond_there_is_no_interaction() -> None:
     assert "interaction" not in found.causes
     assert found.per_factor["shortcut"].coefficients == {}
     assert found.causes["shortcut"].value == 0
+
+
+def test_a_factor_alone_in_its_cause_has_the_cause_s_range() -> None:
+    rng = np.random.default_rng(0)
+    effects = np.column_stack([rng.normal(size=60), np.zeros(60)])
+    misleading = np.column_stack([np.zeros(60), rng.normal(size=60)])
+    truth = effects.sum(axis=1)
+    regressors = Regressors(truth, effects, misleading, np.zeros(60), ("dose", "site"))
+    told = truth - 0.3 * effects[:, 0] + 0.2 * misleading[:, 1] + 0.1 * rng.normal(size=60)
+    attribution = attribute(told, truth + 0.2 * rng.normal(size=60), regressors)
+    for cause, factor in (("leak", "dose"), ("shortcut", "site")):
+        amounts = attribution.per_factor[cause].amounts
+        assert list(amounts) == [factor]
+        assert amounts[factor].value == pytest.approx(attribution.causes[cause].value)
+        assert amounts[factor].low == pytest.approx(attribution.causes[cause].low)
+        assert amounts[factor].high == pytest.approx(attribution.causes[cause].high)
+    # As these hold different parts of the error, their ranges are not those of each other.
+    widths = [attribution.causes[cause].high - attribution.causes[cause].value for cause in ("leak", "shortcut")]
+    assert widths[0] != pytest.approx(widths[1], rel=0.05)

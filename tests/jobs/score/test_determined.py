@@ -126,3 +126,30 @@ def test_redraws_scatter_as_leverage_says(repeats: int) -> None:
     expected = 0.3**2 * audit.decided.leverage_of(scored)
     assert np.mean(scatter**2) == pytest.approx(expected.mean(), rel=0.35)
     assert len(design.seen) > 50
+
+
+def test_errors_of_pooled_noise_and_of_single_cells_add_up() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.indices((6, 5)).reshape(2, -1).T
+    rows = np.repeat(np.arange(len(cells)), rng.integers(1, 7, size=len(cells)))
+    outcome = (rng.random(len(rows)) < 0.3 + 0.1 * cells[rows, 1]).astype(float)
+    design = rc.Design.from_cells(cells[rows], outcome, train=rng.random(len(cells))[rows] < 0.6)
+    scored = np.flatnonzero(~design.train)
+    assert design.observed.freedom is not None
+    assert design.observed.spread is not None
+    noise = held_out_noise([rc.audit(design, structure="add")], scored)
+    assert noise is not None
+    spread, freedom = design.observed.spread, design.observed.freedom
+    pooled = spread.sum() / freedom.sum()
+    single = freedom[scored] == 0
+    assert 0 < single.sum() < len(scored)
+    assert noise.variances[single] == pytest.approx(np.full(single.sum(), pooled))
+    assert noise.variances[~single] == pytest.approx(
+        (spread / np.maximum(freedom, 1) / design.precision)[scored][~single]
+    )
+    # The pooled variance is off by chance as a variance of normal values is, or as its cells differ, and only the cells
+    # with one row lean on it; that error and the one over cells add up to the whole.
+    by_cells = np.sqrt(np.sum((spread - pooled * freedom) ** 2)) / freedom.sum()
+    leaning = max(pooled * np.sqrt(2 / freedom.sum()), by_cells) * single.sum() / len(scored)
+    over_cells = np.std(noise.variances) / np.sqrt(len(scored))
+    assert np.hypot(noise.error, over_cells) == pytest.approx(leaning + over_cells)

@@ -86,7 +86,11 @@ def test_classes_are_those_of_the_outcome() -> None:
             ["net"],
             r"has no prediction for \d+ of \d+ held-out cells, such as a · ",
         ),
-        (lambda rows: rows.assign(site=rows.site.replace("a", "q")), ["net"], "'q' is not a level of factor 'site'"),
+        (
+            lambda rows: rows.assign(site=rows.site.replace("a", "q")),
+            ["net"],
+            "'q' is not a level of factor 'site' .*Score the cells that were held out",
+        ),
         (lambda rows: rows.assign(net="high"), ["net"], "holds high; give numbers, as the outcome has"),
         (lambda rows: rows.drop(columns="dose"), ["net"], "factor 'dose' is not a column"),
     ],
@@ -109,3 +113,18 @@ def test_bad_arrays_get_one_clear_line() -> None:
             read_predictions([design], {"net": values})
     with pytest.raises(rc.InputError, match="no model is named"):
         read_predictions([design], {})
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_constant_is_refused_however_few_cells_are_scored(count: int) -> None:
+    cells = np.indices((3, 3)).reshape(2, -1).T
+    design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=np.arange(9) < 9 - count)
+    with pytest.raises(rc.InputError, match="in every held-out cell; a constant"):
+        read_predictions([design], {"net": np.full(count, 2.5)})
+    assert read_predictions([design], {"net": np.arange(count) + 2.5})["net"].shape == (count, 1)
+
+
+def test_one_cell_alone_cannot_vary() -> None:
+    cells = np.indices((3, 3)).reshape(2, -1).T
+    design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=np.arange(9) < 8)
+    assert read_predictions([design], {"net": [2.5]})["net"].tolist() == [[2.5]]

@@ -181,3 +181,47 @@ def test_everything_that_stands_beside_is_over_the_same_cells() -> None:
     misses = model.predict(design.held_out[chosen]) - design.outcome[~design.train][chosen]
     errors = dict(zip(found.errors["predictions"].tolist(), found.errors["squared error"].tolist(), strict=True))
     assert errors["forecast: wide network"] == pytest.approx(np.mean(misses**2), rel=1e-3)
+
+
+def test_of_errors_at_random_nothing_over_the_noise_is_explained() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.indices((14, 12)).reshape(2, -1).T
+    train = rng.random(len(cells)) < 0.5
+    rows = np.repeat(np.arange(len(cells)), 4)
+    outcome = cells[rows] @ [1.0, 0.5] + rng.normal(size=len(rows))
+    design = rc.Design.from_cells(cells[rows], outcome, train=train[rows])
+    audit = rc.audit(design, structure="add")
+    at_random = audit.values.predict(design.held_out) + 0.6 * rng.normal(size=len(design.held_out))
+    by_leak = design.held_out @ [0.8, 0.5]
+    models = rc.score(audit, {"at random": at_random, "leak": by_leak}).models
+    # As much of the error is noise of the outcomes as is the model's: it counts on neither side.
+    assert models[0].causes["noise"].value > 0.3 * models[0].causes["rest"].value
+    assert abs(models[0].explained) < 0.2
+    assert models[1].explained > 0.8
+
+
+def test_wrong_classes_are_counted_in_rows_by_what_is_determined() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.indices((6, 6)).reshape(2, -1).T
+    # Nothing is known of the last level of the first factor.
+    train = ((rng.random(len(cells)) < 0.6) | (cells[:, 0] == 0)) & (cells[:, 0] < 5)
+    rows = np.repeat(np.arange(len(cells)), rng.integers(1, 6, size=len(cells)))
+    outcome = (rng.random(len(rows)) < 0.2 + 0.1 * cells[rows, 1]).astype(float)
+    design = rc.Design.from_cells(cells[rows], outcome, train=train[rows])
+    guess = dict(zip(map(tuple, cells), rng.integers(2, size=len(cells)), strict=True))
+    told = np.array([float(guess[tuple(cell)]) for cell in design.held_out])
+    score = rc.score(design, {"net": told}, structure="add")
+    misses = score.models[0].misses
+    assert misses is not None
+    mine = ~train[rows]
+    wrong = np.array([guess[tuple(cell)] for cell in cells[rows]]) != outcome
+    undetermined = cells[rows, 0] == 5
+    assert misses.wrong == pytest.approx(wrong[mine].mean())
+    assert misses.undetermined == pytest.approx((wrong & undetermined)[mine].mean())
+    # The commonest class of a cell is wrong as seldom as a class can be.
+    least = sum(
+        min(outcome[rows == cell].sum(), (1 - outcome[rows == cell]).sum())
+        for cell in np.flatnonzero(~train & (cells[:, 0] < 5))
+    )
+    assert misses.least == pytest.approx(least / mine.sum())
+    assert misses.least <= misses.most <= misses.wrong - misses.undetermined + 1e-12

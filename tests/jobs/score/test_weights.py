@@ -62,3 +62,17 @@ def test_only_what_matters_counts(tmp_path: Path) -> None:
     kept = Importance(design.seen[:1], np.array([1.0]))
     with pytest.raises(rc.InputError, match="nothing that matters is scored"):
         rc.score(design, {"net": told}, structure="add", importance=kept)
+
+
+def test_forecasts_stand_beside_scores_in_which_cells_count_alike() -> None:
+    design, told = table()
+    audit = rc.audit(design, structure="add")
+    plain = rc.score(audit, {"net": told}).errors
+    named = dict(zip(plain["predictions"], plain["squared error"], strict=True))
+    error = audit.forecast.error
+    assert error is not None
+    assert named["forecast: wide network"] == pytest.approx(error.ntk**2)
+    assert named["forecast: wide network, readout"] == pytest.approx(error.nngp**2)
+    weights = Importance(np.array([[0, ANY, ANY], [ANY, ANY, ANY]]), np.array([3.0, 1.0]))
+    weighted = rc.score(audit, {"net": told}, importance=weights).errors
+    assert [name for name in plain["predictions"] if "forecast" not in name] == list(weighted["predictions"])

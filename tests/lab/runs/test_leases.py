@@ -36,6 +36,7 @@ def test_a_living_holder_on_another_machine_is_left_alone(leases: Leases) -> Non
     foreign_lease(leases, age=1)
     assert leases.held(KEY)
     assert leases.take(KEY, "d1") is None
+    assert [path.name for path in leases.folder.iterdir()] == [f"{KEY}.0"]  # looking leaves nothing behind
 
 
 def test_a_silent_holder_is_taken_over(leases: Leases) -> None:

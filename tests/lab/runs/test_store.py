@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,18 @@ def test_a_run_reads_back_as_written(store: Store) -> None:
     np.testing.assert_array_equal(back.arrays["w"], [[0, 1, 2], [3, 4, 5]])
     assert folder.relative_to(store.folder).parts == ("runs", UNIT.key[:2], UNIT.key)
     assert not list((store.folder / ".partial").iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be synced there")
+def test_files_and_the_folders_they_stand_in_are_on_the_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino))
+    folder = written(store)
+    for path in (*folder.iterdir(), folder, folder.parent, folder.parent.parent):
+        assert path.stat().st_ino in synced, path.name
+    # The name of a folder is in the one around it: what is inside has to be there before.
+    order = [synced.index(path.stat().st_ino) for path in (folder / "result.json", folder, folder.parent)]
+    assert order == sorted(order)
 
 
 @given(
