@@ -43,6 +43,7 @@ FUZZ_CASES ?= 2000
 FUZZ_SEED ?= 0
 fuzz: $(STAMP)-$(TEST_EXTRAS) ## Try to break every command, reader, write and verdict (minutes; FUZZ_CASES=10000)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/run_cases.py --cases $(FUZZ_CASES) --seed $(FUZZ_SEED) --workers $(WORKERS)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/run_verdicts.py --cells $(FUZZ_CASES)0 --seed $(FUZZ_SEED) --workers $(WORKERS)
 	OMP_NUM_THREADS=1 RECOMBINE_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz \
 		--deselect tests/fuzz/test_commands.py $(ARGS)
 

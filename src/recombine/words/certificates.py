@@ -13,7 +13,7 @@ from recombine.design.targets import outside_words, why_impossible, why_not_nest
 from recombine.errors import SolverError
 from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_places, certificate_variance
 from recombine.theory.identification.certificate import Certificate, written_weight
-from recombine.theory.structures.structure import StructureData
+from recombine.theory.structures.structure import OpenProduct, StructureData
 from recombine.verdicts import Verdict
 from recombine.words.values import range_of, ranges_sentence
 from recombine.words.verdicts import verdict_meaning
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 #: Terms of a longer certificate that are written, the largest ones.
 LARGEST_TERMS = 6
+#: Why a product does not follow although its logarithm would.
+OPEN_PRODUCTS = {
+    OpenProduct.SIGN: "Numbers of either sign multiply, and the seen combinations fix its size, but not its sign.",
+    OpenProduct.SIZE: "The seen combinations that lead to it are zero, and a product that is zero tells no size.",
+}
 #: What to do about a cell that is wrongly held to be impossible.
 CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
 UNLISTED = "If it can, add it to the possible cells (--possible, possible= in Python)."
@@ -61,6 +66,9 @@ def _explained(audit: Audit, cell: IntArray, certificate: Certificate | None) ->
     fit = audit.choice.fit
     if limit := fit.limit_of(cell) if fit is not None and verdict is Verdict.DISCONNECTED else "":
         return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"]
+    summed = fit is not None and audit.decided.identification.verdicts_of(cell[None])[0] == Verdict.DETERMINED
+    if fit is not None and summed and (obstacle := fit.open_product(cell)):
+        lead = f"{verdict.word}. {OPEN_PRODUCTS[obstacle]}"
     if verdict is not Verdict.DETERMINED:
         return [f"{lead}{_only_if(audit, cell, verdict)} {verdict.text.action}", *bounds]
     return [lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, certificate), *bounds]

@@ -119,8 +119,10 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
             ) from None
 
     def _refuse_gap(self, cell: IntArray) -> None:
-        """Raise what is missing: a conjunction that was never seen, or a comparison between two levels of a column."""
+        """Raise what is missing: a sign, a conjunction that was never seen, or a comparison of levels of a column."""
         order, seen = self._structure.order, self._identification.seen.cells
+        if self._identification.verdicts_of(cell[None])[0] == Verdict.DETERMINED:
+            raise InputError("its sum follows, but not its sign or whether it is zero; collect this combination")
         here = [self._table.level(factor, int(code)) for factor, code in enumerate(cell)]
         for factors in itertools.combinations(range(len(cell)), order) if order > 1 else ():
             if not (seen[:, list(factors)] == cell[list(factors)]).all(axis=1).any():

@@ -176,7 +176,8 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         rows = self._asked(X)
         values = np.full(len(rows.cells), np.nan)
         values[rows.settled] = self._fit.predict(rows.cells[rows.settled])
-        rows.codes[rows.settled & np.isnan(values)] = Verdict.DISCONNECTED
+        opened = self._fit.fit.judge(rows.cells, rows.codes) == Verdict.DISCONNECTED
+        rows.codes[opened | (rows.settled & np.isnan(values))] = Verdict.DISCONNECTED
         return rows, values
 
     def _beyond(self, rows: AskedRows) -> BoolArray:

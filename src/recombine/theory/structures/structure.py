@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -64,6 +65,13 @@ class OpenSum:
     value: float
     low: float
     high: float
+
+
+class OpenProduct(StrEnum):
+    """Why a product is left open though its logarithms add up: its sign, or its size because seen products are zero."""
+
+    SIGN = auto()
+    SIZE = auto()
 
 
 class Predicts(Protocol):
@@ -127,6 +135,10 @@ class StructureFit:
         if self.seen_range is None or (sums := self.latent(cell[None])) is None or not self.beyond(cell[None])[0]:
             return None
         return OpenSum(float(sums[0]), *self.seen_range)
+
+    def open_product(self, cell: IntArray) -> OpenProduct | None:
+        """Return what leaves the product of ``cell`` (C,), whose sum is determined, open; None if nothing does."""
+        return None
 
     def limit_of(self, cell: IntArray) -> str:
         """Say at which limit the value of ``cell`` (C,) is determined, such as one; empty where it is none."""

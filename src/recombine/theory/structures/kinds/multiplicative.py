@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
-from recombine.theory.structures.structure import Structure, StructureData, StructureFit
+from recombine.theory.structures.products import SeenProducts
+from recombine.theory.structures.structure import OpenProduct, Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes
 from recombine.theory.structures.work import spend
+from recombine.verdicts import Verdict
 
 #: Most sweeps over the factors, and the change of the misfit, as a share of the outcomes' power, at which they stop.
 MAX_SWEEPS, SWEEPS_SETTLED = 300, 1e-7
@@ -62,7 +64,8 @@ class Multiplicative(Structure):
         columns = np.ascontiguousarray(data.cells.T)
         fits = [_alternated(columns, values / scale, weights, start, FIRST_SWEEPS) for start in starts]
         best = min(fits, key=lambda fit: fit[0])[1]
-        return ProductFit(scale, tuple(_alternated(columns, values / scale, weights, best, MAX_SWEEPS)[1]))
+        levels = tuple(_alternated(columns, values / scale, weights, best, MAX_SWEEPS)[1])
+        return ProductFit(scale, levels, SeenProducts.of(data.cells, data.y))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +74,27 @@ class ProductFit(StructureFit):
 
     scale: float
     factors: tuple[FloatArray, ...]  #: One number per level; a level never seen has that of the mean level.
+    seen: SeenProducts  #: What says which products follow, whatever the signs.
 
     __repr__ = brief_repr
+
+    @property
+    def leaves_open(self) -> bool:  # type: ignore[override]
+        """Whether signs or zeros may leave a cell open whose sum is determined."""
+        return not self.seen.all_follow
+
+    def judge(self, cells: IntArray, codes: IntArray) -> IntArray:
+        """Open cells whose sign or size does not follow."""
+        judged, determined = codes.copy(), np.flatnonzero(codes == Verdict.DETERMINED)
+        followed = self.seen.size_follows(cells[determined]) & self.seen.sign_follows(cells[determined])
+        judged[determined[~followed]] = Verdict.DISCONNECTED
+        return judged
+
+    def open_product(self, cell: IntArray) -> OpenProduct | None:
+        """Return what leaves the product of ``cell`` (C,), whose sum is determined, open; None if nothing does."""
+        if not self.seen.size_follows(cell[None])[0]:
+            return OpenProduct.SIZE
+        return None if self.seen.sign_follows(cell[None])[0] else OpenProduct.SIGN
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the outcome at ``cells`` (N, C)."""
