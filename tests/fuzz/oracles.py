@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -55,6 +55,8 @@ def judge_design(kind: str, draw: Random) -> Judged:
     if drawn.world is None:
         judged.wrong.append("taken, though too little varies in it to recombine")
         return judged
+    drawn = replace(drawn, world=_with_inferred(judged, drawn, design))
+    assert drawn.world is not None
     audit = rc.audit(design, order=drawn.world.order, targets=drawn.targets)
     wanted, listed = drawn.world.verdicts(), list(audit.verdicts.rows())
     given = {drawn.read(row): row["verdict"] for row in listed}
@@ -69,6 +71,21 @@ def judge_design(kind: str, draw: Random) -> Judged:
     if drawn.forbidden:
         _check_plan(judged, drawn, audit, wanted)
     return judged
+
+
+def _with_inferred(judged: Judged, drawn: Drawn, design: rc.Design) -> World:
+    """The world with nesting that was inferred beside what was said, which has to hold in all rows."""
+    world = drawn.world
+    assert world is not None
+    names, possible = list(world.levels), world.possible
+    for item in design.space.nesting:
+        if item.inferred:
+            pairs = set(zip(drawn.table[item.child], drawn.table[item.parent], strict=True))
+            judged.checks["inferred nesting"] += 1
+            judged.compare(f"{item} in all rows", len(pairs), drawn.table[item.child].nunique())
+            child, parent = names.index(item.child), names.index(item.parent)
+            possible = tuple(cell for cell in possible if (cell[child], cell[parent]) in pairs)
+    return replace(world, possible=possible)
 
 
 def _prove(judged: Judged, drawn: Drawn, audit: Any, rows: Mapping[Cell, int], wanted: Mapping[Cell, str]) -> None:

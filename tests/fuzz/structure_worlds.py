@@ -18,7 +18,7 @@ from oracles import Judged, add_up, two_models
 from worlds import Cell, World
 
 import recombine as rc
-from recombine.errors import InputError
+from recombine.errors import InputError, SolverError
 from recombine.jobs.structure import Choice, verdicts_under
 from recombine.theory.structures import STRUCTURES, StructureData, StructureFit, monotone_bounds
 from recombine.verdicts import Verdict
@@ -76,7 +76,7 @@ def judge_verdicts(
             choice = Choice(entry, fit=None if entry.is_sum else entry.fit(data))
             engine = rc.identify(drawn.codes, order=entry.order, sizes=drawn.sizes)
             codes, counts = verdicts_under(choice, engine, every), {}
-    except InputError:  # too few cells or outcomes to fit or to hold out: no verdict is given
+    except (InputError, SolverError):  # too few cells or outcomes to fit or to hold out: no verdict is given
         judged.checks["refused"] += 1
         return None
     words = [Verdict(code).word for code in codes]
@@ -320,7 +320,7 @@ def judge_link(kind: str, draw: Random) -> Judged:
     drawn, wanted = Outcomes(world, cells, tuple(y)), world.verdicts()
     try:
         fit = STRUCTURES[kind].fit(StructureData(drawn.codes, np.array([float(v) for v in y]), sizes=drawn.sizes))
-    except InputError:
+    except (InputError, SolverError):  # outcomes that differ too little, or by too much, for a curve
         judged.checks["refused"] += 1
         return judged
     sums = np.asarray(fit.latent(drawn.codes))

@@ -262,7 +262,7 @@ def nested(draw: Random) -> Drawn:
     every = cells_of(_present(rows, names))
     world = _crossed_world(draw, rows, names)
     world = None if world is None else replace(world, possible=tuple(filter(fits, every)))
-    options = {"factors": names, "split": "purpose=train", "nested": form.split(), "crossed": True}
+    options = {"factors": names, "split": "purpose=train", "nested": form.split()}
     impossible = next((cell for cell in every if not fits(cell)), None)
     return Drawn("nested", _frame(rows, names), options, world, _by_name(names), impossible=impossible)
 
