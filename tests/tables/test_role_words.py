@@ -34,3 +34,11 @@ def test_a_split_is_known_by_its_name_or_its_values() -> None:
     assert "split" in roles
     given = propose_factors(open_table(frame), {"fold": "split"})
     assert [item.column for item in given if item.role == "split"] == ["fold"]
+
+
+def test_many_values_are_no_split_whatever_they_are_called() -> None:
+    for count, expected in ((5, ["lot"]), (6, [])):
+        names = [f"{word} {number}" for word in ("train", "test") for number in range(count)]
+        frame = pd.DataFrame({"a": list("xyz") * len(names), "lot": names * 3})
+        proposals = propose_factors(open_table(frame), {})
+        assert [item.column for item in proposals if item.role == "split"] == expected

@@ -6,6 +6,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recombine as rc
@@ -50,6 +51,24 @@ def test_misses_are_those_of_refits_without_the_cell(order, most):
     assert np.allclose(found.misses, expected)
     assert np.allclose(found.without, without)
     assert found.freedom == len(matrix) - np.linalg.matrix_rank(matrix)
+
+
+@pytest.mark.parametrize("unit", [0.01, 1000.0])
+def test_units_of_weights_do_not_matter(unit):
+    generator = np.random.default_rng(0)
+    cells = every_cell((6, 7))[generator.random(42) < 0.8]
+    frame = pd.DataFrame(cells, columns=["a", "b"]).assign(y=generator.normal(size=len(cells)))
+    frame["n"] = generator.uniform(1, 20, size=len(cells))
+    expected, scaled = (
+        ranges_of_design(
+            rc.Design.from_frame(
+                frame.assign(n=factor * frame.n), factors=["a", "b"], outcome="y", weight="n", counts=False
+            )
+        ).of(every_cell((6, 7)))
+        for factor in (1.0, unit)
+    )
+    for name in ("standard_error", "low", "high"):
+        np.testing.assert_allclose(getattr(scaled, name), getattr(expected, name), rtol=1e-6)
 
 
 def test_the_standard_error_is_the_textbook_s_where_all_cells_count_alike():

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.structure import HeldOutRanges, choose_structure, verdicts_under
+from recombine.jobs.structure import HeldOutRanges, choose_structure, counts_under, verdicts_under
+from recombine.jobs.structure.choice import CELLS_DRAWN, NotCompared
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit import audit_json, page
+from recombine.theory.identification import identify
+from recombine.verdicts import Verdict
 from recombine.words.structure import choice_statement
 
 CELLS = every_cell((7, 6, 5))
@@ -107,6 +113,53 @@ def test_few_cells_are_not_compared() -> None:
     audit = rc.audit(few)
     assert audit.choice.name == "add"
     assert "it takes 30 seen cells" in choice_statement(audit.choice)
+
+
+def test_structures_are_compared_from_so_many_seen_cells_on() -> None:
+    for count in (0, 1):
+        cells = every_cell((6, 6))[: STRUCTURE_LIMITS.min_cells_compared - 1 + count]
+        choice = choose_structure(rc.Design.from_cells(cells, np.exp(cells.sum(axis=1) / 4.0)))
+        assert (choice.obstacle is NotCompared.FEW_CELLS) == (count == 0)
+
+
+class OpenScale:
+    """A fit whose scale leaves a share of the determined cells open."""
+
+    leaves_open = True
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def judge(self, cells: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        opened = np.random.default_rng(0).random(len(cells)) < self.share
+        return np.where(opened & (codes == Verdict.DETERMINED), Verdict.BEYOND, codes)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
+def test_estimated_counts_have_the_interval_of_a_binomial_share(share: float) -> None:
+    rng = np.random.default_rng(0)
+    seen = rng.integers(40, size=(2000, 3))
+    large, choice = rc.Design.from_cells(seen, sizes=(40, 40, 40)), SimpleNamespace(fit=OpenScale(share))
+    engine = identify(seen, sizes=(40, 40, 40))
+    counts = counts_under(choice, engine, large, seen[:0], complete=False, seed=0)  # type: ignore[arg-type]
+    determined = engine.count_verdicts(0)[Verdict.DETERMINED]
+    opened = counts[Verdict.BEYOND] / determined
+    drawn = large.possible.draw(CELLS_DRAWN, np.random.default_rng(0))
+    trials = int((engine.verdicts_of(drawn) == Verdict.DETERMINED).sum())
+    assert opened == pytest.approx(share, abs=0.02)
+    interval = binomtest(round(opened * trials), trials).proportion_ci(method="wilson")
+    assert counts.low[Verdict.BEYOND] / determined == pytest.approx(interval.low, abs=2e-3)
+    assert counts.high[Verdict.BEYOND] / determined == pytest.approx(interval.high, abs=2e-3)
+    assert sum(counts.by_verdict.values()) == counts.total
+
+
+def test_counts_stay_where_no_determined_cell_is_drawn() -> None:
+    seen = np.array([[0, 0], [0, 1], [1, 0]])
+    rare, engine = rc.Design.from_cells(seen, sizes=(10_000, 10_000)), identify(seen, sizes=(10_000, 10_000))
+    choice = SimpleNamespace(fit=OpenScale(1.0))
+    counts = counts_under(choice, engine, rare, seen[:0], complete=False, seed=0)  # type: ignore[arg-type]
+    assert counts[Verdict.DETERMINED] == 1
+    assert counts.by_verdict == engine.count_verdicts(0).by_verdict
 
 
 def test_chances_add_on_log_odds_and_stay_between_the_two_values() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import duckdb
@@ -18,6 +20,7 @@ from sample_units import experiment
 from recombine.errors import InputError
 from recombine.lab.runs.collect import collect, load_table, merge_stores, opened_store, save_table
 from recombine.lab.runs.experiment import Experiment, Unit, grid
+from recombine.lab.runs.leases import Lease, heartbeat
 from recombine.lab.runs.store import Store
 from recombine.lab.runs.sweep import run
 from recombine.tables.table import Table
@@ -196,6 +199,27 @@ class TestMerging:
         path.write_bytes(path.read_bytes()[:-200])
         with pytest.raises(InputError, match=r"home.tar.gz is not a whole packed store"), opened_store(path):
             pass
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+    def test_a_pipe_is_refused_and_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe.tar")
+        for path in (tmp_path / "pipe.tar", Path(os.devnull)):
+            with pytest.raises(InputError, match="is a pipe or device, not a file"), opened_store(path):
+                pass
+
+    def test_the_lease_of_what_is_copied_is_kept_alive(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        _, _, here, there = self.halves(tmp_path)
+        pauses: list[float] = []
+        plain = heartbeat
+
+        def counted(lease: Lease, every: float) -> AbstractContextManager[None]:
+            pauses.append(every)
+            return plain(lease, every)
+
+        monkeypatch.setattr(sys.modules[merge_stores.__module__], "heartbeat", counted)
+        merge_stores(there, here)
+        assert pauses
+        assert max(pauses) <= here.stale_after / 4, "some beats may be late before others take the unit for abandoned"
 
     def test_what_is_no_store_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="there is no store at"), opened_store(tmp_path / "nowhere"):

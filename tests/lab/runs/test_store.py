@@ -222,3 +222,13 @@ def test_a_file_in_the_place_of_a_run_is_set_aside(store: Store) -> None:
     with pytest.warns(StoreWarning, match="a file is where its folder should be"):
         written(store)
     assert store.read(UNIT.key) is not None
+
+
+@pytest.mark.parametrize("text", ["{}", '{"rows": 3}', '{"rows": [], "record": {}, "arrays": [], "digests": 7}'])
+def test_whatever_stands_in_a_result_that_is_none_it_is_corrupt(store: Store, text: str) -> None:
+    (written(store) / "result.json").write_text(text)
+    with pytest.raises(CorruptRunError):
+        store.checked(UNIT.key)
+    with pytest.warns(StoreWarning, match="is corrupt"):
+        assert store.read(UNIT.key) is None
+    assert not store.path(UNIT.key).exists()
