@@ -11,7 +11,7 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.audit.ranges import measure_ranges
+from recombine.jobs.audit.ranges import fit_spread, measure_ranges
 from recombine.jobs.structure.held_out_ranges import RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit.page import page
@@ -51,6 +51,16 @@ def test_misses_are_those_of_refits_without_the_cell(order, most):
     assert np.allclose(found.misses, expected)
     assert np.allclose(found.without, without)
     assert found.freedom == len(matrix) - np.linalg.matrix_rank(matrix)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e6])
+def test_a_few_misses_among_many_hits_still_make_a_spread(unit):
+    misses = unit * np.array([0.0] * 8 + [1.0, -2.0, 1.5])
+    own, without, carried = np.ones(11), np.full(11, 0.2), np.full(11, 0.1)
+    spread = fit_spread(misses, own, without, carried, None)
+    assert 1e-3 < spread.departure / unit**2 < 10
+    alone = fit_spread(misses / unit, own, without, carried, None)
+    assert spread.departure == pytest.approx(alone.departure * unit**2)
 
 
 @pytest.mark.parametrize("unit", [0.01, 1000.0])

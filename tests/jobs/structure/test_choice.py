@@ -115,6 +115,11 @@ def test_few_cells_are_not_compared() -> None:
     assert "it takes 30 seen cells" in choice_statement(audit.choice)
 
 
+def test_a_structure_that_there_is_not_is_refused() -> None:
+    with pytest.raises(rc.InputError, match=r"structure .*'ad'.*did you mean 'add'"):
+        choose_structure(rc.Design.from_cells(CELLS, sums(0)), "ad")
+
+
 def test_structures_are_compared_from_so_many_seen_cells_on() -> None:
     for count in (0, 1):
         cells = every_cell((6, 6))[: STRUCTURE_LIMITS.min_cells_compared - 1 + count]
