@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import tomllib
 import types
@@ -23,7 +24,7 @@ import msgspec
 
 from recombine.errors import InputError, near_miss
 from recombine.output_files import check_file, write_whole
-from recombine.writing import listing
+from recombine.writing import listing, printable
 
 Names = tuple[str, ...]
 #: What a field holds, as options and files write it.
@@ -444,8 +445,9 @@ def spec_toml(
 
 
 def _toml(value: Any) -> str:
-    """JSON writes texts, lists and flags as TOML does, but for one character."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """JSON writes texts, lists and flags as TOML does, but for signs beyond the first 65,536."""
+    text = json.dumps(value, ensure_ascii=False)
+    return printable(re.sub("[\U000e0000-\U000e007f]", lambda sign: f"\\U{ord(sign.group()):08x}", text))
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+import forging
 import inputs
 from inputs import Draw
 
@@ -25,6 +26,7 @@ class Drawn:
 
     arguments: list[str] = field(default_factory=list)
     outputs: list[Path] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # those of which nothing may be obeyed
 
     def add(self, *arguments: object) -> None:
         self.arguments += [str(argument) for argument in arguments]
@@ -34,12 +36,12 @@ def draw_command(draw: Draw, folder: Path) -> Drawn:
     """Fill a folder with inputs and return what to call on them."""
     makers: list[tuple[Callable[[Draw, Path], Drawn], int]] = [
         (_audit, 40), (_score, 15), (_split, 15), (_inspect, 18),
-        (_probe, 8), (_compare, 10), (_words, 4), *([(_papers, 2)] if LAB else []),
+        (_probe, 8), (_compare, 10), (_words, 4), (_forged, 25), *([(_papers, 2)] if LAB else []),
     ]  # fmt: skip
     draw.bold = draw.choice([0.05, 0.3, 1.0])
     maker = draw.choices([one for one, _ in makers], [share for _, share in makers])[0]
     drawn = maker(draw, folder)
-    if draw.odd(0.06):
+    if draw.odd(0.06) and not drawn.names:
         drawn.arguments.insert(draw.randrange(len(drawn.arguments) + 1), draw.choice(inputs.HOSTILE))
     # No program can be given a NUL.
     drawn.arguments = [argument.replace("\x00", "") for argument in drawn.arguments]
@@ -302,6 +304,67 @@ def _compare(draw: Draw, folder: Path) -> Drawn:
     if draw.random() < 0.4:
         _output(draw, drawn, "--markdown", given, folder, ".md")
     return drawn
+
+
+def _forged(draw: Draw, folder: Path) -> Drawn:
+    """Draw a call that gets far on a table in which every name would forge something, with outputs of every kind."""
+    draw.bold, names = 0.0, forging.Names(draw)
+    job = draw.choice(["audit", "audit", "audit", "score", "split", "check", "probe", "inspect", "compare", "refused"])
+    if job == "inspect":
+        table = names.file(folder, ".npz")
+        forging.write_layers(table, names)
+        drawn = Drawn(["inspect", str(table), "--factors", "x,y"], names=names.drawn)
+        _maybe(draw, drawn, 1.5, "--json")
+        return drawn
+    columns, rows = forging.table_of(names, draw.choice([2, 2, 3]), draw.choice([3, 4]))
+    *factors, outcome, classes, part, prediction = columns
+    table, design = names.file(folder, ".csv"), folder / "design.toml"
+    forging.write_table(table, columns, rows)
+    said: dict[str, object] = {"factors": factors, "outcome": outcome}
+    if job in ("score", "check", "compare") or draw.random() < 0.3:
+        said["split"] = f"{part}={rows[0][-2]}"
+    if job == "refused":
+        said[draw.choice(["weight", "split", "outcome"])] = names.name()
+    drawn = Drawn([{"score": job, "split": job, "probe": job, "check": "split"}.get(job, "audit"), str(table)])
+    drawn.names = names.drawn
+    if job == "score":
+        said["outcome"] = draw.choice([outcome, outcome, outcome, f"{classes}={rows[0][-3]}"])
+        drawn.add("--prediction", f'"{prediction}"')
+    elif job == "split":
+        said = {"factors": factors}
+        drawn.add("--test", draw.choice(["determined:0.1", "unseen level:0.1"]), "--column", names.name())
+    elif job == "check":
+        drawn.add("--check", said.pop("split"), "--fail-on", "same")
+    elif job == "probe":
+        drawn.add("--prediction", prediction, "--permutations", 60)
+    forging.write_design(design, **said)
+    drawn.add("--design", design)
+    _forged_outputs(draw, drawn, job, names, folder, rows)
+    return drawn
+
+
+def _forged_outputs(
+    draw: Draw, drawn: Drawn, job: str, names: forging.Names, folder: Path, rows: list[list[object]]
+) -> None:
+    """Ask for outputs under hostile names, and about cells and changes."""
+    endings = {"audit": [("--html", ".html"), ("--verdicts", ".csv"), ("--save-design", ".toml")]}
+    endings |= {"split": [("--out", ".csv")], "score": [("--html", ".html")]}
+    for option, ending in endings.get(job, []):
+        if draw.random() < 0.4:
+            drawn.outputs.append(names.file(folder, ending))
+            drawn.add(option, drawn.outputs[-1])
+    if job == "audit" and draw.random() < 0.3:
+        drawn.add("--explain", ",".join(f'"{level}"' for level in draw.choice(rows)[:-4]))
+    if job == "compare":
+        before = json.loads((CORPUS / "audit.json").read_bytes())
+        before["findings"] = [{**item, "message": names.name()} for item in before["findings"]]
+        (folder / "before.json").write_text(json.dumps(before))
+        summary = names.file(folder, ".md")
+        drawn.outputs.append(summary)
+        drawn.add("--baseline", folder / "before.json", "--markdown", draw.choice(["-", summary]))
+        drawn.add("--fail-on", "new-findings")
+    elif draw.random() < 0.35:
+        drawn.add("--json")
 
 
 def _papers(draw: Draw, folder: Path) -> Drawn:

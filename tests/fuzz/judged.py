@@ -9,7 +9,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import resource
 import shlex
 import signal
@@ -17,17 +16,17 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import forging
 from commands import Drawn, draw_command
 from inputs import Draw
 
 #: Seconds after which a call counts as hanging, and bytes of memory that it may ask for.
 PATIENCE = 60
 MEMORY = 6 * 2**30
-#: What no plain output may hold: control characters but tab and line end, and marks that turn writing round.
-COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 ENCODINGS = ["utf-8"] * 8 + ["ascii", "cp1252", "latin-1", "utf-16", "cp437"]
 #: What standard output may be besides a file.
 STREAMS = ["file"] * 30 + ["closed", "full", "gone", "both closed", "no input"]
@@ -185,7 +184,7 @@ def violations(case: Case, code: int, seconds: float) -> list[str]:
     if code in (0, 1) and "Warning" in words:
         found.append("a warning of Python's on stderr")
     for name, part in (("stdout", text), ("stderr", words)):
-        if case.encoding != "utf-16" and (odd := COMMANDS.search(part)):
+        if case.encoding != "utf-16" and (odd := forging.OBEYED.search(part)):
             found.append(f"{odd.group()!r} on {name}")
     arguments = case.drawn.arguments
     if code in (0, 1) and "--json" in arguments and case.stream in ("file", "no input") and "--help" not in arguments:
@@ -194,9 +193,38 @@ def violations(case: Case, code: int, seconds: float) -> list[str]:
         except ValueError as error:
             found.append(f"stdout is no JSON: {error}")
     found += _changes(case, code)
+    found += _forgeries(case, code, text, words)
     if seconds > PATIENCE:
         found.append(f"took {seconds:.0f} s")
     return [f"{what}\n    {words.strip()[-400:]!r}" for what in found]
+
+
+def _forgeries(case: Case, code: int, text: str, words: str) -> list[str]:
+    """Say what of hostile names is obeyed on the streams or in a file that was written."""
+    names, arguments = case.drawn.names, case.drawn.arguments
+    if case.encoding == "utf-16" or not names:
+        return [f"{sign.group()!r} on a stream" for sign in forging.COMMAND.finditer(f"{words}\n{text}")][:1]
+    found = [f"stderr: {wrong}" for wrong in forging.forgeries(words, names)]
+    if "--json" in arguments and code in (0, 1) and case.stream in ("file", "no input"):
+        found += [f"stdout: {wrong}" for wrong in forging.forgeries_in_json(text, names)]
+    elif "--markdown" in arguments and "-" in arguments and case.stream in ("file", "no input"):
+        found += [f"stdout: {wrong}" for wrong in forging.forgeries_in_markdown(text, names)]
+    else:
+        found += [f"stdout: {wrong}" for wrong in forging.forgeries(text, names)]
+    for path in case.drawn.outputs if code in (0, 1) else ():
+        if path.suffix != ".csv" and path.is_file():
+            written = path.read_text(encoding="utf-8")
+            found += [f"{path.suffix}: {wrong}" for wrong in _judges(arguments)[path.suffix](written, names)]
+    return found
+
+
+def _judges(arguments: list[str]) -> dict[str, Callable[[str, list[str]], list[str]]]:
+    scripts = 2 if arguments[0] == "audit" else 0
+    return {
+        ".html": lambda text, names: forging.forgeries_in_html(text, names, scripts),
+        ".md": forging.forgeries_in_markdown,
+        ".toml": forging.forgeries,
+    }
 
 
 def _changes(case: Case, code: int) -> list[str]:

@@ -10,6 +10,7 @@ from recombine.jobs.inspection.inspection import Inspection
 from recombine.jobs.inspection.reading import Composes, LayerReading
 from recombine.report.json_text import json_text
 from recombine.report.layout import Entry, Grid, Line, Section, text_grid
+from recombine.writing import printable
 
 #: A cross for a sign of failure, a question mark for what is open, a ring for a layer that only behaves in some way;
 #: the disc is kept for outputs that were found right.
@@ -75,9 +76,9 @@ def inspection_json(inspection: Inspection) -> str:
         "unseen": inspection.unseen,
         "verdict": inspection.verdict,
         "meaning": words.inspection.VERDICT_MEANINGS[inspection.verdict],
-        "sentence": words.inspection.inspection_sentence(inspection),
+        "sentence": printable(words.inspection.inspection_sentence(inspection)),
         "truth": None if inspection.truth is None else asdict(inspection.truth),
         "layers": [asdict(layer) for layer in inspection.layers],
-        "notes": words.inspection.inspection_notes(inspection),
+        "notes": list(map(printable, words.inspection.inspection_notes(inspection))),
     }
     return json_text(record)

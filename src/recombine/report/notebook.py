@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
-from html import escape
 from typing import TYPE_CHECKING
 
 from recombine import words
@@ -11,7 +11,7 @@ from recombine.jobs.findings.finding import Finding, Severity
 from recombine.report.theme import ink_on
 from recombine.verdicts import Verdict
 from recombine.words import captions
-from recombine.writing import percent
+from recombine.writing import percent, printable
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -51,10 +51,15 @@ def notebook(audit: Audit) -> str:
     )
 
 
+def _shown(text: str) -> str:
+    """Return text as HTML that shows it and obeys nothing of it."""
+    return html.escape(printable(text))
+
+
 def _finding(finding: Finding) -> str:
-    title = f"{finding.code} {escape(finding.kind.title)}"
+    title = f"{finding.code} {_shown(finding.kind.title)}"
     weight = _WEIGHT[finding.severity]
-    return f'<span style="font-weight:{weight}">{title}</span> ({finding.severity.word}): {escape(finding.message)}'
+    return f'<span style="font-weight:{weight}">{title}</span> ({finding.severity.word}): {_shown(finding.message)}'
 
 
 def _verdict_chip(audit: Audit, verdict: Verdict, tally: words.verdicts.Tally) -> str:
@@ -105,13 +110,13 @@ def _frame(*texts: str) -> str:
 
 
 def _paragraph(text: str, style: str = "margin:0 0 .35em", lead: str = "") -> str:
-    title = f"<strong>{escape(lead)}</strong>" if lead else ""
-    return f'<p style="{style}">{title}{escape(text)}</p>' if text else ""
+    title = f"<strong>{_shown(lead)}</strong>" if lead else ""
+    return f'<p style="{style}">{title}{_shown(text)}</p>' if text else ""
 
 
 def _bar(pieces: Iterable[tuple[str, float, str]]) -> str:
     """Draw texts, shares and colours as one bar; what occurs is never too thin to see."""
-    shown = [(escape(text), share, colour) for text, share, colour in pieces]
+    shown = [(_shown(text), share, colour) for text, share, colour in pieces]
     spans = "".join(
         f'<span style="flex:{share:.6f} 0 3px;background:{colour}" title="{text}"></span>'
         for text, share, colour in shown
@@ -128,4 +133,4 @@ def _legend(chips: Iterable[str]) -> str:
 def _chip(colour: str, text: str, meaning: str, symbol: str = "&nbsp;") -> str:
     box = f"display:inline-block;width:1.2em;text-align:center;line-height:1.2em;border:{_LINE}"
     sign = f'<span style="{box};background:{colour};color:{ink_on(colour)}">{symbol}</span>'
-    return f'<span title="{escape(meaning)}">{sign} {escape(text)}</span>'
+    return f'<span title="{_shown(meaning)}">{sign} {_shown(text)}</span>'

@@ -9,6 +9,7 @@ from recombine.report.json_text import json_document
 from recombine.report.layout import Entry, Line, Section, text_grid
 from recombine.table_spec import plain_spec
 from recombine.words.probe import bits_text, share_text
+from recombine.writing import printable
 
 _SYMBOLS = dict(zip(DependenceState, "✕●?", strict=True))
 _STYLES = dict(zip(DependenceState, ("bold red", "", "yellow"), strict=True))
@@ -50,7 +51,7 @@ def probe_json(probe: Probe) -> str:
             **row,
             "degrees of freedom": item.test.freedom,
             "varied": item.test.varied,
-            "sentence": words.probe.dependence_sentence(probe, item),
+            "sentence": printable(words.probe.dependence_sentence(probe, item)),
         }
         for row, item in zip(probe.table.rows(), probe.tests, strict=True)
     ]
@@ -69,6 +70,6 @@ def probe_json(probe: Probe) -> str:
         "depends": list(probe.depends),
         "factors": rows,
         "findings": [finding.record for finding in probe.findings],
-        "notes": words.probe.probe_notes(probe),
+        "notes": list(map(printable, words.probe.probe_notes(probe))),
     }
     return json_document("probe", 2, record)

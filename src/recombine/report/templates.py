@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
+from base64 import b64encode
 from functools import lru_cache
+from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ from recombine._version import __version__
 from recombine.report.theme import NARROW_WIDTH
 from recombine.verdicts import Verdict
 from recombine.words.vocabulary import verdict_style
-from recombine.writing import amount, beside_error, number, percent, plural
+from recombine.writing import amount, beside_error, number, percent, plural, printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def fill_template(template: str, *, package: str = "recombine.report", **parts: object) -> str:
-    """Return a template of ``package`` with its holes filled in; text is escaped, but for figures of `inline_both`."""
+    """Return a template of ``package`` with its holes filled in; text is `printable` and escaped, but for figures."""
     text: str = _environment(package).get_template(template).render(**parts)
     return text
 
@@ -39,7 +41,10 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
+    style = Markup(verdict_style() + (files("recombine.report") / "style.css").read_text(encoding="utf-8"))
+    ask = Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8"))
     environment.filters |= {"number": number, "amount": amount, "beside": beside_error}
     environment.globals |= {
         "Verdict": Verdict,
@@ -47,10 +52,19 @@ def _environment(package: str) -> Environment:
         "percent": percent,
         "versions": versions,
         "plural": plural,
-        "style": Markup(verdict_style() + (files("recombine.report") / "style.css").read_text(encoding="utf-8")),
-        "ask": Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8")),
+        "style": style,
+        "ask": ask,
+        "policy": Markup(_policy(ask)),
     }
     return environment
+
+
+def _policy(script: str) -> str:
+    """Say what a browser may do with a report: run this one script, and load nothing."""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    allowed = {"script-src": f"'sha256-{digest}'", "style-src": "'unsafe-inline'", "img-src": "data:"}
+    allowed |= dict.fromkeys(("default-src", "base-uri", "form-action"), "'none'")
+    return "; ".join(f"{kind} {source}" for kind, source in allowed.items())
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.verdicts import Verdict
+from recombine.writing import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -118,26 +119,20 @@ def text_width(text: str) -> float:
 
 
 def shorten(text: str, limit: float = 18) -> str:
-    r"""Return a label on one line, without control characters, cut in the middle if it is long.
+    r"""Return a label on one line, `printable`, cut in the middle if it is long.
 
     Examples
     --------
     >>> shorten("a name\nthat goes on and on", 12)
     'a nam…and on'
     """
-    line = " ".join("".join(" " if _breaks_a_line(letter) else letter for letter in text).split())
+    line = printable(text)
     if text_width(line) <= limit:
         return line
     head, tail = len(line) // 2, len(line) - len(line) // 2
     while head > 1 and text_width(line[:head] + "…" + line[-tail:]) > limit:
         head, tail = (head - 1, tail) if head >= tail else (head, tail - 1)
     return f"{line[:head]}…{line[-tail:]}"
-
-
-def _breaks_a_line(letter: str) -> bool:
-    """Control characters and those that turn the direction of what follows."""
-    turns = unicodedata.bidirectional(letter) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-    return turns or unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")
 
 
 def ink_on(colour: str) -> str:
@@ -208,7 +203,7 @@ def inline_svg(figure: Canvas, name: str, alternative: str, by_night: bool = Fal
             _follow_page(element)
     box = root.attrib["viewBox"]
     look = f"max-width:{float(box.split()[2]):g}px"
-    root.attrib = {"viewBox": box, "class": "plot", "role": "img", "aria-label": alternative, "style": look}
+    root.attrib = {"viewBox": box, "class": "plot", "role": "img", "aria-label": printable(alternative), "style": look}
     return ET.tostring(root, encoding="unicode")
 
 
@@ -252,8 +247,7 @@ def _lighten(element: ET.Element) -> None:
         attributes["style"] = re.sub(r"font-family:[^;]*;? ?", "", attributes["style"])
     if attributes.get("transform", "").startswith("rotate(-0 "):
         del attributes["transform"]
-    if element.tag != "text":
-        element.text = None
+    element.text = printable(element.text or "") if element.tag == "text" else None
     element.tail = None
 
 

@@ -226,7 +226,7 @@ def test_level_names_stay_names_in_figures() -> None:
 
     audit = rc.audit(rc.Design.from_frame(pd.DataFrame(frame), factors=["one", "two"]))
     texts = {element.text for element in ET.fromstring(VerdictMap(audit).svg()).iter("text")}
-    assert {"$x_1$", "<script>", "日本語", "a b c"} <= texts
+    assert {"$x_1$", "<script>", "日本語", "a\\u000ab\\u0000c"} <= texts
 
 
 def test_sampled_places_are_all_seen_only_where_every_cell_of_the_product_is() -> None:

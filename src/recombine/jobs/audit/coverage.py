@@ -14,7 +14,7 @@ from recombine.cells.departures import departures
 from recombine.cells.scales import FactorScale
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
-from recombine.writing import plural, written_count
+from recombine.writing import plural, printable, written_count
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -109,7 +109,8 @@ def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
     rows = []
     for subset, seen in (_seen_pairs(design) if t == 2 and _by_pairs(design) else _seen_ways(design, t)).items():
         possible = design.possible.ways(subset)
-        rows.append((t, " × ".join(design.names[factor] for factor in subset), seen, possible, seen / possible))
+        factors = printable(" × ".join(design.names[factor] for factor in subset))
+        rows.append((t, factors, seen, possible, seen / possible))
     seen, possible = sum(row[2] for row in rows), sum(row[3] for row in rows)
     return [*rows, (t, "all", seen, possible, seen / possible)]
 

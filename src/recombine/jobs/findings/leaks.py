@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
-from recombine.writing import listing, percent, plural
+from recombine.writing import listing, percent, plural, printable
 
 if TYPE_CHECKING:
     from recombine.jobs.split.check import SplitCheck
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def leak_examples(leak: Leak) -> list[str]:
     """Return the examples of a leak in words: cells, or levels and what they are copies of."""
-    return [example if isinstance(example, str) else _copied_words(example) for example in leak.examples]
+    examples = leak.examples
+    return [printable(item if isinstance(item, str) else _copied_words(item)) for item in examples]
 
 
 def _copied_words(copy: CopiedRows) -> str:

@@ -20,6 +20,7 @@ from recombine.report.theme import NARROW_WIDTH, WIDTH
 from recombine.verdicts import Verdict
 from recombine.words.captions import TOO_LARGE
 from recombine.words.verdicts import verdict_meaning
+from recombine.writing import printable
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -80,14 +81,14 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
         table = {"seen": [], "levels": _levels(embedded), "note": note}
     return {
         "factors": [
-            [factor.name, [factor.labels[level] for level in levels.tolist()]]
+            [printable(factor.name), [printable(factor.labels[level]) for level in levels.tolist()]]
             for factor, levels in zip(design.factors, embedded.named, strict=True)
         ],
         "symmetric": [list(group) for group in design.symmetric],
         "order": audit.order,
         "assumption": choice.assumption,
         "curved": not choice.structure.is_sum,
-        "outcome": design.outcome_column.name or ("outcome" if design.outcome is not None else None),
+        "outcome": printable(design.outcome_column.name or "") or ("outcome" if design.outcome is not None else None),
         "verdicts": [
             [verdict.word, verdict.symbol, verdict_meaning(verdict, choice.assumption), verdict.text.action]
             for verdict in Verdict
@@ -210,7 +211,9 @@ def _panels(chart: VerdictMap, embedded: _Embedded) -> list[dict[str, Any]]:
             {
                 "factors": factors,
                 "bins": bins,
-                "labels": [list(axis.labels) if axis.binned or not embedded.whole else None for axis in axes],
+                "labels": [
+                    list(map(printable, axis.labels)) if axis.binned or not embedded.whole else None for axis in axes
+                ],
                 "shape": panel.counts.shape[:2],
                 "triangle": panel.triangle,
                 "wide": in_wide,

@@ -19,6 +19,7 @@ from recombine.jobs.structure.held_out_ranges import HeldOutRanges
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.json_text import json_text
 from recombine.verdicts import Verdict
+from recombine.writing import printable
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -72,13 +73,13 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "findings": [finding.record for finding in audit.findings],
         "plan": None if plan is None else _plan_record(plan),
         "models": None if models is None else list(models.rows()),
-        "left_out": words.verdicts.left_out_sentences(audit),
+        "left_out": list(map(printable, words.verdicts.left_out_sentences(audit))),
         "listing": {
             "note": words.table.listing_sentence(decided.listing),
             "listed": len(audit.verdicts),
             "shown": min(len(audit.verdicts), MAX_VERDICT_ROWS),
         },
-        "cells": cells_record(audit, words.comparison.unlisted_text(audit)),
+        "cells": cells_record(audit, printable(words.comparison.unlisted_text(audit))),
         "verdicts": list(audit.verdicts.head(MAX_VERDICT_ROWS).rows()),
     }
 
@@ -95,7 +96,7 @@ def _table(audit: Audit) -> dict[str, Any]:
         "libraries": {name: _version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.reading.source,
         "table": used_table(design),
-        "answer": words.answer.answer(audit),
+        "answer": list(map(printable, words.answer.answer(audit))),
         "order": audit.order,
         "structure": _structure(audit.choice),
         "structures": [{name: getattr(rung, name) for name in rung_fields} for rung in rungs],
@@ -133,7 +134,7 @@ def _importance(audit: Audit) -> dict[str, Any] | None:
     if matters is None:
         return None
     return {
-        "statement": words.importance.importance_statement(matters),
+        "statement": printable(words.importance.importance_statement(matters)),
         "scope": matters.scope,
         "unseen": matters.unseen,
         "sums": {verdict.word: matters.sums[verdict] for verdict in Verdict},
@@ -168,7 +169,7 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "cells": forecast.unseen,
         "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in forecast.shortcuts],
         "accuracy": None if forecast.accuracy is None else list(forecast.accuracy.rows()),
-        "obstacle": words.forecast.why_not_forecast(forecast) or None,
+        "obstacle": printable(words.forecast.why_not_forecast(forecast)) or None,
         "left_out": words.forecast.shallow_sentence(forecast) or None,
     }
 
@@ -177,13 +178,17 @@ def _plan_record(plan: Plan) -> dict[str, Any]:
     cells = [
         {
             "cell": {name: str(labels[0]) for name, labels in plan.design.space.decode(np.array([pick.cell])).items()},
-            "text": words.plan.gain_text(plan, pick),
+            "text": printable(words.plan.gain_text(plan, pick)),
             **{name: getattr(pick, name) for name in ("reason", "gain", "cost", "importance")},
         }
         for pick in plan.picks
     ]
     names = ("needed", "beyond", "several", "sampled", "enough", "gain")
-    return {**{name: getattr(plan, name) for name in names}, "text": words.plan.plan_sentence(plan), "cells": cells}
+    return {
+        **{name: getattr(plan, name) for name in names},
+        "text": printable(words.plan.plan_sentence(plan)),
+        "cells": cells,
+    }
 
 
 def _factors(design: Design) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, Sc
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.report.json_text import json_document
 from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes, forecast_rows
+from recombine.writing import printable
 
 #: Cells gained, and cells lost, that the document lists.
 MAX_CELLS_RECORDED = 1_000
@@ -31,9 +32,9 @@ def comparison_json(comparison: AuditComparison | ScoreComparison, met: list[str
         "before": _side(comparison.before),
         "after": _side(comparison.after),
         "changed": comparison.changed,
-        "answer": comparison_headline(comparison),
-        "notes": comparison_notes(comparison),
-        "failed": met or [],
+        "answer": printable(comparison_headline(comparison)),
+        "notes": list(map(printable, comparison_notes(comparison))),
+        "failed": list(map(printable, met or [])),
         "settings": _pairs(comparison.settings),
     }
     more = _audit(comparison) if isinstance(comparison, AuditComparison) else _score(comparison)
@@ -71,7 +72,9 @@ def _audit(comparison: AuditComparison) -> dict[str, Any]:
         "findings": {
             "new": [_finding(item) for item in comparison.findings.new],
             "gone": [_finding(item) for item in comparison.findings.gone],
-            "stay": [{**_finding(new), "message_before": old.message} for old, new in comparison.findings.stay],
+            "stay": [
+                {**_finding(new), "message_before": printable(old.message)} for old, new in comparison.findings.stay
+            ],
         },
         "structure": {"before": comparison.before.structure.name, "after": comparison.after.structure.name},
         "forecast": _pairs(forecast_rows(comparison)),
@@ -84,7 +87,7 @@ def _names(change: Difference) -> dict[str, Any]:
 
 def _finding(item: FindingRecord) -> dict[str, Any]:
     subject = item.subjects[0] if item.subjects else None
-    return {"code": item.code, "subject": subject} | {name: getattr(item, name) for name in _FINDING_TEXTS}
+    return {"code": item.code, "subject": subject} | {name: printable(getattr(item, name)) for name in _FINDING_TEXTS}
 
 
 def _score(comparison: ScoreComparison) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.json_text import json_document
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
+from recombine.writing import printable
 
 
 def score_json(score: Score) -> str:
@@ -40,10 +41,10 @@ def score_json(score: Score) -> str:
         "held-out cells": len(score.codes),
         "determined cells": score.determined,
         "held-out digest": cells_digest(design, design.held_out),
-        "answers": score_answers(score),
+        "answers": list(map(printable, score_answers(score))),
         "models": [_model_record(score, model) for model in score.models],
         "beside": list(score.errors.rows()),
-        "unclear": unclear_sentences(score),
+        "unclear": list(map(printable, unclear_sentences(score))),
         "seed": score.audit.seed,
         "cell errors": cell_errors_record(score),
     }
@@ -65,7 +66,7 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
         **_by_factor(attribution),
         "gain over adding": model.gain,
         "explained": model.explained,
-        "sentences": model_sentences(score, model),
+        "sentences": list(map(printable, model_sentences(score, model))),
     }
 
 
