@@ -62,10 +62,7 @@ function lay(table: TableRecord, asking: Asking): (open: typeof openPage) => voi
   if (table.command) told.append(make("p", "note level", table.scene ? table.dropped : say(phrases.readBy, { command: table.command })));
   const paper = make("main", "served", told, desk.element, make("div", "below", findings(table), collect(table, desk)));
   main.before(paper);
-  document.body.classList.add("asks");
-  document.querySelector<HTMLAnchorElement>(".skip")!.hidden = true;
   document.title = `${table.source}: Recombine`;
-  byId("about").parentElement!.lastElementChild!.textContent = phrases.stays;
   desk.hint(phrases.pointing);
   void desk.open();
   const { scene } = table;
@@ -133,6 +130,9 @@ async function copyServed(): Promise<void> {
 async function laid(): Promise<(open: typeof openPage) => void> {
   const main = document.querySelector("main")!;
   main.hidden = true;
+  document.body.classList.add("asks");
+  document.querySelector<HTMLAnchorElement>(".skip")!.hidden = true;
+  byId("about").parentElement!.lastElementChild!.textContent = phrases.stays;
   try {
     const asking = new Asking(localStorage.getItem("recombine-key") ?? "");
     return lay(await asking.ask<TableRecord>("table", {}), asking);
