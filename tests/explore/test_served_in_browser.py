@@ -383,7 +383,7 @@ def test_the_file_leads_to_the_page_and_history_keeps_nothing_that_opens_it(chro
     script.chmod(0o755)
     table = tmp_path / "secret.csv"
     table.write_text("a,b,y\nx,u,1\nx,v,2\nw,u,3\n")
-    environment = {**os.environ, "BROWSER": str(script)}
+    environment = {**os.environ, "BROWSER": str(script), "TMPDIR": str(tmp_path)}
     arguments = (table, "--factors", "a,b", "--outcome", "y")
     profile = tmp_path / "profile"
     with served(*arguments, shown=True, environment=environment) as link:
