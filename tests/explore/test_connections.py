@@ -31,7 +31,6 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 listener = server.loopback_socket()
-listener.listen()
 print(listener.getsockname()[1], flush=True)
 server.serve(app, listener)
 """

@@ -19,7 +19,6 @@ import recombine as rc
 from recombine.explore.answers import TableAnswers
 from recombine.explore.server import loopback_socket, serve, table_app
 listener = loopback_socket()
-listener.listen()
 port = listener.getsockname()[1]
 audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["hidden-name", "b"]))
 app = table_app(TableAnswers(audit), sys.argv[1], port)

@@ -376,6 +376,21 @@ def test_a_browser_with_the_cookie_alone_is_told_what_to_do(browser: Any, open_p
     context.close()
 
 
+def test_a_browser_that_keeps_nothing_is_told_so(browser: Any, small: str) -> None:
+    context = browser.new_context()
+    blocked = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no storage'); } })"
+    context.add_init_script(blocked)
+    page = context.new_page()
+    page.goto(small)
+    page.wait_for_url(small.partition("?")[0])
+    page.wait_for_selector(".fault")
+    assert "no storage" in page.inner_text("body")
+    context.clear_cookies()
+    page.reload()
+    assert "this browser keeps no cookies; open the link as it was printed" in page.inner_text("body")
+    context.close()
+
+
 def test_the_file_leads_to_the_page_and_history_keeps_nothing_that_opens_it(chromium: Any, tmp_path: Path) -> None:
     """The link that is printed is not opened; what is in the file works once."""
     script, shown = tmp_path / "browser", tmp_path / "shown"

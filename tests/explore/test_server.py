@@ -381,10 +381,14 @@ def test_a_port_can_be_had_again_as_soon_as_a_server_has_ended() -> None:
         assert again.getsockname()[1] == port
 
 
-def test_the_socket_is_on_the_loopback_interface() -> None:
-    with loopback_socket() as bound:
+def test_the_socket_is_on_the_loopback_interface_and_nobody_else_gets_the_port() -> None:
+    with loopback_socket() as bound, socket.socket() as stranger:
         host, port = bound.getsockname()
         assert host == "127.0.0.1"
-        bound.listen()
         with pytest.raises(InputError, match=f"port {port} is taken"):
             loopback_socket(port)
+        if sys.platform != "win32":  # where the option means something else
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for address in (host, ""):
+            with pytest.raises(OSError, match=r"in use|10048|10013"):
+                stranger.bind((address, port))

@@ -57,7 +57,6 @@ def explore_command(
         answers = _answers(file, table, outputs, plan, seed)
         token, free = token_urlsafe(32), listener.getsockname()[1]
         app, address = table_app(answers, token, free), f"http://127.0.0.1:{free}/?token="
-        listener.listen()
         say(f"{address}{token}\nCtrl-C ends it.\n")
         with _shown(f"{address}{app.ticket()}") if open_it else nullcontext():
             serve(app, listener)

@@ -133,8 +133,8 @@ class Guard:
         """Hand out cookie and key, and go on to the page: by a script, since a redirect would not bring the cookie."""
         self._tickets.discard(token)
         nonce = secrets.token_urlsafe(16)
-        script = f'localStorage.setItem("{STORED_KEY}", "{self._key}"); location.replace("/" + location.hash);'
-        page = f'<!doctype html>\n<script nonce="{nonce}">{script}</script>\n'
+        store, go_on = f'localStorage.setItem("{STORED_KEY}", "{self._key}")', 'location.replace("/" + location.hash)'
+        page = f'<!doctype html>\n<script nonce="{nonce}">try {{ {store}; }} finally {{ {go_on}; }}</script>\n'
         headers = {
             "content-security-policy": content_policy(script_src=f"'nonce-{nonce}'"),
             "set-cookie": f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict",

@@ -46,7 +46,9 @@ Question = Callable[["TableAnswers", Mapping[str, str]], object]
 
 
 def loopback_socket(port: int = 0) -> socket.socket:
-    """Return a socket bound to the loopback interface and no other; port 0 takes any that is free.
+    """Return a socket that listens on the loopback interface and no other; port 0 takes any that is free.
+
+    One that is bound and does not listen yet can be taken by any other user of the machine.
 
     Examples
     --------
@@ -61,6 +63,7 @@ def loopback_socket(port: int = 0) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, option, 1)
     try:
         bound.bind((LOOPBACK, port))
+        bound.listen()
     except OSError as error:
         bound.close()
         if error.errno in (errno.EACCES, errno.EPERM):
