@@ -34,6 +34,8 @@ MARK = "Zq"
 OBEYED = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
+#: The same in a sentence, which is one line.
+SENTENCE_OBEYED = re.compile(f"{OBEYED.pattern}|\n")
 #: Columns before which no line of a paragraph begins after its first one.
 MIN_COLUMN_INSIDE = 4
 COMMAND = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
@@ -133,10 +135,13 @@ def forgeries_in_json(text: str, names: list[str]) -> list[str]:
         elif isinstance(value, list):
             for entry in value:
                 walk(entry, inside)
-        elif isinstance(value, str) and not inside and value not in exact and (sign := re.search(OBEYED, value)):
-            wrong.append(f"{sign.group()!r} in a sentence: {value[:120]!r}")
+        elif isinstance(value, str) and not inside and value not in exact:
+            wrong.extend(f"{sign!r} in a sentence: {value[:120]!r}" for sign in re.findall(SENTENCE_OBEYED, value)[:1])
 
-    walk(json.loads(text), False)
+    document = json.loads(text)
+    # What is explained of a cell has lines of its own.
+    wrong += forgeries(document.pop("explained", ""), names, wrapped=False)
+    walk(document, False)
     return wrong
 
 

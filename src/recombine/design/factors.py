@@ -40,7 +40,7 @@ class Factor:
     in_order: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Factor({self.name!r}, {len(self.levels):,} levels)"
+        return printable(f"Factor({self.name!r}, {len(self.levels):,} levels)")
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class SplitCheck:
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{row['verdict']} {row['share of rows']:.3g}" for row in self.verdicts.rows())
-        return f"SplitCheck({self.column!r} of {self.rows.source.name!r}; {shares}; {len(self.leaks)} kinds of leaks)"
+        return f"SplitCheck({shares}; {len(self.leaks)} kinds of leaks)"
 
 
 def check_split(

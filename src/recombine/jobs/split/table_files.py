@@ -166,7 +166,7 @@ class TableSplit:
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{row['part']} {row['got']:.3g}" for row in self.split.shares.rows())
-        return f"TableSplit({self.rows.source.name!r}; {parts})"
+        return f"TableSplit({parts})"
 
 
 def _texts(values: npt.NDArray[Any]) -> list[Any]:
