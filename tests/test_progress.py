@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 import recombine as rc
 from recombine.jobs.findings import FINDINGS, ResultKind
-from recombine.progress import each, listening, tell
+from recombine.progress import each, listening, tell, told_in_lines
 
 
 def test_nobody_listens_and_nothing_happens():
@@ -58,3 +60,43 @@ def test_each_tells_the_share_that_is_done_before_every_item():
     with listening(lambda what, share: heard.append((what, share))):
         assert list(each("adding", [1, 2])) == [1, 2]
     assert heard == [("adding", 0.0), ("adding", 0.5)]
+
+
+def test_lines_name_the_latest_step_and_end_with_the_work():
+    lines: list[str] = []
+    heard = threading.Event()
+
+    def write(line: str) -> None:
+        lines.append(line)
+        heard.set()
+
+    with told_in_lines("deciding", write, 0.01):
+        tell("structure pairs, fold 3 of 5", 0.5)
+        assert heard.wait(10)
+    count = len(lines)
+    assert lines[-1].startswith("still deciding: structure pairs, fold 3 of 5 (")
+    assert not heard.wait(0) or len(lines) == count
+
+
+def test_work_that_is_quick_writes_no_line():
+    lines: list[str] = []
+    with told_in_lines("deciding", lines.append):
+        tell("anything", 0.5)
+    assert lines == []
+
+
+def test_a_stream_that_is_closed_does_not_end_the_work():
+    def write(line: str) -> None:
+        raise ValueError(line)
+
+    with told_in_lines("deciding", write, 0.001):
+        threading.Event().wait(0.05)
+
+
+def test_a_search_says_which_structure_and_fold_it_is_at():
+    cells = np.indices((6, 6)).reshape(2, -1).T
+    heard: list[str] = []
+    with listening(lambda what, _: heard.append(what)):
+        rc.audit(rc.Design.from_cells(cells, outcome=np.exp(cells.sum(axis=1) / 3)))
+    assert "structure add, fold 1/5" in heard
+    assert "structure link, fold 5/5" in heard

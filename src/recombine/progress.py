@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -22,6 +23,40 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _LISTENER.reset(token)
+
+
+@contextmanager
+def told_in_lines(what: str, write: Callable[[str], object], seconds: float = 10.0) -> Iterator[None]:
+    """Write a line every so many seconds, the first after as many: what is being done, its step and for how long.
+
+    Examples
+    --------
+    >>> import time
+    >>> with told_in_lines("reading", print, 0.2):
+    ...     tell("rows, half of them", 0.5)
+    ...     time.sleep(0.3)
+    still reading: rows, half of them (0.2 s)
+    """
+    latest, ended = [what], threading.Event()
+
+    def lines() -> None:
+        count = 1
+        with suppress(OSError, ValueError):  # a stream that is closed ends the lines, not the work
+            while not ended.wait(seconds):
+                write(f"still {latest[0]} ({count * seconds:g} s)")
+                count += 1
+
+    def hear(step: str, share: float) -> None:
+        latest[0] = f"{what}: {step}"
+
+    watcher = threading.Thread(target=lines, daemon=True)
+    watcher.start()
+    try:
+        with listening(hear):
+            yield
+    finally:
+        ended.set()
+        watcher.join()
 
 
 def each(what: str, items: Sequence[Item]) -> Iterator[Item]:

@@ -151,14 +151,15 @@ def end_on(fail_on: FailOn | None, findings: Iterable[Finding]) -> NoReturn:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on stderr what is being done and the share that is done, when a person is watching."""
+    """Show on stderr what is being done and the share that is done; where no person is watching, a line every 10 s."""
     from rich.console import Console
 
-    from recombine.progress import listening
+    from recombine.progress import listening, told_in_lines
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield
+        with told_in_lines(what, tell):
+            yield
         return
     with (
         console.status(f"{what} ...") as status,

@@ -9,6 +9,7 @@ from recombine.jobs.structure.choice import NotCompared
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.theory.structures.all_structures import simplest_first, sum_of
 from recombine.theory.structures.ladder import written_share
+from recombine.writing import join_words, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -48,6 +49,25 @@ def listed_structures() -> str:
 def listed_orders() -> str:
     """Return what each order of sums assumes, for the help of options."""
     return "; ".join(f"{entry.order}: {entry.assumption}" for entry in simplest_first() if entry.is_sum)
+
+
+def search_sentences(choice: Choice) -> list[str]:
+    """Say what the search for a structure left out to save time, and what asks for it; nothing where it did not."""
+    if (ladder := choice.ladder) is None or not (ladder.too_long or ladder.shortened):
+        return []
+    may_take = f"the search for a structure may take {STRUCTURE_LIMITS.max_seconds_compared:g} s of a laptop"
+    sentences = []
+    if names := ladder.too_long:
+        what = f"{'Structure' if len(names) == 1 else 'Structures'} {join_words(list(names))}"
+        were = "was" if len(names) == 1 else "were"
+        options = " or ".join(f"--structure {name}" for name in names)
+        sentences.append(f"{what} {were} left out to save time: {may_take}, by counting what it does; {options} asks.")
+    if ladder.shortened:
+        sentences.append(
+            f"Structures were compared on {plural(ladder.chosen.cells, 'seen cell')} held out in "
+            f"{plural(ladder.folds, 'fold')}, and not on more: {may_take}; --structure names one without a search."
+        )
+    return sentences
 
 
 def choice_statement(choice: Choice) -> str:

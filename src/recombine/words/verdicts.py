@@ -10,6 +10,7 @@ import numpy as np
 from recombine.jobs.listing import ListingKind
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
+from recombine.words.structure import search_sentences
 from recombine.writing import join_words, percent, plural, round_estimate, written_count
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def count_sentence(counts: Counts, whole: bool = True) -> str:
 def left_out_sentences(audit: Audit) -> list[str]:
     """Say what was left out because it would have taken too long; `words.forecast` says what networks leave out."""
     decided, design, check = audit.decided, audit.design, audit.structure.additivity
-    sentences = []
+    sentences = search_sentences(audit.choice)
     if ways := join_words([f"{t}-way" for t in audit.coverage.uncounted]):
         reason = f"{len(design.factors)} factors have too many subsets"
         sentences.append(f"The {ways} coverage was left out to save time: {reason}.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +20,7 @@ from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit import audit_json, page
 from recombine.theory.identification import identify
 from recombine.verdicts import Verdict
-from recombine.words.structure import choice_statement
+from recombine.words.structure import choice_statement, search_sentences
 
 CELLS = every_cell((7, 6, 5))
 
@@ -262,3 +264,29 @@ def test_open_chances_are_counted_as_disconnected() -> None:
     assert audit.decided.counts[rc.Verdict.DETERMINED] == 0
     assert np.isnan(audit.verdicts["predicted"]).all()
     assert "separated" in audit.explain([0, 0])
+
+
+def test_what_takes_too_long_is_left_out_said_everywhere_and_done_when_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table, _ = design("link")
+    searched = audited("link")
+    assert "pairs" in [rung.name for rung in searched.choice.ladder.rungs]
+    assert search_sentences(searched.choice) == []
+    limits = replace(STRUCTURE_LIMITS, max_seconds_compared=0.0)
+    monkeypatch.setattr("recombine.jobs.structure.choice.STRUCTURE_LIMITS", limits)
+    audit = rc.audit(table)
+    assert audit.choice.ladder.too_long
+    assert [rung.name for rung in audit.choice.ladder.rungs] == ["add"]
+    [left_out, fewer] = search_sentences(audit.choice)
+    assert "pairs" in left_out
+    assert "--structure pairs" in left_out
+    assert "1 fold," in fewer
+    audit.to_html(tmp_path / "report.html")
+    html = " ".join((tmp_path / "report.html").read_text().split())
+    for text in (str(audit), audit_json(audit), html):
+        assert "left out to save time" in " ".join(text.split())
+    asked = rc.audit(table, structure="pairs")
+    assert asked.choice.name == "pairs"
+    assert search_sentences(asked.choice) == []
+    assert asked.choice.ladder.folds == 5

@@ -41,7 +41,7 @@ def test_every_way_solves_the_normal_equations_and_has_the_traces(name):
     systems = [
         ways._Factored(design, y, weights, gram),
         ways._Tridiagonal(design, y, weights, gram, terms.size),
-        ways._Eliminated(design, y, weights, gram, ways.columns_apart(gram)),
+        ways._Eliminated(design, y, weights, gram, terms.size),
     ]
     for shrinkage in ([0.3, 2.0, 0.1], [5.0, 1e-3, 40.0], [1e-2, 1e3, 1e3]):
         ridge = np.array(shrinkage)[terms.size - 1]

@@ -16,6 +16,7 @@ from recombine.theory.identification.counts import Counts
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first, sum_of
 from recombine.theory.structures.ladder import Ladder, ladder
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
+from recombine.theory.structures.work import counted_work
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -162,17 +163,13 @@ def _compared(
     places, limit = np.arange(len(outcome)), STRUCTURE_LIMITS.max_cells_compared
     if len(places) > limit:
         places = np.sort(np.random.default_rng(seed).permutation(places)[:limit])
-    compared = data.rows(places)
+    noise = None if variance is None else variance[places] / width**2
+    with counted_work() as looking:
+        names = [entry.name for entry in tried if asked or entry.affordable(data)]
+    seconds = float("inf") if asked else STRUCTURE_LIMITS.max_seconds_compared
     try:
-        rungs = ladder(
-            compared.cells,
-            compared.y,
-            variance=None if variance is None else variance[places] / width**2,
-            counts=compared.counts,
-            symmetric=data.symmetric,
-            structures=[entry.name for entry in tried if asked or entry.affordable(data)],
-            seed=seed,
-        )
+        with counted_work(1e9 * seconds - looking.spent):
+            rungs = _scored(data.rows(places), names, noise, seed)
         chosen, fit = rungs.chosen.structure, None
         if not chosen.is_sum:
             fit = rungs.fit if len(places) == len(outcome) else chosen.fit(data)
@@ -185,8 +182,22 @@ def _compared(
     scored = np.flatnonzero(np.isfinite(rungs.predicted))
     predicted = low + width * rungs.predicted[scored]
     costly = [] if asked else [entry for entry in tried if entry.costly and entry.order < len(design.factors)]
-    untried = tuple(entry.name for entry in costly if rungs.at(entry) is None)
+    too_long = rungs.too_long
+    untried = tuple(entry.name for entry in costly if rungs.at(entry) is None and entry.name not in too_long)
     return Choice(chosen, rungs, fit, places[scored], predicted, asked, untried=untried)
+
+
+def _scored(data: StructureData, names: list[str], noise: FloatArray | None, seed: int) -> Ladder:
+    """Score the structures of these names on held-out cells."""
+    return ladder(
+        data.cells,
+        data.y,
+        variance=noise,
+        counts=data.counts,
+        symmetric=data.symmetric,
+        structures=names,
+        seed=seed,
+    )
 
 
 def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> IntArray:

@@ -15,11 +15,13 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset, canonical
 from recombine.checks import check_bounds, reals, whole
 from recombine.errors import InputError, SolverError
+from recombine.progress import tell
 from recombine.theory.identification.identify import identify
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first
 from recombine.theory.structures.shrinkage import fit_terms
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes
+from recombine.theory.structures.work import TooMuchWorkError, counted_work, work_left
 from recombine.verdicts import Verdict
 
 #: Held-out cells after which no further fold is fitted.
@@ -62,6 +64,10 @@ class Ladder:
     data: StructureData
     #: (N,): Held-out value of each seen cell under the chosen structure; NaN where it was not held out.
     predicted: FloatArray
+    too_long: tuple[str, ...] = ()  #: Structures whose fit takes more work than was left.
+    #: Folds that were held out, and whether more would have been, had there been no limit of work.
+    folds: int = 0
+    shortened: bool = False
 
     __repr__ = brief_repr
 
@@ -124,6 +130,11 @@ def ladder(
     folds : int
         How many times cells are held out, until enough were scored.
 
+    Notes
+    -----
+    Inside `counted_work`, structures that take too much are left out and fewer folds are held out; the simplest is
+    fitted to one fold in any case.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -136,13 +147,16 @@ def ladder(
     entries = simplest_first(structures)
     data, noise = _checked(cells, y, variance, counts, symmetric)
     cell_of = _numbered(data.cells, seed)
-    data = replace(data, weights=_weights(data, noise))
-    skipped = {name: STRUCTURES[name].obstacle(data) for name in structures or [entry.name for entry in entries]}
+    with counted_work():  # what has to be known first is never too much
+        data = replace(data, weights=_weights(data, noise))
+        skipped = {name: STRUCTURES[name].obstacle(data) for name in structures or [entry.name for entry in entries]}
     carried = [entry for entry in entries if not skipped[entry.name]]
     if not carried:
         raise InputError("; ".join(skipped.values()))
     fold = np.random.default_rng(seed).permutation(int(cell_of.max()) + 1)[cell_of] % whole(folds, "folds", 2)
-    predicted = _held_out(carried, data, fold)
+    held_out = _HeldOut(carried, data, fold)
+    predicted, too_long = held_out.predicted[held_out.fitted], np.array(carried)[~held_out.fitted]
+    carried = [entry for entry, tried in zip(carried, held_out.fitted, strict=True) if tried]
     failed = np.asarray(np.isnan(predicted).all(axis=1))
     skipped |= {entry.name: f"{entry.name} cannot be fitted" for entry, no in zip(carried, failed, strict=True) if no}
     carried, predicted = [entry for entry in carried if not skipped[entry.name]], predicted[~failed]
@@ -153,8 +167,9 @@ def ladder(
     if scored.sum() < 3 or np.ptp(data.y[scored]) == 0:
         raise InputError("too few seen cells of different outcomes can be held out; collect more of the same levels")
     rungs = _rungs(carried, data, predicted, fold, scored)
-    held_out = predicted[[rung.chosen for rung in rungs].index(True)]
-    return Ladder(rungs, reasons, _ceiling(data.y, noise, cell_of), data, np.where(scored, held_out, np.nan))
+    values = np.where(scored, predicted[[rung.chosen for rung in rungs].index(True)], np.nan)
+    ceiling, names = _ceiling(data.y, noise, cell_of), tuple(entry.name for entry in too_long)
+    return Ladder(rungs, reasons, ceiling, data, values, names, held_out.folds, held_out.shortened)
 
 
 def _checked(
@@ -191,29 +206,71 @@ def _weights(data: StructureData, noise: FloatArray | None) -> FloatArray | None
     return np.asarray(1 / (noise + max(residual - float(noise.mean()), 0.01 * residual)))
 
 
-def _held_out(structures: Sequence[Structure], data: StructureData, fold: IntArray) -> FloatArray:
-    """Return each structure's values (S, N) of cells that were held out and whose levels the others have, else NaN.
+class _HeldOut:
+    """Structures fitted to the cells outside one fold after another, as long as work is left.
 
-    All values of a structure that cannot be fitted to some fold are NaN.
+    A structure that takes too much work is left out at the first fold; later folds are given up where too little work
+    is left for them. All values of a structure that cannot be fitted to some fold are NaN.
     """
-    predicted, failed, work = np.full((len(structures), len(data.y)), np.nan), set[int](), 0.0
-    for number in range(int(fold.max()) + 1):
-        fitted, tested = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        if not len(fitted) or not len(tested) or np.ptp(data.y[fitted]) == 0:
-            continue
-        training = data.rows(fitted)
-        tested = tested[_levels_seen(training.cells, data.cells[tested], data.symmetric)]
-        for row, structure in enumerate(structures):
-            try:
-                fit = structure.fit(training)
-                predicted[row, tested] = fit.predict(data.cells[tested])
-                work = max(work, fit.work)
-            except SolverError:
-                failed.add(row)
-        if np.isfinite(predicted).any(axis=0).sum() >= ENOUGH_HELD_OUT_CELLS or (number + 1) * work > MAX_WORK:
-            break
-    predicted[list(failed)] = np.nan
-    return predicted
+
+    def __init__(self, structures: Sequence[Structure], data: StructureData, fold: IntArray) -> None:
+        self.structures, self.data, self.fold, self.max_work = structures, data, fold, work_left()
+        self.predicted = np.full((len(structures), len(data.y)), np.nan)
+        self.fitted, self.failed = np.ones(len(structures), dtype=bool), np.zeros(len(structures), dtype=bool)
+        self.count, self.folds, self.shortened = int(fold.max()) + 1, 0, False
+        self.spent, self.useful, self.largest_fit = 0.0, 0.0, 0.0
+        for number in range(self.count):
+            expected = self.useful / max(self.folds, 1)
+            self.shortened = self.spent + expected > self.max_work or self._given_up(number)
+            if self.shortened or self._enough(number):
+                break
+        self.predicted[self.failed] = np.nan
+
+    def _enough(self, number: int) -> bool:
+        """Say whether no further fold is needed, or worth its time."""
+        scored = int(np.isfinite(self.predicted).any(axis=0).sum())
+        return scored >= ENOUGH_HELD_OUT_CELLS or (number + 1) * self.largest_fit > MAX_WORK
+
+    def _given_up(self, number: int) -> bool:
+        """Hold out a fold; say whether it had to be given up."""
+        training, tested = _fold(self.data, self.fold, number)
+        if not len(tested) or not len(training.y) or np.ptp(training.y) == 0:
+            return False
+        values = np.full((len(self.structures), len(tested)), np.nan)
+        for row in np.flatnonzero(self.fitted).tolist():
+            name, share = self.structures[row].name, (number + row / len(self.structures)) / self.count
+            tell(f"structure {name}, fold {number + 1}/{self.count}", share)
+            with counted_work(self._allowed(row)) as count:
+                try:
+                    fit = self.structures[row].fit(training)
+                    values[row] = fit.predict(self.data.cells[tested])
+                    self.largest_fit, self.useful = max(self.largest_fit, fit.work), self.useful + count.spent
+                except SolverError:
+                    self.failed[row] = True
+                except TooMuchWorkError:
+                    self.fitted[row] = self.folds > 0
+                    if self.folds:
+                        return True
+                finally:
+                    self.spent += count.spent
+        self.predicted[:, tested] = values
+        self.folds += 1
+        return False
+
+    def _allowed(self, row: int) -> float:
+        """Return the work that the next fit may take: half of all, so that a second fold can follow where it has to."""
+        if row == self.folds == 0:
+            return float("inf")
+        one_fold = len(self.data.y) >= self.count * ENOUGH_HELD_OUT_CELLS
+        return min(self.max_work / (1 if one_fold else 2), self.max_work - self.spent)
+
+
+def _fold(data: StructureData, fold: IntArray, number: int) -> tuple[StructureData, IntArray]:
+    """Return the cells outside a fold, and which of the fold's (n,) have levels that these have."""
+    training, tested = data.rows(np.flatnonzero(fold != number)), np.flatnonzero(fold == number)
+    if not len(tested) or not len(training.y):
+        return training, tested
+    return training, tested[_levels_seen(training.cells, data.cells[tested], data.symmetric)]
 
 
 def _levels_seen(seen: IntArray, tested: IntArray, symmetric: Sequence[Subset]) -> BoolArray:

@@ -55,10 +55,9 @@ def normal_equations(terms: Terms, design: csr_array, y: FloatArray, weights: Fl
     gram = (design.T @ scaled_rows(design, weights)).tocsr()
     if terms.columns <= FACTORED_COLUMNS:
         return _Factored(design, y, weights, gram)
-    apart = columns_apart(gram)
-    work = _work_of_elimination(gram, apart)
+    work = _work_of_elimination(gram, columns_apart(gram))
     if ROUNDS_EXPECTED * work < NANOSECONDS_TO_TRIDIAGONAL * float(np.bincount(terms.size).max()) ** 3:
-        return _Eliminated(design, y, weights, gram, apart)
+        return _Eliminated(design, y, weights, gram, terms.size)
     return _Tridiagonal(design, y, weights, gram, terms.size)
 
 
@@ -191,10 +190,7 @@ def _work_of_elimination(gram: csr_array, apart: IntArray) -> float:
     """Return the work that each shrinkage takes without the columns ``apart``: an inverse and two sparse products."""
     entries = np.diff(gram.indptr)[apart].astype(float)
     dense = gram.shape[0] - len(apart) + 1
-    products = NANOSECONDS_PER_ENTRY * float(entries @ entries) + 2 * NANOSECONDS_PER_ENTRY_OF_VECTOR * dense * float(
-        entries.sum()
-    )
-    return NANOSECONDS_TO_INVERT * dense**3 + products
+    return NANOSECONDS_TO_INVERT * dense**3 + 2 * NANOSECONDS_PER_ENTRY * (float(entries @ entries) + dense**2)
 
 
 class _Eliminated:
@@ -204,10 +200,10 @@ class _Eliminated:
     ones, is that of centred columns.
     """
 
-    def __init__(self, design: csr_array, y: FloatArray, weights: FloatArray, gram: csr_array, apart: IntArray) -> None:
+    def __init__(self, design: csr_array, y: FloatArray, weights: FloatArray, gram: csr_array, size: IntArray) -> None:
         from scipy.sparse import csr_array, vstack
 
-        total = float(weights.sum())
+        total, apart = float(weights.sum()), columns_apart(gram)
         self.gram, self.apart = gram, apart
         self.others = np.setdiff1d(np.arange(gram.shape[0]), apart)
         self.means = np.asarray(design.T @ weights) / total
@@ -219,6 +215,7 @@ class _Eliminated:
         corner = gram[self.others][:, self.others].toarray()
         self.corner = np.block([[np.array([[total]]), sums[None]], [sums[:, None], corner]])
         self.coupling = vstack([csr_array(total * self.means[None, apart]), gram[self.others][:, apart]], format="csr")
+        self.by_order = [np.flatnonzero(size[apart] == order) for order in np.unique(size[apart])]
         self.work = _work_of_elimination(gram, apart)
 
     def solve(self, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -236,7 +233,10 @@ class _Eliminated:
         effects[apart] = inverse * self.right[apart] - beside @ inside
         around = _whole(inverted(lower))
         spread[others] = around.diagonal()[1:]
-        spread[apart] = inverse + np.asarray(beside.multiply(beside @ around).sum(axis=1)).ravel()
+        spread[apart] = inverse
+        for members in self.by_order:
+            once = beside[members]
+            spread[apart[members]] += float((once.T @ once).multiply(around).sum()) / len(members)
         return effects, spread
 
     def misfit(self, effects: FloatArray) -> float:

@@ -23,6 +23,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import MAX_ID, Subset
 from recombine.checks import reals, whole
 from recombine.errors import InputError
+from recombine.theory.structures.work import spend
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,6 +34,8 @@ COMMON_SHARE = 0.5
 CELLS_LOOKED_AT = 50_000
 #: Entries of the design matrix past which an order is refused: 12 bytes each, 3 GB.
 MAX_ENTRIES_OF_TERMS = 250_000_000
+#: Nanoseconds on a laptop for each of them to be listed.
+NANOSECONDS_PER_ENTRY_OF_TERMS = 100.0
 
 #: Rows (n,), and the numbers (n, m) of the levels in which they depart, for each count m of departures.
 Departures = list[tuple[IntArray, IntArray]]
@@ -206,6 +209,7 @@ def _affordable(order: int, departures: Departures) -> None:
             f"conjunctions of {order} factors have {entries:,} entries in the seen cells; "
             f"at most {MAX_ENTRIES_OF_TERMS:,} fit: lower the order or merge factors"
         )
+    spend(NANOSECONDS_PER_ENTRY_OF_TERMS * entries)
 
 
 def scaled_rows(design: csr_array, weights: FloatArray) -> csr_array:

@@ -31,6 +31,8 @@ _COUNT: ContextVar[WorkCount | None] = ContextVar("work", default=None)
 def counted_work(limit: float = float("inf")) -> Iterator[WorkCount]:
     """Count the work inside the block, and end it where it would pass ``limit`` nanoseconds.
 
+    A block around this one counts the same work.
+
     Examples
     --------
     >>> with counted_work(10) as work:
@@ -43,12 +45,20 @@ def counted_work(limit: float = float("inf")) -> Iterator[WorkCount]:
         ...
     recombine.theory.structures.work.TooMuchWorkError
     """
-    count = WorkCount(limit)
+    count, around = WorkCount(limit), _COUNT.get()
     token = _COUNT.set(count)
     try:
         yield count
     finally:
         _COUNT.reset(token)
+        if around is not None:
+            around.spent += count.spent
+
+
+def work_left() -> float:
+    """Return the nanoseconds of work that are left; infinite where nobody counts."""
+    count = _COUNT.get()
+    return float("inf") if count is None else max(count.limit - count.spent, 0.0)
 
 
 def spend(nanoseconds: float) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.theory.structures.structure import StructureData, StructureFit
+from recombine.theory.structures.work import spend
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Cells and levels up to which chances and counts are fitted by likelihood, whose existence is decided first.
 MAX_CELLS_FOR_LIKELIHOOD, MAX_LEVELS_FOR_LIKELIHOOD = 20_000, 400
+#: Nanoseconds on a laptop of such a fit, for each cell and for each cell and level.
+NANOSECONDS_PER_CELL_OF_LIKELIHOOD, NANOSECONDS_PER_CELL_AND_LEVEL = 50_000.0, 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,12 @@ class FitByLikelihood(StructureFit):
 
         limit = Limit(int(self.likelihood.existence.limits_of(cell[None])[0]))
         return "" if limit is Limit.FINITE else limit.word
+
+
+def spend_on_likelihood(data: StructureData) -> None:
+    """Say what a fit by likelihood is going to take."""
+    each_cell = NANOSECONDS_PER_CELL_OF_LIKELIHOOD + NANOSECONDS_PER_CELL_AND_LEVEL * data.levels
+    spend(len(data.cells) * each_cell)
 
 
 def likelihood_obstacle(name: str, data: StructureData) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
-from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle
+from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle, spend_on_likelihood
 from recombine.theory.structures.shrinkage import fit_terms
 from recombine.theory.structures.structure import Predicts, Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes
@@ -47,6 +47,7 @@ class Log(Structure):
         if data.y.min(initial=1.0) == 0:
             from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
 
+            spend_on_likelihood(data)
             return MeanCountFit(fit_likelihood(data.cells, data.y, "log", weights=data.counts))
         values, counted = as_outcomes(data.y, data.weights, len(data.cells))
         logarithms = _logarithms(values)

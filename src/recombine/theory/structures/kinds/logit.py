@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.checks import reals
 from recombine.errors import InputError
-from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle
+from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle, spend_on_likelihood
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 
 #: Measurements below this are rounding.
@@ -44,6 +44,7 @@ class Logit(Structure):
         """Fit log odds; of an outcome of two values and with prior observations if the data ask for these."""
         from recombine.theory.structures.likelihood import fit_chances, fit_likelihood  # loads slowly
 
+        spend_on_likelihood(data)
         values = np.unique(data.y)
         if data.separated == "prior" and len(values) == 2:
             fit = fit_chances(data.cells, (data.y == values[1]).astype(np.int64), 2, self.order, data.sizes).fit

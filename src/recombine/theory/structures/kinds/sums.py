@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy.typing as npt
@@ -14,6 +15,8 @@ from recombine.theory.structures.terms import terms_of
 
 #: Terms of conjunctions up to which a structure is tried unasked.
 MAX_TERMS_UNASKED = 20_000
+#: Entries of their design, with every factor in every row, up to which their terms are listed unasked.
+MAX_ENTRIES_UNASKED = 30_000_000
 #: Names of sums by order; others are called "order 4".
 NAMES = {1: "add", 2: "pairs", 3: "triples"}
 
@@ -57,7 +60,8 @@ class OfConjunctions(Structure):
         """Say whether to try it unasked."""
         # The count of all conjunctions of levels is quick; it spares listing those of tables that are far too wide.
         conjunctions = float(data.levels) ** self.order / (2.0 if self.order == 2 else 6.0)
-        if self.order >= data.factors or conjunctions > 8 * MAX_TERMS_UNASKED:
+        entries = len(data.cells) * math.comb(data.factors, self.order)
+        if self.order >= data.factors or conjunctions > 8 * MAX_TERMS_UNASKED or entries > MAX_ENTRIES_UNASKED:
             return False
         try:
             return terms_of(data.cells, self.order, symmetric=data.symmetric).columns <= self.max_terms_unasked
