@@ -162,6 +162,8 @@ def judge_products(kind: str, draw: Random) -> Judged:
     """One number of either sign per level, which may be zero, and products: signs and zeros leave cells open."""
     judged = Judged(kind)
     world, cells = draw_cells(draw)
+    if kind == "signs":
+        world, cells = _of_even_signs(draw)
     choices = [Fraction(number) for number in draw.choice([(1, 2, 3), (1, -1, 2, -3), (1, -2, 0), (0, 1, -1, 2, 3)])]
     numbers = {entry: draw.choice(choices) for entry in _levels(world)}
     y = [_value(numbers, cell) for cell in cells]
@@ -176,6 +178,20 @@ def judge_products(kind: str, draw: Random) -> Judged:
         for cell in wanted:
             _show_products(judged, draw, oracle, numbers, cell, wanted[cell])
     return judged
+
+
+def _of_even_signs(draw: Random) -> tuple[World, tuple[Cell, ...]]:
+    """Seen cells with an even number of marked levels: changing the sign of all marked ones changes no seen product."""
+    factors = draw.choice([3, 3, 4])
+    sizes = [draw.randint(2, 4 if factors == 3 else 3) for _ in range(factors)]
+    levels = {str(factor): list(map(str, range(size))) for factor, size in enumerate(sizes)}
+    marked = {(int(factor), label) for factor in levels for label in levels[factor] if draw.random() < 0.5}
+    cells = list(itertools.product(*levels.values()))
+    even = [cell for cell in cells if len(marked.intersection(enumerate(cell))) % 2 == 0] or cells
+    share = draw.choice([0.5, 0.7, 0.9, 1.0])
+    seen = [cell for cell in even if draw.random() < share] or even[:1]
+    draw.shuffle(seen)
+    return World(levels, frozenset(seen), tuple(cells), 1), tuple(seen)
 
 
 class ProductOracle:
@@ -417,6 +433,7 @@ STRUCTURE_KINDS: dict[str, Callable[[str, Random], Judged]] = {
     "counts": judge_likelihood,
     "logit": judge_likelihood,
     "multiplicative": judge_products,
+    "signs": judge_products,
     "link": judge_link,
     "link-pairs": judge_link,
     "bounds": judge_bounds,

@@ -308,6 +308,31 @@ def possible(draw: Random) -> Drawn:
     return Drawn("possible", base.table, options, world, base.read, targets, impossible=impossible)
 
 
+def listed(draw: Random) -> Drawn:
+    """A list of cells without blanks, in all of which the levels of one or two factors follow from another's.
+
+    Nothing is said of nesting; a factor that follows has no effects of its own that could be told apart.
+    """
+    levels = draw_levels(draw, draw.choice([2, 3, 3, 4]), 5)
+    names = draw.sample(list(levels), len(levels))
+    child, *parents = draw.sample(range(len(names)), draw.choice([2, 2, 3]) if len(names) > 2 else 2)
+    follows = {
+        (parent, label): draw.choice(levels[names[parent]]) for parent in parents for label in levels[names[child]]
+    }
+    every = itertools.product(*(levels[name] for name in names))
+    cells = [cell for cell in every if all(cell[parent] == follows[parent, cell[child]] for parent in parents)]
+    rows = draw_rows(draw, cells)
+    world = _crossed_world(draw, rows, names)
+    share = draw.choice([0.2, 0.6, 1.0])
+    extra = [cell for cell in cells if draw.random() < share] or cells[:1]
+    if world is not None:
+        exist = sorted({*extra, *(cell for cell, _ in rows)})
+        present = {name: sorted({cell[index] for cell in exist}) for index, name in enumerate(names)}
+        world = replace(world, possible=tuple(exist), levels=present)
+    options = {"factors": names, "split": "purpose=train", "possible": pd.DataFrame(extra, columns=names, dtype=object)}
+    return Drawn("listed", _frame(rows, names), options, world, _by_name(names))
+
+
 def forbidden(draw: Random) -> Drawn:
     """Cells that may not be collected: verdicts are those without, and no plan has them."""
     base = crossed(draw)
@@ -343,6 +368,7 @@ DESIGNS: dict[str, Callable[[Random], Drawn]] = {
     "set": sets,
     "nested": nested,
     "possible": possible,
+    "listed": listed,
     "forbidden": forbidden,
     "weighted": weighted,
 }
