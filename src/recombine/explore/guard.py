@@ -134,7 +134,8 @@ class Guard:
         self._tickets.discard(token)
         nonce = secrets.token_urlsafe(16)
         store, go_on = f'localStorage.setItem("{STORED_KEY}", "{self._key}")', 'location.replace("/" + location.hash)'
-        page = f'<!doctype html>\n<script nonce="{nonce}">try {{ {store}; }} finally {{ {go_on}; }}</script>\n'
+        script = f"try {{ {store}; }} finally {{ {go_on}; }}"  # where nothing can be stored, the page says so
+        page = f'<!doctype html>\n<script nonce="{nonce}">{script}</script>\n'
         headers = {
             "content-security-policy": content_policy(script_src=f"'nonce-{nonce}'"),
             "set-cookie": f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict",
