@@ -7,9 +7,10 @@
 
 Each bug changes one expression or statement of a file that decides something. Tests that run the changed line are
 tried, the quickest before others, until one fails: first those that mirror the file and its examples, then those of its
-folder, those of files that import it, and at last all that mirror the file. Which tests run which lines is measured
-once per test file and remembered. The checkout is only read; what came of it is written after every bug to one JSON
-per package, from which the same command goes on. mutmut 3.8 and cosmic-ray 8.7 neither draw samples nor choose tests.
+folder, those of files that import it, and at last all that mirror the file or start processes. Which tests run which
+lines is measured once per test file and remembered. The checkout is only read; what came of it is written after every
+bug to one JSON per package, from which the same command goes on. A bug after which tests hang counts as caught.
+mutmut 3.8 and cosmic-ray 8.7 neither draw samples nor choose tests for each file.
 """
 
 from __future__ import annotations
@@ -464,7 +465,8 @@ class Copy:
         near = [*self._mirroring(path), path]
         yield near, False
         folder = self._folder(path)
-        yield [test for test in self._tests(folder, "test_*.py") if test not in near and "browser" not in test], False
+        beside = [test for test in self._tests(folder, "test_*.py") if test not in near and "browser" not in test]
+        yield beside, False
         module = path.removeprefix("src/").removesuffix(".py").replace("/", ".")
         importing = re.compile(rf"^\s*(from {re.escape(module)} import|import {re.escape(module)}\b)", re.MULTILINE)
         users = [
@@ -479,8 +481,11 @@ class Copy:
         ]
         wide += [test for user in users for test in [*self._mirroring(user), user]]
         wide = [test for test in dict.fromkeys(wide) if test not in near and self._folder(test) != folder]
-        yield [test for test in wide if "browser" not in test][: self.wide], False
-        yield near, True
+        wide = [test for test in wide if "browser" not in test][: self.wide]
+        yield wide, False
+        # Which lines run in processes that a test starts is not seen.
+        starting = [test for test in [*beside, *wide] if "subprocess" in (self.tree / test).read_text()]
+        yield [*near, *starting], True
 
     def portions(self, path: str) -> Iterator[tuple[list[str], bool]]:
         """Yield the same files, of each tier those that were measured already before others, which take long."""

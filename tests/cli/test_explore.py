@@ -123,6 +123,7 @@ def answer(link: str, path: str = "/", headers: Mapping[str, str] | None = None)
     with closing(http.client.HTTPConnection(urlsplit(link).netloc, timeout=20)) as connection:
         connection.request("GET", path, headers=headers or {})
         response = connection.getresponse()
+        assert "server" not in response.headers, "nobody is told which versions answer"
         return response.status, response.read().decode(), response.headers.get("set-cookie", "").partition(";")[0]
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 import recombine as rc
 from recombine.errors import InputError
-from recombine.explore.answers import TableAnswers
+from recombine.explore.answers import BusyError, TableAnswers
 from recombine.explore.guard import HEADERS
 
 pytest.importorskip("starlette", reason="needs the extra explore")
@@ -349,6 +350,23 @@ def test_wrong_questions_get_one_line(client: Client, path: str, words: dict[str
     assert found.headers["content-type"] == "application/json"
     assert found.text.count("\n") == 0
     assert found.json()["error"]
+
+
+def test_who_asks_while_too_much_is_worked_on_may_come_again(
+    client: Client, answers: TableAnswers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> object:
+        raise BusyError("too much at once")
+
+    monkeypatch.setattr(answers, "cell", refuse)
+    assert ask(client, "/cell", at="1,1").status_code == 503
+
+
+def test_work_on_an_answer_does_not_keep_the_program_from_ending(
+    client: Client, answers: TableAnswers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "cell", lambda *_: {"waited for": not threading.current_thread().daemon})
+    assert ask(client, "/cell", at="1,1").json() == {"waited for": False}
 
 
 def test_a_defect_is_one_line_too(client: Client, answers: TableAnswers, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -252,3 +252,12 @@ def test_the_level_of_the_test_survives_two_values():
         values.append(test.p_value)
     assert np.mean(np.array(values) <= 0.01) <= 0.03
     assert np.mean(np.array(values) <= 0.05) <= 0.09
+
+
+def test_two_values_of_which_training_has_one_have_no_noise_there():
+    cells = np.repeat(every_cell((3, 3)), 2, axis=0)
+    held_out = (cells == 2).any(axis=1)
+    design = rc.Design.from_cells(cells, held_out.astype(float), train=~held_out)
+    noise = cell_noise(design)
+    assert noise is not None
+    assert noise.variances.tolist() == [0.0] * 4

@@ -175,6 +175,23 @@ def test_all_null_vectors_span_what_is_open(name):
     assert matrix.rank() == deficit
 
 
+@pytest.mark.parametrize("groups", [2, 4, 6])
+def test_disconnected_groups_of_levels_leave_one_direction_less_than_there_are(groups):
+    seen = np.array([[2 * group + row, group] for group in range(groups) for row in range(2)])
+    features = Conjunctions((2 * groups, groups), 1)
+    vectors = null_vectors(features, seen, "all", seed=1)
+    assert vectors.route is nullspace.Route.GRAPH
+    assert (vectors.count, vectors.rank) == (groups - 1, 2 * groups + 1 - 1)
+    assert not vectors.values(seen).any()
+    values = vectors.values(every_cell(features.sizes)).astype(float)
+    assert np.linalg.matrix_rank(values / values.max()) == groups - 1
+    assert null_vectors(features, seen, 5).values(seen).shape == (len(seen), 5)
+    # One vector alone tells all groups apart.
+    alone = null_vectors(features, seen).values(every_cell(features.sizes))[:, 0]
+    together = every_cell(features.sizes)[:, 0] // 2 == every_cell(features.sizes)[:, 1]
+    assert np.array_equal(alone == 0, together)
+
+
 @pytest.mark.parametrize("name", ["band 3 factors", "sparse order 1", "sparse order 2", "two bridges"])
 def test_without_flint_small_designs_stay_exact(name, monkeypatch):
     seen, order = MASKS[name]
