@@ -404,8 +404,8 @@ class Copy:
                         line: names for line, names in by_line.items() if names
                     }
             else:
-                # Byte code is compared by time and size: that of a bug must not be taken for that of the next.
                 sys.dont_write_bytecode = True
+                os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # of processes that tests start
                 resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
                 resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
                 status = pytest.main([*arguments, "-x"], plugins=[chosen])
@@ -531,7 +531,9 @@ class Copy:
                 ran |= chosen
                 order = {name: position for position, name in enumerate(sorted(chosen, key=chosen.__getitem__))}
                 target.write_bytes(changed)
-                os.utime(target, (times.st_atime, times.st_mtime + 10))
+                # Byte code is told from other byte code by time and size: no two bugs may have the same.
+                later = times.st_mtime + 10 + int(mutant.key[:6], 16)
+                os.utime(target, (times.st_atime, later))
                 came = self.run(dict.fromkeys(name.split("::")[0] for name in order), order)
                 target.write_bytes(source)
                 os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
