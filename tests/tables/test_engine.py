@@ -3,6 +3,8 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.tables.engine import MAX_JSON_DEPTH, open_file
+from recombine.tables.engine import MAX_JSON_DEPTH
 from recombine.tables.frames import open_table
 from recombine.tables.text_files import MISSING_WORDS
 
@@ -153,9 +155,14 @@ def test_a_tilde_is_a_letter_of_the_name(tmp_path: Path, monkeypatch: pytest.Mon
     assert open_table(name).columns == ("a",)
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
-def test_the_engine_draws_nothing_on_the_terminal(tmp_path: Path, name: str) -> None:
-    frame, path = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]}), tmp_path / name
-    {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson}[path.suffix](path)
-    connection = open_file(path).connection
-    assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)
+def test_the_engine_draws_nothing_on_the_terminal(written: Writer) -> None:
+    """It would where Python is used line by line: there a bar is what it starts with."""
+    path = written("a,b\nx,1\n")
+    code = f"""
+import duckdb, pathlib
+from recombine.tables.engine import open_file
+for connection in (duckdb.connect(), open_file(pathlib.Path({str(path)!r})).connection):
+    print(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["True", "False"]

@@ -63,6 +63,23 @@ def test_a_few_misses_among_many_hits_still_make_a_spread(unit):
     assert spread.departure == pytest.approx(alone.departure * unit**2)
 
 
+def test_names_of_levels_do_not_matter_whatever_cells_weigh():
+    generator = np.random.default_rng(0)
+    everywhere = every_cell((6, 7))
+    shown = generator.random(42) < 0.8
+    rows = np.repeat(everywhere[shown], generator.integers(1, 9, size=shown.sum()), axis=0)
+    outcome = generator.normal(size=len(rows))
+    renamed = [generator.permutation(size) for size in (6, 7)]
+
+    def again(cells):
+        return np.stack([names[cells[:, factor]] for factor, names in enumerate(renamed)], axis=1)
+
+    expected = ranges_of_design(rc.Design.from_cells(rows, outcome, sizes=(6, 7))).of(everywhere)
+    ranges = ranges_of_design(rc.Design.from_cells(again(rows), outcome, sizes=(6, 7))).of(again(everywhere))
+    for name in ("predicted", "standard_error", "low", "high"):
+        np.testing.assert_allclose(getattr(ranges, name), getattr(expected, name), rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("unit", [0.01, 1000.0])
 def test_units_of_weights_do_not_matter(unit):
     generator = np.random.default_rng(0)

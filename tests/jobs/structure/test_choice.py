@@ -14,6 +14,8 @@ from scipy.stats import binomtest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
+from recombine.design import on_scales
+from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.structure import HeldOutRanges, choose_structure, counts_under, verdicts_under
 from recombine.jobs.structure.choice import CELLS_DRAWN, NotCompared
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
@@ -127,6 +129,40 @@ def test_structures_are_compared_from_so_many_seen_cells_on() -> None:
         cells = every_cell((6, 6))[: STRUCTURE_LIMITS.min_cells_compared - 1 + count]
         choice = choose_structure(rc.Design.from_cells(cells, np.exp(cells.sum(axis=1) / 4.0)))
         assert (choice.obstacle is NotCompared.FEW_CELLS) == (count == 0)
+
+
+def test_scales_are_not_compared_and_said_so() -> None:
+    scaled = on_scales(rc.Design.from_cells(CELLS, sums(0), names=["a", "b", "c"]), ordered=["a"])
+    assert choose_structure(scaled).obstacle is NotCompared.SCALES
+    assert choose_structure(scaled, "add").obstacle is NotCompared.SCALES
+
+
+def test_what_two_values_are_called_does_not_matter() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.repeat(every_cell((6, 6)), 8, axis=0)
+    hits = rng.random(len(cells)) < 1 / (1 + np.exp(2.5 - cells.sum(axis=1) / 2))
+    choices = []
+    for low, high in ((0.0, 1.0), (3.0, 13.0)):
+        design = rc.Design.from_cells(cells, np.where(hits, high, low))
+        noise = cell_noise(design)
+        assert noise is not None
+        choices.append(choose_structure(design, variance=noise.variances))
+    assert choices[0].name == choices[1].name
+    plain, recoded = (choice.ladder for choice in choices)
+    assert plain is not None
+    assert recoded is not None
+    assert recoded.ceiling == pytest.approx(plain.ceiling)
+    for expected, rung in zip(plain.rungs, recoded.rungs, strict=True):
+        assert rung.structure is expected.structure
+        assert (rung.r2, rung.error) == pytest.approx((expected.r2, expected.error), rel=1e-6)
+
+
+def test_a_sum_is_assumed_where_there_is_nothing_to_explain() -> None:
+    level = rc.Design.from_cells(CELLS, np.ones(len(CELLS)))
+    for structure in ("auto", "add"):
+        assert choose_structure(level, structure).obstacle.startswith("all outcomes are equal")
+    with pytest.raises(rc.InputError, match="structure log does not fit this table: all outcomes are equal"):
+        choose_structure(level, "log")
 
 
 class OpenScale:
