@@ -43,11 +43,12 @@ def usable_device(name: str) -> torch.device:
 
 
 @cache
-def wake_backward(device: torch.device) -> None:
-    """Let the thread in which torch differentiates on a GPU take up its context, once per process.
+def wake_backward(device: torch.device) -> torch.device:
+    """Return the device, after the thread in which torch differentiates on a GPU has taken up its context.
 
     Where a matrix product is the first thing that this thread does, torch warns that there is no context yet.
     """
     if device.type == "cuda":
         with torch.enable_grad():
             torch.autograd.backward(2 * torch.zeros((), device=device, requires_grad=True))
+    return device

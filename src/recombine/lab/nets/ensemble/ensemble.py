@@ -212,8 +212,7 @@ class Ensemble:
         if not isinstance(optimiser or SGD(), Optimiser):
             raise InputError(f"optimiser is {optimiser!r}; give SGD() or Adam(), with their settings")
         losses = _losses(loss, len(self))
-        device = usable_device(self.device)
-        wake_backward(device)
+        device = wake_backward(usable_device(self.device))
         samples = prepare_samples(inputs, targets, weights, self.architecture, losses, self.master, device)
         watched = self._watch(watch)
         pools = None if draw_from is None else row_pools(draw_from, len(self), len(samples))
