@@ -135,6 +135,8 @@ class Audit:
         asked = Collecting(cost=cost, forbidden=forbidden, self_pairs=self_pairs, importance=self.importance)
         engine = self.decided.identification
         proposed = plan(self.design, self.order, k, criterion=criterion, seed=self.seed, identification=engine, **asked)
+        if self.decided.opened_by_values:  # a plan joins sums, and does not know what it takes to settle these
+            proposed = replace(proposed, needed=None, enough=False)
         return replace(proposed, beyond_curve=self.decided.beyond_curve)
 
     def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:

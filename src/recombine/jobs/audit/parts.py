@@ -61,6 +61,13 @@ class Decided:
         curved = self.choice.fit is not None and self.choice.fit.seen_range is not None
         return self.counts if curved and self.counts[Verdict.BEYOND] else None
 
+    @property
+    def opened_by_values(self) -> bool:
+        """Whether cells are open whose sums are determined: signs, zeros or separated outcomes leave them so."""
+        if self.choice.fit is None or not self.choice.fit.leaves_open:
+            return False
+        return self.counts[Verdict.DISCONNECTED] > self.identification.count_verdicts(self.seed)[Verdict.DISCONNECTED]
+
     @cached_property
     def first_counts(self) -> Counts:
         """Verdict counts over all cells that can exist, at order 1."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine import words
 from recombine.errors import InputError
 from recombine.jobs.estimators import CompositionalRegressor
 from recombine.theory.structures import STRUCTURES, StructureData
@@ -13,6 +14,8 @@ from recombine.theory.structures import STRUCTURES, StructureData
 #: Only the square of the product at 0, 0, 0 is a product of these: all three numbers of level 0 may change sign.
 SQUARED = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 1]])
 ORIGIN = [0, 0, 0]
+#: Cells with both outcomes, and levels that only ever succeeded and failed, whose own cell can have any chance.
+MIXED, ONLY_ONES, ONLY_ZEROS = np.array(list(np.ndindex(3, 3))), [[3, 0], [3, 1], [3, 2]], [[0, 3], [1, 3], [2, 3]]
 
 
 def products(numbers, cells) -> np.ndarray:
@@ -84,6 +87,21 @@ def test_an_explanation_names_the_zeros_that_are_in_the_way() -> None:
     audit = rc.audit(rc.Design.from_cells(cells, outcome=y), structure="multiplicative")
     assert "a product that is zero tells no size" in audit.explain([0, 5])
     assert audit.decided.counts[rc.Verdict.DISCONNECTED] == 18
+
+
+@pytest.mark.parametrize(
+    ("structure", "cells", "y"),
+    [
+        ("multiplicative", SQUARED, [6.0, 10.0, 15.0, 1.0]),
+        ("logit", np.vstack([MIXED, MIXED, ONLY_ONES, ONLY_ZEROS]), [0] * 9 + [1] * 9 + [1] * 3 + [0] * 3),
+    ],
+)
+def test_a_plan_does_not_say_that_open_cells_are_determined(structure: str, cells, y) -> None:
+    audit = rc.audit(rc.Design.from_cells(cells, outcome=y), structure=structure)
+    assert audit.decided.counts[rc.Verdict.DISCONNECTED]
+    assert "determined already" not in words.plan_sentence(audit.plan(3))
+    settled = rc.audit(audit.design, structure="add").plan(3)
+    assert "determined already" in words.plan_sentence(settled)
 
 
 def test_the_regressor_gives_no_value_to_a_sign_that_is_open() -> None:
