@@ -131,6 +131,12 @@ def test_structures_are_compared_from_so_many_seen_cells_on() -> None:
         assert (choice.obstacle is NotCompared.FEW_CELLS) == (count == 0)
 
 
+def test_without_an_outcome_what_was_asked_for_is_assumed_unseen() -> None:
+    bare = rc.Design.from_cells(CELLS)
+    assert (choose_structure(bare).asked, choose_structure(bare, "add").asked) == (False, True)
+    assert choose_structure(bare, "pairs").name == "pairs"
+
+
 def test_scales_are_not_compared_and_said_so() -> None:
     scaled = on_scales(rc.Design.from_cells(CELLS, sums(0), names=["a", "b", "c"]), ordered=["a"])
     assert choose_structure(scaled).obstacle is NotCompared.SCALES

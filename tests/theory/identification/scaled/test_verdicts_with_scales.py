@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from recombine.cells import Possible
+from recombine.cells.scaled import ScaledConjunctions
 from recombine.cells.scales import Scale, place_levels
 from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.identification.scaled.leverage import ScaledLeverage
 from recombine.verdicts import Verdict
 
 Row = list[Fraction]
@@ -178,6 +180,23 @@ def test_leverage_is_that_of_the_design_matrix(seed: int) -> None:
     inverse = right[:rank].T / singular[:rank]
     wanted = (((asked / length[keep]) @ inverse) ** 2).sum(axis=1)
     np.testing.assert_allclose(answer.leverage_of(cells), wanted, rtol=2e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["ordered", "numeric"])
+def test_a_weight_is_a_number_of_equal_rows(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    dose = place_levels(kind, [0, 1, 2, 5, 9], [True, True, False, True, True])
+    features = ScaledConjunctions((4, 5), scales=(None, dose))
+    seen = np.array([cell for cell in np.ndindex(4, 5) if cell[1] != 2])
+    counts = rng.integers(1, 6, size=len(seen))
+    cells = np.array(list(np.ndindex(4, 5)))
+    weighted = ScaledLeverage(features, seen, counts.astype(float)).of(cells)
+    repeated = ScaledLeverage(features, np.repeat(seen, counts, axis=0)).of(cells)
+    np.testing.assert_allclose(weighted, repeated)
+    rows = features.incidence(np.repeat(seen, counts, axis=0)).toarray()
+    inverse = np.linalg.pinv(rows)
+    wanted = ((features.incidence(cells).toarray() @ inverse) ** 2).sum(axis=1)
+    np.testing.assert_allclose(weighted, wanted, rtol=1e-7)
 
 
 def test_the_deficit_counts_knots_not_levels() -> None:
