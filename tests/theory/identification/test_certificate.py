@@ -184,3 +184,15 @@ def test_three_cells_are_found_wherever_three_are_enough(seed):
         several += len(found) == 3 and min((found.cells != cell).sum(axis=1)) > 1
         assert_certifies(features, seen, found, seed)
     assert len(enough) > chosen.sum()
+
+
+def test_a_function_may_name_whole_cells():
+    features = Conjunctions((2, 2))
+    sums = certificate(features, SeenCells(features, np.array([[0, 0], [0, 1], [1, 0]])), np.array([1, 1]))
+    named = sums.text(lambda cell: "-".join("ab"[level] for level in cell))
+    assert named.startswith("y(b-b) = ")
+    assert sorted(named.partition(" = ")[2].replace("- ", "-").replace("+ ", "").split()) == [
+        "-y(a-a)",
+        "y(a-b)",
+        "y(b-a)",
+    ]
