@@ -15,7 +15,7 @@ from recombine import table_spec
 from recombine.errors import InputError
 from recombine.interrupts import interrupts_wait
 from recombine.output_files import check_outputs, files_together, write_whole
-from recombine.report.screen import capture, say, say_json, tell
+from recombine.report.screen import capture, say, say_aside, say_json
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     def note(self, *texts: str) -> None:
         """Say what was written beside the answer; on standard error where standard output is for machines."""
         for text in texts:
-            tell(text, aside=self.json or self.markdown == "-")
+            say_aside(text, aside=self.json or self.markdown == "-")
 
     def save(self, table: table_spec.TableSpec, design: Design, choice: Choice | None = None) -> list[str]:
         """Write how the table was read where ``--save-design`` says, and return what to say of it."""
@@ -145,7 +145,7 @@ def end_on(fail_on: FailOn | None, findings: Iterable[Finding]) -> NoReturn:
     """Leave with 1 if one of the findings is named, and say on stderr which; else with 0."""
     met = [] if fail_on is None else fail_on.met(findings)
     for finding in met:
-        tell(f"--fail-on {finding}")
+        say_aside(f"--fail-on {finding}")
     raise typer.Exit(1 if met else 0)
 
 
@@ -158,7 +158,7 @@ def working(what: str) -> Iterator[None]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        with told_in_lines(what, tell):
+        with told_in_lines(what, say_aside):
             yield
         return
     with (

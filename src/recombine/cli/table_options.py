@@ -20,7 +20,7 @@ import typer
 from recombine import table_spec
 from recombine.cli.outputs import Outputs
 from recombine.errors import InputError, near_miss
-from recombine.report.screen import tell
+from recombine.report.screen import say_aside
 from recombine.tables.text_files import named
 from recombine.writing import listing
 
@@ -161,7 +161,7 @@ def _merged(values: dict[Field, Any], design: Path | None, file: object, require
         stored = table_spec.make_spec(stored, {name: unoffered[name] for name in unoffered if name not in MAKE_FACTORS})
     table, replaced = _over(stored, given, values, where if stored is not None else "")
     if notes := notes + replaced:
-        tell(f"recombine: {'; '.join(notes)}")
+        say_aside(f"recombine: {'; '.join(notes)}")
     for name in required if file else ():
         if not any(getattr(table, entry) for entry in (MAKE_FACTORS if name == "factors" else (name,))):
             which = "columns are the factors? Name them" if name == "factors" else f"column is the {name}? Name it"

@@ -250,7 +250,7 @@ def say(text: str, *, drawn: bool = False) -> None:
         hush(sys.stdout)
 
 
-def tell(text: str, *, aside: bool = True) -> None:
+def say_aside(text: str, *, aside: bool = True) -> None:
     """Write ``text`` as one line, `printable`, to standard error; to standard output unless it is told ``aside``."""
     print(printable(text), file=sys.stderr) if aside else say(f"{printable(text)}\n")
 
