@@ -103,3 +103,11 @@ def test_place_of_names_the_near_miss() -> None:
     assert place_of(["gene_a", "gene_b"], "gene_b") == 1
     with pytest.raises(InputError, match=r"symmetric factor 'geneb' is not one of the factors; did you mean 'gene_b'"):
         place_of(["gene_a", "gene_b"], "geneb")
+
+
+def test_whole_and_broken_numbers_of_interchangeable_factors_are_one_kind() -> None:
+    columns = [np.array([1, 2, 10]), np.array([1.0, 2.5, 2.0])]
+    factors, codes = code_levels(["a", "b"], columns, (0, 1), "t")
+    assert factors[0].levels == factors[1].levels
+    assert [float(level) for level in factors[0].levels] == [1.0, 2.0, 2.5, 10.0]
+    assert codes.tolist() == [[0, 0], [1, 2], [3, 1]]

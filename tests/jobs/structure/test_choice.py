@@ -120,7 +120,7 @@ def test_few_cells_are_not_compared() -> None:
 
 
 def test_a_structure_that_there_is_not_is_refused() -> None:
-    with pytest.raises(rc.InputError, match=r"structure .*'ad'.*did you mean 'add'"):
+    with pytest.raises(rc.InputError, match=r"structure 'ad' is unknown; did you mean 'add'\? Structures: auto, add"):
         choose_structure(rc.Design.from_cells(CELLS, sums(0)), "ad")
 
 
@@ -135,6 +135,7 @@ def test_without_an_outcome_what_was_asked_for_is_assumed_unseen() -> None:
     bare = rc.Design.from_cells(CELLS)
     assert (choose_structure(bare).asked, choose_structure(bare, "add").asked) == (False, True)
     assert choose_structure(bare, "pairs").name == "pairs"
+    assert not choose_structure(bare).order_asked
 
 
 def test_scales_are_not_compared_and_said_so() -> None:
