@@ -109,5 +109,5 @@ def test_whole_and_broken_numbers_of_interchangeable_factors_are_one_kind() -> N
     columns = [np.array([1, 2, 10]), np.array([1.0, 2.5, 2.0])]
     factors, codes = code_levels(["a", "b"], columns, (0, 1), "t")
     assert factors[0].levels == factors[1].levels
-    assert [float(level) for level in factors[0].levels] == [1.0, 2.0, 2.5, 10.0]
+    assert factors[0].levels == (1.0, 2.0, 2.5, 10.0)  # numbers, not their texts
     assert codes.tolist() == [[0, 0], [1, 2], [3, 1]]
