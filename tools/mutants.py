@@ -327,6 +327,8 @@ class Copy:
 
     def __init__(self, folder: Path, wide: int) -> None:
         self.wide = wide
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+        self.commit = head.stdout.strip()  # of the tests and the package when a bug was tried
         self.folder, self.tree = folder.resolve(), folder.resolve() / "tree"
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -567,6 +569,7 @@ def described(mutant: Mutant, tree: Copy) -> dict[str, Any]:
         "scope": mutant.scope,
         "kind": mutant.kind,
         "diff": diff,
+        "commit": tree.commit,
     }
 
 
@@ -588,12 +591,10 @@ def written(path: Path, package: str, options: argparse.Namespace, records: list
     versions = {
         name: importlib.metadata.version(name) for name in ("numpy", "scipy", "pytest", "hypothesis", "coverage")
     }
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     head = {
         "command": f"make mutants ARGS='--packages {package} --count {options.count} --seed {options.seed}'",
         "package": package,
         "seed": options.seed,
-        "commit": commit.strip(),
         "versions": {"python": platform.python_version(), **versions},
         "counts": counts(records),
     }
