@@ -50,4 +50,4 @@ def test_without_anywidget_the_extra_is_named() -> None:
         "except rc.InputError as error: print(error)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "recombine[notebook]" in told
+    assert "[notebook]'" in told

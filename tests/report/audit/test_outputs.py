@@ -319,9 +319,9 @@ def _advice(found: Outputs) -> Iterator[Check]:
         yield _same("terminal, gain", truth["text"], found.terminal)
         for name, level in truth["cell"].items():
             yield _same("page, cell", row[name], level)
-        written = _find(rf"({NUMBER}%?)", truth["text"])
+        written = _find(rf"({NUMBER} ?%?)", truth["text"])
         if written is not None and "about" not in truth["text"]:
-            yield "gain", written.lstrip("-"), truth["gain"]
+            yield "gain", written.lstrip("-−").replace(" ", ""), truth["gain"]
 
 
 def _models(found: Outputs) -> Iterator[Check]:
