@@ -204,7 +204,7 @@ def split_table(
     >>> frame = pd.DataFrame(np.indices((6, 5)).reshape(2, -1).T, columns=["drug", "line"]).astype(str)
     >>> split = split_table(frame, "determined:0.2", factors=["drug", "line"])
     >>> split, split.column[0] in ("train", "test determined")
-    (TableSplit(the table; determined 0.2), True)
+    (TableSplit(determined 0.2), True)
     """
     mix, spec = read_mix(test), make_spec(spec, fields)
     order = split_order(spec)
