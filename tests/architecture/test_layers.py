@@ -28,7 +28,6 @@ LAYERS = {
         "registry",
         "table_spec",
         "tables",
-        "threads",
         "verdicts",
         "writing",
     ],

@@ -10,7 +10,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.departures import departures, normal_matrix
 from recombine.cells.scaled import ScaledConjunctions
-from recombine.threads import one_thread
+from recombine.cells.threads import one_thread
 
 #: What a matrix or a vector gives at every cell.
 Form = Callable[[FloatArray], FloatArray]

@@ -15,6 +15,7 @@ import numpy as np
 
 from recombine.cells.conjunctions import contains
 from recombine.cells.scaled import ScaledConjunctions, additive_model
+from recombine.cells.threads import one_thread
 from recombine.jobs.audit.additivity import ROUNDING, OrderCheck, check_additivity, fit_order, root_mean_square
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
@@ -37,7 +38,6 @@ from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import MAX_CELLS_FOR_EXACT_SLOPES, every_arrangement
-from recombine.threads import one_thread
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.cells.threads import one_thread
 from recombine.errors import InputError
 from recombine.progress import each
 from recombine.tables.table import Table
@@ -19,7 +20,6 @@ from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
-from recombine.threads import one_thread
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from recombine.cells.arrays import BoolArray, as_numbers
+from recombine.cells.threads import one_thread
 from recombine.errors import InputError
 from recombine.jobs.inspection.files import load_array, load_layers, load_seen
 from recombine.jobs.inspection.reading import Composes, LayerReading, Truth, compare_outputs, read_layer
@@ -17,7 +18,6 @@ from recombine.jobs.outputs import render
 from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen
 from recombine.tables.table import Table
 from recombine.tables.text_files import split_names
-from recombine.threads import one_thread
 from recombine.writing import listing, plural, printable
 
 #: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.

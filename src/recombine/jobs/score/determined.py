@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.threads import one_thread
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
 from recombine.jobs.audit.additivity import fit_order
@@ -20,7 +21,6 @@ from recombine.jobs.score.attribution import design_matrix
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
-from recombine.threads import one_thread
 
 #: Seen cells up to which a wide network is fitted to them.
 MAX_CELLS_FITTED = 5_000

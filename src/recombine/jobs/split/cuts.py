@@ -16,8 +16,8 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.threads import one_thread
 from recombine.jobs.split.spanning import spanning_cells
-from recombine.threads import one_thread
 
 #: Pairs of levels and orders of levels that are tried for one cut.
 PAIRS_TRIED, ORDERS_TRIED = 24, 8

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
+from recombine.cells.threads import one_thread
 from recombine.checks import check_bounds, of_kind, reals, samples
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal.penalties import Potential
-from recombine.threads import one_thread
 
 #: Largest residual of an answer, relative to the largest target: of Newton steps, and of the closed form.
 NEWTON_RESIDUAL, CLOSED_RESIDUAL = 1e-10, 1e-8

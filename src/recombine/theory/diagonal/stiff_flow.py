@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
+from recombine.cells.threads import one_thread
 from recombine.checks import moderate, reachable, real, samples
 from recombine.errors import InputError, SolverError
-from recombine.threads import one_thread
 
 #: Errors of a step are relative to each weight down to this size: small weights count, for they may grow.
 BDF_WEIGHT_TOLERANCE = 1e-30

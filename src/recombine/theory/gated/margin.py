@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable
 from recombine.cells.brief import brief_repr
+from recombine.cells.threads import one_thread
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.contexts import as_points
@@ -30,7 +31,6 @@ from recombine.theory.gated.machine import (
     inseparability_certificate,
     machine_for,
 )
-from recombine.threads import one_thread
 
 #: A unit is tight when its constraint is within this of one.
 TIGHT_WITHIN_SHARE = 1e-4

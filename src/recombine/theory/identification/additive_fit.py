@@ -11,10 +11,10 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.scaled.routes import leverage_for
-from recombine.threads import one_thread
 
 #: Entries of the design matrix, and operations (rows times columns times the fewer of the two), up to which a dense
 #: singular value decomposition is used: less than a second.

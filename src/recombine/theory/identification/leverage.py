@@ -19,8 +19,8 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions
 from recombine.cells.departures import MIN_SPARSE_BLOCKS, Departures, departures, normal_matrix
+from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
-from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.threads import one_thread
 from recombine.progress import each
-from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

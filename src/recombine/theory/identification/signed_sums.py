@@ -12,7 +12,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.scaled import ScaledConjunctions
-from recombine.threads import one_thread
+from recombine.cells.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.conjunctions import distinct
+from recombine.cells.threads import one_thread
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
-from recombine.threads import one_thread
 
 #: Seen cells up to which the expectation over effects is taken exactly, by a dense solve.
 MAX_CELLS_FOR_EXACT_SLOPES = 800

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset
+from recombine.cells.threads import one_thread
 from recombine.checks import real
 from recombine.theory.structures.normal_equations import normal_equations
 from recombine.theory.structures.structure import StructureFit
 from recombine.theory.structures.terms import Terms, as_outcomes, design_of
-from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

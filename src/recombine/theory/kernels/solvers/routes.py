@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import (
@@ -27,7 +28,6 @@ from recombine.theory.kernels.solvers.gram import (
 )
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
 from recombine.theory.kernels.solvers.spectrum import FullGrid, weights_from_eigenvalues
-from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

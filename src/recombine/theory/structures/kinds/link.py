@@ -20,6 +20,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset
+from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
 from recombine.theory.structures.curve import (
     MIN_SLOPE_SHARE,
@@ -43,7 +44,6 @@ from recombine.theory.structures.shrinkage import MIN_RIDGE_SHARE, determined_ef
 from recombine.theory.structures.structure import StructureData, StructureFit
 from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
 from recombine.theory.structures.work import spend
-from recombine.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

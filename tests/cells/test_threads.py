@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from recombine import threads
+from recombine.cells import threads
 
 
 def counts() -> set[int]:
