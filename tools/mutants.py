@@ -609,14 +609,16 @@ def stored(path: Path) -> list[dict[str, Any]]:
 
 def run_package(package: str, options: argparse.Namespace, tree: Copy) -> list[dict[str, Any]]:
     """Try the bugs of one package that were not tried before, and those that are to be tried again."""
-    path = ROOT / options.out / f"{package}.json"
+    path = ROOT / options.out / f"seed-{options.seed}" / f"{package}.json"
     planted = {mutant.key: mutant for mutant in candidates(tree.tree, PACKAGES[package])}
     earlier = {record["key"]: record for record in stored(path) if record["key"] in planted}
     queue = list(earlier)[: options.count]
+    # Tests were written against the bugs of other seeds: only new ones say how many bugs would be caught.
+    before = {record["key"] for file in (ROOT / options.out).glob(f"*/{package}.json") for record in stored(file)}
     for mutant in drawn(planted.values(), options.seed):
         if len(queue) >= options.count:
             break
-        if mutant.key not in earlier and mutant.is_code((tree.tree / mutant.path).read_bytes()):
+        if mutant.key not in before and mutant.is_code((tree.tree / mutant.path).read_bytes()):
             queue.append(mutant.key)
     records: dict[str, dict[str, Any]] = {key: earlier[key] for key in queue if key in earlier}
     for key in queue:
@@ -681,7 +683,7 @@ def main() -> int:
 
 def judge(key: str, reason: str, options: argparse.Namespace) -> int:
     """Write down why a survivor changes no behaviour."""
-    for path in sorted((ROOT / options.out).glob("*.json")):
+    for path in sorted((ROOT / options.out).glob("*/*.json")):
         records = stored(path)
         for record in records:
             if record["key"] == key and record["status"] in ("survived", "untested"):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import recombine.tables.frames
 import recombine.tables.guesses
 from recombine.data import flights_path
-from recombine.design.design import Design
+from recombine.design.design import Design, used_table
 from recombine.design.notes import NoteKind
 from recombine.design.targets import encode_targets
 from recombine.errors import InputError
@@ -520,3 +520,16 @@ class TestHeldOutTable:
             Design.from_frame(train, factors=["a", "b"], outcome="y", held_out=train.assign(a=1))
         with pytest.raises(InputError, match="would say so twice"):
             Design.from_frame(train, factors=["a", "b"], outcome="y", split="part=r", held_out=train)
+
+
+def test_a_document_says_how_to_read_the_table_again() -> None:
+    frame = measured()
+    design = Design.from_frame(frame, outcome="y", split="part", weight="count")
+    told = used_table(design)
+    assert set(told) == {"factors", "counts", "outcome", "split", "weight"}  # guesses stand there too
+    again = Design.from_frame(frame, **told)
+    assert used_table(again) == told
+    assert again.cells.tolist() == design.cells.tolist()
+    assert [factor.name for factor in again.factors] == [factor.name for factor in design.factors]
+    assert again.train.tolist() == design.train.tolist()
+    np.testing.assert_array_equal(again.outcome, design.outcome)

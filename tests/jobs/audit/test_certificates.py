@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_certificates_give_the_value_they_promise() -> None:
         assert total == pytest.approx(item.by_sum)
 
 
-def test_short_certificates_are_found_in_large_tables() -> None:
+def test_short_certificates_are_found_in_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(0)
     cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
     audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
@@ -68,6 +69,11 @@ def test_short_certificates_are_found_in_large_tables() -> None:
         assert item.certificate.verified
         assert not item.further
         assert item.by_sum == pytest.approx(item.by_fit)
+    # Where only so many terms are written, sums of exactly so many are.
+    longest = max(len(item.terms) for item in shown)
+    assert longest > 3
+    monkeypatch.setattr(sys.modules["recombine.jobs.audit.certificates"], "MAX_TERMS_WRITTEN", longest)
+    assert longest in {len(item.terms) for item in certificates_to_show(audit.values)}
 
 
 def test_held_out_cells_are_shown_first() -> None:

@@ -36,6 +36,8 @@ def test_verdicts_split_the_error() -> None:
     for row in model.by_verdict.rows():
         mine = codes == next(verdict for verdict in Verdict if verdict.word == row["verdict"])
         assert (row["cells"], row["squared error"]) == (mine.sum(), pytest.approx(squares[mine].mean()))
+        about_seen_mean = design.outcome[~design.train][mine] - design.outcome[design.train].mean()
+        assert row["plain mean"] == pytest.approx(np.mean(about_seen_mean**2))
     assert set(model.by_verdict["verdict"].tolist()) == {"seen", "determined", "unseen level"}
     assert np.nansum(model.by_verdict["share"]) == pytest.approx(1)
     assert any("were seen in training too" in sentence for sentence in unclear_sentences(found))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.cells.seen import SeenCells
@@ -196,3 +197,19 @@ def test_a_function_may_name_whole_cells():
         "y(a-b)",
         "y(b-a)",
     ]
+
+
+def test_a_dearer_sum_of_fewer_cells_is_preferred():
+    """The sum of least absolute weights takes 18 cells here, and 15 of the same cells are enough."""
+    features, rng = Conjunctions((6, 6, 6, 6)), np.random.default_rng(278)
+    count = int(features.rank * rng.uniform(1.1, 2.5))
+    cells = every_cell((6, 6, 6, 6))
+    seen = cells[np.sort(rng.choice(len(cells), count, replace=False))]
+    target = np.array([0, 5, 3, 0])
+    matrix = features.incidence(seen).toarray().T
+    goal = features.incidence(target[None]).toarray()[0]
+    cheapest = linprog(np.ones(2 * count), A_eq=np.hstack([matrix, -matrix]), b_eq=goal, method="highs-ipm")
+    shorter = certificate(features, SeenCells(features, seen), target)
+    assert len(shorter) < np.count_nonzero(np.abs(cheapest.x[:count] - cheapest.x[count:]) > 1e-6)
+    assert sum(abs(weight) for weight in shorter.weights) > cheapest.fun
+    assert_certifies(features, SeenCells(features, seen), shorter)

@@ -219,7 +219,10 @@ def test_sampled_counts_cover_the_truth_and_say_so(monkeypatch):
     seen = sparse(10, 3, 0.24, 1)
     answer = identify(seen, order=2)
     truth = answer.count_verdicts()
-    monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "MAX_GRID_CELLS", 10)
+    module = sys.modules["recombine.theory.identification.identify"]
+    monkeypatch.setattr(module, "MAX_GRID_CELLS", answer.possible.span)
+    assert answer.count_verdicts() == truth  # as many as can be listed still are
+    monkeypatch.setattr(module, "MAX_GRID_CELLS", answer.possible.span - 1)
     sampled = answer.count_verdicts(seed=3)
     assert truth.exact
     assert not sampled.exact

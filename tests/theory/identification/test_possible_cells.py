@@ -85,6 +85,21 @@ def test_nested_designs_agree_with_brute_force(case: tuple[Possible, Cells, Cell
 
 
 @pytest.mark.parametrize("order", [1, 2])
+@given(case=designs(), seed=st.integers(0, 99))
+def test_the_rank_of_some_levels_is_that_of_their_rows(
+    case: tuple[Possible, Cells, Cells], order: int, seed: int
+) -> None:
+    """Levels may leave no possible cell at all: a child without its parent. No rows have rank 0."""
+    possible, cells, _ = case
+    rng = np.random.default_rng(seed)
+    masks = [rng.random(size) < 0.5 for size in possible.sizes]
+    rows = cells[np.all([mask[cells[:, factor]] for factor, mask in enumerate(masks)], axis=0)]
+    features = Conjunctions(possible.sizes, order)
+    rank = np.linalg.matrix_rank(features.incidence(rows).toarray()) if len(rows) else 0
+    assert possible_rank(features, possible.known(masks)) == rank
+
+
+@pytest.mark.parametrize("order", [1, 2])
 @given(case=designs())
 def test_certificates_and_leverage_hold_in_the_model_of_all_factors(
     case: tuple[Possible, Cells, Cells], order: int

@@ -1,0 +1,51 @@
+"""Errors of coefficients and amounts, beside refits by hand to the same redrawn cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.jobs.score import Regressors
+from recombine.jobs.score.attribution import design_matrix
+from recombine.jobs.score.regression import BootstrapErrors, RidgeRegression
+
+DRAWS = 60
+
+
+@pytest.mark.parametrize("classes", [1, 2])
+def test_errors_are_those_of_refits_to_redrawn_cells(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    cells, values = 25, 25 * classes
+    effects, misleading = rng.normal(size=(2, values, 2))
+    regressors = Regressors(effects.sum(axis=1), effects, misleading, np.zeros(values), ("a", "b"), per_cell=classes)
+    predicted = regressors.determined - 0.4 * effects[:, 0] + rng.normal(size=values)
+    departure = regressors.roots * (predicted - regressors.determined)
+    error = departure + regressors.roots * rng.normal(size=values)
+    regression = RidgeRegression.fit(design_matrix(regressors), regressors, predicted, departure)
+    bootstrap = BootstrapErrors(regression, error, departure, DRAWS, seed=7)
+
+    times = np.random.default_rng(7).multinomial(cells, np.full(cells, 1 / cells), size=DRAWS)
+    coefficients, products, unexplained = [], [], []
+    for of_cells in times:
+        rows = np.repeat(np.arange(values), np.repeat(of_cells, classes))
+        columns, targets = regression.columns[rows], departure[rows]
+        ridge_rows = np.diag(np.sqrt(len(rows) * regression.ridge))  # a ridge is what rows of zero targets would do
+        fit = np.linalg.lstsq(
+            np.vstack([columns, ridge_rows]), np.append(targets, np.zeros(len(ridge_rows))), rcond=None
+        )[0]
+        coefficients.append(fit)
+        products.append(np.mean(columns * error[rows][:, None], axis=0) * fit)
+        unexplained.append(np.mean((targets - columns @ fit) * error[rows]))
+    freedom = cells - classes - regression.varied.sum()
+    correction = np.sqrt(cells / freedom)
+    np.testing.assert_allclose(
+        bootstrap.of_coefficients, correction * np.std(coefficients, axis=0)[classes:], rtol=1e-7
+    )
+    assert bootstrap.of_unexplained == pytest.approx(correction * np.std(unexplained), rel=1e-7)
+    assert bootstrap.of_offset == pytest.approx(
+        correction * np.sum(products, axis=1, where=np.arange(len(fit)) < classes).std(), rel=1e-7
+    )
+    both = np.array([True, True, *[False] * (len(fit) - classes - 2)])
+    assert bootstrap.of_columns(both) == pytest.approx(
+        correction * np.std(np.array(products)[:, classes : classes + 2].sum(axis=1)), rel=1e-7
+    )
