@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
+    from recombine.theory import components as components
     from recombine.theory import compositions as compositions
     from recombine.theory import diagonal as diagonal
     from recombine.theory import gated as gated

@@ -1,0 +1,148 @@
+"""Saliences by restricted likelihood: its value, exact gradient and average information, and Newton steps on logs.
+
+With V = sum_J s_J K_J + s_0 D and a flat mean, P = V^-1 - V^-1 1 1' V^-1 / (1' V^-1 1), the criterion is
+
+    -1/2 (log |V| + log 1' V^-1 1 + y' P y + (n - 1) log 2 pi)
+
+and its derivative by log s_J is s_J / 2 (y' P K_J P y - tr P K_J): one inverse, then elementwise products. Average
+information, s_I s_J / 2 (y' P K_I P K_J P y), replaces second derivatives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.brief import brief_repr
+
+#: Bounds of a log variance in units of the outcome's variance, and the centre and spread of its prior.
+MIN_LOG_VARIANCE, MAX_LOG_VARIANCE = -23.0, 6.0
+PRIOR_LOG_VARIANCE, PRIOR_LOG_SD = -2.3, 3.0
+#: Newton steps at most; the largest step of a log variance; gain in the criterion at which steps end.
+MAX_INFORMATION_STEPS, MAX_STEP_SIZE, GAIN_TOLERANCE = 60, 3.0, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Criterion:
+    """Outcomes (n,) with covariances of terms (T, n, n) and noise variances up to a factor (n,)."""
+
+    covariances: FloatArray
+    noise: FloatArray
+    y: FloatArray
+    prior: bool = True  #: Whether log variances have their weak normal prior.
+
+    __repr__ = brief_repr
+
+    def value(self, logs: FloatArray) -> float:
+        """Return the criterion at log variances (T + 1,), the noise's last."""
+        return self.derivatives(logs)[0]
+
+    def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
+        size, terms = len(self.y), len(self.covariances)
+        scales = np.exp(logs)
+        flat = self.covariances.reshape(terms, -1)
+        covariance = (scales[:-1] @ flat).reshape(size, size)
+        covariance.flat[:: size + 1] += scales[-1] * self.noise
+        inverse, log_det = inverse_of(covariance)
+        weights = inverse.sum(axis=0)
+        total = float(weights.sum())
+        projected = inverse - np.outer(weights, weights / total)
+        dual = projected @ self.y
+        value = -0.5 * (log_det + np.log(total) + self.y @ dual + (size - 1) * np.log(2 * np.pi))
+        images = np.column_stack([(flat.reshape(-1, size) @ dual).reshape(terms, size).T, self.noise * dual])
+        traces = np.append(flat @ projected.ravel(), self.noise @ projected.diagonal())
+        gradient = 0.5 * scales * (dual @ images - traces)
+        information = 0.5 * np.outer(scales, scales) * (images.T @ (projected @ images))
+        if self.prior:
+            away = (logs - PRIOR_LOG_VARIANCE) / PRIOR_LOG_SD
+            value -= 0.5 * float(away @ away)
+            gradient -= away / PRIOR_LOG_SD
+            information.flat[:: len(logs) + 1] += PRIOR_LOG_SD**-2
+        return float(value), gradient, information
+
+
+@dataclass(frozen=True, eq=False)
+class Saliences:
+    """Variances of terms (T,) and of the noise, with the criterion there and what is uncertain about them."""
+
+    variances: FloatArray
+    noise: float
+    value: float
+    covariance: FloatArray  #: Of the log variances (T + 1, T + 1), the noise's last.
+    steps: int
+
+    __repr__ = brief_repr
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard errors of the variances (T + 1,), the noise's last."""
+        scales = np.append(self.variances, self.noise)
+        return np.asarray(scales * np.sqrt(self.covariance.diagonal()))
+
+
+def maximize_criterion(
+    criterion: Criterion, start: FloatArray | None = None, tolerance: float = GAIN_TOLERANCE
+) -> Saliences:
+    """Return the saliences at which the criterion is largest, from log variances ``start`` (T + 1,).
+
+    Steps end where one gains less than ``tolerance``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(np.arange(40), 5)
+    >>> y = 2.0 * rng.normal(size=40)[group] + rng.normal(size=200)
+    >>> same = (group[:, None] == group).astype(float)[None]
+    >>> saliences = maximize_criterion(Criterion(same, np.ones(200), y, prior=False))
+    >>> saliences.variances.round(1), round(saliences.noise, 1)
+    (array([2.4]), 1.0)
+    """
+    terms = len(criterion.covariances)
+    logs = np.full(terms + 1, PRIOR_LOG_VARIANCE) if start is None else np.array(start)
+    value, gradient, information = criterion.derivatives(logs)
+    damping, steps = 1e-3, 0
+    while steps < MAX_INFORMATION_STEPS:
+        steps += 1
+        free = ~((logs <= MIN_LOG_VARIANCE) & (gradient < 0)) & ~((logs >= MAX_LOG_VARIANCE) & (gradient > 0))
+        step = _damped_step(gradient, information, free, damping)
+        trial = np.clip(logs + step, MIN_LOG_VARIANCE, MAX_LOG_VARIANCE)
+        result = criterion.derivatives(trial)
+        gain = result[0] - value
+        if gain > 0:
+            logs, (value, gradient, information) = trial, result
+            damping = max(damping / 5, 1e-6)
+        else:
+            damping *= 10
+        if (0 <= gain < tolerance) or damping > 1e6:
+            break
+    curvature = information + 1e-9 * np.eye(terms + 1)
+    return Saliences(np.exp(logs[:-1]), float(np.exp(logs[-1])), value, inverse_of(curvature)[0], steps)
+
+
+def _damped_step(gradient: FloatArray, information: FloatArray, free: BoolArray, damping: float) -> FloatArray:
+    """Return a Newton step of the free logs, none longer than the largest."""
+    step = np.zeros(len(gradient))
+    chosen = np.flatnonzero(free)
+    if len(chosen):
+        curvature = information[np.ix_(chosen, chosen)]
+        ridge = damping * (curvature.diagonal() + 1e-2)
+        step[chosen] = np.linalg.solve(curvature + np.diag(ridge), gradient[chosen])
+    largest = np.abs(step).max(initial=0.0)
+    return step * min(1.0, MAX_STEP_SIZE / largest) if largest > 0 else step
+
+
+def inverse_of(covariance: FloatArray) -> tuple[FloatArray, float]:
+    """Return the inverse of a positive definite matrix and the log of its determinant."""
+    from scipy.linalg.lapack import dpotrf, dpotri
+
+    size = len(covariance)
+    lower, failed = dpotrf(covariance, lower=1, clean=1)
+    while failed:
+        covariance = covariance + np.eye(size) * 1e-12 * covariance.diagonal().max()
+        lower, failed = dpotrf(covariance, lower=1, clean=1)
+    inverse, _ = dpotri(lower, lower=1)
+    upper = np.tril(inverse, -1)
+    return np.asarray(upper + upper.T + np.diag(inverse.diagonal())), 2.0 * float(np.log(lower.diagonal()).sum())

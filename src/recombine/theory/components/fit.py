@@ -1,0 +1,158 @@
+"""Fit variance components to a table: terms, saliences, the scale of the outcome, and ranges that cover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.cells.threads import one_thread
+from recombine.errors import InputError
+from recombine.theory.components.criterion import Criterion, Saliences, maximize_criterion
+from recombine.theory.components.factors import Factors
+from recombine.theory.components.posterior import Posterior, posterior_of
+from recombine.theory.components.scales import SCALES, OutcomeScale
+from recombine.theory.components.terms import ComponentTerm, candidate_terms
+
+#: Chance with which a range holds the value.
+COVERAGE_SHARE = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class CellValues:
+    """Values of M cells, (M,) each, on the scale of the outcomes; ``sd`` and ranges are those of a new outcome."""
+
+    mean: FloatArray
+    sd: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    __repr__ = brief_repr
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsFit:
+    """Variance components of a table and the values they give."""
+
+    terms: tuple[ComponentTerm, ...]
+    variances: FloatArray  #: Of the terms (T,), on the outcome's scale or on its logs, as ``scale`` says.
+    standard_errors: FloatArray  #: Of the variances, and last of the noise (T + 1,).
+    noise: float  #: Variance of one row about the value of its cell.
+    scale: OutcomeScale
+    mean: float
+    saliences: Saliences  #: As fitted, on outcomes of variance 1.
+    posterior: Posterior  #: Of outcomes of variance 1.
+    counts: FloatArray  #: Rows of each seen cell (n,).
+    y: FloatArray  #: Outcomes of the seen cells (n,).
+    centre: float
+    spread: float
+    width: float  #: Half a range, in posterior standard deviations.
+
+    __repr__ = brief_repr
+
+    def predict(self, codes: npt.ArrayLike, counts: npt.ArrayLike = 1.0) -> CellValues:
+        """Return values of cells (M, F) and ranges for the mean of ``counts`` new rows of each."""
+        cells = np.asarray(codes, dtype=np.int64)
+        rows = np.broadcast_to(np.asarray(counts, dtype=float), (len(cells),))
+        mean, variance = self.posterior.predict(cells)
+        return self._on_scale(mean, variance + self.saliences.noise / rows)
+
+    def leave_one_out(self) -> CellValues:
+        """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
+        return self._on_scale(*self.posterior.leave_one_out())
+
+    def shares(self) -> FloatArray:
+        """Return the share of the variance over the seen cells that each term explains, the noise last (T + 1,)."""
+        codes, factors = self.posterior.codes, self.posterior.factors
+        grams = [term.covariance(factors, codes, codes) for term in self.terms]
+        scatter = [gram.diagonal().mean() - gram.mean() for gram in grams]
+        powers = np.append(self.saliences.variances * scatter, self.saliences.noise * np.mean(1 / self.counts))
+        return np.asarray(powers / powers.sum())
+
+    def effects(self, factor: int) -> tuple[FloatArray, FloatArray]:
+        """Return what each level of a factor adds by itself (L,), with standard errors, on the fit's scale."""
+        levels = np.arange(self.posterior.factors.sizes[factor])
+        mean, sd = self.posterior.effects(factor, levels)
+        return self.spread * mean, self.spread * sd
+
+    def _on_scale(self, mean: FloatArray, variance: FloatArray) -> CellValues:
+        centre, sd = self.centre + self.spread * mean, self.spread * np.sqrt(variance)
+        expected = self.scale.mean_back(centre, sd**2)
+        low, high = self.scale.back(centre - self.width * sd), self.scale.back(centre + self.width * sd)
+        return CellValues(expected, (self.scale.back(centre + sd) - self.scale.back(centre - sd)) / 2, low, high)
+
+
+def fit_components(
+    codes: npt.ArrayLike,
+    values: npt.ArrayLike,
+    counts: npt.ArrayLike | None = None,
+    *,
+    coordinates: Mapping[int, npt.ArrayLike] | None = None,
+    features: Mapping[int, npt.ArrayLike] | None = None,
+    order: int = 2,
+    scales: tuple[OutcomeScale, ...] = SCALES,
+) -> ComponentsFit:
+    """Fit the components of mean outcomes ``values`` (n,) of seen cells (n, F), ``counts`` (n,) rows each.
+
+    ``coordinates`` are numbers of levels (L,) by factor, ``features`` descriptors (L, D) by factor, for unseen levels
+    too. The scale is the one with the smallest leave-one-out error on the outcome's scale.
+
+    Examples
+    --------
+    >>> codes = np.indices((6, 5)).reshape(2, -1).T
+    >>> fit = fit_components(codes[:-1], 10.0 * codes[:-1, 0] + codes[:-1, 1])
+    >>> fit.predict(codes[-1:]).mean.round(3)
+    array([54.])
+    """
+    cells, y = as_cells(codes), np.asarray(values, dtype=float)
+    if len(cells) < 2 or y.shape != (len(cells),) or not np.isfinite(y).all():
+        raise InputError(
+            f"values have shape {y.shape} for {len(cells)} cells; give one finite number for each, 2 or more"
+        )
+    rows = np.ones(len(y)) if counts is None else np.asarray(counts, dtype=float)
+    factors = Factors.of(cells, coordinates, features)
+    terms = candidate_terms(factors, cells, order)
+    with one_thread():
+        grams = np.stack([term.covariance(factors, cells, cells) for term in terms])
+        fits = [fit_on_scale(factors, cells, y, rows, terms, grams, scale) for scale in scales if scale.fits(y)]
+        errors = [float(np.mean((fit.leave_one_out().mean - y) ** 2 * rows)) for fit in fits]
+    return fits[int(np.argmin(errors))]
+
+
+def fit_on_scale(
+    factors: Factors,
+    codes: IntArray,
+    y: FloatArray,
+    counts: FloatArray,
+    terms: tuple[ComponentTerm, ...],
+    grams: FloatArray,
+    scale: OutcomeScale,
+) -> ComponentsFit:
+    """Fit the saliences of terms with covariances (T, n, n) on one scale."""
+    values = scale.forward(y)
+    centre, spread = float(values.mean()), float(values.std()) or 1.0
+    standard = (values - centre) / spread
+    saliences = maximize_criterion(Criterion(grams, 1 / counts, standard))
+    posterior = posterior_of(factors, codes, standard, terms, saliences.variances, saliences.noise / counts)
+    means, variances = posterior.leave_one_out()
+    distances = np.sort(np.abs(standard - means) / np.sqrt(variances))
+    width = float(distances[min(int(np.ceil(COVERAGE_SHARE * (len(y) + 1))), len(y)) - 1])
+    return ComponentsFit(
+        terms=terms,
+        variances=spread**2 * saliences.variances,
+        standard_errors=spread**2 * saliences.standard_errors,
+        noise=spread**2 * saliences.noise,
+        scale=scale,
+        mean=centre + spread * posterior.mean,
+        saliences=saliences,
+        posterior=posterior,
+        counts=counts,
+        y=y,
+        centre=centre,
+        spread=spread,
+        width=width,
+    )

@@ -1,0 +1,102 @@
+"""Values for given saliences: posterior of any cell, and what would be said of seen cells had they been left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
+from recombine.theory.components.criterion import inverse_of
+from recombine.theory.components.factors import Factors
+from recombine.theory.components.terms import ComponentTerm
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A normal process with a flat mean that saw outcomes (n,) at cells (n, F)."""
+
+    factors: Factors
+    codes: IntArray
+    terms: tuple[ComponentTerm, ...]
+    variances: FloatArray  #: (T,)
+    noise: FloatArray  #: Variance of each seen outcome about its cell's value (n,).
+    y: FloatArray
+    mean: float  #: The mean, by generalized least squares.
+    inverse: FloatArray  #: Of the covariance of outcomes (n, n).
+    projected: FloatArray  #: The same with the mean projected out (n, n).
+    dual: FloatArray  #: Weights of seen cells in any value (n,): projected @ y.
+
+    __repr__ = brief_repr
+
+    def covariance(self, cells: IntArray) -> FloatArray:
+        """Return prior covariances (M, n) between cells (M, F) and the seen ones."""
+        total = np.zeros((len(cells), len(self.codes)))
+        for term, variance in zip(self.terms, self.variances, strict=True):
+            total += variance * term.covariance(self.factors, cells, self.codes)
+        return total
+
+    def predict(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (M,) of the value, without noise, of cells (M, F)."""
+        cross = self.covariance(cells)
+        prior = np.zeros(len(cells))
+        for term, variance in zip(self.terms, self.variances, strict=True):
+            prior += variance * term.variance(self.factors, cells)
+        weights = self.inverse.sum(axis=0)
+        shortfall = 1.0 - cross @ weights
+        spread = prior - np.einsum("ij,ij->i", cross @ self.inverse, cross) + shortfall**2 / weights.sum()
+        return self.mean + cross @ self.dual, np.maximum(spread, 0.0)
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
+        precision = np.maximum(self.projected.diagonal(), 1e-300)
+        return self.y - self.dual / precision, 1.0 / precision
+
+    def leave_out(self, members: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (k,), noise included, of seen outcomes had all of them been left out together."""
+        block = self.projected[np.ix_(members, members)]
+        spread = np.linalg.pinv(block, hermitian=True)
+        return self.y[members] - spread @ self.dual[members], np.maximum(spread.diagonal(), 0.0)
+
+    def effects(self, factor: int, levels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation (L,) of what the levels of one factor add by themselves."""
+        cells = np.full((len(levels), self.codes.shape[1]), -1)
+        cells[:, factor] = levels
+        cross, prior = np.zeros((len(levels), len(self.codes))), np.zeros(len(levels))
+        for term, variance in zip(self.terms, self.variances, strict=True):
+            if term.factors == (factor,):
+                cross += variance * term.covariance(self.factors, cells, self.codes)
+                prior += variance * term.variance(self.factors, cells)
+        spread = prior - np.einsum("ij,ij->i", cross @ self.projected, cross)
+        return cross @ self.dual, np.sqrt(np.maximum(spread, 0.0))
+
+
+def posterior_of(
+    factors: Factors,
+    codes: IntArray,
+    y: FloatArray,
+    terms: Sequence[ComponentTerm],
+    variances: FloatArray,
+    noise: FloatArray,
+) -> Posterior:
+    """Return the posterior of cells given outcomes ``y`` (n,) with noise variances (n,) at seen cells (n, F).
+
+    Examples
+    --------
+    >>> from recombine.theory.components.terms import label_term
+    >>> codes = np.indices((4, 4)).reshape(2, -1).T[:-1]
+    >>> y, terms = 10.0 * codes[:, 0] + codes[:, 1], (label_term(0), label_term(1))
+    >>> posterior = posterior_of(Factors.of(codes), codes, y, terms, np.ones(2), np.full(15, 1e-9))
+    >>> posterior.predict(np.array([[3, 3]]))[0].round(4)
+    array([33.])
+    """
+    covariance = np.diag(np.asarray(noise, dtype=float))
+    for term, variance in zip(terms, variances, strict=True):
+        covariance += variance * term.covariance(factors, codes, codes)
+    inverse, _ = inverse_of(covariance)
+    weights = inverse.sum(axis=0)
+    projected = inverse - np.outer(weights, weights / weights.sum())
+    mean = float(weights @ y / weights.sum())
+    return Posterior(factors, codes, tuple(terms), variances, noise, y, mean, inverse, projected, projected @ y)

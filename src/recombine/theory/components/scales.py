@@ -1,0 +1,97 @@
+"""Scales of the outcome on which effects may add: as it is, logs, logs of counts, log odds; and the way back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+
+#: How many times the smallest outcome the largest has to be for logs to be tried.
+MIN_SPAN_RATIO = 3.0
+#: A log is at most so far above the largest seen, so that no value runs away.
+MAX_LOG_STEP = 5.0
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+
+
+@dataclass(frozen=True)
+class OutcomeScale(ABC):
+    """A monotone map of outcomes and its inverse."""
+
+    name: str
+
+    @abstractmethod
+    def fits(self, y: FloatArray) -> bool:
+        """Whether outcomes (n,) lie where the map is defined and could matter."""
+
+    @abstractmethod
+    def forward(self, y: FloatArray) -> FloatArray:
+        """Return outcomes on this scale."""
+
+    @abstractmethod
+    def back(self, values: FloatArray) -> FloatArray:
+        """Return values on this scale as outcomes."""
+
+    def mean_back(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the expected outcome where the value on this scale is normal with that mean and variance."""
+        grid = mean[:, None] + np.sqrt(variance)[:, None] * _NODES
+        return np.asarray(self.back(grid) @ _WEIGHTS / _WEIGHTS.sum())
+
+
+@dataclass(frozen=True)
+class _Identity(OutcomeScale):
+    def fits(self, y: FloatArray) -> bool:
+        return True
+
+    def forward(self, y: FloatArray) -> FloatArray:
+        return y
+
+    def back(self, values: FloatArray) -> FloatArray:
+        return values
+
+
+@dataclass(frozen=True)
+class _Log(OutcomeScale):
+    def fits(self, y: FloatArray) -> bool:
+        return bool(y.min() > 0 and y.max() > MIN_SPAN_RATIO * y.min())
+
+    def forward(self, y: FloatArray) -> FloatArray:
+        return np.log(y)
+
+    def back(self, values: FloatArray) -> FloatArray:
+        return np.exp(np.minimum(values, 700.0))
+
+
+@dataclass(frozen=True)
+class _LogCount(OutcomeScale):
+    def fits(self, y: FloatArray) -> bool:
+        return bool(y.min() == 0 and y.max() > MIN_SPAN_RATIO)
+
+    def forward(self, y: FloatArray) -> FloatArray:
+        return np.log1p(y)
+
+    def back(self, values: FloatArray) -> FloatArray:
+        return np.expm1(np.clip(values, 0.0, 700.0))
+
+
+@dataclass(frozen=True)
+class _Logit(OutcomeScale):
+    margin: float = 0.02
+
+    def fits(self, y: FloatArray) -> bool:
+        return bool(y.min() >= 0 and y.max() <= 1 and len(np.unique(y)) > 2)
+
+    def forward(self, y: FloatArray) -> FloatArray:
+        shares = self.margin + (1 - 2 * self.margin) * y
+        return np.log(shares / (1 - shares))
+
+    def back(self, values: FloatArray) -> FloatArray:
+        shares = 1 / (1 + np.exp(-np.clip(values, -700.0, 700.0)))
+        return np.clip((shares - self.margin) / (1 - 2 * self.margin), 0.0, 1.0)
+
+
+IDENTITY = _Identity("identity")
+#: Every scale that is tried, the plainest first.
+SCALES: tuple[OutcomeScale, ...] = (IDENTITY, _Log("log"), _LogCount("log of counts"), _Logit("log odds"))

@@ -1,0 +1,101 @@
+"""The criterion has the gradient it says, is the density of contrasts, and finds what lme4 finds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from recombine.theory.components import Criterion, maximize_criterion
+
+#: ``lmer(y ~ 1 + (1 | s) + (1 | d))`` on `crossed_table` by lme4 1.1-31: criterion, variances of s, d and noise.
+LME4 = {
+    0: (273.2716966, 3.00674653, 1.012035702, 1.987940925),
+    1: (273.85557, 1.425114997, 0.369924078, 2.047299996),
+    3: (350.0301377, 12.2551562, 0.2820675499, 3.080858005),
+    5: (307.6971074, 5.065279215, 1.394985407, 1.464443247),
+}
+
+R_SCRIPT = """
+suppressMessages(library(lme4)); t <- read.csv("{path}")
+fit <- lmer(y ~ 1 + (1 | s) + (1 | d), t, control = lmerControl(optCtrl = list(xtol_abs = 1e-12, ftol_abs = 1e-12)))
+v <- as.data.frame(VarCorr(fit)); r <- setNames(v$vcov, v$grp)
+cat(sprintf("[%.10g, %.10g, %.10g, %.10g]", REMLcrit(fit), r["s"], r["d"], r["Residual"]))
+"""
+
+
+def crossed_table(seed):
+    """Subjects, days and outcomes (n,) of a crossed table with a third of its cells missing."""
+    rng = np.random.default_rng(seed)
+    s, d = (array.ravel() for array in np.indices((12, 9)))
+    y = 5 + 2 * rng.normal(size=12)[s] + rng.normal(size=9)[d] + rng.normal(size=108) * 1.5
+    chosen = np.flatnonzero(rng.random(108) < 0.67)
+    return s[chosen], d[chosen], y[chosen].round(6)
+
+
+def crossed_criterion(seed, prior=False):
+    s, d, y = crossed_table(seed)
+    grams = np.stack([s[:, None] == s, d[:, None] == d]).astype(float)
+    return Criterion(grams, np.ones(len(y)), y, prior=prior)
+
+
+@pytest.mark.parametrize("prior", [False, True])
+def test_the_gradient_is_that_of_finite_differences(prior):
+    criterion = crossed_criterion(3, prior)
+    logs = np.array([0.3, -1.0, 0.5])
+    _, gradient, _ = criterion.derivatives(logs)
+    steps = 1e-5 * np.eye(3)
+    differences = [(criterion.value(logs + step) - criterion.value(logs - step)) / 2e-5 for step in steps]
+    assert np.allclose(gradient, differences, rtol=1e-6, atol=1e-6)
+
+
+def test_the_criterion_is_the_density_of_contrasts():
+    criterion = crossed_criterion(1)
+    logs = np.array([0.3, -1.0, 0.5])
+    size = len(criterion.y)
+    covariance = np.tensordot(np.exp(logs[:2]), criterion.covariances, 1) + np.exp(logs[2]) * np.eye(size)
+    contrasts = np.linalg.svd(np.ones((1, size)))[2][1:]
+    density = multivariate_normal(cov=contrasts @ covariance @ contrasts.T).logpdf(contrasts @ criterion.y)
+    assert np.isclose(criterion.value(logs), density - 0.5 * np.log(size), rtol=1e-10)
+
+
+def test_average_information_is_close_to_minus_second_derivatives_at_the_maximum():
+    criterion = crossed_criterion(2)
+    saliences = maximize_criterion(criterion)
+    logs = np.log(np.append(saliences.variances, saliences.noise))
+    _, gradient, information = criterion.derivatives(logs)
+    assert np.abs(gradient).max() < 1e-2
+    second = np.column_stack(
+        [
+            (criterion.derivatives(logs + step)[1] - criterion.derivatives(logs - step)[1]) / 2e-4
+            for step in 1e-4 * np.eye(3)
+        ]
+    )
+    assert np.allclose(information, -second, atol=0.3 * np.abs(second).max())
+
+
+@pytest.mark.parametrize("seed", LME4)
+def test_the_maximum_is_that_of_lme4_as_stored(seed):
+    compare_with_lme4(seed, LME4[seed])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize("seed", [*LME4, 11, 12, 13])
+def test_the_maximum_is_that_of_lme4(seed, tmp_path):
+    path = tmp_path / "table.csv"
+    np.savetxt(path, np.column_stack(crossed_table(seed)), delimiter=",", header="s,d,y", comments="", fmt="%.6f")
+    ran = subprocess.run(["Rscript", "-e", R_SCRIPT.format(path=path)], capture_output=True, text=True, check=False)
+    if "lme4" in ran.stderr and ran.returncode:
+        pytest.skip("lme4 is not installed")
+    compare_with_lme4(seed, json.loads(ran.stdout))
+
+
+def compare_with_lme4(seed, expected):
+    saliences = maximize_criterion(crossed_criterion(seed), tolerance=1e-9)
+    assert abs(-2 * saliences.value - expected[0]) < 1e-3
+    assert np.allclose([*saliences.variances, saliences.noise], expected[1:], rtol=1e-3, atol=1e-6)
