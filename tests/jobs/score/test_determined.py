@@ -71,6 +71,9 @@ def test_only_confused_factors_are_named() -> None:
     effects = np.column_stack([one, two, three])
     same = type(known)(one, effects, np.column_stack([0 * one, one + 0.01 * three, 0 * one]), 0 * one, ("a", "b", "c"))
     assert confounded_columns(same) == ((("leak", "a"), ("shortcut", "b")),)
+    for unit in (1e-15, 1e15):
+        scaled = type(known)(unit * one, unit * effects, unit * same.misleading, 0 * one, ("a", "b", "c"))
+        assert confounded_columns(scaled) == confounded_columns(same)
 
 
 def test_a_model_that_remembers_pairs_is_told_so() -> None:

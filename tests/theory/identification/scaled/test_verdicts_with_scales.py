@@ -11,6 +11,7 @@ import pytest
 from recombine.cells import Possible
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.cells.scales import Scale, place_levels
+from recombine.errors import InputError, SolverError
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.scaled.leverage import ScaledLeverage
 from recombine.verdicts import Verdict
@@ -183,7 +184,7 @@ def test_leverage_is_that_of_the_design_matrix(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ordered", "numeric"])
-def test_a_weight_is_a_number_of_equal_rows(kind: str) -> None:
+def test_a_weight_is_a_number_of_equal_rows(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     dose = place_levels(kind, [0, 1, 2, 5, 9], [True, True, False, True, True])
     features = ScaledConjunctions((4, 5), scales=(None, dose))
@@ -197,6 +198,15 @@ def test_a_weight_is_a_number_of_equal_rows(kind: str) -> None:
     inverse = np.linalg.pinv(rows)
     wanted = ((features.incidence(cells).toarray() @ inverse) ** 2).sum(axis=1)
     np.testing.assert_allclose(weighted, wanted, rtol=1e-7)
+    # Too many columns to invert: one solve per cell gives the same, and cells are refused that would take too long.
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_INVERTED_COLUMNS", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_CELLS_SOLVED_SINGLY", len(cells))
+    singly = ScaledLeverage(features, seen, counts.astype(float))
+    np.testing.assert_allclose(singly.of(cells), wanted, rtol=1e-7)
+    with pytest.raises(InputError, match="at most 20 at a time"):
+        singly.of(np.vstack([cells, cells[:1]]))
+    with pytest.raises(SolverError, match="every seen cell"):
+        _ = singly.of_seen
 
 
 def test_the_deficit_counts_knots_not_levels() -> None:
