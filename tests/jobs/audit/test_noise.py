@@ -172,6 +172,7 @@ def test_the_test_of_a_factorial_is_that_of_its_interactions():
     assert test.departure == pytest.approx(np.sqrt(max(5 * (rest**2).sum() - 6 * noise, 0) / 60))
     # The least share is where a departure would have shown up nineteen times in twenty.
     between = 5 * ((means - means.mean()) ** 2).sum() - 11 * noise
+    assert test.share == pytest.approx(1 - max(5 * (rest**2).sum() - 6 * noise, 0) / between)
     most = (1 - test.least_share) * between / noise
     assert stats.ncf.cdf(test.statistic, 6, 48, most) == pytest.approx(0.05, abs=1e-5)
 

@@ -63,6 +63,14 @@ def test_a_few_misses_among_many_hits_still_make_a_spread(unit):
     assert spread.departure == pytest.approx(alone.departure * unit**2)
 
 
+@pytest.mark.parametrize("cells", [0, 5])
+@pytest.mark.parametrize("noise", [None, 0.0, 0.3])
+def test_where_nothing_is_missed_only_the_noise_of_replicates_spreads(cells, noise):
+    spread = fit_spread(np.zeros(cells), np.ones(cells), np.ones(cells), np.ones(cells), noise)
+    expected = (noise or 0.0) * 3.0  # the cell's own mean and the values it is predicted from
+    assert spread.of(np.array([1.0]), np.array([2.0]), np.array([2.0])) == pytest.approx([np.sqrt(expected)], abs=1e-12)
+
+
 def test_names_of_levels_do_not_matter_whatever_cells_weigh():
     generator = np.random.default_rng(0)
     everywhere = every_cell((6, 7))

@@ -14,6 +14,7 @@ def test_a_quantile_is_that_of_the_nearest_scores() -> None:
     at, around = local_quantiles(along, scores, width=80, rank=71.5)
     ordered = scores[np.argsort(along)]
     assert (np.diff(at) > 0).all()
+    assert at[[0, -1]].tolist() == np.sort(along)[[40, 260]].tolist()  # the middles of the lowest 80 and the highest 80
     for place, quantile in zip(at, around, strict=True):
         start = int(np.searchsorted(np.sort(along), place)) - 40
         window = np.sort(ordered[start : start + 80])
