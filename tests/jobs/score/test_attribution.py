@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from recombine.cells.arrays import FloatArray
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.score import HeldOutNoise, Regressors, attribute
+from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.attribution import design_matrix
+from recombine.jobs.score.causes import CAUSES
+from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import RIDGE
 
 
@@ -154,3 +158,23 @@ def test_a_factor_alone_in_its_cause_has_the_cause_s_range() -> None:
     # As these hold different parts of the error, their ranges are not those of each other.
     widths = [attribution.causes[cause].high - attribution.causes[cause].value for cause in ("leak", "shortcut")]
     assert widths[0] != pytest.approx(widths[1], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("cause", "low", "high", "told"),
+    [
+        ("leak", AUDIT_LIMITS.min_slope, 0.99, False),  # it may be that nearly all arrives
+        ("leak", 0.3, AUDIT_LIMITS.min_slope, False),
+        ("leak", 0.3, AUDIT_LIMITS.min_slope - 0.01, True),
+        ("leak", SCORE_LIMITS.max_slope, 3.0, False),
+        ("leak", SCORE_LIMITS.max_slope + 0.01, 3.0, True),
+        ("shortcut", AUDIT_LIMITS.shortcut_pull, 0.9, False),
+        ("shortcut", AUDIT_LIMITS.shortcut_pull + 0.01, 0.9, True),
+    ],
+)
+def test_a_coefficient_is_told_where_all_of_its_range_is_off(cause: str, low: float, high: float, told: bool) -> None:
+    message = CAUSES[cause].message("dose", Amount((low + high) / 2, low, high))
+    assert (message != "") is told
+    if told:
+        assert message.startswith(f"dose: {50 * (low + high):.0f} % of its ")
+        assert f"95 % range {100 * low:.0f} to {100 * high:.0f} %" in message

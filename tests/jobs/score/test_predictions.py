@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.jobs.score import read_predictions
+from recombine.jobs.score import class_designs, read_predictions
+from recombine.jobs.score.predictions import first_class, has_classes
+from recombine.tables import open_table
 
 FACTORS = ["site", "dose"]
 
@@ -128,3 +130,22 @@ def test_one_cell_alone_cannot_vary() -> None:
     cells = np.indices((3, 3)).reshape(2, -1).T
     design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=np.arange(9) < 8)
     assert read_predictions([design], {"net": [2.5]})["net"].tolist() == [[2.5]]
+
+
+def test_an_outcome_has_classes_where_it_is_text_of_three_values() -> None:
+    table = pd.DataFrame({"a": list("xyz"), "kind": ["cat", "dog", "owl"], "sex": ["f", "m", "f"], "n": [1, 2, 3]})
+    source = open_table(table)
+    assert [has_classes(source, name) for name in ("kind", "sex", "n", "none")] == [True, False, False, False]
+    named = {name: first_class(source, rc.TableSpec(outcome=name)) for name in ("kind", "sex", "n", "none")}
+    assert named == {"kind": "kind=cat", "sex": None, "n": None, "none": None}
+    assert first_class(source, rc.TableSpec(outcome="sex", classes=True)) == "sex=f"
+
+
+def test_classes_need_a_column_with_two_values() -> None:
+    table = pd.DataFrame({"a": list("xy"), "b": list("pq"), "kind": ["cat", "cat"]})
+    with pytest.raises(rc.InputError, match="which column holds the classes"):
+        class_designs(table, factors=["a", "b"])
+    with pytest.raises(rc.InputError, match=r"'kind' of .* has one value only"):
+        class_designs(table, factors=["a", "b"], outcome="kind")
+    with pytest.raises(rc.InputError, match="columns is the text 'net'; give a list of column names"):
+        read_predictions([design_of(frame())], frame(), "net")

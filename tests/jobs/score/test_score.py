@@ -129,6 +129,12 @@ def test_what_cannot_be_scored_is_refused() -> None:
         rc.score(rc.Design.from_cells([[0, 0], [0, 1]], train=[True, False]), [1.0])
     with pytest.raises(rc.InputError, match="score takes a Design, not a list"):
         rc.score([1], [1.0])
+    with pytest.raises(rc.InputError, match="no class is named"):
+        rc.score({}, [1.0])
+    some = design_of()
+    for changed in (design_of(seed=1), rc.Design.from_cells(some.cells, some.outcome, train=~some.train)):
+        with pytest.raises(rc.InputError, match="the designs of two classes have other cells"):
+            rc.score({"yes": some, "no": changed}, np.zeros((len(some.held_out), 2)))
 
 
 def test_ranges_of_slopes_hold_the_noise_of_the_seen_cells() -> None:

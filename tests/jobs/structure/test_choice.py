@@ -131,6 +131,49 @@ def test_structures_are_compared_from_so_many_seen_cells_on() -> None:
         assert (choice.obstacle is NotCompared.FEW_CELLS) == (count == 0)
 
 
+def test_an_audit_remembers_what_was_asked_for_where_nothing_is_compared() -> None:
+    cells = every_cell((4, 5))
+    few = rc.Design.from_cells(cells, 1.0 * cells.sum(axis=1))
+    scaled = on_scales(few, ordered=["factor 1"])
+    for table, obstacle in ((few, NotCompared.FEW_CELLS), (scaled, NotCompared.SCALES)):
+        for structure, asked in (("auto", False), ("add", True), ("pairs", True)):
+            choice = choose_structure(table, structure)
+            assert (choice.asked, choice.obstacle) == (asked, obstacle)
+    with pytest.raises(rc.InputError, match="structure log takes labels, not ordered or numeric factors"):
+        choose_structure(scaled, "log")
+
+
+@pytest.mark.parametrize(
+    ("structure", "order", "message"),
+    [
+        ("auto", 1.5, r"order 1.5 is not a whole number"),
+        ("auto", 0, "order 0 does not fit 2 factors; choose 1 to 2"),
+        ("auto", 3, "order 3 does not fit 2 factors; choose 1 to 2"),
+        ("pairs", 1, "structure pairs is of order 2, not 1; leave one of the two out"),
+        ("triples", None, "structure triples takes 3 factors and there are 2"),
+    ],
+)
+def test_orders_that_do_not_fit_are_refused(structure: str, order: int | None, message: str) -> None:
+    table = rc.Design.from_cells(every_cell((4, 5)))
+    with pytest.raises(rc.InputError, match=message):
+        choose_structure(table, structure, order)
+    assert choose_structure(table, "auto", np.int64(2)).structure.order == 2  # as many as there are
+    assert choose_structure(table, "pairs", 2).name == "pairs"
+
+
+def test_very_many_cells_are_compared_on_some_drawn_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, _ = design("log")
+    limits = replace(STRUCTURE_LIMITS, max_cells_compared=60)
+    monkeypatch.setattr("recombine.jobs.structure.choice.STRUCTURE_LIMITS", limits)
+    choices = [choose_structure(table, "log", seed=seed) for seed in (0, 0, 1)]
+    for choice in choices:
+        assert len(choice.places) == 60
+        assert (np.diff(choice.places) > 0).all()
+        # The chosen structure is fitted to all cells, and so determines all of them.
+        np.testing.assert_allclose(choice.fit.predict(table.seen), table.outcome, rtol=0.3)
+    assert choices[0].places.tolist() == choices[1].places.tolist() != choices[2].places.tolist()
+
+
 def test_without_an_outcome_what_was_asked_for_is_assumed_unseen() -> None:
     bare = rc.Design.from_cells(CELLS)
     assert (choose_structure(bare).asked, choose_structure(bare, "add").asked) == (False, True)

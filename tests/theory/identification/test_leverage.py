@@ -58,6 +58,26 @@ def test_equals_the_pseudo_inverse_on_every_route(sizes, order, symmetric, densi
     assert np.allclose(single, by_pseudo_inverse(answer.features, known, some, weights), rtol=1e-8, atol=0)
 
 
+def test_columns_that_are_not_tabled_are_looked_up(monkeypatch):
+    """Without a table of the model's columns leverage, least squares and refusals are the same."""
+    cells = every_cell((5, 4, 3))
+    generator = np.random.default_rng(3)
+    seen = cells[generator.random(60) < 0.5]
+    values = generator.normal(size=len(seen))
+    features = Conjunctions((6, 4, 3), 2)  # level 5 of the first factor is never seen
+    tabled = Leverage(features, seen)
+    expected, table = tabled.of(seen), tabled.solve(values)
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_TABLED_COLUMNS", 0)
+    looked_up = Leverage(features, seen)
+    np.testing.assert_allclose(looked_up.of(seen), expected)
+    np.testing.assert_allclose(looked_up.solve(values), table)
+    with pytest.raises(InputError, match="never seen"):
+        looked_up.of(np.array([[5, 3, 2]]))
+    monkeypatch.setattr("recombine.theory.identification.leverage.MAX_NULL_BASIS_ENTRIES", 0)
+    with pytest.raises(SolverError, match="too many functions vanish"):
+        Leverage(features, seen).solve(values)
+
+
 def test_leverages_of_seen_cells_add_up_to_the_rank():
     cells = every_cell((5, 6, 4))
     seen = cells[np.random.default_rng(2).random(len(cells)) < 0.4]
@@ -98,5 +118,9 @@ def test_misuse_is_named(monkeypatch):
     monkeypatch.setattr("recombine.theory.identification.leverage.MAX_CELLS_SOLVED_SINGLY", 2)
     with pytest.raises(InputError, match="at most 2 at a time"):
         Leverage(features, seen).of(seen)
+    with pytest.raises(SolverError, match="leverage of every seen cell"):
+        _ = Leverage(features, seen).of_seen
+    with pytest.raises(SolverError, match="to invert their normal matrix"):
+        Leverage(features, seen).solve(np.ones(3))
     with pytest.raises(SolverError, match="may not be determined"):
         Leverage(features, np.array([[0, 0], [1, 1]])).of(np.array([[0, 1]]))
