@@ -12,7 +12,7 @@ import pytest
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit.ranges import fit_spread, measure_ranges
-from recombine.jobs.structure.held_out_ranges import RangeOf
+from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
@@ -208,6 +208,19 @@ def test_with_few_cells_no_range_is_made_up():
     left = "the seen cells leave 11 degrees of freedom about the additive fit, and it takes 20"
     assert f"no 90 % range: {left}" in audit.explain([3, 4])
     assert "No 90 % range" in audit.summary
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+def test_ranges_begin_at_as_many_misses_as_it_takes(beyond):
+    freedom = STRUCTURE_LIMITS.min_misses + beyond
+    values = np.random.default_rng(0).normal(size=2 * freedom + 2)
+    ranges = ranges_of_design(rc.Design.from_cells(every_cell((2, freedom + 1)), values))
+    assert ranges.independent == freedom
+    assert ranges.obstacle is (NoRange.FEW_DEGREES if beyond < 0 else None)
+    assert np.isfinite(ranges.of(np.array([[0, 0]])).low[0]) == (beyond >= 0)
+    held_out = HeldOutRanges(values[:freedom], values[:freedom])
+    assert held_out.obstacle is (NoRange.FEW_CELLS if beyond < 0 else None)
+    assert np.isfinite(held_out.half(np.zeros(1))[0]) == (beyond >= 0)
 
 
 def test_misses_that_share_cells_count_as_often_as_the_fit_has_freedom():
