@@ -11,6 +11,7 @@ information, s_I s_J / 2 (y' P K_I P K_J P y), replaces second derivatives.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -24,6 +25,17 @@ PRIOR_LOG_VARIANCE, PRIOR_LOG_SD = -2.3, 3.0
 MAX_INFORMATION_STEPS, MAX_STEP_SIZE, GAIN_TOLERANCE = 60, 3.0, 1e-4
 
 
+class LogVarianceCriterion(Protocol):
+    """What `maximize_criterion` climbs: `Criterion` on a dense covariance, `SparseCriterion` on sparse equations."""
+
+    @property
+    def terms(self) -> int:
+        """Number of terms T."""
+
+    def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Criterion:
     """Outcomes (n,) with covariances of terms (T, n, n) and noise variances up to a factor (n,)."""
@@ -34,6 +46,11 @@ class Criterion:
     prior: bool = True  #: Whether log variances have their weak normal prior.
 
     __repr__ = brief_repr
+
+    @property
+    def terms(self) -> int:
+        """Number of terms T."""
+        return len(self.covariances)
 
     def value(self, logs: FloatArray) -> float:
         """Return the criterion at log variances (T + 1,), the noise's last."""
@@ -56,12 +73,17 @@ class Criterion:
         traces = np.append(flat @ projected.ravel(), self.noise @ projected.diagonal())
         gradient = 0.5 * scales * (dual @ images - traces)
         information = 0.5 * np.outer(scales, scales) * (images.T @ (projected @ images))
-        if self.prior:
-            away = (logs - PRIOR_LOG_VARIANCE) / PRIOR_LOG_SD
-            value -= 0.5 * float(away @ away)
-            gradient -= away / PRIOR_LOG_SD
-            information.flat[:: len(logs) + 1] += PRIOR_LOG_SD**-2
-        return float(value), gradient, information
+        result = float(value), gradient, information
+        return add_prior(logs, *result) if self.prior else result
+
+
+def add_prior(
+    logs: FloatArray, value: float, gradient: FloatArray, information: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
+    """Add the weak normal prior of log variances (T + 1,) to a criterion and its derivatives there."""
+    away = (logs - PRIOR_LOG_VARIANCE) / PRIOR_LOG_SD
+    precisions = np.full(len(logs), PRIOR_LOG_SD**-2)
+    return value - 0.5 * float(away @ away), gradient - away / PRIOR_LOG_SD, information + np.diag(precisions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +106,7 @@ class Saliences:
 
 
 def maximize_criterion(
-    criterion: Criterion, start: FloatArray | None = None, tolerance: float = GAIN_TOLERANCE
+    criterion: LogVarianceCriterion, start: FloatArray | None = None, tolerance: float = GAIN_TOLERANCE
 ) -> Saliences:
     """Return the saliences at which the criterion is largest, from log variances ``start`` (T + 1,).
 
@@ -100,7 +122,7 @@ def maximize_criterion(
     >>> saliences.variances.round(1), round(saliences.noise, 1)
     (array([2.4]), 1.0)
     """
-    terms = len(criterion.covariances)
+    terms = criterion.terms
     logs = np.full(terms + 1, PRIOR_LOG_VARIANCE) if start is None else np.array(start)
     value, gradient, information = criterion.derivatives(logs)
     damping, steps = 1e-3, 0

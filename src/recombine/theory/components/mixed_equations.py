@@ -1,0 +1,250 @@
+"""Henderson's mixed-model equations of many cells: sparse columns of each term and their weighted products.
+
+A term of variance s_J is Z_J u_J with u_J ~ N(0, s_J): labels give one column per combination of levels, a kernel over
+levels the columns of its square root. With W the weights of cells (rows of each), c = Z' W y and G = Z' W Z are all
+that the likelihood needs of them. The largest term of labels has a diagonal block in G and is eliminated from the
+equations; the flat mean is the last column.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import block_array, coo_array, csr_array, diags_array, eye_array, hstack
+
+from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import distinct, mixed_radix
+from recombine.theory.components.factors import Factors
+from recombine.theory.components.terms import ComponentTerm
+
+#: Share of all combinations that have to be seen for a term to have a column for every one of them.
+COMPLETE_SHARE = 0.8
+#: Share of a kernel's largest eigenvalue below which a column of its square root is dropped.
+EIGENVALUE_SHARE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class TermColumns:
+    """Columns of one term: for each combination of labels as many as its kernels' square roots have."""
+
+    term: ComponentTerm
+    labels: tuple[int, ...]  #: Factors whose levels are taken as labels.
+    sizes: tuple[int, ...]  #: Levels of each of these.
+    keys: IntArray | None  #: Numbers of the seen combinations of labels, sorted; None: all of them have columns.
+    roots: tuple[tuple[int, FloatArray], ...]  #: Of the kernel of each other factor (L + 1, D), unknown levels last.
+
+    __repr__ = brief_repr
+
+    @property
+    def width(self) -> int:
+        """Columns of each combination of labels."""
+        return math.prod(root.shape[1] for _, root in self.roots)
+
+    @property
+    def count(self) -> int:
+        """Number of columns."""
+        return self.width * (product_size(self.sizes) if self.keys is None else len(self.keys))
+
+    def members(self, codes: IntArray) -> IntArray:
+        """Return the combination of labels (N,) of each cell (N, F), -1 if it has no columns."""
+        levels = codes[:, list(self.labels)]
+        inside = ((levels >= 0) & (levels < np.array(self.sizes))).all(axis=1)
+        numbers = np.where(inside, mixed_radix(levels, self.sizes), -1)
+        if self.keys is None:
+            return numbers
+        index = np.minimum(np.searchsorted(self.keys, numbers), len(self.keys) - 1)
+        return np.where(self.keys[index] == numbers, index, -1)
+
+    def rows(self, codes: IntArray) -> Any:
+        """Return sparse rows (N, columns) of cells (N, F), empty where nothing is known of a level."""
+        members = self.members(codes)
+        entries = (members >= 0)[:, None].astype(float)
+        for factor, root in self.roots:
+            levels = codes[:, factor]
+            chosen = root[np.where((levels >= 0) & (levels < len(root)), levels, -1)]
+            entries = (entries[:, :, None] * chosen[:, None, :]).reshape(len(codes), -1)
+        columns = np.maximum(members, 0)[:, None] * self.width + np.arange(self.width)
+        starts = np.arange(0, columns.size + 1, self.width)
+        return csr_array((entries.ravel(), columns.ravel(), starts), shape=(len(codes), self.count))
+
+
+def term_columns(term: ComponentTerm, factors: Factors, codes: IntArray) -> TermColumns:
+    """Return the columns of a term over seen cells (N, F)."""
+    grams = [(factor, kernel.gram(factors, factor)) for factor, kernel in term.kernels]
+    labels = tuple(factor for factor, gram in grams if gram is None)
+    sizes = tuple(factors.sizes[factor] for factor in labels)
+    keys = np.unique(mixed_radix(codes[:, list(labels)], sizes))
+    complete = len(keys) >= COMPLETE_SHARE * product_size(sizes)
+    roots = tuple((factor, _root(gram)) for factor, gram in grams if gram is not None)
+    return TermColumns(term, labels, sizes, None if complete else keys, roots)
+
+
+def _root(gram: FloatArray) -> FloatArray:
+    """Return R (L + 1, D) with R R' the covariance between levels, and zeros for the last, unknown one."""
+    values, vectors = np.linalg.eigh(gram[:-1, :-1])
+    chosen = values > EIGENVALUE_SHARE * values.max(initial=0.0)
+    return np.concatenate([vectors[:, chosen] * np.sqrt(values[chosen]), np.zeros((1, int(chosen.sum())))])
+
+
+@dataclass(frozen=True, eq=False)
+class MixedEquations:
+    """Products of columns, E of the eliminated term, then R others of which the last is the mean."""
+
+    columns: tuple[TermColumns, ...]  #: Of the terms (T,), in the caller's order.
+    eliminated: int  #: Index of the term whose block is diagonal.
+    spans: tuple[slice, ...]  #: Where each term's columns stand.
+    diagonal: FloatArray  #: Of the eliminated block (E,).
+    coupling: Any  #: Sparse (R, E).
+    remaining: Any  #: Sparse (R, R).
+    moments: FloatArray  #: Z' W y (E + R,).
+    total: float  #: y' W y.
+    codes: IntArray  #: Seen cells (N, F).
+    weights: FloatArray  #: (N,)
+
+    __repr__ = brief_repr
+
+    @cached_property
+    def coupled(self) -> Any:
+        """The coupling the other way, sparse (E, R)."""
+        return self.coupling.T.tocsr()
+
+    def gram(self, vectors: FloatArray) -> FloatArray:
+        """Return Z' W Z times vectors (E + R, k)."""
+        size = len(self.diagonal)
+        top, bottom = vectors[:size], vectors[size:]
+        return np.concatenate(
+            [self.diagonal[:, None] * top + self.coupled @ bottom, self.coupling @ top + self.remaining @ bottom]
+        )
+
+    def scales(self, ratios: FloatArray) -> FloatArray:
+        """Return for each column (E + R,) the root of its term's variance over the noise's, 1 for the mean."""
+        scales = np.ones(len(self.moments))
+        for span, ratio in zip(self.spans, ratios, strict=True):
+            scales[span] = np.sqrt(ratio)
+        return scales
+
+    def rows(self, codes: IntArray) -> tuple[Any, Any]:
+        """Return sparse rows (M, E) and (M, R) of cells (M, F), the mean included."""
+        rows = [columns.rows(codes) for columns in self.columns]
+        chosen = rows.pop(self.eliminated)
+        return chosen, hstack([*rows, csr_array(np.ones((len(codes), 1)))], format="csr")
+
+
+def mixed_equations(
+    factors: Factors, codes: IntArray, y: FloatArray, noise: FloatArray, terms: Sequence[ComponentTerm]
+) -> MixedEquations:
+    """Return the equations of outcomes ``y`` (N,) with noise variances up to a factor (N,) at cells (N, F).
+
+    Rows may repeat cells. One term at the least takes levels as labels.
+
+    Examples
+    --------
+    >>> from recombine.theory.components.terms import label_term
+    >>> codes = np.array([[0, 0], [0, 1], [1, 1]])
+    >>> terms = [label_term(0), label_term(1)]
+    >>> equations = mixed_equations(Factors.of(codes), codes, np.arange(3.0), np.ones(3), terms)
+    >>> equations.diagonal, equations.coupling.toarray()
+    (array([2., 1.]), array([[1., 0.],
+           [1., 1.],
+           [2., 1.]]))
+    """
+    weights = 1.0 / noise
+    columns = tuple(term_columns(term, factors, codes) for term in terms)
+    labels = [index for index, column in enumerate(columns) if column.term.is_labels]
+    eliminated = max(labels, key=lambda index: columns[index].count)
+    order = sorted(range(len(terms)), key=lambda index: index != eliminated)
+    starts = np.cumsum([0, *(columns[index].count for index in order)])
+    spans = {index: slice(starts[position], starts[position + 1]) for position, index in enumerate(order)}
+    grouped = [_grouped(columns[index], codes) for index in order]
+    grouped.append((np.zeros(len(y), dtype=np.int32), csr_array(np.ones((1, 1)))))
+    size = len(grouped)
+    lower = [[_product(grouped[i], grouped[j], weights) for j in range(i + 1)] for i in range(size)]
+    remaining = [[lower[i][j] if j <= i else lower[j][i].T for j in range(1, size)] for i in range(1, size)]
+    return MixedEquations(
+        columns=columns,
+        eliminated=eliminated,
+        spans=tuple(spans[index] for index in range(len(terms))),
+        diagonal=lower[0][0].diagonal(),
+        coupling=block_array([[lower[i][0]] for i in range(1, size)], format="csr"),
+        remaining=block_array(remaining, format="csr"),
+        moments=np.concatenate([root.T @ np.bincount(group, weights * y, root.shape[0]) for group, root in grouped]),
+        total=float(weights @ y**2),
+        codes=codes,
+        weights=weights,
+    )
+
+
+def _grouped(columns: TermColumns, codes: IntArray) -> tuple[Any, Any]:
+    """Return which cells (N,) have the same row in a term's columns, and these rows, sparse (groups, columns)."""
+    if columns.term.is_labels:
+        return columns.members(codes).astype(np.int32), eye_array(columns.count, format="csr")
+    rows, group = distinct(codes[:, list(columns.term.factors)])
+    cells = np.zeros((len(rows), codes.shape[1]), dtype=np.int64)
+    cells[:, list(columns.term.factors)] = rows
+    return group.astype(np.int32), columns.rows(cells)
+
+
+def _product(rows: tuple[Any, Any], columns: tuple[Any, Any], weights: FloatArray) -> Any:
+    """Return the weighted product of two terms' columns."""
+    (row, row_root), (column, column_root) = rows, columns
+    shape = (row_root.shape[0], column_root.shape[0])
+    if row is column:
+        counts = diags_array(np.bincount(row, weights, shape[0]), format="csr")
+    else:
+        counts = coo_array((weights, (row, column)), shape=shape).tocsr()
+    return (row_root.T @ counts @ column_root).tocsr()
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedSystem(ABC):
+    """M = I + L G L at given variances, with I zero for the mean; the eliminated block is divided out."""
+
+    equations: MixedEquations
+    scales: FloatArray  #: Entries of L (E + R,): roots of variances over the noise's.
+
+    __repr__ = brief_repr
+
+    @cached_property
+    def pivots(self) -> FloatArray:
+        """Entries of the eliminated block (E,)."""
+        return np.asarray(1.0 + self.scales[: len(self.equations.diagonal)] ** 2 * self.equations.diagonal)
+
+    @property
+    @abstractmethod
+    def log_det(self) -> float:
+        """The log of the determinant of M."""
+
+    @property
+    @abstractmethod
+    def traces(self) -> FloatArray:
+        """Trace of each term's diagonal block (T,) of the inverse of M."""
+
+    @abstractmethod
+    def solve_remaining(self, vectors: FloatArray) -> FloatArray:
+        """Return the inverse of the Schur complement S times vectors (R, k)."""
+
+    @abstractmethod
+    def spread(self, rows: Any) -> FloatArray:
+        """Return x S^-1 x' (N,) for the sparse rows x (N, R)."""
+
+    def solve(self, vectors: FloatArray) -> FloatArray:
+        """Return the inverse of M times vectors (E + R, k)."""
+        size = len(self.pivots)
+        outer, inner = self.scales[:size, None], self.scales[size:, None]
+        top, pivots = vectors[:size], self.pivots[:, None]
+        bottom = self.solve_remaining(vectors[size:] - inner * (self.equations.coupling @ (outer * top / pivots)))
+        return np.concatenate([(top - outer * (self.equations.coupled @ (inner * bottom))) / pivots, bottom])
+
+    def variances(self, eliminated: Any, remaining: Any) -> FloatArray:
+        """Return x M^-1 x' (N,) for sparse rows x with their eliminated (N, E) and remaining columns (N, R)."""
+        size = len(self.pivots)
+        scaled = eliminated @ diags_array(self.scales[:size] / self.pivots)
+        reduced = remaining - scaled @ self.equations.coupled @ diags_array(self.scales[size:])
+        return np.asarray(eliminated.power(2) @ (1 / self.pivots)) + self.spread(reduced.tocsr())

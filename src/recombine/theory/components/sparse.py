@@ -1,0 +1,214 @@
+"""Saliences and values of many cells by Henderson's equations: beyond the thousands that fill a dense covariance.
+
+`mixed_equations` sums seen cells up; `SparseCriterion(equations, prior=...)` is the restricted likelihood that
+`maximize_criterion` climbs, the same function of log variances as the dense `Criterion`; `SparsePosterior` gives values
+of any cell. With M = I + L G L, L the root of each column's variance over the noise's (no I for the flat mean),
+
+    -2 log likelihood = (n - 1) log 2 pi s_0 + log |M| + sum log noise + r / s_0,    r = y' W y - c' L M^-1 L c,
+
+its derivative by log s_J is q_J - tr (M^-1)_JJ - |b_J|^2 / s_0 with q_J columns and M b = L c. The largest term's block
+is diagonal; what eliminating it leaves, the Schur complement, is factored as a dense matrix up to `MAX_DENSE_COLUMNS`
+columns, so that everything is exact. Beyond that `stochastic_traces` solves by conjugate gradients, with fixed probes
+for traces and log-determinant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import diags_array
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
+from recombine.theory.components.criterion import add_prior
+from recombine.theory.components.factors import Factors
+from recombine.theory.components.mixed_equations import MixedEquations, ReducedSystem
+from recombine.theory.components.stochastic_traces import IterativeSystem
+
+#: Columns beside the eliminated term's up to which their Schur complement is a dense matrix.
+MAX_DENSE_COLUMNS = 5_000
+#: Time of one product in a sparse matrix in units of one in a dense matrix.
+SPARSE_COST_RATIO = 100
+#: Rows of the coupling made dense at once, and cells whose variances are computed at once.
+CHUNK_ROWS = 2_048
+
+
+@dataclass(frozen=True, eq=False)
+class SchurSystem(ReducedSystem):
+    """M with the Schur complement of the eliminated block factored as a dense matrix."""
+
+    @cached_property
+    def _lower(self) -> FloatArray:
+        """Lower Cholesky factor (R, R) of the Schur complement."""
+        from scipy.linalg.lapack import dpotrf
+
+        size = len(self.pivots)
+        complement = self.equations.remaining.toarray() - self._coupled_gram(self.scales[:size] ** 2 / self.pivots)
+        complement *= np.outer(self.scales[size:], self.scales[size:])
+        complement.flat[: -1 : len(complement) + 1] += 1.0
+        lower, failed = dpotrf(complement.T, lower=1, clean=1, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError("the equations of the components are singular")
+        return np.asarray(lower)
+
+    def _coupled_gram(self, weights: FloatArray) -> FloatArray:
+        """Return B diag(weights) B' for the coupling B (R, E), by the faster of two routes."""
+        coupling, coupled = self.equations.coupling, self.equations.coupled
+        counts = np.diff(coupled.indptr).astype(float)
+        if SPARSE_COST_RATIO * (counts @ counts) < coupling.shape[0] ** 2 * len(weights):
+            scaled = coupled.copy()
+            scaled.data *= np.repeat(weights, np.diff(coupled.indptr))
+            return np.asarray((coupling @ scaled).toarray())
+        total = np.zeros((coupling.shape[0],) * 2)
+        for start in range(0, len(weights), CHUNK_ROWS):
+            block = coupled[start : start + CHUNK_ROWS].toarray()
+            block *= np.sqrt(weights[start : start + CHUNK_ROWS])[:, None]
+            total += block.T @ block
+        return total
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """Inverse (R, R) of the Schur complement."""
+        from scipy.linalg.lapack import dpotri
+
+        inverse, _ = dpotri(self._lower, lower=1)
+        upper = np.tril(inverse, -1)
+        return np.asarray(inverse + upper.T)
+
+    @cached_property
+    def log_det(self) -> float:
+        """The log of the determinant of M."""
+        return float(np.log(self.pivots).sum() + 2.0 * np.log(self._lower.diagonal()).sum())
+
+    @cached_property
+    def traces(self) -> FloatArray:
+        """Trace of each term's diagonal block (T,) of the inverse of M."""
+        size = len(self.pivots)
+        scaled = self.inverse * np.outer(self.scales[size:], self.scales[size:])
+        weights = (self.scales[:size] / self.pivots) ** 2
+        eliminated = (1 / self.pivots).sum() + np.vdot(scaled, self._coupled_gram(weights))
+        diagonal = np.concatenate([np.zeros(size), self.inverse.diagonal()])
+        traces = np.array([diagonal[span].sum() for span in self.equations.spans])
+        traces[self.equations.eliminated] = eliminated
+        return traces
+
+    def solve_remaining(self, vectors: FloatArray) -> FloatArray:
+        """Return the inverse of the Schur complement times vectors (R, k)."""
+        from scipy.linalg.lapack import dpotrs
+
+        return np.asarray(dpotrs(self._lower, vectors, lower=1)[0])
+
+    def spread(self, rows: Any) -> FloatArray:
+        """Return x S^-1 x' (N,) for the sparse rows x (N, R)."""
+        chunks = [rows[start : start + CHUNK_ROWS] for start in range(0, rows.shape[0], CHUNK_ROWS)]
+        return np.concatenate([np.zeros(0), *(chunk.multiply(chunk @ self.inverse).sum(axis=1) for chunk in chunks)])
+
+
+def system_of(equations: MixedEquations, scales: FloatArray) -> ReducedSystem:
+    """Return the equations at given scales (E + R,), by the exact route where it is affordable."""
+    dense = equations.remaining.shape[0] <= MAX_DENSE_COLUMNS
+    return SchurSystem(equations, scales) if dense else IterativeSystem(equations, scales)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCriterion:
+    """Restricted likelihood of the equations as a function of log variances."""
+
+    equations: MixedEquations
+    prior: bool = True  #: Whether log variances have their weak normal prior.
+
+    __repr__ = brief_repr
+
+    @property
+    def terms(self) -> int:
+        """Number of terms."""
+        return len(self.equations.columns)
+
+    def value(self, logs: FloatArray) -> float:
+        """Return the criterion at log variances (T + 1,), the noise's last."""
+        return self.derivatives(logs)[0]
+
+    def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
+        equations, noise = self.equations, float(np.exp(logs[-1]))
+        scales = equations.scales(np.exp(logs[:-1] - logs[-1]))
+        system = system_of(equations, scales)
+        effects = system.solve((scales * equations.moments)[:, None])[:, 0]
+        squares = equations.total - float((scales * equations.moments) @ effects)
+        degrees = len(equations.weights) - 1
+        value = -0.5 * (degrees * np.log(2 * np.pi * noise) + system.log_det + squares / noise)
+        value += 0.5 * float(np.log(equations.weights).sum())
+        powers = np.array([effects[span] @ effects[span] for span in equations.spans]) / noise
+        counts = np.array([columns.count for columns in equations.columns])
+        slopes = 0.5 * (powers - counts + system.traces)
+        gradient = np.append(slopes, 0.5 * (squares / noise - degrees) - slopes.sum())
+        information = self._information(system, scales * effects, noise)
+        result = float(value), gradient, information
+        return add_prior(logs, *result) if self.prior else result
+
+    def _information(self, system: ReducedSystem, effects: FloatArray, noise: float) -> FloatArray:
+        """Return f' P f / 2 (T + 1, T + 1), f being what each term adds to the values, and last the residuals."""
+        equations = self.equations
+        pieces = np.zeros((len(effects), self.terms + 1))
+        for index, span in enumerate(equations.spans):
+            pieces[span, index] = effects[span]
+        pieces[:, -1] = effects
+        images = equations.gram(pieces)
+        products = pieces.T @ images
+        residual = equations.moments - images[:, -1]
+        products[:, -1] = products[-1, :] = np.append(pieces[:, :-1].T @ residual, 0.0)
+        products[-1, -1] = equations.total - effects @ (equations.moments + residual)
+        images[:, -1] = residual
+        images *= system.scales[:, None]
+        return np.asarray(products - images.T @ system.solve(images)) / (2 * noise)
+
+
+@dataclass(frozen=True, eq=False)
+class SparsePosterior:
+    """A normal process with a flat mean that saw outcomes (n,) at cells (n, F), for given saliences."""
+
+    factors: Factors
+    codes: IntArray
+    y: FloatArray
+    system: ReducedSystem
+    effects: FloatArray  #: Expected effects (E + R,), the mean last.
+    noise: float  #: Variance of an outcome of weight 1 about its cell's value.
+
+    __repr__ = brief_repr
+
+    @property
+    def mean(self) -> float:
+        """The mean, by generalized least squares."""
+        return float(self.effects[-1])
+
+    def predict(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (M,) of the value, without noise, of cells (M, F)."""
+        system, equations = self.system, self.system.equations
+        size = len(system.pivots)
+        eliminated, remaining = equations.rows(cells)
+        mean = eliminated @ self.effects[:size] + remaining @ self.effects[size:]
+        scaled = [eliminated @ diags_array(system.scales[:size]), remaining @ diags_array(system.scales[size:])]
+        spread = system.variances(scaled[0].tocsr(), scaled[1].tocsr())
+        for columns, span in zip(equations.columns, equations.spans, strict=True):
+            ratio = system.scales[span.start] ** 2
+            spread += ratio * (columns.term.variance(self.factors, cells) - columns.rows(cells).power(2).sum(axis=1))
+        return np.asarray(mean), self.noise * np.maximum(spread, 0.0)
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
+        mean, variance = self.predict(self.codes)
+        noise = self.noise / self.system.equations.weights
+        share = np.maximum(1.0 - variance / noise, 1e-9)
+        return self.y - (self.y - mean) / share, noise / share
+
+
+def sparse_posterior(
+    factors: Factors, codes: IntArray, y: FloatArray, equations: MixedEquations, variances: FloatArray, noise: float
+) -> SparsePosterior:
+    """Return the posterior at variances of terms (T,) and of the noise, of outcomes (n,) at seen cells (n, F)."""
+    system = system_of(equations, equations.scales(variances / noise))
+    effects = system.scales * system.solve((system.scales * equations.moments)[:, None])[:, 0]
+    return SparsePosterior(factors, codes, y, system, effects, noise)
