@@ -197,6 +197,29 @@ def test_two_valued_replicates_have_the_noise_of_their_chance():
     assert noise.variances == pytest.approx(chance * (1 - chance) / counts, rel=0.15)
 
 
+def test_noise_of_two_values_is_pooled_noise_shared_out_by_chances():
+    """Its mean over rows that repeat is the pooled variance, its shape p (1 - p), whatever the values are called."""
+    generator = np.random.default_rng(7)
+    cells = every_cell((3, 4))
+    counts = generator.integers(1, 9, len(cells))
+    rows = np.repeat(cells, counts, axis=0)
+    success = (generator.random(len(rows)) < 0.2 + 0.15 * rows[:, 0] + 0.1 * rows[:, 1]).astype(float)
+    design = rc.Design.from_cells(rows, success)
+    noise = cell_noise(design)
+    single, freedom = noise.variances * counts, counts - 1
+    within = np.sum((success - np.repeat(design.outcome, counts)) ** 2)
+    assert noise.freedom == freedom.sum()
+    assert freedom @ single == pytest.approx(within)
+    # A cell's chance: its own tries but one, and the sum of effects for as much as four.
+    dummies = np.concatenate([np.eye(3)[rows[:, 0]], np.eye(4)[rows[:, 1]]], axis=1)
+    effects = np.linalg.lstsq(dummies, success, rcond=None)[0]
+    fitted = np.clip(effects[cells[:, 0]] + effects[3 + cells[:, 1]], 0.1 * success.mean(), 0.9 + 0.1 * success.mean())
+    chance = (freedom * design.outcome + 4 * fitted) / (freedom + 4)
+    np.testing.assert_allclose(single / single.sum(), chance * (1 - chance) / (chance * (1 - chance)).sum())
+    other_way = cell_noise(rc.Design.from_cells(rows, 5 - 3 * success))
+    np.testing.assert_allclose(other_way.variances, 9 * noise.variances)
+
+
 @pytest.mark.parametrize("values", [(0.0, 1.0), (2.0, 7.0)])
 def test_one_row_per_cell_of_two_values_has_at_most_that_noise(values):
     """One try per cell of chances that add: noise is known to be at most p (1 - p), and additivity is left open."""

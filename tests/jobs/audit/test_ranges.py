@@ -8,10 +8,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.audit.ranges import fit_spread, measure_ranges
+from recombine.jobs.audit.ranges import STUDENT_DEGREES, fit_spread, measure_ranges, score_quantiles
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit.page import page
@@ -118,6 +119,81 @@ def test_the_standard_error_is_the_textbook_s_where_all_cells_count_alike():
     variance = squares[0] / (len(y) - 12) * np.linalg.inv(dummies.T @ dummies)
     assert np.allclose(found.predicted, wanted @ beta)
     assert np.allclose(found.standard_error, np.sqrt(np.einsum("ij,jk,ik->i", wanted, variance, wanted)))
+
+
+def test_where_cells_count_differently_departures_carry_over_by_the_weights_of_levels():
+    """By loops: a level's mean has noise 1 / sum p and departure sum p^2 / (sum p)^2; their ratio scales leverage."""
+    generator = np.random.default_rng(4)
+    cells = every_cell((6, 7))[generator.random(42) < 0.8]
+    counts = generator.integers(1, 9, len(cells))
+    rows = np.repeat(cells, counts, axis=0)
+    design = rc.Design.from_cells(rows, rows @ [1.0, 2.0] + generator.normal(size=len(rows)), sizes=(6, 7))
+    ranges = ranges_of_design(design, noise=1.0)
+    asked, precision = every_cell((6, 7)), design.precision
+
+    def share(cell, without):
+        noise = departure = 0.0
+        for factor, level in enumerate(cell):
+            beside = [p for seen, p in zip(design.seen, precision, strict=True) if seen[factor] == level]
+            if without:
+                beside.remove(without)
+            noise += 1 / sum(beside)
+            departure += sum(p**2 for p in beside) / sum(beside) ** 2
+        return departure / noise
+
+    leverage = ranges.leverages.of(asked)
+    carried = leverage * [share(cell, 0.0) for cell in asked]
+    spread = ranges.spread
+    expected = np.sqrt(spread.departure * carried + spread.noise * leverage)
+    np.testing.assert_allclose(ranges.of(asked).standard_error, expected)
+    # The same without the cell itself is what its miss is measured by.
+    without = ranges.without * [share(cell, p) for cell, p in zip(design.seen, precision, strict=True)]
+    sizes = np.sqrt(spread.departure * (1 + without) + spread.noise * (1 / precision + ranges.without))
+    np.testing.assert_allclose(ranges.scores, np.abs(ranges.misses) / sizes)
+
+
+@pytest.mark.parametrize("noise", [None, 0.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_spread_makes_misses_likelier(noise, seed):
+    """Under Student's t of that variance, by scipy, on a grid that lies elsewhere."""
+    generator = np.random.default_rng(seed)
+    own, without, carried = 1 / generator.integers(1, 9, 200), *generator.uniform(0.1, 2.0, size=(2, 200))
+    truth = 2.0 * (1 + carried) + 0.5 * (own + without)
+    misses = np.sqrt(truth) * generator.normal(size=200)
+
+    def likelihood(departure, measured):
+        variance = departure * (1 + carried) + measured * (own + without)
+        scale = np.sqrt(variance * (STUDENT_DEGREES - 2) / STUDENT_DEGREES)
+        return stats.t.logpdf(misses, STUDENT_DEGREES, scale=scale).sum()
+
+    spread = fit_spread(misses, own, without, carried, noise)
+    assert spread.noise == noise or noise is None
+    reached = likelihood(spread.departure, spread.noise)
+    for departure in np.geomspace(0.02, 200, 17):
+        for measured in np.geomspace(0.005, 50, 17) if noise is None else [noise]:
+            # The search goes in steps of a quarter: it may miss the very best by little.
+            assert likelihood(departure, measured) <= reached + 0.5
+
+
+def test_a_few_of_very_many_misses_say_how_far_all_spread(monkeypatch):
+    generator = np.random.default_rng(0)
+    own, without, carried = np.full(999, 0.5), *generator.uniform(0.1, 2.0, size=(2, 999))
+    misses = generator.normal(size=999) * np.sqrt(1 + carried)
+    monkeypatch.setattr("recombine.jobs.audit.ranges.MAX_MISSES_FITTED", 250)
+    thinned = fit_spread(misses, own, without, carried, None)
+    monkeypatch.undo()
+    fourth = fit_spread(*(values[::4] for values in (misses, own, without, carried)), None)
+    assert (thinned.departure, thinned.noise) == (fourth.departure, fourth.noise)
+
+
+@pytest.mark.parametrize(("count", "independent"), [(50, 50), (50, 25), (9, 9), (7, 3)])
+def test_the_quantile_of_all_scores_is_that_of_conformal_prediction(count, independent):
+    """The 90 % quantile of n + 1, where n scores are independent; the largest where there are too few."""
+    scores = np.random.default_rng(count).exponential(size=count)
+    _, quantiles = score_quantiles(np.arange(1.0 * count), scores, independent, share=1.0)
+    level = 0.9 * (independent + 1) / independent
+    position = min(level * count, count) - 1  # of the sorted scores, from 0
+    assert quantiles == pytest.approx([np.interp(position, np.arange(count), np.sort(scores))])
 
 
 def test_ranges_move_and_stretch_with_the_outcome_and_do_not_mind_the_order_of_cells():
