@@ -88,6 +88,8 @@ def test_members_that_are_everywhere_are_left_out_and_repeats_count_once() -> No
         "a member that is named twice counts once (1 cell, such as 'A+A')" in design.reading.notes[0].numbers["remarks"]
     )
     assert design.label(design.space.cell("A+C")) == "A+C"
+    with pytest.raises(rc.InputError, match="'B' lacks A, which every row of the table has"):
+        design.space.cell("B")
 
 
 def test_other_factors_stand_beside_them_and_engines_agree(tmp_path) -> None:
