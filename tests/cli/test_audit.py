@@ -195,7 +195,8 @@ def test_how_weights_were_read_is_said_and_can_be_changed(run, tmp_path):
 
 
 def test_models_are_compared_on_request(run, table, monkeypatch):
-    row = {"share": [0.5], "model": ["additive"], "determined": [1.5], "disconnected": [np.nan], "unseen level": [2.0]}
+    row = {"share": [0.5], "model": ["additive"], "cells": [9]}
+    row |= {"determined": [1.5], "disconnected": [np.nan], "unseen level": [2.0]}
     row |= {f"{word} cells": [20] for word in ("determined", "disconnected", "unseen level")}
     monkeypatch.setattr(rc.Audit, "compare_models", lambda self: rc.Table(row))
     options = ["audit", table, *FACTORS, "--outcome", "mass", "--models"]

@@ -142,8 +142,7 @@ def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArra
     if columns**2 > len(ids):
         from scipy.sparse import csr_array
 
-        pointers = np.arange(0, ids.size + 1, ids.shape[1])
-        rows = csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))
+        rows = _unit_rows(ids, columns)
         if columns <= COLUMNS_PER_ENTRY_OF_DENSE_ROWS * ids.shape[1]:
             gram = np.zeros((columns, columns))
             for start in range(0, len(ids), ROWS_AT_ONCE):
@@ -157,3 +156,33 @@ def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArra
         for j in range(ids.shape[1]):
             total += np.bincount(ids[:, i] * columns + ids[:, j], weights, columns**2)
     return total.reshape(columns, columns)
+
+
+def quadratic_form(matrix: FloatArray, ids: IntArray) -> FloatArray:
+    """Return x M x' for rows x of unit entries in columns ``ids`` (N, S) and a symmetric ``matrix`` (K, K), (N,).
+
+    Examples
+    --------
+    >>> quadratic_form(np.array([[1.0, 2.0], [2.0, 5.0]]), np.array([[0, 1], [1, 1]])).tolist()
+    [10.0, 20.0]
+    """
+    if ids.shape[1] >= MIN_SPARSE_BLOCKS and len(matrix) <= COLUMNS_PER_ENTRY_OF_DENSE_ROWS * ids.shape[1]:
+        rows, forms = _unit_rows(ids, len(matrix)), []
+        for start in range(0, len(ids), ROWS_AT_ONCE):
+            dense = rows[start : start + ROWS_AT_ONCE].toarray()
+            forms.append(np.einsum("nk,nk->n", dense @ matrix, dense))
+        return np.concatenate(forms) if forms else np.zeros(0)
+    total = np.zeros(len(ids))
+    for i in range(ids.shape[1]):
+        total += matrix[ids[:, i], ids[:, i]]
+        for j in range(i):
+            total += 2 * matrix[ids[:, i], ids[:, j]]
+    return total
+
+
+def _unit_rows(ids: IntArray, columns: int) -> csr_array:
+    """Return rows of unit entries in columns ``ids`` (N, S), (N, K)."""
+    from scipy.sparse import csr_array
+
+    pointers = np.arange(0, ids.size + 1, ids.shape[1])
+    return csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))

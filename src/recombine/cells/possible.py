@@ -161,14 +161,22 @@ class Possible:
     def ways(self, subset: Subset) -> int:
         """Return how many combinations of levels of the factors in ``subset`` can exist."""
         total = 1
-        for combinations in self.parts:
+        for index in {self._part_of[factor] for factor in subset}:
+            combinations = self.parts[index]
             chosen = [factor for factor in subset if factor in combinations.places]
             if combinations.twins:
-                total *= math.comb(len(combinations.table) + len(chosen) - 1, len(chosen)) if chosen else 1
-            elif chosen:
+                total *= math.comb(len(combinations.table) + len(chosen) - 1, len(chosen))
+            elif len(combinations.places) == 1:
+                total *= len(combinations.table)
+            else:
                 columns = [combinations.places.index(factor) for factor in chosen]
                 total *= len(distinct(combinations.table[:, columns])[0])
         return total
+
+    @cached_property
+    def _part_of(self) -> dict[int, int]:
+        """The number of the part of each factor."""
+        return {factor: index for index, combinations in enumerate(self.parts) for factor in combinations.places}
 
     def behind(self, first: int, second: int) -> FloatArray:
         """Return how many cells hold each pair of levels of two factors, shape (sizes[first], sizes[second]).

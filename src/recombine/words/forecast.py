@@ -15,6 +15,7 @@ from recombine.writing import join_words, listing, number, plural
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
     from recombine.jobs.audit.forecast import Forecast
+    from recombine.tables.table import Table
 
 #: On which cells a forecast was scored.
 _SOURCES = {
@@ -151,6 +152,17 @@ def shallow_sentence(forecast: Forecast) -> str:
     """Say that deeper networks were left out; empty where none was."""
     left_out = forecast.shallow and forecast.error is not None
     return "Networks of two layers and more were left out to save time." if left_out else ""
+
+
+def models_sentence(audit: Audit, models: Table) -> str:
+    """Say that other models saw a part of the seen cells only; empty where they did not."""
+    seen = len(audit.design.seen)
+    if not len(models) or (shown := int(models["cells"][0])) == seen:
+        return ""
+    return (
+        f"The models were trained on parts of {shown:,} of the {seen:,} seen cells, those of levels drawn at random, "
+        f"to save time; in Python audit.compare_models(max_cells={seen}) takes all."
+    )
 
 
 def network_sentence(audit: Audit) -> str:

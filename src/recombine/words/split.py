@@ -6,7 +6,7 @@ from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.table_files import TableSplit
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
-from recombine.words.structure import choice_origin
+from recombine.words.structure import choice_origin, search_sentences
 from recombine.writing import join_words, listing, plural, share
 
 #: What an error on test rows of each verdict speaks of; the hole is the condition under which verdicts hold.
@@ -92,10 +92,11 @@ def check_conclusions(check: SplitCheck) -> list[str]:
 
 
 def check_remarks(check: SplitCheck) -> list[str]:
-    """Say which rows were left out."""
+    """Say which rows were left out, and what the search for a structure left out to save time."""
     count = int((~check.rows.kept).sum())
     unknown = "" if check.rows.design.outcome is None else ", or have a level that no row with an outcome has,"
-    return [f"{plural(count, 'row')} lack a factor or a part{unknown} and are left out."] if count else []
+    rows = [f"{plural(count, 'row')} lack a factor or a part{unknown} and are left out."] if count else []
+    return [*rows, *search_sentences(check.choice)]
 
 
 def check_sides(check: SplitCheck) -> list[str]:

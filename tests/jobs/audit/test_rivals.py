@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from recombine.cells.conjunctions import every_cell
 from recombine.design.design import Design
 from recombine.errors import InputError
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.rivals import RIDGES, TUNING_FOLDS, WIDTHS, compare_models, fit_tuned_ridge
 
 
@@ -51,6 +52,19 @@ def test_tiny_tables_are_compared_where_possible():
 def test_comparing_needs_an_outcome():
     with pytest.raises(InputError, match="needs an outcome"):
         compare_models(Design.from_cells([[0, 0], [1, 1]]))
+
+
+def test_of_large_designs_models_see_all_cells_of_some_levels():
+    cells = every_cell((900, 4))
+    table = compare_models(Design.from_cells(cells, cells.sum(axis=1)), shares=(0.05,), draws=1)
+    (shown,) = set(table["cells"].tolist())
+    assert AUDIT_LIMITS.max_cells_of_models / 2 <= shown <= AUDIT_LIMITS.max_cells_of_models
+    assert shown % 4 == 0  # levels of the large factor go, and not single cells
+    few = compare_models(Design.from_cells(cells[:40], cells[:40].sum(axis=1)), shares=(0.5,), draws=1, max_cells=30)
+    assert set(few["cells"].tolist()) == {20}
+    narrow = every_cell((4, 4, 4))
+    drawn = compare_models(Design.from_cells(narrow, narrow.sum(axis=1)), shares=(0.5,), draws=1, max_cells=30)
+    assert set(drawn["cells"].tolist()) == {30}
 
 
 @pytest.mark.parametrize("rows", [3, 20, 61])

@@ -20,6 +20,7 @@ from recombine.jobs.structure import HeldOutRanges, choose_structure, counts_und
 from recombine.jobs.structure.choice import CELLS_DRAWN, NotCompared
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit import audit_json, page
+from recombine.report.score import score_json, score_page
 from recombine.theory.identification import identify
 from recombine.verdicts import Verdict
 from recombine.words.structure import choice_statement, search_sentences
@@ -370,7 +371,10 @@ def test_what_takes_too_long_is_left_out_said_everywhere_and_done_when_asked(
     assert "1 fold," in fewer
     audit.to_html(tmp_path / "report.html")
     html = " ".join((tmp_path / "report.html").read_text().split())
-    for text in (str(audit), audit_json(audit), html):
+    train = np.arange(len(table.cells)) % 5 > 0
+    held_out = rc.Design.from_cells(table.cells, table.outcome, train=train, sizes=(7, 6, 5))
+    score = rc.score(held_out, {"net": held_out.held_out.sum(axis=1)})
+    for text in (str(audit), audit_json(audit), html, str(score), score_json(score), score_page(score)):
         assert "left out to save time" in " ".join(text.split())
     asked = rc.audit(table, structure="pairs")
     assert asked.choice.name == "pairs"

@@ -59,7 +59,7 @@ def large() -> rc.Audit:
 
 
 def models() -> rc.Table:
-    columns: dict[str, list[object]] = {"share": [0.2, 0.2], "model": ["additive", "forest"]}
+    columns: dict[str, list[object]] = {"share": [0.2, 0.2], "model": ["additive", "forest"], "cells": [9] * 2}
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL):
         columns |= {verdict.word: [1.0, np.nan], f"{verdict.word} cells": [20, 0]}
     return rc.Table(columns)  # type: ignore[arg-type]

@@ -307,7 +307,7 @@ def test_names_stay_text_everywhere() -> None:
 
 
 def test_models_are_shown_by_verdict() -> None:
-    columns: dict[str, list[object]] = {"share": [0.2, 0.5], "model": ["additive <b>", "forest"]}
+    columns: dict[str, list[object]] = {"share": [0.2, 0.5], "model": ["additive <b>", "forest"], "cells": [9] * 2}
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL):
         columns |= {verdict.word: [1.25, 20.5], f"{verdict.word} cells": [1020, 3]}
     text = page(disconnected(), models=rc.Table(columns))  # type: ignore[arg-type]

@@ -154,6 +154,7 @@ def test_models_are_compared_by_verdict():
         {
             "share": [0.2],
             "model": ["additive"],
+            "cells": [2],
             "determined": [0.0123],
             "disconnected": [np.nan],
             "unseen level": [1234.5],
@@ -163,5 +164,6 @@ def test_models_are_compared_by_verdict():
         }
     )
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), models=models)
+    assert "trained on parts of 2 of the 3 seen cells" in text
     row = next(line for line in text.splitlines() if "20% of cells" in line)
     assert " ".join(row.split()) == "additive 20% of cells 0.0123 (n = 40) – 1,234 (n = 2)"

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
-from recombine.cells.departures import departures, normal_matrix
+from recombine.cells.departures import departures, normal_matrix, quadratic_form
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.cells.threads import one_thread
 
@@ -120,7 +120,7 @@ class VariancePlan:
         rows = departures(ids.T, len(self._used)) if not self._features.symmetric else None
         sparse = rows is not None and rows.sparse
         return (
-            rows.quadratic if rows is not None and sparse else lambda matrix: _quadratic(matrix, ids),
+            rows.quadratic if rows is not None and sparse else lambda matrix: quadratic_form(matrix, ids),
             lambda vector: np.asarray(vector[ids].sum(axis=1)),
             lambda cell: np.bincount(ids[cell], minlength=len(self._used)).astype(float),
         )
@@ -147,12 +147,3 @@ def _generalized_inverse(gram: FloatArray) -> FloatArray:
     result = np.zeros_like(gram)
     result[np.ix_(independent, independent)] = np.linalg.inv(scaled[np.ix_(independent, independent)])
     return np.asarray(result * scale[:, None] * scale)
-
-
-def _quadratic(matrix: FloatArray, ids: IntArray) -> FloatArray:
-    """Return phi' M phi for rows given by the places of their unit entries, shape (N, S) -> (N,)."""
-    total = np.zeros(len(ids))
-    for first in range(ids.shape[1]):
-        for second in range(ids.shape[1]):
-            total += matrix[ids[:, first], ids[:, second]]
-    return total

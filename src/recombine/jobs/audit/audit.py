@@ -14,6 +14,7 @@ from recombine.jobs.advice.candidates import Collecting
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.forecast import Forecast, forecast_under
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
@@ -139,11 +140,16 @@ class Audit:
             proposed = replace(proposed, needed=None, enough=False)
         return replace(proposed, beyond_curve=self.decided.beyond_curve)
 
-    def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
+    def compare_models(
+        self,
+        shares: Sequence[float] = (0.2, 0.5),
+        draws: int = 6,
+        max_cells: int = AUDIT_LIMITS.max_cells_of_models,
+    ) -> Table:
         """Score other models on held-out seen cells, by verdict; see `recombine.jobs.audit.rivals.compare_models`."""
         from recombine.jobs.audit.rivals import compare_models
 
-        return compare_models(self.design, shares, draws, self.order, self.seed)
+        return compare_models(self.design, shares, draws, self.order, self.seed, max_cells)
 
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""

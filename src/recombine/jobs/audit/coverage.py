@@ -84,9 +84,11 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
 def _affordable(design: Design, t: int) -> bool:
     if t == 2 and _by_pairs(design):
         return True
-    tabled = Conjunctions(design.sizes, t, design.symmetric).columns <= MAX_TABLED_COLUMNS  # others must be sorted
-    limit = MAX_LEVELS_LOOKED_UP if tabled else MAX_LEVELS_LOOKED_UP // 20
-    return math.comb(len(design.sizes), t) * len(design.seen) <= limit
+    looked_up = math.comb(len(design.sizes), t) * len(design.seen)
+    if not MAX_LEVELS_LOOKED_UP // 20 < looked_up <= MAX_LEVELS_LOOKED_UP:
+        return looked_up <= MAX_LEVELS_LOOKED_UP
+    # What fits no table must be sorted.
+    return Conjunctions(design.sizes, t, design.symmetric).columns <= MAX_TABLED_COLUMNS
 
 
 def _by_pairs(design: Design) -> bool:
@@ -106,10 +108,10 @@ def _seen_pairs(design: Design) -> dict[Subset, int]:
 
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
     """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
-    rows = []
+    rows, names, possible_of = [], design.names, design.possible.ways
     for subset, seen in (_seen_pairs(design) if t == 2 and _by_pairs(design) else _seen_ways(design, t)).items():
-        possible = design.possible.ways(subset)
-        factors = printable(" × ".join(design.names[factor] for factor in subset))
+        possible = possible_of(subset)
+        factors = printable(" × ".join(names[factor] for factor in subset))
         rows.append((t, factors, seen, possible, seen / possible))
     seen, possible = sum(row[2] for row in rows), sum(row[3] for row in rows)
     return [*rows, (t, "all", seen, possible, seen / possible)]

@@ -28,6 +28,7 @@ class AuditLimits(Limits):
     few_factors: int = limit(5, "factors", "with more, networks take all pairs of cells")
     max_cells_of_many_factors: int = limit(4_000, "seen cells", "networks of more factors fitted in seconds")
     max_cells_by_depth: int = limit(20_000, "seen cells", "networks of two layers and more are fitted as well")
+    max_cells_of_models: int = limit(800, "seen cells", "of which other models are trained on parts, in seconds")
     min_effect: float = limit(0.15, _DEVIATIONS, "the slope of a factor that varies less means nothing")
     min_slope: float = limit(0.9, "share of an effect", "if less arrives at unseen cells, the rest leaks")
     shortcut_pull: float = limit(0.1, "share of the way to the marginal", "a shortcut draws predictions this far")

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.threads import one_thread
+from recombine.checks import whole
 from recombine.errors import InputError
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.progress import each
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import fit_additive
@@ -34,11 +36,18 @@ if TYPE_CHECKING:
 TUNING_FOLDS = 3
 #: among these ridges and widths.
 RIDGES, WIDTHS = np.array([1e-4, 1e-3, 1e-2, 1e-1, 1.0]), np.array([0.003, 0.03, 0.1, 0.3, 1.0])
+#: A factor of fewer levels is not halved.
+MIN_LEVELS_HALVED = 8
 VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 
 
 def compare_models(
-    design: Design, shares: Sequence[float] = (0.2, 0.5), draws: int = 6, order: int = 1, seed: int = 0
+    design: Design,
+    shares: Sequence[float] = (0.2, 0.5),
+    draws: int = 6,
+    order: int = 1,
+    seed: int = 0,
+    max_cells: int = AUDIT_LIMITS.max_cells_of_models,
 ) -> Table:
     """Train each model on a random share of the seen cells and score it on the rest, split by verdict.
 
@@ -54,15 +63,19 @@ def compare_models(
         Shares of the seen cells to train on.
     draws : int
         Random draws per share; errors are pooled over them.
+    max_cells : int
+        Of more seen cells, models are shown a part: all cells of some levels, then some of those cells.
 
     Returns
     -------
     Table
-        ``share``, ``model``, then for each verdict the root mean squared error and the number of cells scored.
+        ``share``, ``model``, ``cells`` (how many it is a share of), then for each verdict the root mean squared error
+        and the number of cells scored.
     """
     if design.outcome is None:
         raise InputError("comparing models needs an outcome; name its column with --outcome")
-    outcome = design.outcome[design.train]
+    chosen = _some_cells(design.seen, whole(max_cells, "max_cells", 2), np.random.default_rng(seed))
+    seen, outcome = design.seen[chosen], design.outcome[design.train][chosen]
     rows = []
     for share in shares:
         errors: defaultdict[str, list[FloatArray]] = defaultdict(list)
@@ -71,25 +84,42 @@ def compare_models(
             generator = np.random.default_rng([seed, draw, round(1000 * share)])
             train = generator.random(len(outcome)) < share
             if train.sum() >= TUNING_FOLDS and not train.all():
-                verdicts.append(identify(design.seen[train], design.seen[~train], order, **design.shape).verdicts)
-                for name, missed in _misses(design, outcome, train, order, seed + draw).items():
+                verdicts.append(identify(seen[train], seen[~train], order, **design.shape).verdicts)
+                for name, missed in _misses(design, seen, outcome, train, order, seed + draw).items():
                     errors[name].append(missed)
-        rows += [
-            _row(share, model, np.concatenate(misses), np.concatenate(verdicts)) for model, misses in errors.items()
-        ]
-    return Table.from_rows(rows) if rows else Table({"share": [], "model": []})
+        for model, misses in errors.items():
+            about = {"share": share, "model": model, "cells": len(seen)}
+            rows.append(about | _by_verdict(np.concatenate(misses), np.concatenate(verdicts)))
+    return Table.from_rows(rows) if rows else Table({"share": [], "model": [], "cells": []})
 
 
-def _misses(design: Design, outcome: FloatArray, train: BoolArray, order: int, seed: int) -> dict[str, FloatArray]:
-    """Return how far each model trained on some seen cells misses the others."""
-    seen, held = design.seen[train], design.seen[~train]
+def _some_cells(seen: IntArray, max_cells: int, rng: np.random.Generator) -> IntArray:
+    """Return which of ``seen`` (N, C) models are shown, increasing numbers: all, or at most ``max_cells``.
+
+    As long as there are too many, half of the levels of the largest factor are left out with their cells, so that the
+    others stay as dense as they were; of few levels no more, but single cells.
+    """
+    chosen = np.arange(len(seen))
+    while len(chosen) > max_cells:
+        levels = [np.unique(column) for column in seen[chosen].T]
+        factor = int(np.argmax([len(entries) for entries in levels]))
+        if len(levels[factor]) < MIN_LEVELS_HALVED:
+            return np.sort(rng.choice(chosen, max_cells, replace=False))
+        chosen = chosen[np.isin(seen[chosen, factor], rng.permutation(levels[factor])[: len(levels[factor]) // 2])]
+    return chosen
+
+
+def _misses(
+    design: Design, seen: IntArray, outcome: FloatArray, train: BoolArray, order: int, seed: int
+) -> dict[str, FloatArray]:
+    """Return how far each model trained on some of ``seen`` (N, C) misses the others."""
     with one_thread():  # small matrices: more threads only wait for each other
-        models = _models(design, order, seed).items()
-        return {name: predict(seen, outcome[train], held) - outcome[~train] for name, predict in models}
+        models = _models(design, seen, order, seed).items()
+        return {name: predict(seen[train], outcome[train], seen[~train]) - outcome[~train] for name, predict in models}
 
 
-def _row(share: float, model: str, misses: FloatArray, verdicts: IntArray) -> dict[str, Any]:
-    row: dict[str, Any] = {"share": share, "model": model}
+def _by_verdict(misses: FloatArray, verdicts: IntArray) -> dict[str, Any]:
+    row: dict[str, Any] = {}
     for verdict in VERDICTS:
         chosen = misses[verdicts == verdict]
         row[verdict.word] = float(np.sqrt(np.mean(chosen**2))) if len(chosen) else float("nan")
@@ -97,7 +127,8 @@ def _row(share: float, model: str, misses: FloatArray, verdicts: IntArray) -> di
     return row
 
 
-def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
+def _models(design: Design, shown: IntArray, order: int, seed: int) -> dict[str, Predictor]:
+    """Return what trains each model and predicts; ``shown`` (N, C) are all cells of which it is trained on some."""
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.neural_network import MLPRegressor
@@ -111,10 +142,10 @@ def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
     theory = {} if design.symmetric else {f"theory: network, {name}": _kernel(k) for name, k in depth_1.items()}
     return {
         "additive least squares": additive,
-        "random forest": _one_hot(design, RandomForestRegressor(random_state=seed, n_jobs=-1).fit),
-        "RBF kernel ridge": _one_hot(design, KernelRidge(kernel="rbf").fit),
-        "RBF kernel ridge, tuned": _one_hot(design, fit_tuned_ridge),
-        "neural network (MLP)": _one_hot(design, network.fit),
+        "random forest": _one_hot(design, shown, RandomForestRegressor(random_state=seed, n_jobs=-1).fit),
+        "RBF kernel ridge": _one_hot(design, shown, KernelRidge(kernel="rbf").fit),
+        "RBF kernel ridge, tuned": _one_hot(design, shown, fit_tuned_ridge),
+        "neural network (MLP)": _one_hot(design, shown, network.fit),
         **theory,
     }
 
@@ -149,13 +180,14 @@ def fit_tuned_ridge(inputs: FloatArray, values: FloatArray) -> Any:
     return KernelRidge(kernel="rbf", alpha=RIDGES[ridge], gamma=WIDTHS[width]).fit(inputs, values)
 
 
-def _one_hot(design: Design, fit: Callable[[FloatArray, FloatArray], Any]) -> Predictor:
+def _one_hot(design: Design, shown: IntArray, fit: Callable[[FloatArray, FloatArray], Any]) -> Predictor:
     from sklearn.exceptions import ConvergenceWarning
 
     def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
         features = design.features(1)
-        # Of a factor on a scale only the knots have columns.
-        used = features.occurring(design.seen) if design.scales else np.arange(features.columns)
+        # Of a factor on a scale only the knots have columns, and of a part of the cells only its levels.
+        part = design.scales or len(shown) < len(design.seen)
+        used = features.occurring(shown) if part else np.arange(features.columns)
         centre, scale = float(values.mean()), float(values.std()) or 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -258,7 +258,7 @@ class ModelsFigure(Figure):
 
     def __init__(self, models: Table, outcome: str = "outcome") -> None:
         words = [name for verdict in MODEL_VERDICTS for name in (verdict.word, f"{verdict.word} cells")]
-        missing = [name for name in ("share", "model", *words) if name not in models.columns]
+        missing = [name for name in ("share", "model", "cells", *words) if name not in models.columns]
         if missing:
             raise InputError(f"the model table lacks {listing(missing)}; pass what audit.compare_models() returns")
         self._models = models

@@ -164,4 +164,5 @@ def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
     if models is None or not len(models):
         return None
     figure = ModelsFigure(models, audit.design.outcome_column.name or "outcome")
-    return {"table": models_table(models), "svg": inline_both(figure)}
+    shown = words.forecast.models_sentence(audit, models)
+    return {"table": models_table(models), "svg": inline_both(figure), "shown": shown}

@@ -46,7 +46,10 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
         Section(captions.ADDITIVITY_TITLE, words.additivity.additivity_sentences(audit)),
         Section(captions.STRUCTURE_TITLE, [words.structure.choice_statement(audit.choice) if compared else ""]),
         _forecast(audit),
-        Section(captions.MODELS, [None if models is None else models_table(models)]),
+        Section(
+            captions.MODELS,
+            [] if models is None else [models_table(models), words.forecast.models_sentence(audit, models)],
+        ),
         Section(captions.PLAN_TITLE, [] if plan is None else _plan(plan)),
         *_example(audit),
         Section(captions.LEFT_OUT, words.verdicts.left_out_sentences(audit)),

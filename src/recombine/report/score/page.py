@@ -11,6 +11,7 @@ from recombine.report.score.figures import CausesFigure, PredictionsFigure
 from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
+from recombine.words.structure import search_sentences
 
 
 def score_page(score: Score, *, command: str | None = None) -> str:
@@ -32,6 +33,7 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         unseen=int((score.codes != Verdict.SEEN).sum()),
         answers=score_answers(score),
         unclear=unclear_sentences(score),
+        left_out=search_sentences(score.audit.choice),
         causes_svg=inline_both(CausesFigure(score)) if score.regressors is not None else None,
         models=[_model(score, model, position) for position, model in enumerate(score.models)],
         by_verdict=[tables.by_verdict_table(model, f"by-verdict-{row}") for row, model in enumerate(score.models)],

@@ -13,6 +13,7 @@ from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.json_text import json_document
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
+from recombine.words.structure import search_sentences
 from recombine.writing import printable
 
 
@@ -45,6 +46,7 @@ def score_json(score: Score) -> str:
         "models": [_model_record(score, model) for model in score.models],
         "beside": list(score.errors.rows()),
         "unclear": list(map(printable, unclear_sentences(score))),
+        "left_out": list(map(printable, search_sentences(score.audit.choice))),
         "seed": score.audit.seed,
         "cell errors": cell_errors_record(score),
     }

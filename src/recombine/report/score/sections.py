@@ -9,7 +9,9 @@ from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.layout import Entry, Grid, Section, Value, guess_lines, table_of
 from recombine.verdicts import Verdict
+from recombine.words import captions
 from recombine.words import score as words
+from recombine.words.structure import search_sentences
 from recombine.writing import few_digits, listing
 
 #: Cells that a model misses by most, as many as a terminal shows and a page lists.
@@ -35,6 +37,7 @@ def score_sections(score: Score) -> list[Section]:
         _section(beside_table(score)),
         Section("What cannot be told", words.unclear_sentences(score)),
         *worst,
+        Section(captions.LEFT_OUT, search_sentences(score.audit.choice)),
     ]
 
 

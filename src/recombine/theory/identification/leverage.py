@@ -18,7 +18,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions
-from recombine.cells.departures import MIN_SPARSE_BLOCKS, Departures, departures, normal_matrix
+from recombine.cells.departures import MIN_SPARSE_BLOCKS, Departures, departures, normal_matrix, quadratic_form
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
 
@@ -115,7 +115,7 @@ class Leverage:
     def _of_places(self, columns: IntArray) -> FloatArray:
         if self._sparse is not None:
             return departures(columns.T, len(self.columns), self._sparse.home).quadratic(self._inverse)
-        return _quadratic(self._inverse, columns) if self._block is None else self._block.quadratic(columns)
+        return quadratic_form(self._inverse, columns) if self._block is None else self._block.quadratic(columns)
 
     @cached_property
     def _numbers(self) -> IntArray | None:
@@ -250,7 +250,7 @@ class Leverage:
         from scipy.sparse import diags_array
 
         spread = self._design.T @ diags_array(noise) @ self._design
-        return _quadratic(self._applied(self._applied(spread.toarray()).T), self._ids)
+        return quadratic_form(self._applied(self._applied(spread.toarray()).T), self._ids)
 
     @cached_property
     def _design(self) -> csr_array:
@@ -336,7 +336,7 @@ class _Block:
     def quadratic(self, columns: IntArray) -> FloatArray:
         """Return x A^+ x' of rows with ``columns`` (N, S), shape (N,)."""
         heads, others = self._divided(columns)
-        total = 1 / self.diagonal[heads] + _quadratic(self.inverse, others)
+        total = 1 / self.diagonal[heads] + quadratic_form(self.inverse, others)
         width = max(MAX_BLOCK_ENTRIES // max(len(self.inverse), 1), 1)
         order = np.argsort(heads, kind="stable")
         for start in range(0, self.size, width):
@@ -357,16 +357,6 @@ class _Block:
     def joined(self, head: FloatArray, tail: FloatArray) -> FloatArray:
         """Put the rows of the block and of the other columns back in order."""
         return np.concatenate([tail[: self.own.start], head, tail[self.own.start :]])
-
-
-def _quadratic(inverse: FloatArray, columns: IntArray) -> FloatArray:
-    """Return x M x' of rows with unit entries in ``columns`` (N, S), shape (N,)."""
-    total = np.zeros(len(columns))
-    for i in range(columns.shape[1]):
-        total += inverse[columns[:, i], columns[:, i]]
-        for j in range(i):  # the inverse is symmetric
-            total += 2 * inverse[columns[:, i], columns[:, j]]
-    return total
 
 
 def _inverse(normal: FloatArray, size: FloatArray, rank: int | None) -> FloatArray:

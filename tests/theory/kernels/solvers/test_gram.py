@@ -39,6 +39,10 @@ class TestOperators:
             BlockGram(kernel, cells),
         ):
             assert_allclose(operator.multiply(vector), expected, atol=1e-12)
+        assert_allclose(BlockGram(kernel, cells).multiply(vector, at=cells), expected, atol=1e-12)
+        agree = [[[a == b for a, b in zip(one, two, strict=True)] for two in cells] for one in cells]
+        bits = np.array(agree) @ (2 ** np.arange(len(sizes))[::-1])
+        assert_allclose(kernel(cells, cells), np.array(kernel.table)[bits])
 
     @pytest.mark.parametrize("sizes", [(3, 4), (2, 1, 5), (2,) * 6, (3, 20, 2), (30,)])
     def test_marginals_and_reflections_agree(self, sizes):

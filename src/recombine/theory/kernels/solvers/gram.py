@@ -20,6 +20,8 @@ from recombine.theory.kernels.overlap import OverlapKernel
 
 #: Entries of a Gram block that is formed at once.
 MAX_GRAM_BLOCK_ENTRIES = 2**20
+#: Up to this many cells the whole Gram matrix is held, 128 MB: forming it takes as long as a hundred products with it.
+MAX_CELLS_HELD = 4_000
 #: A conjunction's ids stay a plain mixed-radix number while the product is at most this many times the cells.
 MAX_NUMBERS_PER_CELL = 8
 #: Reflections of consecutive factors are merged up to this size (measured: best of 8 to 100).
@@ -211,6 +213,8 @@ class BlockGram:
 
     def multiply(self, vector: FloatArray, at: IntArray | None = None) -> FloatArray:
         """Return the Gram matrix times ``vector`` (M,) or (M, D), in rows of other cells ``at`` (P, C) if given."""
+        if at is None and len(self.cells) <= MAX_CELLS_HELD:
+            return np.asarray(self.matrix @ vector)
         rows = self.cells if at is None else at
         result = np.empty((len(rows), *vector.shape[1:]))
         chunk = max(MAX_GRAM_BLOCK_ENTRIES // max(len(self.cells), 1), 1)
@@ -218,6 +222,11 @@ class BlockGram:
             stop = start + chunk
             result[start:stop] = self.kernel(rows[start:stop], self.cells) @ vector
         return result
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """The Gram matrix itself, (M, M): of few cells it is formed once for all products."""
+        return self.kernel(self.cells, self.cells)
 
 
 def group_ids(cells: IntArray, subset: Subset, sizes: Sequence[int]) -> IntArray:
