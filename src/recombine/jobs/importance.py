@@ -299,12 +299,7 @@ def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArr
     import narwhals as nw
 
     source = source.kept([*design.space.columns, column])
-    frame, value = source.frame, source.col(column).cast(nw.Float64)
-    for name in design.space.columns:
-        present = ~source.col(name).is_null()
-        if source.reader.typed and source.kind(name) == "number":
-            present = present & ~source.col(name).is_nan()
-        frame = frame.filter(present)
+    frame, value = source.rows_with(design.space.columns), source.col(column).cast(nw.Float64)
     finite = ~source.col(column).is_null() & value.is_finite()
     by = [source.keys[name] for name in design.space.columns]
     frame = frame.select(

@@ -18,6 +18,9 @@ from recombine.writing import listing
 
 Found = TypeVar("Found")
 
+#: Conditions on rows in one query: a query inside a query for each of 200 takes half a minute, thousands are too deep.
+MAX_CONDITIONS_AT_ONCE = 100
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -83,6 +86,21 @@ class Source:
         import narwhals as nw
 
         return nw.col(self.keys[column])
+
+    def has_value(self, column: str) -> Any:
+        """Return the condition that a row has a value of a column."""
+        present = ~self.col(column).is_null()
+        if self.reader.typed and self.kind(column) == "number":
+            return present & ~self.col(column).is_nan()
+        return present
+
+    def rows_with(self, columns: Sequence[str]) -> Any:
+        """Return the frame without rows that lack a value of one of ``columns``."""
+        frame = self.frame
+        for start in range(0, len(columns), MAX_CONDITIONS_AT_ONCE):
+            names = columns[start : start + MAX_CONDITIONS_AT_ONCE]
+            frame = frame.filter(*[self.has_value(name) for name in names])
+        return frame
 
     def fetch(self, query: Any) -> dict[str, npt.NDArray[Any]]:
         """Run a (small) query on ``frame`` and return its columns as NumPy arrays."""

@@ -153,10 +153,7 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
 
     present: dict[str, Any] = {}
     for name in [*columns.factors, *([columns.split] if columns.split else [])]:
-        condition = ~source.col(name).is_null()
-        if source.reader.typed and source.kind(name) == "number":
-            condition = condition & ~source.col(name).is_nan()
-        present[f"no value of {name!r}"] = condition
+        present[f"no value of {name!r}"] = source.has_value(name)
     for role, expression in measures.items():
         name = getattr(columns, role)
         condition = ~source.col(name).is_null() & expression.is_finite()

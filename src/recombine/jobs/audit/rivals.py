@@ -186,8 +186,8 @@ def _one_hot(design: Design, shown: IntArray, fit: Callable[[FloatArray, FloatAr
     def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
         features = design.features(1)
         # Of a factor on a scale only the knots have columns, and of a part of the cells only its levels.
-        part = design.scales or len(shown) < len(design.seen)
-        used = features.occurring(shown) if part else np.arange(features.columns)
+        fewer = bool(design.scales) or len(shown) < len(design.seen)
+        used = features.occurring(shown) if fewer else np.arange(features.columns)
         centre, scale = float(values.mean()), float(values.std()) or 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

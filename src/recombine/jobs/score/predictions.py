@@ -281,12 +281,7 @@ def _grouped(
 
     keys = [*design.space.columns, *([source.require(split, "split")] if split else [])]
     source = source.kept([*keys, *(name for name, _ in readings)])
-    frame = source.frame
-    for name in keys:
-        present = ~source.col(name).is_null()
-        if source.reader.typed and source.kind(name) == "number":
-            present = present & ~source.col(name).is_nan()
-        frame = frame.filter(present)
+    frame = source.rows_with(keys)
     sums, absent = ([f"__{what}{position}" for position in range(len(readings))] for what in ("sum", "absent"))
     values = []
     for position, (name, code) in enumerate(readings):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 
 #: Weak ridge, per cell, in units of the predictions' variance: it decides only what the cells do not.
@@ -16,6 +16,8 @@ RIDGE = 1e-4
 VARIED_SHARE = 1e-9
 #: Cells up to which each is drawn by itself; more are drawn in so many random groups.
 MAX_GROUPS_DRAWN = 2_000
+#: Products of columns that are held at once, 160 MB: of many columns there are fewer groups, but not below so many.
+MAX_SUMMED_PRODUCTS, MIN_GROUPS_DRAWN = 20_000_000, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,32 +159,42 @@ class BootstrapErrors:
         rng = np.random.default_rng(seed)
         columns, constants = regression.columns, regression.constants
         cells, size = len(error) // constants, columns.shape[1]
-        groups = min(cells, MAX_GROUPS_DRAWN)
+        upper = np.triu_indices(size)
+        groups = min(cells, MAX_GROUPS_DRAWN, max(MAX_SUMMED_PRODUCTS // len(upper[0]), MIN_GROUPS_DRAWN))
         group_of_cell = np.arange(cells) if groups == cells else rng.integers(groups, size=cells)
         group_of_value = np.repeat(group_of_cell, constants)
+        counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=draws)
         # The normal equations and all mean products are sums over cells: draws of these sums are enough.
-        upper = np.triu_indices(size)
         terms = [np.ones(len(error)), departure * error]
         terms += [*(columns * departure[:, None]).T, *(columns * error[:, None]).T]
-        terms += [columns[:, row] * columns[:, column] for row, column in zip(*upper, strict=True)]
-        sums = np.stack([np.bincount(group_of_value, weights=term, minlength=groups) for term in terms], axis=1)
-        drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=draws) @ sums
-        total = drawn[:, 0]
-        normal = np.empty((draws, size, size))
-        normal[:, upper[0], upper[1]] = normal[:, upper[1], upper[0]] = drawn[:, 2 + 2 * size :]
-        normal += total[:, None, None] * np.diag(regression.ridge)
-        coefficients = np.linalg.solve(normal, drawn[:, 2 : 2 + size, None])[:, :, 0]
-        products = coefficients * drawn[:, 2 + size : 2 + 2 * size] / total[:, None]
+        drawn = counts @ np.stack([np.bincount(group_of_value, term, groups) for term in terms], axis=1)
+        total, coefficients = drawn[:, 0], np.empty((draws, size))
+        products, chunk = _products_by(group_of_value, columns, groups), max(MAX_SUMMED_PRODUCTS // size**2, 1)
+        for start in range(0, draws, chunk):
+            chosen = slice(start, start + chunk)
+            normal = np.empty((len(total[chosen]), size, size))
+            normal[:, upper[0], upper[1]] = normal[:, upper[1], upper[0]] = counts[chosen] @ products
+            normal += total[chosen, None, None] * np.diag(regression.ridge)
+            coefficients[chosen] = np.linalg.solve(normal, drawn[chosen, 2 : 2 + size, None])[:, :, 0]
+        amounts = coefficients * drawn[:, 2 + size : 2 + 2 * size] / total[:, None]
         # Residuals of what was fitted to the cells are too small.
         self.correction = float(np.sqrt(cells / max(cells - constants - regression.varied.sum(), 1)))
-        self.products = products[:, constants:]
-        self.of_offset = self.correction * float(products[:, :constants].sum(axis=1).std())
-        self.of_unexplained = self.correction * float((drawn[:, 1] / total - products.sum(axis=1)).std())
+        self.products = amounts[:, constants:]
+        self.of_offset = self.correction * float(amounts[:, :constants].sum(axis=1).std())
+        self.of_unexplained = self.correction * float((drawn[:, 1] / total - amounts.sum(axis=1)).std())
         self.of_coefficients: FloatArray = self.correction * coefficients[:, constants:].std(axis=0)
 
     def of_columns(self, chosen: BoolArray) -> float:
         """Return the standard error of the amount of the ``chosen`` columns (K,) together."""
         return self.correction * float(self.products[:, chosen].sum(axis=1).std())
+
+
+def _products_by(group_of_value: IntArray, columns: FloatArray, groups: int) -> FloatArray:
+    """Return X' X of the rows of each group, X being ``columns`` (T, K): its upper triangle, one row per group."""
+    order = np.argsort(group_of_value, kind="stable")
+    ends = np.searchsorted(group_of_value[order], np.arange(1, groups))
+    upper = np.triu_indices(columns.shape[1])
+    return np.stack([(rows.T @ rows)[upper] for rows in np.split(columns[order], ends)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -330,9 +330,9 @@ class OverlapKernel:
         # memory several times faster than large ones.
         by_count = _counts_only(self)
         index = np.zeros((len(rows), len(columns)), dtype=np.min_scalar_type(len(self.table)))
-        left, right = (np.ascontiguousarray(cells.T) for cells in (rows, columns))
+        row_levels, column_levels = (np.ascontiguousarray(cells.T) for cells in (rows, columns))
         for factor in range(self.factors):
-            agree = left[factor, :, None] == right[factor]
+            agree = row_levels[factor, :, None] == column_levels[factor]
             index += agree if by_count else agree * index.dtype.type(2 ** (self.factors - 1 - factor))
         return np.array(self.table)[index]
 
