@@ -11,7 +11,12 @@ import pytest
 
 import recombine as rc
 from recombine.data import flights_path
-from recombine.jobs.audit.certificates import MAX_CELLS_SEARCHED_ALL, cells_to_show, certificates_to_show
+from recombine.jobs.audit.certificates import (
+    MAX_CELLS_SEARCHED_ALL,
+    SLOW_CERTIFICATES_SHOWN,
+    cells_to_show,
+    certificates_to_show,
+)
 from recombine.verdicts import Verdict
 
 
@@ -84,3 +89,30 @@ def test_held_out_cells_are_shown_first() -> None:
     assert rows[0][1] == "held out"
     assert all(tuple(audit.decided.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")
     assert all(audit.decided.codes[row] == Verdict.DETERMINED for row, _ in rows)
+
+
+def test_fewer_are_looked_for_where_each_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = np.indices((6, 5, 4)).reshape(3, -1).T
+    seen = cells[np.random.default_rng(0).random(len(cells)) < 0.4]
+    values = rc.audit(rc.Design.from_cells(seen, 1.0 * seen.sum(axis=1), sizes=(6, 5, 4))).values
+    module = "recombine.jobs.audit.certificates"
+    count, conjunctions = len(seen), len(values.decided.identification.null.columns)
+    for cells_over, conjunctions_over, shown in ((0, 0, 10), (1, 0, 10), (0, 1, 10), (1, 1, SLOW_CERTIFICATES_SHOWN)):
+        monkeypatch.setattr(sys.modules[module], "SLOW_CELLS", count - cells_over)
+        monkeypatch.setattr(sys.modules[module], "SLOW_CONJUNCTIONS", conjunctions - conjunctions_over)
+        assert len(certificates_to_show(values)) == shown
+    assert len(certificates_to_show(values, 2)) == 2
+
+
+def test_sums_that_are_no_cubes_are_not_looked_for_among_very_many_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A hexagon of seen cells: its last corner is a sum of five, and no three cells give it.
+    seen = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 2, 0], [2, 2, 0], [0, 0, 1]])
+    values = rc.audit(rc.Design.from_cells(seen, 1.0 * seen.sum(axis=1), sizes=(3, 3, 2))).values
+    module = sys.modules["recombine.jobs.audit.certificates"]
+    monkeypatch.setattr(module, "MAX_CELLS_SEARCHED_ALL", 0)
+    monkeypatch.setattr(module, "MAX_CONJUNCTIONS_SEARCHED_ALL", 0)
+    searched = {item.label: len(item.terms) for item in certificates_to_show(values, 40)}
+    monkeypatch.setattr(module, "MAX_FACTORS_SEARCHED", 2)
+    cubes = {item.label: len(item.terms) for item in certificates_to_show(values, 40)}
+    assert max(searched.values()) > 3
+    assert cubes == {label: terms for label, terms in searched.items() if terms == 3}

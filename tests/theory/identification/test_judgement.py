@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import every_cell
+from recombine.theory.identification.identify import identify
 from recombine.theory.identification.judgement import Judgement
 from recombine.theory.identification.nullspace import MAX_ZERO_DISTANCE, MIN_NONZERO_DISTANCE
 from recombine.theory.identification.projection import PROJECTION_ERROR
@@ -45,3 +47,21 @@ def test_ends_of_the_gap_decide() -> None:
 @pytest.mark.parametrize("cell", [tuple(row) for row in SEEN.tolist()])
 def test_nothing_is_decided_where_any_seen_cell_is_not_felt(cell: tuple[int, ...]) -> None:
     assert judged({cell: 1.0, (9, 9): 1.0})[0] == [Verdict.UNDECIDED] * 2
+
+
+def test_the_gap_of_all_cells_is_that_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for cell by cell, over the whole product, or over neighbours alone where that is too large to list."""
+    cells = every_cell((6, 5, 4))
+    chosen = cells[(np.random.default_rng(0).random(len(cells)) < 0.2) & (cells[:, 0] < 5)]  # one level is never seen
+    options = {"order": 2, "sizes": (6, 5, 4), "route": "projection"}
+    of_product, of_cells = identify(chosen, **options), identify(chosen, cells, **options)
+    assert (of_product.gap.zero, of_product.gap.nonzero) == pytest.approx((of_cells.gap.zero, of_cells.gap.nonzero))
+    distances = of_product.null.distance(cells[cells[:, 0] < 5])
+    assert of_product.gap.zero >= distances[distances < 1e-7].max()
+    assert of_product.gap.nonzero <= distances[distances > 1e-7].min()
+    assert identify(chosen, **{**options, "route": "exact"}).gap is None
+    monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "MAX_GRID_CELLS", len(cells) - 1)
+    probes = identify(chosen, **options).gap
+    assert probes.trusted
+    assert probes.zero <= of_product.gap.zero
+    assert probes.nonzero >= of_product.gap.nonzero
