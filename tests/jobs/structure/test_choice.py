@@ -162,6 +162,25 @@ def test_orders_that_do_not_fit_are_refused(structure: str, order: int | None, m
     assert choose_structure(table, "pairs", 2).name == "pairs"
 
 
+def test_no_structure_of_an_order_leaves_nothing_to_compare() -> None:
+    cells = every_cell((3, 3, 3, 3))
+    choice = choose_structure(rc.Design.from_cells(cells, 1.0 * cells.sum(axis=1)), order=4)
+    assert (choice.obstacle, choice.structure.order, choice.asked) == (NotCompared.ORDER, 4, False)
+
+
+def test_only_structures_of_the_order_that_is_asked_for_are_compared() -> None:
+    choice = choose_structure(design("add")[0], order=2)
+    assert choice.ladder is not None
+    assert {rung.structure.order for rung in choice.ladder.rungs} == {2}
+
+
+def test_a_structure_that_does_not_fit_is_refused_if_asked_for() -> None:
+    table = rc.Design.from_cells(CELLS, -1.0 - CELLS.sum(axis=1))  # no logarithms
+    with pytest.raises(rc.InputError, match="structure log does not fit this table"):
+        choose_structure(table, "log")
+    assert choose_structure(table).name == "add"
+
+
 def test_very_many_cells_are_compared_on_some_drawn_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     table, _ = design("log")
     limits = replace(STRUCTURE_LIMITS, max_cells_compared=60)

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.cells.seen import SeenCells
 from recombine.errors import InputError, SolverError
-from recombine.theory.identification.certificate import certificate
+from recombine.theory.identification.certificate import certificate, cube_terms
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.signed_sums import solve_fractions
 from recombine.verdicts import Verdict
@@ -214,3 +214,17 @@ def test_a_dearer_sum_of_fewer_cells_is_preferred():
     assert len(shorter) < np.count_nonzero(np.abs(cheapest.x[:count] - cheapest.x[count:]) > 1e-6)
     assert sum(abs(weight) for weight in shorter.weights) > cheapest.fun
     assert_certifies(features, SeenCells(features, seen), shorter)
+
+
+def test_the_search_for_cubes_ends_with_its_budget(monkeypatch):
+    """Factors 0 and 1 change together: the second way to group three factors, each of which looks at three cells."""
+    features = Conjunctions((2, 2, 2))
+    seen = SeenCells(features, np.array([[1, 1, 0], [0, 0, 1], [1, 1, 1]]))
+    module = sys.modules["recombine.theory.identification.certificate"]
+    for budget, terms in ((5, 0), (6, 3)):
+        monkeypatch.setattr(module, "MAX_CUBE_CELLS_SEARCHED", budget)
+        assert len(cube_terms(features, seen, np.zeros(3, dtype=np.int64))) == terms
+    # One factor to a group is tried without any.
+    monkeypatch.setattr(module, "MAX_CUBE_CELLS_SEARCHED", 0)
+    seen = SeenCells(features, np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]]))
+    assert len(cube_terms(features, seen, np.zeros(3, dtype=np.int64))) == 3

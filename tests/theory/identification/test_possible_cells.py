@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.cells.possible import Combinations, Possible
 from recombine.design.nesting import nested_product
+from recombine.theory.identification.certificate import cube_terms
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.nullspace import possible_rank
+from recombine.theory.identification.signed_sums import balances
 from recombine.verdicts import Verdict
 
 Cells = npt.NDArray[np.int64]
@@ -119,6 +121,19 @@ def test_certificates_and_leverage_hold_in_the_model_of_all_factors(
         assert features.values(table, cell[None])[0] == pytest.approx(weights @ features.values(table, proof.cells))
         row = features.incidence(cell[None]).toarray()[0]
         assert found.leverage_of(cell[None])[0] == pytest.approx(float(np.sum((row @ inverse) ** 2)))
+
+
+@given(case=designs())
+def test_cubes_are_found_by_the_free_factors_and_given_in_full(case: tuple[Possible, Cells, Cells]) -> None:
+    possible, cells, seen = case
+    answer = identify(seen, sizes=possible.sizes, possible=possible)
+    for cell in cells[answer.verdicts_of(cells) == Verdict.DETERMINED][:8]:
+        terms = cube_terms(answer.features, answer.seen, cell)
+        proof = answer.certificate_of(tuple(cell.tolist()))
+        if terms:
+            assert {row in seen.tolist() for row in map(list, terms)} == {True}
+            assert balances(Conjunctions(possible.sizes), cell, terms)
+            assert len(terms) == len(proof) == 3
 
 
 @given(st.data(), st.integers(1, 2))

@@ -219,6 +219,21 @@ def test_the_deficit_counts_knots_not_levels() -> None:
     assert full.count_verdicts()[Verdict.DETERMINED] == 5
 
 
+@pytest.mark.parametrize("route", ["exact", "projection", "graph"])
+@pytest.mark.parametrize("seen_level", [1, 3])  # a level between knots, and a knot
+def test_the_route_that_is_asked_for_is_taken(route: str, seen_level: int) -> None:
+    dose = place_levels("ordered", [0, 1, 2, 3], [True, False, True, True])
+    seen = [[0, 0], [0, 2], [1, seen_level], [1, 0], [0, 3]]
+    options = {"sizes": (2, 4), "scales": (None, dose)}
+    if route == "graph" and seen_level == 1:
+        with pytest.raises(InputError, match="route 'graph' needs levels that are labels or knots"):
+            identify(seen, route=route, **options)
+        return
+    answer = identify(seen, route=route, **options)
+    assert answer.null.route == route
+    np.testing.assert_array_equal(answer.verdicts_on_grid(), identify(seen, **options).verdicts_on_grid())
+
+
 def test_interchangeable_factors_share_a_scale() -> None:
     """Two doses of one drug, in either order: the mean of two doses is that of their cells."""
     dose = place_levels("ordered", [0, 2, 1], [True, True, False])
