@@ -42,5 +42,6 @@ if TYPE_CHECKING:
     from recombine.theory.components.sparse import sparse_posterior as sparse_posterior
     from recombine.theory.components.terms import ComponentTerm as ComponentTerm
     from recombine.theory.components.terms import candidate_terms as candidate_terms
+    from recombine.theory.components.terms import label_term as label_term
 
 lazy_package(__name__)

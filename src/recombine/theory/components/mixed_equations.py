@@ -28,6 +28,8 @@ from recombine.theory.components.terms import ComponentTerm
 COMPLETE_SHARE = 0.8
 #: Share of a kernel's largest eigenvalue below which a column of its square root is dropped.
 EIGENVALUE_SHARE = 1e-12
+#: Residual over right-hand side at which iterations for effects end.
+SOLVE_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,26 +104,15 @@ class MixedEquations:
     spans: tuple[slice, ...]  #: Where each term's columns stand.
     diagonal: FloatArray  #: Of the eliminated block (E,).
     coupling: Any  #: Sparse (R, E).
+    coupled: Any  #: Its transpose, sparse (E, R).
     remaining: Any  #: Sparse (R, R).
-    moments: FloatArray  #: Z' W y (E + R,).
-    total: float  #: y' W y.
+    centre: float  #: Weighted mean of the outcomes, taken from them so that squares do not cancel.
+    moments: FloatArray  #: Z' W y (E + R,), y about the centre.
+    total: float  #: y' W y, y about the centre.
     codes: IntArray  #: Seen cells (N, F).
     weights: FloatArray  #: (N,)
 
     __repr__ = brief_repr
-
-    @cached_property
-    def coupled(self) -> Any:
-        """The coupling the other way, sparse (E, R)."""
-        return self.coupling.T.tocsr()
-
-    def gram(self, vectors: FloatArray) -> FloatArray:
-        """Return Z' W Z times vectors (E + R, k)."""
-        size = len(self.diagonal)
-        top, bottom = vectors[:size], vectors[size:]
-        return np.concatenate(
-            [self.diagonal[:, None] * top + self.coupled @ bottom, self.coupling @ top + self.remaining @ bottom]
-        )
 
     def scales(self, ratios: FloatArray) -> FloatArray:
         """Return for each column (E + R,) the root of its term's variance over the noise's, 1 for the mean."""
@@ -130,11 +121,21 @@ class MixedEquations:
             scales[span] = np.sqrt(ratio)
         return scales
 
-    def rows(self, codes: IntArray) -> tuple[Any, Any]:
-        """Return sparse rows (M, E) and (M, R) of cells (M, F), the mean included."""
+    def gram(self, vectors: FloatArray) -> FloatArray:
+        """Return Z' W Z times vectors (E + R, k)."""
+        top, bottom = np.split(vectors, [len(self.diagonal)])
+        upper = self.diagonal[:, None] * top + self.coupled @ bottom
+        return np.concatenate([upper, self.coupling @ top + self.remaining @ bottom])
+
+    def rows(self, codes: IntArray, alone: int | None = None) -> tuple[Any, Any]:
+        """Return sparse rows (M, E) and (M, R) of cells (M, F): mean and all terms, or only those of one factor."""
         rows = [columns.rows(codes) for columns in self.columns]
-        chosen = rows.pop(self.eliminated)
-        return chosen, hstack([*rows, csr_array(np.ones((len(codes), 1)))], format="csr")
+        mean = csr_array(np.ones((len(codes), 1)))
+        if alone is not None:
+            rows = [row * (columns.term.factors == (alone,)) for row, columns in zip(rows, self.columns, strict=True)]
+            mean = mean * 0.0
+        eliminated = rows.pop(self.eliminated)
+        return eliminated, hstack([*rows, mean], format="csr")
 
 
 def mixed_equations(
@@ -156,6 +157,8 @@ def mixed_equations(
            [2., 1.]]))
     """
     weights = 1.0 / noise
+    centre = float(weights @ y / weights.sum())
+    sums = weights * (y - centre)
     columns = tuple(term_columns(term, factors, codes) for term in terms)
     labels = [index for index, column in enumerate(columns) if column.term.is_labels]
     eliminated = max(labels, key=lambda index: columns[index].count)
@@ -167,15 +170,18 @@ def mixed_equations(
     size = len(grouped)
     lower = [[_product(grouped[i], grouped[j], weights) for j in range(i + 1)] for i in range(size)]
     remaining = [[lower[i][j] if j <= i else lower[j][i].T for j in range(1, size)] for i in range(1, size)]
+    coupling = block_array([[lower[i][0]] for i in range(1, size)], format="csr")
     return MixedEquations(
         columns=columns,
         eliminated=eliminated,
         spans=tuple(spans[index] for index in range(len(terms))),
         diagonal=lower[0][0].diagonal(),
-        coupling=block_array([[lower[i][0]] for i in range(1, size)], format="csr"),
+        coupling=coupling,
+        coupled=coupling.T.tocsr(),
         remaining=block_array(remaining, format="csr"),
-        moments=np.concatenate([root.T @ np.bincount(group, weights * y, root.shape[0]) for group, root in grouped]),
-        total=float(weights @ y**2),
+        centre=centre,
+        moments=np.concatenate([root.T @ np.bincount(group, sums, root.shape[0]) for group, root in grouped]),
+        total=float(sums @ (y - centre)),
         codes=codes,
         weights=weights,
     )
@@ -211,10 +217,32 @@ class ReducedSystem(ABC):
 
     __repr__ = brief_repr
 
+    @property
+    def size(self) -> int:
+        """Columns of the eliminated term, E."""
+        return len(self.equations.diagonal)
+
     @cached_property
     def pivots(self) -> FloatArray:
-        """Entries of the eliminated block (E,)."""
-        return np.asarray(1.0 + self.scales[: len(self.equations.diagonal)] ** 2 * self.equations.diagonal)
+        """Entries of M in the eliminated block (E,)."""
+        return np.asarray(1.0 + self.scales[: self.size] ** 2 * self.equations.diagonal)
+
+    @cached_property
+    def coupling(self) -> Any:
+        """Block of M of the remaining columns with the eliminated ones, sparse (R, E)."""
+        return _scaled(self.scales[self.size :], self.equations.coupling, self.scales[: self.size])
+
+    @cached_property
+    def coupled(self) -> Any:
+        """The transpose of the coupling, sparse (E, R)."""
+        return _scaled(self.scales[: self.size], self.equations.coupled, self.scales[self.size :])
+
+    @cached_property
+    def remaining(self) -> Any:
+        """Block of M of the remaining columns, sparse (R, R)."""
+        inner = self.scales[self.size :]
+        unit = diags_array(np.append(np.ones(len(inner) - 1), 0.0), format="csr")
+        return (_scaled(inner, self.equations.remaining, inner) + unit).tocsr()
 
     @property
     @abstractmethod
@@ -227,24 +255,27 @@ class ReducedSystem(ABC):
         """Trace of each term's diagonal block (T,) of the inverse of M."""
 
     @abstractmethod
-    def solve_remaining(self, vectors: FloatArray) -> FloatArray:
-        """Return the inverse of the Schur complement S times vectors (R, k)."""
+    def solve_remaining(self, vectors: FloatArray, tolerance: float) -> FloatArray:
+        """Return the inverse of the Schur complement S times vectors (R, k), with that relative residual at most."""
 
     @abstractmethod
-    def spread(self, rows: Any) -> FloatArray:
-        """Return x S^-1 x' (N,) for the sparse rows x (N, R)."""
+    def spread(self, eliminated: Any, remaining: Any) -> FloatArray:
+        """Return v S^-1 v' (N,), v = y - x D^-1 B' for sparse rows x (N, E) and y (N, R), pivots D and coupling B."""
 
-    def solve(self, vectors: FloatArray) -> FloatArray:
-        """Return the inverse of M times vectors (E + R, k)."""
-        size = len(self.pivots)
-        outer, inner = self.scales[:size, None], self.scales[size:, None]
-        top, pivots = vectors[:size], self.pivots[:, None]
-        bottom = self.solve_remaining(vectors[size:] - inner * (self.equations.coupling @ (outer * top / pivots)))
-        return np.concatenate([(top - outer * (self.equations.coupled @ (inner * bottom))) / pivots, bottom])
+    def solve(self, vectors: FloatArray, tolerance: float = SOLVE_TOLERANCE) -> FloatArray:
+        """Return the inverse of M times vectors (E + R, k); iterations end at the tolerance."""
+        top, pivots = vectors[: self.size], self.pivots[:, None]
+        bottom = self.solve_remaining(vectors[self.size :] - self.coupling @ (top / pivots), tolerance)
+        return np.concatenate([(top - self.coupled @ bottom) / pivots, bottom])
 
     def variances(self, eliminated: Any, remaining: Any) -> FloatArray:
-        """Return x M^-1 x' (N,) for sparse rows x with their eliminated (N, E) and remaining columns (N, R)."""
-        size = len(self.pivots)
-        scaled = eliminated @ diags_array(self.scales[:size] / self.pivots)
-        reduced = remaining - scaled @ self.equations.coupled @ diags_array(self.scales[size:])
-        return np.asarray(eliminated.power(2) @ (1 / self.pivots)) + self.spread(reduced.tocsr())
+        """Return x M^-1 x' (N,) for sparse rows x with columns (N, E) and (N, R), in units of the noise's sd."""
+        outer = _scaled(np.ones(eliminated.shape[0]), eliminated, self.scales[: self.size])
+        inner = _scaled(np.ones(eliminated.shape[0]), remaining, self.scales[self.size :])
+        return np.asarray(outer.power(2) @ (1 / self.pivots)) + self.spread(outer, inner)
+
+
+def _scaled(rows: FloatArray, matrix: Any, columns: FloatArray) -> Any:
+    """Return a sparse matrix with its rows and columns scaled."""
+    data = matrix.data * np.repeat(rows, np.diff(matrix.indptr)) * columns[matrix.indices]
+    return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.theory.components.mixed_equations import MixedEquations, ReducedSystem
+from recombine.theory.components.mixed_equations import ReducedSystem
 
 #: Probes of traces and of the log-determinant, and draws from the posterior for the variances of cells.
 TRACE_PROBES, POSTERIOR_DRAWS = 12, 72
 #: Seeds of probes and draws: the same answer in every run.
 PROBE_SEED, DRAW_SEED = 20, 21
-#: Residual over right-hand side at which conjugate gradients end, for effects and for probes; their steps at most.
-SOLVE_TOLERANCE, PROBE_TOLERANCE, MAX_SOLVE_STEPS = 1e-7, 1e-3, 1_000
+#: Residual over right-hand side at which conjugate gradients for probes end; their steps at most.
+PROBE_TOLERANCE, MAX_SOLVE_STEPS = 1e-3, 1_000
 
 Set = tuple[int, ...]
 Operator = Callable[[FloatArray], FloatArray]
@@ -117,9 +117,9 @@ def _sizes(grids: Iterable[_Grid]) -> dict[int, int]:
     return {factor: size for grid in grids for factor, size in zip(grid.factors, grid.levels, strict=True)}
 
 
-def balanced_preconditioner(equations: MixedEquations, scales: FloatArray) -> BalancedPreconditioner:
-    """Return the preconditioner of the Schur complement at scales (E + R,)."""
-    size, count = len(equations.diagonal), equations.remaining.shape[0]
+def balanced_preconditioner(system: ReducedSystem) -> BalancedPreconditioner:
+    """Return the preconditioner of a system's Schur complement."""
+    equations, size, scales, count = system.equations, system.size, system.scales, system.remaining.shape[0]
     eliminated = equations.columns[equations.eliminated]
     grids = [
         _Grid(columns.labels, slice(span.start - size, span.stop - size), columns.sizes)
@@ -136,8 +136,8 @@ def balanced_preconditioner(equations: MixedEquations, scales: FloatArray) -> Ba
         members = np.array([set(chosen) <= set(grid.factors) for grid in grids])
         loadings[chosen] = np.sqrt(members * powers * share)
     plain = BalancedPreconditioner(tuple(grids), loadings, np.ones(count))
-    scaling = np.sqrt(_schur_diagonal(equations, scales) / plain.diagonal(1.0))
-    return replace(plain, scaling=scaling)
+    diagonal = system.remaining.diagonal() - system.coupling.power(2) @ (1 / system.pivots)
+    return replace(plain, scaling=np.sqrt(diagonal / plain.diagonal(1.0)))
 
 
 def _subsets(factors: Set) -> Iterable[Set]:
@@ -153,18 +153,6 @@ def _remaining_share(diagonal: FloatArray, scales: FloatArray, free: int) -> flo
     taken = scales**2 * diagonal / (1 + scales**2 * diagonal)
     exposed = diagonal if free == 1 else np.clip((free - diagonal) / (free - 1), 0.0, 1.0)
     return float(np.clip(1.0 - taken @ exposed / diagonal.sum(), 1e-6, 1.0))
-
-
-def _schur_diagonal(equations: MixedEquations, scales: FloatArray) -> FloatArray:
-    size = len(equations.diagonal)
-    weights = scales[:size] ** 2 / (1 + scales[:size] ** 2 * equations.diagonal)
-    diagonal = equations.remaining.diagonal() - equations.coupling.power(2) @ weights
-    return np.asarray(_identity(len(diagonal)) + scales[size:] ** 2 * diagonal)
-
-
-def _identity(count: int) -> FloatArray:
-    """Return the diagonal of I in M (R,), zero for the mean."""
-    return np.append(np.ones(count - 1), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,21 +213,15 @@ class IterativeSystem(ReducedSystem):
     @cached_property
     def preconditioner(self) -> BalancedPreconditioner:
         """The preconditioner of the Schur complement."""
-        return balanced_preconditioner(self.equations, self.scales)
+        return balanced_preconditioner(self)
 
     def multiply(self, vectors: FloatArray) -> FloatArray:
         """Return the Schur complement times vectors (R, k)."""
-        size = len(self.pivots)
-        inner, weights = self.scales[size:, None], (self.scales[:size] ** 2 / self.pivots)[:, None]
-        scaled = inner * vectors
-        taken = self.equations.coupling @ (weights * (self.equations.coupled @ scaled))
-        return np.asarray(
-            _identity(len(vectors))[:, None] * vectors + inner * (self.equations.remaining @ scaled - taken)
-        )
+        return np.asarray(self.remaining @ vectors - self.coupling @ ((self.coupled @ vectors) / self.pivots[:, None]))
 
-    def solve_remaining(self, vectors: FloatArray) -> FloatArray:
+    def solve_remaining(self, vectors: FloatArray, tolerance: float) -> FloatArray:
         """Return the inverse of the Schur complement times vectors (R, k)."""
-        return conjugate_gradients(self.multiply, self.preconditioner.solve, vectors, SOLVE_TOLERANCE).value
+        return conjugate_gradients(self.multiply, self.preconditioner.solve, vectors, tolerance).value
 
     @cached_property
     def _probes(self) -> tuple[FloatArray, ConjugateSolutions]:
@@ -259,32 +241,34 @@ class IterativeSystem(ReducedSystem):
     @cached_property
     def traces(self) -> FloatArray:
         """Estimates of the trace of each term's diagonal block (T,) of the inverse of M."""
-        size, (plain, solutions) = len(self.pivots), self._probes
+        plain, solutions = self._probes
         differences = (plain * (solutions.value - plain)).mean(axis=1)
         diagonal = self.preconditioner.diagonal(-1.0) / self.preconditioner.scaling**2 + differences
-        padded = np.concatenate([np.zeros(size), diagonal])
+        padded = np.concatenate([np.zeros(self.size), diagonal])
         traces = np.array([padded[span].sum() for span in self.equations.spans])
-        inner = self.scales[size:, None]
-        images = [self.equations.coupled @ (inner * vectors) for vectors in (plain, solutions.value)]
-        weights = (self.scales[:size] / self.pivots) ** 2
-        traces[self.equations.eliminated] = (1 / self.pivots).sum() + (weights @ (images[0] * images[1])).mean()
+        images = (self.coupled @ plain) * (self.coupled @ solutions.value)
+        traces[self.equations.eliminated] = (1 / self.pivots).sum() + (self.pivots**-2 @ images).mean()
         return traces
 
     @cached_property
     def _draws(self) -> FloatArray:
         """Draws (R, k) of the remaining columns' effects about their expectation, in units of the terms' variances."""
-        size, rng = len(self.pivots), np.random.default_rng(DRAW_SEED)
+        rng = np.random.default_rng(DRAW_SEED)
         eliminated, remaining = self.equations.rows(self.equations.codes)
         draws = []
         for _ in range(0, POSTERIOR_DRAWS, TRACE_PROBES):
             noise = np.sqrt(self.equations.weights)[:, None] * rng.standard_normal((eliminated.shape[0], TRACE_PROBES))
             data = self.scales[:, None] * np.concatenate([eliminated.T @ noise, remaining.T @ noise])
             data[:-1] += rng.standard_normal((len(data) - 1, TRACE_PROBES))
-            taken = self.equations.coupling @ ((self.scales[:size] / self.pivots)[:, None] * data[:size])
-            reduced = data[size:] - self.scales[size:, None] * taken
+            reduced = data[self.size :] - self.coupling @ (data[: self.size] / self.pivots[:, None])
             draws.append(conjugate_gradients(self.multiply, self.preconditioner.solve, reduced, PROBE_TOLERANCE).value)
         return np.hstack(draws)
 
-    def spread(self, rows: Any) -> FloatArray:
-        """Return an estimate of x S^-1 x' (N,) for the sparse rows x (N, R): the mean square over draws."""
-        return np.asarray(((rows @ self._draws) ** 2).mean(axis=1))
+    def spread(self, eliminated: Any, remaining: Any) -> FloatArray:
+        """Return an estimate of v S^-1 v' (N,): the mean square over draws."""
+        total = np.zeros(remaining.shape[0])
+        for start in range(0, POSTERIOR_DRAWS, TRACE_PROBES):
+            draws = self._draws[:, start : start + TRACE_PROBES]
+            values = remaining @ draws - eliminated @ ((self.coupled @ draws) / self.pivots[:, None])
+            total += np.square(values).sum(axis=1)
+        return total / POSTERIOR_DRAWS
