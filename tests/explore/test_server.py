@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import re
 import socket
@@ -410,3 +411,27 @@ def test_the_socket_is_on_the_loopback_interface_and_nobody_else_gets_the_port()
         for address in (host, ""):
             with pytest.raises(OSError, match=r"in use|10048|10013"):
                 stranger.bind((address, port))
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(errno.EACCES, "no"), "port 80 may not be used by this user"),
+        (PermissionError(errno.EPERM, "no"), "port 80 may not be used by this user"),
+        (OSError(errno.EADDRINUSE, "no"), "port 80 is taken"),
+    ],
+)
+def test_a_port_that_cannot_be_had_is_named_and_nothing_stays_open(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
+) -> None:
+    opened: list[socket.socket] = []
+
+    class Refused(socket.socket):
+        def bind(self, address: object) -> None:
+            opened.append(self)
+            raise error
+
+    monkeypatch.setattr(socket, "socket", Refused)
+    with pytest.raises(InputError, match=message):
+        loopback_socket(80)
+    assert [bound.fileno() for bound in opened] == [-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -203,6 +204,10 @@ def test_whole_arrays_of_another_run_are_noticed(store: Store) -> None:
     np.savez_compressed(path, **other)
     with pytest.raises(CorruptRunError, match="does not match its digest"):
         store.checked(UNIT.key)
+    for names in ("w", "v"), ("v",), ():  # one too many, another one, and none
+        np.savez_compressed(path, **{name: np.arange(6.0).reshape(2, 3) for name in names})
+        with pytest.raises(CorruptRunError, match=re.escape(f"arrays.npz holds {sorted(names)}, not ['w']")):
+            store.checked(UNIT.key)
 
 
 def test_results_of_older_stores_are_read(store: Store) -> None:
