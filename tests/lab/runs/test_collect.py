@@ -115,6 +115,13 @@ class TestMerging:
         assert not list((here.folder / ".partial").iterdir())
         assert not here.leases.units()
 
+    def test_a_store_that_is_not_there_yet_takes_everything(self, tmp_path: Path) -> None:
+        whole, one, *_ = self.halves(tmp_path)
+        fresh = Store(tmp_path / "far" / "away")
+        assert len(merge_stores(one, fresh).copied) == 6
+        assert contents(fresh) == contents(one)
+        assert fresh.lacking(whole.units("quick")) == []
+
     @pytest.mark.parametrize("name", ["spec.json", "result.json", "arrays.npz"])
     def test_a_damaged_run_stays_there_and_is_named(self, tmp_path: Path, name: str) -> None:
         whole, _, here, there = self.halves(tmp_path)
