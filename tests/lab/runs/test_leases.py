@@ -231,3 +231,12 @@ def test_a_lease_that_was_given_back_but_could_not_be_removed_is_nobodys(
         leases.release(lease)
     assert lease.path.exists()
     assert leases.take("ab12", "d1") is not None
+
+
+def test_a_lease_that_goes_while_it_is_looked_at_is_nobodys(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Leases, "_current", lambda leases, key: leases.folder / f"{key}.3")
+    assert not leases.held("ab12")
+    assert not leases.holds("ab12", "token")
+    lease = leases.take("ab12", "driver")
+    assert lease is not None
+    assert (lease.generation, lease.losses) == (4, 0)
