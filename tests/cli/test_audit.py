@@ -194,6 +194,18 @@ def test_how_weights_were_read_is_said_and_can_be_changed(run, tmp_path):
     refused(run("audit", path, "--factors", "sex,class", "--counts"), "Name the column of counts", "--weight")
 
 
+def test_the_question_before_a_report_is_replaced_writes_its_name_out(run, tmp_path, monkeypatch):
+    asked = []
+    report = tmp_path / "x\n::error::\x1b[2J\u202e.html"
+    report.write_text("old")
+    monkeypatch.setattr("typer.confirm", lambda question: asked.append(question))
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(f"recombine.cli.audit.sys.{stream}.isatty", lambda: True, raising=False)
+    assert run("demo", "--html", report)[0] == 2
+    assert report.read_text() == "old"
+    assert asked == [f"{tmp_path}/x\\u000a::error::\\u001b[2J\\u202e.html exists; write over it?"]
+
+
 def test_models_are_compared_on_request(run, table, monkeypatch):
     row = {"share": [0.5], "model": ["additive"], "cells": [9]}
     row |= {"determined": [1.5], "disconnected": [np.nan], "unseen level": [2.0]}

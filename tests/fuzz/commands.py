@@ -310,6 +310,8 @@ def _forged(draw: Draw, folder: Path) -> Drawn:
     """Draw a call that gets far on a table in which every name would forge something, with outputs of every kind."""
     draw.bold, names = 0.0, forging.Names(draw)
     job = draw.choice(["audit", "audit", "audit", "score", "split", "check", "probe", "inspect", "compare", "refused"])
+    if draw.random() < 0.1:
+        return _forged_compare(draw, folder, names)
     if job == "inspect":
         table = names.file(folder, ".npz")
         forging.write_layers(table, names)
@@ -340,6 +342,29 @@ def _forged(draw: Draw, folder: Path) -> Drawn:
     forging.write_design(design, **said)
     drawn.add("--design", design)
     _forged_outputs(draw, drawn, job, names, folder, rows)
+    return drawn
+
+
+def _forged_compare(draw: Draw, folder: Path, names: forging.Names) -> Drawn:
+    """Draw a comparison of two documents about tables in which every name would forge something."""
+    draw.bold, files = 0.0, []
+    columns, rows = forging.table_of(names, 2, 4)
+    levels = [names.name() for _ in range(2)]
+    renamed = [[levels[0] if row[0] == rows[0][0] else row[0], *row[1:]] for row in rows]  # a level goes, one comes
+    kind = draw.choice(["audit", "score"])
+    for content in (rows, draw.choice([renamed, rows[len(rows) // 3 :]])):
+        files.append(names.file(folder, ".json"))
+        table = folder / "table.csv"
+        forging.write_table(table, columns, content)
+        files[-1].write_text(forging.document_of(kind, table, columns, str(rows[0][-2])), encoding="utf-8")
+        table.unlink()
+    drawn = Drawn(["compare", *map(str, files)], names=names.drawn)
+    if draw.random() < 0.4:
+        drawn.outputs.append(names.file(folder, ".md"))
+        drawn.add("--markdown", draw.choice(["-", drawn.outputs[-1]]))
+    elif draw.random() < 0.4:
+        drawn.add("--json")
+    _maybe(draw, drawn, 1.0, "--fail-on", "lost" if kind == "audit" else "worse")
     return drawn
 
 

@@ -109,6 +109,23 @@ def write_layers(path: Path, names: Names) -> None:
             archive.writestr(f"{names.name().replace('/', '')}.npy", data.getvalue())
 
 
+def document_of(kind: str, table: Path, columns: list[str], training: str) -> str:
+    """Return what audit or score prints as JSON about a table of `table_of`; score without what it cannot score."""
+    import recombine as rc
+    from recombine.errors import InputError
+    from recombine.report.audit.record import audit_json
+    from recombine.report.score.record import score_json
+
+    *factors, outcome, _, part, prediction = columns
+    if kind == "audit":
+        return audit_json(rc.audit(rc.Design.from_frame(table, factors=factors, outcome=outcome)))
+    design = rc.Design.from_frame(table, factors=factors, outcome=outcome, split=f"{part}={training}")
+    try:
+        return score_json(rc.score(design, table, columns=[prediction]))
+    except InputError:  # nothing is held out
+        return "{}"
+
+
 def forgeries(text: str, names: list[str], *, wrapped: bool = True) -> list[str]:
     """Say what of names a text obeys: raw signs, lines that begin with a command or with a mark.
 

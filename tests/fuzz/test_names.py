@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import html
+import http.client
+import itertools
 import json
 import os
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import forging
 import msgspec
@@ -94,6 +102,65 @@ def test_levels_stay_apart_and_can_be_asked_about_as_they_are_written(tmp_path: 
         assert [factor.code(printable(label)) for label in factor.labels] == list(range(len(factor.labels)))
     shown = html.unescape(audit._repr_html_())
     assert printable(design.names[0]) in shown
+
+
+@contextmanager
+def served(table: Path, design: Path) -> Iterator[tuple[str, list[str]]]:
+    """Serve a table as a user does; yield the link and a list that then holds what was printed."""
+    call = [sys.executable, "-m", "recombine", "explore", str(table), "--design", str(design), "--no-open"]
+    printed: list[str] = []
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(call, text=True, encoding="utf-8", cwd=table.parent, **streams) as process:
+        assert process.stdout is not None
+        link, ends = process.stdout.readline(), process.stdout.readline()
+        try:
+            yield link.strip(), printed
+        finally:
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+            printed += [link + ends + out, err]
+
+
+def answers_of(link: str, names: list[str]) -> Iterator[tuple[int, str]]:
+    """Ask a served page all it can be asked, with numbers and with names; yield each status and answer."""
+    server = pytest.importorskip("recombine.explore.server", reason="needs the extra explore")
+    addresses = [*server.QUESTIONS, "/none"]
+    port, token = re.fullmatch(r"http://127.0.0.1:(\d+)/\?token=([\w-]+)", link).groups()
+    connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
+    connection.request("GET", f"/?token={token}")
+    page = connection.getresponse()
+    text, cookie = page.read().decode(), page.headers["set-cookie"].partition(";")[0]
+    yield page.status, text
+    headers = {"cookie": cookie, "x-recombine-key": re.search(r'"recombine-key", "([\w-]{43})"', text)[1]}
+    numbers = {"sides": "0,1", "at": "0,0", "shape": "3,3", "first": "0,0", "factor": "0", "level": "0,0", "by": "name"}
+    for address, (name, value) in itertools.product(addresses, enumerate(names[:12])):
+        keys = [*numbers, "text"]
+        words = numbers if name == 0 else numbers | {keys[name % len(keys)]: value}
+        for path in (f"{address}?{urlencode(words)}", f"/{quote(value)}"):
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            yield answer.status, answer.read().decode()
+    connection.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ended by a signal of POSIX")
+@pytest.mark.parametrize("seed", range(max(TABLES // 40, 1)))
+def test_no_name_is_obeyed_by_a_page_that_is_served(tmp_path: Path, seed: int) -> None:
+    names = forging.Names(Draw(f"served/{seed}"))
+    columns, rows = forging.table_of(names, 2, 3)
+    table, design = names.file(tmp_path, ".csv"), tmp_path / "design.toml"
+    forging.write_table(table, columns, rows)
+    forging.write_design(design, factors=columns[:2], outcome=columns[2])
+    with served(table, design) as (link, printed):
+        (status, page), *answers = answers_of(link, names.drawn)
+        assert status == 200
+        assert not any(name in page for name in names.drawn)
+    assert {status for status, _ in answers} == {200, 400, 404}
+    for _, text in answers:
+        assert forging.forgeries(text, names.drawn, wrapped=False) == []
+        assert not forging.SENTENCE_OBEYED.search("".join(texts_in(json.loads(text))))
+    assert printed[0].endswith("Ctrl-C ends it.\n")
+    assert [forging.forgeries(text, names.drawn) for text in printed] == [[], []]
 
 
 def test_the_judge_sees_what_is_forged() -> None:

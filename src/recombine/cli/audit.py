@@ -17,6 +17,7 @@ from recombine.output_files import check_outputs, check_table_name, files_togeth
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
+from recombine.writing import printable
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -110,7 +111,7 @@ def _may_replace(target: Path) -> bool:
     """Ask whoever sits at the terminal, where somebody does, before the report of an earlier demo is replaced."""
     if not target.is_file() or not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return False
-    return typer.confirm(f"{target} exists; write over it?")
+    return typer.confirm(f"{printable(str(target))} exists; write over it?")
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recombine.errors import InputError
-from recombine.report.screen import capture, say, say_json
+from recombine.report.screen import capture, say, say_aside, say_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +45,7 @@ def papers_command(
     for paper in listed:
         say("\n".join(paper_lines(paper, record or (record_of(paper, folder) if has_results else None))) + "\n")
     if not has_results:
-        print(f"recombine: where claims stand is not known here: {no_results(folder)}", file=sys.stderr)
+        say_aside(f"recombine: where claims stand is not known here: {no_results(folder)}")
 
 
 def no_results(folder: Path) -> str:

@@ -14,7 +14,7 @@ from recombine.errors import InputError, install_advice, near_miss
 from recombine.lab.cli.papers import claims_on_screen, no_results
 from recombine.lab.cli.running import Running, chosen_executor, measured_processes, merge_units, run_order
 from recombine.output_files import check_folder, check_outputs, write_whole
-from recombine.report.screen import say
+from recombine.report.screen import say, say_aside
 from recombine.writing import listing, plural
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _save(state: Reproduction, folder: Path) -> None:
             print(f"{name}: {now} of {evidence.provenance.planned or now} units, {before} before", file=sys.stderr)
             written += 1
     save_record(folder, record_of(state.paper, folder))
-    print(f"{plural(written, 'result')} written to {folder / state.paper.name}", file=sys.stderr)
+    say_aside(f"{plural(written, 'result')} written to {folder / state.paper.name}")
 
 
 def _draw(state: Reproduction, folder: Path) -> str:
