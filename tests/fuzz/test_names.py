@@ -143,6 +143,7 @@ def answers_of(link: str, names: list[str]) -> Iterator[tuple[int, str]]:
     connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="ended by a signal of POSIX")
 @pytest.mark.parametrize("seed", range(max(TABLES // 40, 1)))
 def test_no_name_is_obeyed_by_a_page_that_is_served(tmp_path: Path, seed: int) -> None:
