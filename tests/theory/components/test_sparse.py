@@ -9,7 +9,15 @@ import subprocess
 import numpy as np
 import pytest
 
-from recombine.theory.components import Criterion, Factors, candidate_terms, maximize_criterion, posterior_of, sparse
+from recombine.theory.components import (
+    Criterion,
+    Factors,
+    candidate_terms,
+    fit,
+    maximize_criterion,
+    posterior_of,
+    sparse,
+)
 from recombine.theory.components.mixed_equations import mixed_equations
 from recombine.theory.components.sparse import SchurSystem, SparseCriterion, sparse_posterior
 from recombine.theory.components.stochastic_traces import IterativeSystem, balanced_preconditioner
@@ -118,6 +126,21 @@ def test_a_large_mean_does_not_drown_the_squares():
     factors, codes, y, noise, terms, logs = drawn(0)
     near, far = (SparseCriterion(mixed_equations(factors, codes, y + shift, noise, terms)) for shift in (0.0, 1e7))
     assert np.isclose(near.value(logs), far.value(logs), rtol=1e-8)
+
+
+def test_tables_beyond_a_dense_covariance_are_fitted_alike(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = np.argwhere(rng.random((8, 6, 5)) < 0.7)
+    counts = rng.integers(1, 4, len(codes))
+    y = 3 + rng.normal(size=(8, 6))[codes[:, 0], codes[:, 1]] + codes[:, 2] + 0.2 * rng.normal(size=len(codes))
+    results = []
+    for limit in (1_000, 10):
+        monkeypatch.setattr(fit, "MAX_COVARIANCE_CELLS", limit)
+        result = fit.fit_components(codes, y, counts, coordinates={2: np.arange(6.0)})
+        values = result.predict(np.argwhere(np.ones((9, 6, 6))))
+        moments = [result.variances, result.shares(), *result.effects(1), result.leave_one_out().mean]
+        results.append(np.concatenate([values.mean, values.sd, values.low, values.high, *moments]))
+    assert np.allclose(*results, rtol=1e-5, atol=1e-5)
 
 
 def test_dense_and_sparse_products_of_the_coupling_are_the_same(monkeypatch):

@@ -14,12 +14,16 @@ from recombine.cells.threads import one_thread
 from recombine.errors import InputError
 from recombine.theory.components.criterion import Criterion, Saliences, maximize_criterion
 from recombine.theory.components.factors import Factors
+from recombine.theory.components.mixed_equations import term_columns
 from recombine.theory.components.posterior import Posterior, posterior_of
 from recombine.theory.components.scales import SCALES, OutcomeScale
+from recombine.theory.components.sparse import SparsePosterior, fit_sparse
 from recombine.theory.components.terms import ComponentTerm, candidate_terms
 
 #: Chance with which a range holds the value.
 COVERAGE_SHARE = 0.9
+#: Cells up to which the covariance of all of them is a dense matrix.
+MAX_COVARIANCE_CELLS = 1_500
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,7 @@ class ComponentsFit:
     scale: OutcomeScale
     mean: float
     saliences: Saliences  #: As fitted, on outcomes of variance 1.
-    posterior: Posterior  #: Of outcomes of variance 1.
+    posterior: Posterior | SparsePosterior  #: Of outcomes of variance 1.
     counts: FloatArray  #: Rows of each seen cell (n,).
     y: FloatArray  #: Outcomes of the seen cells (n,).
     centre: float
@@ -68,8 +72,8 @@ class ComponentsFit:
     def shares(self) -> FloatArray:
         """Return the share of the variance over the seen cells that each term explains, the noise last (T + 1,)."""
         codes, factors = self.posterior.codes, self.posterior.factors
-        grams = [term.covariance(factors, codes, codes) for term in self.terms]
-        scatter = [gram.diagonal().mean() - gram.mean() for gram in grams]
+        rows = [term_columns(term, factors, codes).rows(codes) for term in self.terms]
+        scatter = [row.power(2).sum() / len(codes) - float(np.square(row.mean(axis=0)).sum()) for row in rows]
         powers = np.append(self.saliences.variances * scatter, self.saliences.noise * np.mean(1 / self.counts))
         return np.asarray(powers / powers.sum())
 
@@ -117,7 +121,8 @@ def fit_components(
     factors = Factors.of(cells, coordinates, features)
     terms = candidate_terms(factors, cells, order)
     with one_thread():
-        grams = np.stack([term.covariance(factors, cells, cells) for term in terms])
+        dense = len(cells) <= MAX_COVARIANCE_CELLS
+        grams = np.stack([term.covariance(factors, cells, cells) for term in terms]) if dense else None
         fits = [fit_on_scale(factors, cells, y, rows, terms, grams, scale) for scale in scales if scale.fits(y)]
         errors = [float(np.mean((fit.leave_one_out().mean - y) ** 2 * rows)) for fit in fits]
     return fits[int(np.argmin(errors))]
@@ -129,15 +134,19 @@ def fit_on_scale(
     y: FloatArray,
     counts: FloatArray,
     terms: tuple[ComponentTerm, ...],
-    grams: FloatArray,
+    grams: FloatArray | None,
     scale: OutcomeScale,
 ) -> ComponentsFit:
-    """Fit the saliences of terms with covariances (T, n, n) on one scale."""
+    """Fit the saliences of terms on one scale, by their covariances (T, n, n) or, where None, by sparse equations."""
     values = scale.forward(y)
     centre, spread = float(values.mean()), float(values.std()) or 1.0
     standard = (values - centre) / spread
-    saliences = maximize_criterion(Criterion(grams, 1 / counts, standard))
-    posterior = posterior_of(factors, codes, standard, terms, saliences.variances, saliences.noise / counts)
+    posterior: Posterior | SparsePosterior
+    if grams is None:
+        saliences, posterior = fit_sparse(factors, codes, standard, 1 / counts, terms)
+    else:
+        saliences = maximize_criterion(Criterion(grams, 1 / counts, standard))
+        posterior = posterior_of(factors, codes, standard, terms, saliences.variances, saliences.noise / counts)
     means, variances = posterior.leave_one_out()
     distances = np.sort(np.abs(standard - means) / np.sqrt(variances))
     width = float(distances[min(int(np.ceil(COVERAGE_SHARE * (len(y) + 1))), len(y)) - 1])

@@ -107,8 +107,9 @@ class MixedEquations:
     coupled: Any  #: Its transpose, sparse (E, R).
     remaining: Any  #: Sparse (R, R).
     centre: float  #: Weighted mean of the outcomes, taken from them so that squares do not cancel.
-    moments: FloatArray  #: Z' W y (E + R,), y about the centre.
-    total: float  #: y' W y, y about the centre.
+    moments: FloatArray  #: Z' W y (E + R,).
+    grouped: tuple[tuple[Any, Any], ...]  #: For each block of columns the group (N,) of each cell and rows of groups.
+    y: FloatArray  #: Outcomes about the centre (N,).
     codes: IntArray  #: Seen cells (N, F).
     weights: FloatArray  #: (N,)
 
@@ -120,6 +121,14 @@ class MixedEquations:
         for span, ratio in zip(self.spans, ratios, strict=True):
             scales[span] = np.sqrt(ratio)
         return scales
+
+    def residuals(self, effects: FloatArray) -> FloatArray:
+        """Return what effects (E + R,) miss of the outcomes (N,)."""
+        pieces = np.split(effects, np.cumsum([root.shape[1] for _, root in self.grouped])[:-1])
+        missed = self.y.copy()
+        for (group, root), piece in zip(self.grouped, pieces, strict=True):
+            missed -= (root @ piece)[group]
+        return missed
 
     def gram(self, vectors: FloatArray) -> FloatArray:
         """Return Z' W Z times vectors (E + R, k)."""
@@ -181,7 +190,8 @@ def mixed_equations(
         remaining=block_array(remaining, format="csr"),
         centre=centre,
         moments=np.concatenate([root.T @ np.bincount(group, sums, root.shape[0]) for group, root in grouped]),
-        total=float(sums @ (y - centre)),
+        grouped=tuple(grouped),
+        y=y - centre,
         codes=codes,
         weights=weights,
     )
@@ -216,6 +226,11 @@ class ReducedSystem(ABC):
     scales: FloatArray  #: Entries of L (E + R,): roots of variances over the noise's.
 
     __repr__ = brief_repr
+
+    @property
+    def ratios(self) -> FloatArray:
+        """Variance of each term over the noise's (T,)."""
+        return np.array([self.scales[span.start] ** 2 for span in self.equations.spans])
 
     @property
     def size(self) -> int:

@@ -4,9 +4,9 @@
 `maximize_criterion` climbs, the same function of log variances as the dense `Criterion`; `SparsePosterior` gives values
 of any cell. With M = I + L G L, L the root of each column's variance over the noise's (no I for the flat mean),
 
-    -2 log likelihood = (n - 1) log 2 pi s_0 + log |M| + sum log noise + r / s_0,    r = y' W y - c' L M^-1 L c,
+    -2 log likelihood = (n - 1) log 2 pi s_0 + log |M| + sum log noise + (|y - Z L b|_W^2 + |b|^2) / s_0,    M b = L c,
 
-its derivative by log s_J is q_J - tr (M^-1)_JJ - |b_J|^2 / s_0 with q_J columns and M b = L c. The largest term's block
+its derivative by log s_J is q_J - tr (M^-1)_JJ - |b_J|^2 / s_0 with q_J columns. The largest term's block
 is diagonal; what eliminating it leaves, the Schur complement, is factored as a dense matrix up to `MAX_DENSE_COLUMNS`
 columns, so that everything is exact. Beyond that `stochastic_traces` solves by conjugate gradients, with fixed probes
 for traces and log-determinant.
@@ -14,6 +14,7 @@ for traces and log-determinant.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,10 +25,11 @@ from scipy.sparse import diags_array
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.theory.components.criterion import add_prior
+from recombine.theory.components.criterion import Saliences, add_prior, maximize_criterion
 from recombine.theory.components.factors import Factors
-from recombine.theory.components.mixed_equations import MixedEquations, ReducedSystem
+from recombine.theory.components.mixed_equations import MixedEquations, ReducedSystem, mixed_equations
 from recombine.theory.components.stochastic_traces import IterativeSystem
+from recombine.theory.components.terms import ComponentTerm
 
 #: Columns beside the eliminated term's up to which their Schur complement is a dense matrix.
 MAX_DENSE_COLUMNS = 5_000
@@ -155,7 +157,8 @@ class SparseCriterion:
         scales = equations.scales(np.exp(logs[:-1] - logs[-1]))
         system = system_of(equations, scales)
         effects = system.solve((scales * equations.moments)[:, None])[:, 0]
-        squares = equations.total - float((scales * equations.moments) @ effects)
+        missed = float(equations.weights @ equations.residuals(scales * effects) ** 2)
+        squares = missed + float(effects[:-1] @ effects[:-1])  # as a difference from y' W y it would cancel
         degrees = len(equations.weights) - 1
         value = -0.5 * (degrees * np.log(2 * np.pi * noise) + system.log_det + squares / noise)
         value += 0.5 * float(np.log(equations.weights).sum())
@@ -163,12 +166,12 @@ class SparseCriterion:
         counts = np.array([columns.count for columns in equations.columns])
         slopes = 0.5 * (powers - counts + system.traces)
         gradient = np.append(slopes, 0.5 * (squares / noise - degrees) - slopes.sum())
-        information = self._information(system, scales * effects, noise)
+        information = self._information(system, scales * effects, missed) / noise
         result = float(value), gradient, information
         return add_prior(logs, *result) if self.prior else result
 
-    def _information(self, system: ReducedSystem, effects: FloatArray, noise: float) -> FloatArray:
-        """Return f' P f / 2 (T + 1, T + 1), f being what each term adds to the values, and last the residuals."""
+    def _information(self, system: ReducedSystem, effects: FloatArray, missed: float) -> FloatArray:
+        """Return s_0 f' P f / 2 (T + 1, T + 1), f being what each term adds to the values, and last the residuals."""
         equations = self.equations
         pieces = np.zeros((len(effects), self.terms + 1))
         for index, span in enumerate(equations.spans):
@@ -178,10 +181,10 @@ class SparseCriterion:
         products = pieces.T @ images
         residual = equations.moments - images[:, -1]
         products[:, -1] = products[-1, :] = np.append(pieces[:, :-1].T @ residual, 0.0)
-        products[-1, -1] = equations.total - effects @ (equations.moments + residual)
+        products[-1, -1] = missed
         images[:, -1] = residual
         images *= system.scales[:, None]
-        return np.asarray(products - images.T @ system.solve(images, INFORMATION_TOLERANCE)) / (2 * noise)
+        return np.asarray(products - images.T @ system.solve(images, INFORMATION_TOLERANCE)) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,17 +231,23 @@ class SparsePosterior:
         eliminated, remaining = equations.rows(cells, alone)
         mean = eliminated @ self.effects_mean[: system.size] + remaining @ self.effects_mean[system.size :]
         spread = system.variances(eliminated, remaining)
-        for columns, span in zip(equations.columns, equations.spans, strict=True):
+        for columns, ratio in zip(equations.columns, system.ratios, strict=True):
             if alone is None or columns.term.factors == (alone,):
                 unseen = columns.term.variance(self.factors, cells) - columns.rows(cells).power(2).sum(axis=1)
-                spread += system.scales[span.start] ** 2 * unseen
+                spread += ratio * unseen
         return np.asarray(mean), self.noise * np.maximum(spread, 0.0)
 
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
         mean, variance = self.predict(self.codes)
-        noise = self.noise / self.system.equations.weights
-        share = np.maximum(1.0 - variance / noise, 1e-9)
+        weights, terms = (
+            self.system.equations.weights,
+            zip(self.system.equations.columns, self.system.ratios, strict=True),
+        )
+        prior = sum(ratio * columns.term.variance(self.factors, self.codes) for columns, ratio in terms)
+        noise = self.noise / weights
+        # A cell says most of itself where no cell beside it tells of its terms; no draw may say more than twice that.
+        share = np.maximum(1.0 - variance / noise, 0.5 / (1.0 + prior * weights))
         return self.y - (self.y - mean) / share, noise / share
 
     def leave_out(self, members: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -259,3 +268,12 @@ def sparse_posterior(
     system = system_of(equations, equations.scales(variances / noise))
     effects = system.scales * system.solve((system.scales * equations.moments)[:, None])[:, 0]
     return SparsePosterior(factors, y, system, effects, noise)
+
+
+def fit_sparse(
+    factors: Factors, codes: IntArray, y: FloatArray, noise: FloatArray, terms: Sequence[ComponentTerm]
+) -> tuple[Saliences, SparsePosterior]:
+    """Return saliences and posterior of outcomes (n,) with noise variances up to a factor (n,) at cells (n, F)."""
+    equations = mixed_equations(factors, codes, y, noise, terms)
+    saliences = maximize_criterion(SparseCriterion(equations))
+    return saliences, sparse_posterior(factors, y, equations, saliences.variances, saliences.noise)

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import distinct
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.level_kernels import ALIKE, BUMP, LINE, SAME, LevelKernel
 
@@ -108,5 +109,7 @@ def _grouping(codes: IntArray, chosen: Sequence[int]) -> bytes:
     """Return which cells agree in the chosen factors, the same bytes for the same groups whatever their labels."""
     if not chosen:
         return np.zeros(len(codes), dtype=np.int64).tobytes()
-    _, start, member = np.unique(codes[:, list(chosen)], axis=0, return_index=True, return_inverse=True)
-    return bytes(start[member.reshape(-1)].astype(np.int64).tobytes())
+    rows, member = distinct(codes[:, list(chosen)])
+    start = np.empty(len(rows), dtype=np.int64)
+    start[member[::-1]] = np.arange(len(codes))[::-1]  # the last to be written is the earliest cell
+    return start[member].tobytes()
