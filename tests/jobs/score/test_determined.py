@@ -156,3 +156,20 @@ def test_errors_of_pooled_noise_and_of_single_cells_add_up() -> None:
     leaning = max(pooled * np.sqrt(2 / freedom.sum()), by_cells) * single.sum() / len(scored)
     over_cells = np.std(noise.variances) / np.sqrt(len(scored))
     assert np.hypot(noise.error, over_cells) == pytest.approx(leaning + over_cells)
+
+
+def test_pairs_are_looked_at_where_each_has_ten_cells() -> None:
+    """Three factors have three pairs; the mean departure of the seen cells of each pair, by loops."""
+    rng = np.random.default_rng(2)
+    cells = np.indices((4, 4, 5)).reshape(3, -1).T
+    train = np.arange(80) % 8 < 5
+    outcome = cells @ [1.0, 2.0, 3.0] + rng.normal(size=80)
+    audit = rc.audit(rc.Design.from_cells(cells, outcome, train=train), structure="add")
+    assert len(audit.design.held_out) == 30
+    assert regressors_of([audit], audit.design.held_out[:29]).remembered is None
+    remembered = regressors_of([audit], audit.design.held_out).remembered
+    departures = outcome[train] - audit.values.predict(cells[train])
+    for row, cell in zip(remembered, audit.design.held_out, strict=True):
+        for value, (first, second) in zip(row, [(0, 1), (0, 2), (1, 2)], strict=True):
+            alike = (cells[train][:, first] == cell[first]) & (cells[train][:, second] == cell[second])
+            assert value == pytest.approx(departures[alike].mean() if alike.any() else 0.0)

@@ -189,6 +189,9 @@ def test_everything_that_stands_beside_is_over_the_same_cells() -> None:
     misses = model.predict(design.held_out[chosen]) - design.outcome[~design.train][chosen]
     errors = dict(zip(found.errors["predictions"].tolist(), found.errors["squared error"].tolist(), strict=True))
     assert errors["forecast: wide network"] == pytest.approx(np.mean(misses**2), rel=1e-3)
+    readout = KernelRegressor(OverlapKernel.relu(1, 3), intercept=True).fit(design.seen, design.outcome[design.train])
+    misses = readout.predict(design.held_out[chosen]) - design.outcome[~design.train][chosen]
+    assert errors["forecast: wide network, readout"] == pytest.approx(np.mean(misses**2), rel=1e-3)
 
 
 def test_of_errors_at_random_nothing_over_the_noise_is_explained() -> None:
@@ -233,3 +236,12 @@ def test_wrong_classes_are_counted_in_rows_by_what_is_determined() -> None:
     )
     assert misses.least == pytest.approx(least / mine.sum())
     assert misses.least <= misses.most <= misses.wrong - misses.undetermined + 1e-12
+    # By the other measurements of its cell, each is got wrong or right; where both classes are as common, by half.
+    by_others = 0.0
+    for cell in np.flatnonzero(~train & (cells[:, 0] < 5)):
+        of_cell = outcome[rows == cell]
+        for position, value in enumerate(of_cell):
+            alike, unlike = np.sum(np.delete(of_cell, position) == value), np.sum(np.delete(of_cell, position) != value)
+            by_others += 0.5 if alike == unlike else float(alike < unlike)
+    missed = wrong[mine & ~undetermined].sum()
+    assert misses.most == pytest.approx(min(by_others, missed) / mine.sum())
