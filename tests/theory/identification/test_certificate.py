@@ -16,7 +16,7 @@ from recombine.cells.seen import SeenCells
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.certificate import certificate, cube_terms
 from recombine.theory.identification.identify import identify
-from recombine.theory.identification.signed_sums import solve_fractions
+from recombine.theory.identification.signed_sums import balances, signed_sum, solve_fractions
 from recombine.verdicts import Verdict
 
 
@@ -228,3 +228,17 @@ def test_the_search_for_cubes_ends_with_its_budget(monkeypatch):
     monkeypatch.setattr(module, "MAX_CUBE_CELLS_SEARCHED", 0)
     seen = SeenCells(features, np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]]))
     assert len(cube_terms(features, seen, np.zeros(3, dtype=np.int64))) == 3
+
+
+@pytest.mark.parametrize("sizes", [(3,), (2, 3), (1, 2)])
+def test_pools_grow_until_they_hold_a_sum(sizes, monkeypatch):
+    """All three cells are needed: the pool of three has them, and smaller ones leave weights in floating point."""
+    monkeypatch.setattr("recombine.theory.identification.signed_sums.POOL_SIZES", sizes)
+    features, seen = Conjunctions((2, 2, 2)), np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0]])
+    terms = signed_sum(features, seen, np.array([1, 1, 0]))
+    assert {cell: round(float(weight), 7) for cell, weight in terms.items()} == {
+        (0, 0, 0): -1.0,
+        (0, 1, 0): 1.0,
+        (1, 0, 0): 1.0,
+    }
+    assert balances(features, np.array([1, 1, 0]), terms) or max(sizes) < len(seen)
