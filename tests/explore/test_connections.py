@@ -183,3 +183,13 @@ def test_running_out_of_files_is_one_line_and_passes(stderr: IO[str]) -> None:
         assert asked(port) == b"word"
         assert time.monotonic() - start < 10
         assert lines_of(stderr) == [OUT_OF_FILES]
+
+
+def test_an_answer_under_way_goes_out_when_the_program_is_ended(stderr: IO[str]) -> None:
+    with ExitStack() as stack:
+        with serving(stderr, seconds=0.1) as port:
+            waiting = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            stack.callback(waiting.close)
+            waiting.request("GET", "/slow")
+            assert asked(port) == b"word"  # who asked before is at work by now
+        assert waiting.getresponse().read() == b"word"
