@@ -533,3 +533,15 @@ def test_a_document_says_how_to_read_the_table_again() -> None:
     assert [factor.name for factor in again.factors] == [factor.name for factor in design.factors]
     assert again.train.tolist() == design.train.tolist()
     np.testing.assert_array_equal(again.outcome, design.outcome)
+
+
+def test_a_column_of_importances_is_remembered_with_its_table(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": list("xxy"), "b": list("pqp"), "y": [1.0, 2.0, 3.0], "n": [1, 2, 3]})
+    options: dict[str, Any] = {"factors": ["a", "b"], "outcome": "y"}
+    table, column = Design.from_frame(frame, importance="n", **options).spec.importance
+    assert table is frame
+    assert column == "n"
+    frame[["a", "b"]].assign(importance=1.0).to_csv(tmp_path / "w.csv", index=False)
+    elsewhere = str(tmp_path / "w.csv")
+    assert Design.from_frame(frame, importance=elsewhere, **options).spec.importance == elsewhere
+    assert used_table(Design.from_frame(frame, importance="n", **options))["importance"] == "n"

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from recombine.errors import InputError
-from recombine.tables.columns import Profile, check_factor, profile
+from recombine.tables.columns import Profile, check_factor, no_number, profile
 from recombine.tables.frames import open_table
 
 ROWS = 400
@@ -41,3 +41,18 @@ def test_check_factor() -> None:
         check_factor(mass, "t.csv", insisted=False)
     check_factor(mass, "t.csv", insisted=True)
     check_factor(Profile("gene", "text", 30_000, 0), "t.csv", insisted=False)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["1", "2", "x", "2"], ", because 1 row of 4 holds no number but x"),
+        (["1", "y", "x", "2", "", "x", "3"], ", because 3 rows of 6 hold no number but x, y"),
+        (["1", "y", "x"], ""),  # most are words
+        (["1", "2", "3"], ""),
+    ],
+)
+def test_what_keeps_a_column_from_being_numbers_is_named(tmp_path: Path, values: list[str], words: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"k,{value}\n" for value in values))
+    assert no_number(open_table(path), "y") == words
