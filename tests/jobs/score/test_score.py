@@ -73,6 +73,12 @@ def test_each_model_is_scored_as_if_alone() -> None:
         alone = rc.score(both.audit, {model.name: told[model.name]}).models[0]
         assert alone.causes == model.causes
     assert len(both.causes) == sum(len(model.causes) for model in both.models)
+    for model in both.models:
+        rows = [row for row in both.causes.rows() if row["model"] == model.name]
+        amounts = {row["cause"]: (row["amount"], row["low"], row["high"]) for row in rows}
+        assert amounts == {name: (amount.value, amount.low, amount.high) for name, amount in model.causes.items()}
+        assert sum(row["share"] for row in rows) == pytest.approx(1)
+        assert all(row["share"] * row["amount"] >= 0 for row in rows)
 
 
 def test_the_worst_cells_come_first_with_a_cause() -> None:
