@@ -22,6 +22,9 @@ from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit import audit_json, page
 from recombine.report.score import score_json, score_page
 from recombine.theory.identification import identify
+from recombine.theory.structures import STRUCTURES
+from recombine.theory.structures.structure import Structure, StructureData
+from recombine.theory.structures.work import spend
 from recombine.verdicts import Verdict
 from recombine.words.structure import choice_statement, search_sentences
 
@@ -370,6 +373,20 @@ def test_open_chances_are_counted_as_disconnected() -> None:
     assert audit.decided.counts[rc.Verdict.DETERMINED] == 0
     assert np.isnan(audit.verdicts["predicted"]).all()
     assert "separated" in audit.explain([0, 0])
+
+
+def test_finding_out_what_can_be_afforded_counts_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = type(STRUCTURES["pairs"])
+    affordable = kind.affordable
+
+    def slow(structure: Structure, data: StructureData) -> bool:
+        spend(1e9 * STRUCTURE_LIMITS.max_seconds_compared)
+        return affordable(structure, data)
+
+    monkeypatch.setattr(kind, "affordable", slow)
+    choice = choose_structure(design("link")[0])
+    assert [rung.name for rung in choice.ladder.rungs] == ["add"]
+    assert "link" in choice.ladder.too_long
 
 
 def test_what_takes_too_long_is_left_out_said_everywhere_and_done_when_asked(
