@@ -273,6 +273,8 @@ class Copy:
     def _mirroring(self, path: str) -> list[str]:
         stem, folder = Path(path).stem, self._folder(path)
         tests = self._tests(folder, f"test_{stem}.py") + self._tests(folder, f"test_{stem}_by_example.py")
+        if stem == "limits":  # every one stands in the docs, which are compared
+            tests.append("tests/architecture/test_vocabulary.py")
         # A package may have one file of tests for all of its modules.
         return tests or self._tests(str(Path(folder).parent), f"test_{Path(folder).name}.py")
 
