@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 import torch
@@ -16,8 +16,10 @@ from recombine.lab.nets.plain.samples import LabelledSamples
 from recombine.lab.nets.plain.training import Optimisers, Recipe, Training, sgd, train
 
 
-def adam(parameters: object) -> torch.optim.Optimizer:
-    return torch.optim.Adam(parameters, lr=1e-3, weight_decay=5e-5, capturable=torch.cuda.is_available())
+def adam(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+    """Adam whose steps a GPU can record; torch refuses this for parameters that lie elsewhere, GPU or not."""
+    weights = list(parameters)
+    return torch.optim.Adam(weights, lr=1e-3, weight_decay=5e-5, capturable=weights[0].is_cuda)
 
 
 def fast(parameters: object) -> torch.optim.Optimizer:

@@ -226,7 +226,7 @@ def _filter_slopes(images: Tensor, above: Tensor, side: int, tall: int, wide: in
     _correlate[(splits, blocks, networks)](
         images, above, slopes, pixels, height, width // together, tall, wide // together, share,
         CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
-        TILE_ROWS=rows, RUN=run, HALVES=images.is_cuda and images.itemsize == 4, num_warps=warps, num_stages=stages,
+        ROWS=rows, RUN=run, HALVES=images.is_cuda and images.itemsize == 4, num_warps=warps, num_stages=stages,
     )  # fmt: skip
     joined = slopes.sum(1)
     each = [joined[:, :, shift : shift + side, :, shift] for shift in range(together)]
