@@ -16,7 +16,7 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS, NOT_RUN = ("4c", "9b", "23"), ("5b", "20")
+FAILS, NOT_RUN = ("3", "4c", "8b", "23"), ("5b", "20")
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,15 @@ def _longest(table: Table) -> Any:
     return table["scale"] == "full"
 
 
+def _second_seed_of_shapes(table: Table) -> Any:
+    shapes = np.isin(table["support"], ["diagonal 0.2", "orthogonal normal"])
+    return _longest(table) & shapes & (table["seed"] == 1)
+
+
+def _third_seed_of_planes(table: Table) -> Any:
+    return _longest(table) & _rows("orthogonal")(table) & (table["seed"] == 2)
+
+
 def _stretched(texts: Any) -> Any:
     """Raise every error of a map by a tenth."""
     return [pack(np.float32(1.1) * unpack(text, np.float32, (MAP_CELLS, MAP_CELLS))) for text in texts]
@@ -67,13 +76,17 @@ def _gap_map(table: Table) -> Any:
 
 
 #: By how much R2 of the networks at full length is below the released one, where that is more than the bound allows.
-RELEASED_LESS_OURS = np.r_[0, 0.047, -0.05, 0.594, 0, 0.024, np.zeros(8), 0.028, 0.035, np.zeros(4)]
+RELEASED_LESS_OURS = np.r_[
+    *(0, 0.047, -0.05, 0.594, 0, 0.024, np.zeros(8), 0.028, 0.035, np.zeros(6)),
+    *(0.02, 0.021, 0.035, 0, -0.11, 0.03, 0),
+]
 
 #: Claim -> rows to bend, column, and how: what was measured changes, so the verdict must.
 BENT: dict[str, tuple[Any, str, Any]] = {
     "1": (_rows("random", "monolithic"), "r2 all", lambda values: values - 0.15),
     "2": (_rows("orthogonal", "monolithic"), "r2 all", lambda values: values + 0.6),
-    "3": (_rows("diagonal 0.2"), "r2 all", lambda values: values - 0.02),
+    # The second seed of both rows is lower than the first.
+    "3": (_second_seed_of_shapes, "r2 all", lambda values: values + 0.02),
     "4a": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.06),
     "4d": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.03),
     "4b": (_rows("orthogonal gap"), "mse in gap, other 1", lambda values: 1.4 * values),
@@ -84,10 +97,10 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "7a": (_where("rule", "hard"), "full", lambda values: values - 1),
     "7b": (_where("rule", "soft"), "shown elsewhere", lambda values: values + 1e-6),
     "8a": (_rows("orthogonal*"), "mse all", lambda values: 0.5 * values),
-    "8b": (_rows("orthogonal*"), "share on B", lambda values: values - 0.3),
+    # The third seed of planes errs 1.6 times as much as the others; with one plane for each slot there is none.
+    "8b": (_third_seed_of_planes, "mse all", lambda values: values / 1.6),
     "9a": (_first, "gradient", lambda values: 0 * values),
-    # The longest training has one seed, which does not start black; shorter ones have both kinds.
-    "9b": (_longest, "scale", lambda values: np.full(len(values), "annealed")),
+    "9b": (_rows("orthogonal", "rgba"), "opaque at start", np.ones_like),
     "9c": (_rows("orthogonal", "rgba sigmoid"), "r2 all", lambda values: values + 0.05),
     "10": (_rows("orthogonal", "rgba"), "r2 all", lambda values: values - 0.1),
     "13a": (lambda table: np.arange(len(table)) % 40 == 0, "generalises", np.logical_not),
