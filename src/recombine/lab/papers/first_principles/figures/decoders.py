@@ -46,8 +46,7 @@ ORDER = (
 ROWS = (
     "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; a stroke for each "
     "seed, dots and squares are means (bars: two standard errors), black models left out. Grey crosses are means of "
-    "the released table, after the paper's 392,000 steps; where ours are shorter, open diamonds are single networks "
-    "of ours after as many."
+    "the released table, after the paper's 392,000 steps; open diamonds, if any, networks of ours after as many."
 )
 
 
