@@ -9,7 +9,8 @@ Each bug changes one expression or statement of a file that decides something. T
 tried, the quickest before others, until one fails: first those that mirror the file and its examples, then those of its
 folder, those of files that import it, and at last all that mirror the file or start processes. Which tests run which
 lines is measured once per test file and remembered. The checkout is only read; what came of it is written after every
-bug to one JSON per package, from which the same command goes on. A bug after which tests hang counts as caught.
+bug to one JSON per seed and package, from which the same command goes on. No bug is drawn under two seeds, and one that
+was missed until a test was written against it stays marked. A bug after which tests hang counts as caught.
 mutmut 3.8 and cosmic-ray 8.7 neither draw samples nor choose tests for each file.
 """
 
