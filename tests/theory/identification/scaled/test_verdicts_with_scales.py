@@ -148,6 +148,18 @@ def test_floating_point_agrees_with_exact_arithmetic_where_it_decides(seed: int)
     np.testing.assert_array_equal(floating[decided], exact[decided])
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_distance_is_the_largest_value_beside_the_length_of_the_row(seed: int) -> None:
+    seen, sizes, scales, order = draw(seed, (None, "ordered", "numeric"))
+    null = identify(seen, order=order, sizes=sizes, scales=scales, route="projection").null
+    cells = np.array(list(np.ndindex(*sizes)))
+    rows, lengths = null.features.incidence(cells).toarray(), np.ones(null.features.columns)
+    lengths[null.columns] = null.scale
+    expected = np.abs(rows @ null.tables).max(axis=1) / np.sqrt(((rows * lengths) ** 2).sum(axis=1))
+    np.testing.assert_allclose(null.distance(cells), expected, atol=1e-12)
+    np.testing.assert_allclose(null.distances_on_grid().reshape(-1), expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_certificates_add_up_for_any_function_of_the_model(seed: int) -> None:
     seen, sizes, scales, order = draw(seed, (None, "ordered", "numeric"))
