@@ -122,6 +122,23 @@ def test_values_of_any_cell_and_of_cells_left_out_are_the_dense_ones(case):
         assert np.allclose(result.effects(factor, levels), expected.effects(factor, levels), rtol=1e-8, atol=1e-7)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_products_are_those_of_the_columns_themselves_before_and_after_they_are_used(case):
+    factors, codes, y, noise, terms, logs = case
+    equations = mixed_equations(factors, codes, y, noise, terms)
+    rows = np.hstack([block.toarray() for block in equations.rows(codes)])
+    gram, size = rows.T @ (rows / noise[:, None]), len(equations.diagonal)
+    scales = equations.scales(np.exp(logs[:-1]))
+    complement = np.linalg.inv(SchurSystem(equations, scales).inverse)
+    assert np.allclose(IterativeSystem(equations, scales).multiply(np.eye(len(complement))), complement, atol=1e-6)
+    assert np.allclose(equations.diagonal, gram.diagonal()[:size])
+    assert np.allclose(equations.coupling.toarray(), gram[size:, :size])
+    assert np.allclose(equations.coupled.toarray(), gram[:size, size:])
+    assert np.allclose(equations.remaining.toarray(), gram[size:, size:])
+    assert np.allclose(equations.gram(np.eye(len(gram))), gram)
+    assert np.allclose(equations.moments, rows.T @ ((y - equations.centre) / noise))
+
+
 def test_a_large_mean_does_not_drown_the_squares():
     factors, codes, y, noise, terms, logs = drawn(0)
     near, far = (SparseCriterion(mixed_equations(factors, codes, y + shift, noise, terms)) for shift in (0.0, 1e7))

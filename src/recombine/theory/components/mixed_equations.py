@@ -64,6 +64,13 @@ class TermColumns:
         index = np.minimum(np.searchsorted(self.keys, numbers), len(self.keys) - 1)
         return np.where(self.keys[index] == numbers, index, -1)
 
+    def cells(self, factors: int) -> IntArray:
+        """Return a cell (groups, F) with each combination of labels, -1 for factors beside them."""
+        numbers = np.arange(product_size(self.sizes)) if self.keys is None else self.keys
+        cells = np.full((len(numbers), factors), -1)
+        cells[:, list(self.labels)] = np.stack(np.unravel_index(numbers, self.sizes), axis=1)
+        return cells
+
     def rows(self, codes: IntArray) -> Any:
         """Return sparse rows (N, columns) of cells (N, F), empty where nothing is known of a level."""
         members = self.members(codes)
@@ -96,6 +103,22 @@ def _root(gram: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
+class FinestColumns:
+    """The B columns of terms within no remaining term: those of a single factor are sums of those of its pairs.
+
+    Products by way of them have a third of the entries where there are all pairs of three factors.
+    """
+
+    coupling: Any  #: Sparse (B, E).
+    coupled: Any  #: Its transpose, sparse (E, B).
+    gram: Any  #: Sparse (B, B).
+    sums: Any  #: The remaining columns as sums of these, sparse (B, R).
+    sums_transposed: Any  #: Sparse (R, B).
+
+    __repr__ = brief_repr
+
+
+@dataclass(frozen=True, eq=False)
 class MixedEquations:
     """Products of columns, E of the eliminated term, then R others of which the last is the mean."""
 
@@ -106,6 +129,7 @@ class MixedEquations:
     coupling: Any  #: Sparse (R, E).
     coupled: Any  #: Its transpose, sparse (E, R).
     remaining: Any  #: Sparse (R, R).
+    finest: FinestColumns
     centre: float  #: Weighted mean of the outcomes, taken from them so that squares do not cancel.
     moments: FloatArray  #: Z' W y (E + R,).
     grouped: tuple[tuple[Any, Any], ...]  #: For each block of columns the group (N,) of each cell and rows of groups.
@@ -176,18 +200,17 @@ def mixed_equations(
     spans = {index: slice(starts[position], starts[position + 1]) for position, index in enumerate(order)}
     grouped = [_grouped(columns[index], codes) for index in order]
     grouped.append((np.zeros(len(y), dtype=np.int32), csr_array(np.ones((1, 1)))))
-    size = len(grouped)
-    lower = [[_product(grouped[i], grouped[j], weights) for j in range(i + 1)] for i in range(size)]
-    remaining = [[lower[i][j] if j <= i else lower[j][i].T for j in range(1, size)] for i in range(1, size)]
-    coupling = block_array([[lower[i][0]] for i in range(1, size)], format="csr")
+    finest = _finest([columns[index] for index in order[1:]], grouped, weights)
+    coupling = _canonical(finest.sums_transposed @ finest.coupling)
     return MixedEquations(
         columns=columns,
         eliminated=eliminated,
         spans=tuple(spans[index] for index in range(len(terms))),
-        diagonal=lower[0][0].diagonal(),
+        diagonal=np.asarray(np.bincount(grouped[0][0], weights, columns[eliminated].count), dtype=float),
         coupling=coupling,
-        coupled=coupling.T.tocsr(),
-        remaining=block_array(remaining, format="csr"),
+        coupled=_canonical(coupling.T),
+        remaining=_canonical(finest.sums_transposed @ finest.gram @ finest.sums),
+        finest=finest,
         centre=centre,
         moments=np.concatenate([root.T @ np.bincount(group, sums, root.shape[0]) for group, root in grouped]),
         grouped=tuple(grouped),
@@ -195,6 +218,33 @@ def mixed_equations(
         codes=codes,
         weights=weights,
     )
+
+
+def _finest(remaining: list[TermColumns], grouped: list[tuple[Any, Any]], weights: FloatArray) -> FinestColumns:
+    """Return products of the finest columns among the remaining terms; the mean is a sum of any labels' columns."""
+    sets = [frozenset(columns.term.factors) for columns in remaining] + [frozenset[int]()]
+    labels = [index for index, columns in enumerate(remaining) if columns.term.is_labels]
+    hosts = [_host(index, sets, labels) for index in range(len(sets))]
+    bases = sorted(set(hosts))
+    blocks: list[list[Any]] = [[None] * len(sets) for _ in bases]
+    for index, host in enumerate(hosts):
+        block: Any = eye_array(grouped[index + 1][1].shape[1])
+        if index != host:
+            cells = remaining[host].cells(1 + max(max(chosen, default=0) for chosen in sets))
+            block = remaining[index].rows(cells) if index < len(remaining) else csr_array(np.ones((len(cells), 1)))
+        blocks[bases.index(host)][index] = block
+    chosen = [grouped[index + 1] for index in bases]
+    lower = [[_product(chosen[i], chosen[j], weights) for j in range(i + 1)] for i in range(len(bases))]
+    gram = [[lower[i][j] if j <= i else lower[j][i].T for j in range(len(bases))] for i in range(len(bases))]
+    coupling = _canonical(block_array([[_product(rows, grouped[0], weights)] for rows in chosen]))
+    sums = _canonical(block_array(blocks))
+    return FinestColumns(coupling, _canonical(coupling.T), _canonical(block_array(gram)), sums, _canonical(sums.T))
+
+
+def _host(index: int, sets: list[frozenset[int]], labels: list[int]) -> int:
+    """Return the term of labels with the largest set that holds that of a term, itself if there is none beside it."""
+    holders = [label for label in labels if sets[index] <= sets[label]]
+    return max(holders, key=lambda label: len(sets[label]), default=index)
 
 
 def _grouped(columns: TermColumns, codes: IntArray) -> tuple[Any, Any]:
@@ -288,6 +338,13 @@ class ReducedSystem(ABC):
         outer = _scaled(np.ones(eliminated.shape[0]), eliminated, self.scales[: self.size])
         inner = _scaled(np.ones(eliminated.shape[0]), remaining, self.scales[self.size :])
         return np.asarray(outer.power(2) @ (1 / self.pivots)) + self.spread(outer, inner)
+
+
+def _canonical(matrix: Any) -> Any:
+    """Return a matrix by sparse rows, sorted: what shares its indices, as `_scaled` does, may not sort them later."""
+    rows = matrix.tocsr()
+    rows.sum_duplicates()
+    return rows
 
 
 def _scaled(rows: FloatArray, matrix: Any, columns: FloatArray) -> Any:

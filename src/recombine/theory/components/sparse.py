@@ -273,7 +273,8 @@ def sparse_posterior(
 def fit_sparse(
     factors: Factors, codes: IntArray, y: FloatArray, noise: FloatArray, terms: Sequence[ComponentTerm]
 ) -> tuple[Saliences, SparsePosterior]:
-    """Return saliences and posterior of outcomes (n,) with noise variances up to a factor (n,) at cells (n, F)."""
+    """Return saliences and posterior of outcomes (n,) of variance 1 at cells (n, F), noise up to a factor (n,)."""
     equations = mixed_equations(factors, codes, y, noise, terms)
-    saliences = maximize_criterion(SparseCriterion(equations))
+    start = np.log(np.append(np.full(len(terms), 0.5 / len(terms)), 0.5))  # half of a variance of 1 is noise
+    saliences = maximize_criterion(SparseCriterion(equations), start)
     return saliences, sparse_posterior(factors, y, equations, saliences.variances, saliences.noise)

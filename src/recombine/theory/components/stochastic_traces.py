@@ -217,7 +217,13 @@ class IterativeSystem(ReducedSystem):
 
     def multiply(self, vectors: FloatArray) -> FloatArray:
         """Return the Schur complement times vectors (R, k)."""
-        return np.asarray(self.remaining @ vectors - self.coupling @ ((self.coupled @ vectors) / self.pivots[:, None]))
+        finest, inner = self.equations.finest, self.scales[self.size :, None]
+        weights = (self.scales[: self.size] ** 2 / self.pivots)[:, None]
+        columns = finest.sums @ (inner * vectors)
+        product = finest.gram @ columns - finest.coupling @ (weights * (finest.coupled @ columns))
+        result = inner * (finest.sums_transposed @ product)
+        result[:-1] += vectors[:-1]
+        return np.asarray(result)
 
     def solve_remaining(self, vectors: FloatArray, tolerance: float) -> FloatArray:
         """Return the inverse of the Schur complement times vectors (R, k)."""
