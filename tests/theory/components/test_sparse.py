@@ -19,6 +19,7 @@ from recombine.theory.components import (
     posterior_of,
     sparse,
 )
+from recombine.theory.components.criterion import prior_centres
 from recombine.theory.components.mixed_equations import mixed_equations
 from recombine.theory.components.sparse import SchurSystem, SparseCriterion, sparse_posterior
 from recombine.theory.components.stochastic_traces import IterativeSystem, balanced_preconditioner
@@ -73,16 +74,17 @@ def disconnected(seed):
 CASES = [*map(drawn, range(3)), disconnected(0)]
 
 
-def dense(factors, codes, y, noise, terms, prior=False):
-    return Criterion(np.stack([term.covariance(factors, codes, codes) for term in terms]), noise, y, prior)
+def dense(factors, codes, y, noise, terms, centres=None):
+    return Criterion(np.stack([term.covariance(factors, codes, codes) for term in terms]), noise, y, centres)
 
 
 @pytest.mark.parametrize("prior", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_criterion_gradient_and_information_are_the_dense_ones(case, prior):
     factors, codes, y, noise, terms, logs = case
-    expected = dense(factors, codes, y, noise, terms, prior).derivatives(logs)
-    result = SparseCriterion(mixed_equations(factors, codes, y, noise, terms), prior).derivatives(logs)
+    centres = np.linspace(-6.0, -1.0, len(logs)) if prior else None
+    expected = dense(factors, codes, y, noise, terms, centres).derivatives(logs)
+    result = SparseCriterion(mixed_equations(factors, codes, y, noise, terms), centres).derivatives(logs)
     for ours, theirs in zip(result, expected, strict=True):
         assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
@@ -99,8 +101,10 @@ def test_the_gradient_is_that_of_finite_differences(case):
 @pytest.mark.parametrize("case", CASES)
 def test_the_maximum_is_that_of_the_dense_criterion(case):
     factors, codes, y, noise, terms, _ = case
-    expected = maximize_criterion(dense(factors, codes, y, noise, terms, True), tolerance=1e-12)
-    result = maximize_criterion(SparseCriterion(mixed_equations(factors, codes, y, noise, terms)), tolerance=1e-12)
+    centres = prior_centres(terms, codes.shape[1])
+    equations = mixed_equations(factors, codes, y, noise, terms)
+    expected = maximize_criterion(dense(factors, codes, y, noise, terms, centres), tolerance=1e-12)
+    result = maximize_criterion(SparseCriterion(equations, centres), tolerance=1e-12)
     assert np.allclose(result.variances, expected.variances, rtol=1e-6)
     assert np.isclose(result.noise, expected.noise, rtol=1e-6)
 
@@ -186,7 +190,7 @@ def test_a_variance_whose_best_value_is_zero_gets_there(seed):
 
 def fit_three(codes, y, terms):
     equations = mixed_equations(Factors.of(codes), codes, y, np.ones(len(y)), terms)
-    return maximize_criterion(SparseCriterion(equations, prior=False), tolerance=1e-9)
+    return maximize_criterion(SparseCriterion(equations), tolerance=1e-9)
 
 
 def compare_with_lme4(seed, expected):

@@ -10,6 +10,7 @@ information, s_I s_J / 2 (y' P K_I P K_J P y), replaces second derivatives.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,12 +18,15 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import brief_repr
+from recombine.theory.components.terms import ComponentTerm
 
-#: Bounds of a log variance in units of the outcome's variance, and the centre and spread of its prior.
+#: Bounds of a log variance in units of the outcome's variance, the spread of its prior, and where steps start.
 MIN_LOG_VARIANCE, MAX_LOG_VARIANCE = -23.0, 6.0
-PRIOR_LOG_VARIANCE, PRIOR_LOG_SD = -2.3, 3.0
+PRIOR_LOG_SD, START_LOG_VARIANCE = 2.0, -2.3
+#: Centres of the priors of log variances: of components of one factor, of several, of cells alone, of noise.
+LOG_VARIANCE_OF_ONE, LOG_VARIANCE_OF_SEVERAL, LOG_VARIANCE_OF_CELL, LOG_VARIANCE_OF_NOISE = -3.0, -6.0, -1.5, -1.0
 #: Newton steps at most; the largest step of a log variance; gain in the criterion at which steps end.
-MAX_INFORMATION_STEPS, MAX_STEP_SIZE, GAIN_TOLERANCE = 60, 3.0, 1e-4
+MAX_INFORMATION_STEPS, MAX_STEP_SIZE, GAIN_TOLERANCE = 60, 3.0, 1e-2
 
 
 class LogVarianceCriterion(Protocol):
@@ -43,7 +47,7 @@ class Criterion:
     covariances: FloatArray
     noise: FloatArray
     y: FloatArray
-    prior: bool = True  #: Whether log variances have their weak normal prior.
+    centres: FloatArray | None = None  #: Of the normal priors of log variances (T + 1,), the noise's last; None: flat.
 
     __repr__ = brief_repr
 
@@ -60,7 +64,7 @@ class Criterion:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
         size, terms = len(self.y), len(self.covariances)
         scales = np.exp(logs)
-        flat = self.covariances.reshape(terms, -1)
+        flat = self.covariances.reshape(terms, size * size)
         covariance = (scales[:-1] @ flat).reshape(size, size)
         covariance.flat[:: size + 1] += scales[-1] * self.noise
         inverse, log_det = inverse_of(covariance)
@@ -69,19 +73,37 @@ class Criterion:
         projected = inverse - np.outer(weights, weights / total)
         dual = projected @ self.y
         value = -0.5 * (log_det + np.log(total) + self.y @ dual + (size - 1) * np.log(2 * np.pi))
-        images = np.column_stack([(flat.reshape(-1, size) @ dual).reshape(terms, size).T, self.noise * dual])
+        images = np.column_stack([(flat.reshape(terms * size, size) @ dual).reshape(terms, size).T, self.noise * dual])
         traces = np.append(flat @ projected.ravel(), self.noise @ projected.diagonal())
         gradient = 0.5 * scales * (dual @ images - traces)
         information = 0.5 * np.outer(scales, scales) * (images.T @ (projected @ images))
         result = float(value), gradient, information
-        return add_prior(logs, *result) if self.prior else result
+        return result if self.centres is None else add_prior(logs, self.centres, *result)
+
+
+def prior_centres(terms: Sequence[ComponentTerm], cell_size: int) -> FloatArray:
+    """Return the centres of the priors of log variances (T + 1,), in units of the outcome's variance.
+
+    Components of one factor come first in the world, those of several are fewer and smaller; what is left to a cell
+    alone, the labels of all ``cell_size`` factors where counts differ (0 where they do not), is as large as noise.
+    """
+    centres = [LOG_VARIANCE_OF_ONE if len(term.kernels) == 1 else LOG_VARIANCE_OF_SEVERAL for term in terms]
+    for index, term in enumerate(terms):
+        if term.is_labels and len(term.kernels) == cell_size:
+            centres[index] = LOG_VARIANCE_OF_CELL
+    return np.array([*centres, LOG_VARIANCE_OF_NOISE])
+
+
+def start_logs(terms: int) -> FloatArray:
+    """Return log variances (T + 1,) to start from where outcomes have variance 1: half of it is noise."""
+    return np.asarray(np.log(np.append(np.full(terms, 0.5 / max(terms, 1)), 0.5)))
 
 
 def add_prior(
-    logs: FloatArray, value: float, gradient: FloatArray, information: FloatArray
+    logs: FloatArray, centres: FloatArray, value: float, gradient: FloatArray, information: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Add the weak normal prior of log variances (T + 1,) to a criterion and its derivatives there."""
-    away = (logs - PRIOR_LOG_VARIANCE) / PRIOR_LOG_SD
+    """Add the normal prior of log variances (T + 1,) about its centres to a criterion and its derivatives there."""
+    away = (logs - centres) / PRIOR_LOG_SD
     precisions = np.full(len(logs), PRIOR_LOG_SD**-2)
     return value - 0.5 * float(away @ away), gradient - away / PRIOR_LOG_SD, information + np.diag(precisions)
 
@@ -118,12 +140,12 @@ def maximize_criterion(
     >>> group = np.repeat(np.arange(40), 5)
     >>> y = 2.0 * rng.normal(size=40)[group] + rng.normal(size=200)
     >>> same = (group[:, None] == group).astype(float)[None]
-    >>> saliences = maximize_criterion(Criterion(same, np.ones(200), y, prior=False))
+    >>> saliences = maximize_criterion(Criterion(same, np.ones(200), y))
     >>> saliences.variances.round(1), round(saliences.noise, 1)
     (array([2.4]), 1.0)
     """
     terms = criterion.terms
-    logs = np.full(terms + 1, PRIOR_LOG_VARIANCE) if start is None else np.array(start)
+    logs = np.full(terms + 1, START_LOG_VARIANCE) if start is None else np.array(start)
     value, gradient, information = criterion.derivatives(logs)
     damping, steps = 1e-3, 0
     while steps < MAX_INFORMATION_STEPS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,12 @@ from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError
-from recombine.theory.components.criterion import Criterion, Saliences, maximize_criterion
+from recombine.theory.components.criterion import Criterion, Saliences, maximize_criterion, prior_centres, start_logs
 from recombine.theory.components.factors import Factors
+from recombine.theory.components.guard import beats_mean
 from recombine.theory.components.mixed_equations import term_columns
-from recombine.theory.components.posterior import Posterior, posterior_of
-from recombine.theory.components.scales import SCALES, OutcomeScale
+from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
+from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
 from recombine.theory.components.sparse import SparsePosterior, fit_sparse
 from recombine.theory.components.terms import ComponentTerm, candidate_terms
 
@@ -24,6 +25,31 @@ from recombine.theory.components.terms import ComponentTerm, candidate_terms
 COVERAGE_SHARE = 0.9
 #: Cells up to which the covariance of all of them is a dense matrix.
 MAX_COVARIANCE_CELLS = 1_500
+#: How many times smaller the left-out error on another scale has to be than on the outcome's.
+MIN_GAIN_RATIO = 1.05
+
+
+@dataclass(frozen=True, eq=False)
+class SeenTable:
+    """Seen cells (n, F) with outcomes and counts (n,), and the terms they may carry with covariances (T, n, n)."""
+
+    factors: Factors
+    codes: IntArray
+    y: FloatArray
+    counts: FloatArray
+    terms: tuple[ComponentTerm, ...]
+    covariances: FloatArray | None  #: None where they would be too large; equations are sparse then.
+
+    __repr__ = brief_repr
+
+    @property
+    def cell_size(self) -> int:
+        """Factors of the term that is left to every cell alone, beside noise that shrinks with rows."""
+        return self.codes.shape[1] if np.ptp(self.counts) > 0 else 0
+
+    def covariances_among(self, members: IntArray) -> FloatArray:
+        """Return covariances (T, m, m) of terms between some of the seen cells."""
+        return covariances_of(self.factors, self.codes[members], self.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +75,13 @@ class ComponentsFit:
     scale: OutcomeScale
     mean: float
     saliences: Saliences  #: As fitted, on outcomes of variance 1.
-    posterior: Posterior | SparsePosterior  #: Of outcomes of variance 1.
+    posterior: Posterior | SparsePosterior | MeanPosterior  #: Of outcomes of variance 1.
     counts: FloatArray  #: Rows of each seen cell (n,).
     y: FloatArray  #: Outcomes of the seen cells (n,).
     centre: float
     spread: float
     width: float  #: Half a range, in posterior standard deviations.
+    structured: bool = True  #: Whether any component is beyond chance; where none is, values are the mean.
 
     __repr__ = brief_repr
 
@@ -63,7 +90,8 @@ class ComponentsFit:
         cells = np.asarray(codes, dtype=np.int64)
         rows = np.broadcast_to(np.asarray(counts, dtype=float), (len(cells),))
         mean, variance = self.posterior.predict(cells)
-        return self._on_scale(mean, variance + self.saliences.noise / rows)
+        noise = self.saliences.noise / rows if self.structured else self.saliences.noise
+        return self._on_scale(mean, variance + noise)
 
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
@@ -85,9 +113,10 @@ class ComponentsFit:
 
     def _on_scale(self, mean: FloatArray, variance: FloatArray) -> CellValues:
         centre, sd = self.centre + self.spread * mean, self.spread * np.sqrt(variance)
-        expected = self.scale.mean_back(centre, sd**2)
         low, high = self.scale.back(centre - self.width * sd), self.scale.back(centre + self.width * sd)
-        return CellValues(expected, (self.scale.back(centre + sd) - self.scale.back(centre - sd)) / 2, low, high)
+        return CellValues(
+            self.scale.back(centre), (self.scale.back(centre + sd) - self.scale.back(centre - sd)) / 2, low, high
+        )
 
 
 def fit_components(
@@ -98,12 +127,13 @@ def fit_components(
     coordinates: Mapping[int, npt.ArrayLike] | None = None,
     features: Mapping[int, npt.ArrayLike] | None = None,
     order: int = 2,
-    scales: tuple[OutcomeScale, ...] = SCALES,
+    scales: Sequence[OutcomeScale] = SCALES,
 ) -> ComponentsFit:
     """Fit the components of mean outcomes ``values`` (n,) of seen cells (n, F), ``counts`` (n,) rows each.
 
     ``coordinates`` are numbers of levels (L,) by factor, ``features`` descriptors (L, D) by factor, for unseen levels
-    too. The scale is the one with the smallest leave-one-out error on the outcome's scale.
+    too. The scale is the one with the smallest leave-one-out error on the outcome's scale; where no component is
+    beyond chance the value of every cell is the mean.
 
     Examples
     --------
@@ -114,44 +144,61 @@ def fit_components(
     """
     cells, y = as_cells(codes), np.asarray(values, dtype=float)
     if len(cells) < 2 or y.shape != (len(cells),) or not np.isfinite(y).all():
-        raise InputError(
-            f"values have shape {y.shape} for {len(cells)} cells; give one finite number for each, 2 or more"
-        )
+        raise InputError(f"values have shape {y.shape} for {len(cells)} cells; give one finite number each, 2 or more")
     rows = np.ones(len(y)) if counts is None else np.asarray(counts, dtype=float)
     factors = Factors.of(cells, coordinates, features)
-    terms = candidate_terms(factors, cells, order)
+    terms = candidate_terms(factors, cells, order, counts=rows)
     with one_thread():
         dense = len(cells) <= MAX_COVARIANCE_CELLS
-        grams = np.stack([term.covariance(factors, cells, cells) for term in terms]) if dense else None
-        fits = [fit_on_scale(factors, cells, y, rows, terms, grams, scale) for scale in scales if scale.fits(y)]
-        errors = [float(np.mean((fit.leave_one_out().mean - y) ** 2 * rows)) for fit in fits]
-    return fits[int(np.argmin(errors))]
+        table = SeenTable(factors, cells, y, rows, terms, covariances_of(factors, cells, terms) if dense else None)
+        fits = [fit_on_scale(table, scale) for scale in scales if scale.fits(y)]
+        errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]
+        penalties = [1.0 if fit.scale is IDENTITY else MIN_GAIN_RATIO for fit in fits]
+        best = fits[int(np.argmin(np.multiply(errors, penalties)))]
+        if not beats_mean(table.covariances_among, best.posterior.y, best.posterior.leave_one_out()[0]):
+            return mean_only(table)
+    return best
 
 
-def fit_on_scale(
-    factors: Factors,
-    codes: IntArray,
-    y: FloatArray,
-    counts: FloatArray,
-    terms: tuple[ComponentTerm, ...],
-    grams: FloatArray | None,
-    scale: OutcomeScale,
-) -> ComponentsFit:
-    """Fit the saliences of terms on one scale, by their covariances (T, n, n) or, where None, by sparse equations."""
-    values = scale.forward(y)
+def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> FloatArray:
+    """Return covariances (T, n, n) of terms between cells (n, F)."""
+    total = np.empty((len(terms), len(codes), len(codes)))
+    for index, term in enumerate(terms):
+        total[index] = term.covariance(factors, codes, codes)
+    return total
+
+
+def mean_only(table: SeenTable) -> ComponentsFit:
+    """Return the fit without components: every cell has the mean of the seen cells, whatever their counts."""
+    size = len(table.y)
+    plain = replace(table, counts=np.ones(size), terms=(), covariances=np.empty((0, 0, 0)))
+    return replace(fit_on_scale(plain, IDENTITY), structured=False)
+
+
+def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
+    """Fit the saliences of the terms of a table on one scale, by dense covariances or by sparse equations."""
+    values = scale.forward(table.y)
     centre, spread = float(values.mean()), float(values.std()) or 1.0
     standard = (values - centre) / spread
-    posterior: Posterior | SparsePosterior
-    if grams is None:
-        saliences, posterior = fit_sparse(factors, codes, standard, 1 / counts, terms)
+    factors, codes, noise = table.factors, table.codes, 1 / table.counts
+    posterior: Posterior | SparsePosterior | MeanPosterior
+    if table.covariances is None:
+        saliences, posterior = fit_sparse(factors, codes, standard, noise, table.terms)
+    elif not table.terms:
+        variance = float(standard @ standard) / max(len(standard) - 1, 1)
+        saliences = Saliences(np.zeros(0), variance, 0.0, np.full((1, 1), 2 / len(standard)), 0)
+        posterior = MeanPosterior(factors, codes, standard, variance)
     else:
-        saliences = maximize_criterion(Criterion(grams, 1 / counts, standard))
-        posterior = posterior_of(factors, codes, standard, terms, saliences.variances, saliences.noise / counts)
+        centres = prior_centres(table.terms, table.cell_size)
+        saliences = maximize_criterion(
+            Criterion(table.covariances, noise, standard, centres), start_logs(len(table.terms))
+        )
+        posterior = posterior_of(factors, codes, standard, table.terms, saliences.variances, saliences.noise * noise)
     means, variances = posterior.leave_one_out()
     distances = np.sort(np.abs(standard - means) / np.sqrt(variances))
-    width = float(distances[min(int(np.ceil(COVERAGE_SHARE * (len(y) + 1))), len(y)) - 1])
+    size = len(distances)
     return ComponentsFit(
-        terms=terms,
+        terms=table.terms,
         variances=spread**2 * saliences.variances,
         standard_errors=spread**2 * saliences.standard_errors,
         noise=spread**2 * saliences.noise,
@@ -159,9 +206,9 @@ def fit_on_scale(
         mean=centre + spread * posterior.mean,
         saliences=saliences,
         posterior=posterior,
-        counts=counts,
-        y=y,
+        counts=table.counts,
+        y=table.y,
         centre=centre,
         spread=spread,
-        width=width,
+        width=float(distances[min(int(np.ceil(COVERAGE_SHARE * (size + 1))), size) - 1]),
     )

@@ -73,6 +73,42 @@ class Posterior:
         return cross @ self.dual, np.sqrt(np.maximum(spread, 0.0))
 
 
+@dataclass(frozen=True, eq=False)
+class MeanPosterior:
+    """The same without components: every cell has the mean of the seen outcomes (n,)."""
+
+    factors: Factors
+    codes: IntArray
+    y: FloatArray
+    noise: float  #: Variance of an outcome about the mean.
+
+    __repr__ = brief_repr
+
+    @property
+    def mean(self) -> float:
+        """The mean of the seen outcomes."""
+        return float(self.y.mean())
+
+    def predict(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (M,) of the value, without noise, of cells (M, F)."""
+        return np.full(len(cells), self.mean), np.full(len(cells), self.noise / len(self.y))
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
+        size = len(self.y)
+        return (self.y.sum() - self.y) / (size - 1), np.full(size, self.noise * size / (size - 1))
+
+    def leave_out(self, members: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (k,), noise included, of seen outcomes had all of them been left out together."""
+        size = max(len(self.y) - len(members), 1)
+        mean = (self.y.sum() - self.y[members].sum()) / size
+        return np.full(len(members), mean), np.full(len(members), self.noise * (1 + 1 / size))
+
+    def effects(self, factor: int, levels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation (L,) of what the levels of one factor add by themselves: nothing."""
+        return np.zeros(len(levels)), np.zeros(len(levels))
+
+
 def posterior_of(
     factors: Factors,
     codes: IntArray,

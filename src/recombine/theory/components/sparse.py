@@ -1,6 +1,6 @@
 """Saliences and values of many cells by Henderson's equations: beyond the thousands that fill a dense covariance.
 
-`mixed_equations` sums seen cells up; `SparseCriterion(equations, prior=...)` is the restricted likelihood that
+`mixed_equations` sums seen cells up; `SparseCriterion(equations, centres)` is the restricted likelihood that
 `maximize_criterion` climbs, the same function of log variances as the dense `Criterion`; `SparsePosterior` gives values
 of any cell. With M = I + L G L, L the root of each column's variance over the noise's (no I for the flat mean),
 
@@ -25,7 +25,7 @@ from scipy.sparse import diags_array
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.theory.components.criterion import Saliences, add_prior, maximize_criterion
+from recombine.theory.components.criterion import Saliences, add_prior, maximize_criterion, prior_centres, start_logs
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.mixed_equations import MixedEquations, ReducedSystem, mixed_equations
 from recombine.theory.components.stochastic_traces import IterativeSystem
@@ -138,7 +138,7 @@ class SparseCriterion:
     """Restricted likelihood of the equations as a function of log variances."""
 
     equations: MixedEquations
-    prior: bool = True  #: Whether log variances have their weak normal prior.
+    centres: FloatArray | None = None  #: Of the normal priors of log variances (T + 1,), the noise's last; None: flat.
 
     __repr__ = brief_repr
 
@@ -168,7 +168,7 @@ class SparseCriterion:
         gradient = np.append(slopes, 0.5 * (squares / noise - degrees) - slopes.sum())
         information = self._information(system, scales * effects, missed) / noise
         result = float(value), gradient, information
-        return add_prior(logs, *result) if self.prior else result
+        return result if self.centres is None else add_prior(logs, self.centres, *result)
 
     def _information(self, system: ReducedSystem, effects: FloatArray, missed: float) -> FloatArray:
         """Return s_0 f' P f / 2 (T + 1, T + 1), f being what each term adds to the values, and last the residuals."""
@@ -275,6 +275,6 @@ def fit_sparse(
 ) -> tuple[Saliences, SparsePosterior]:
     """Return saliences and posterior of outcomes (n,) of variance 1 at cells (n, F), noise up to a factor (n,)."""
     equations = mixed_equations(factors, codes, y, noise, terms)
-    start = np.log(np.append(np.full(len(terms), 0.5 / len(terms)), 0.5))  # half of a variance of 1 is noise
-    saliences = maximize_criterion(SparseCriterion(equations), start)
+    centres = prior_centres(terms, codes.shape[1] if np.ptp(noise) > 0 else 0)
+    saliences = maximize_criterion(SparseCriterion(equations, centres), start_logs(len(terms)))
     return saliences, sparse_posterior(factors, y, equations, saliences.variances, saliences.noise)
