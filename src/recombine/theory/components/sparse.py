@@ -239,6 +239,10 @@ class SparsePosterior:
 
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
+        return self._left_out
+
+    @cached_property
+    def _left_out(self) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.predict(self.codes)
         weights, terms = (
             self.system.equations.weights,
