@@ -91,6 +91,22 @@ def test_held_out_cells_are_shown_first() -> None:
     assert all(audit.decided.codes[row] == Verdict.DETERMINED for row, _ in rows)
 
 
+def test_what_was_measured_of_a_held_out_cell_stands_beside_its_sum() -> None:
+    audit = unseen_levels()
+    design = audit.design
+    outcomes = {
+        design.label(cell): value
+        for cell, value in zip(design.held_out, design.outcome[~design.train].tolist(), strict=True)
+    }
+    shown = certificates_to_show(audit.values)
+    assert [item.measured for item in shown] == [outcomes.get(item.label) for item in shown]
+    assert any(item.measured is not None for item in shown)
+    # Members of a pair have no order: (c, a) was held out, and is what is shown as (a, c).
+    cells = np.array([[0, 0], [0, 1], [1, 1], [1, 2], [2, 2], [2, 0]])
+    pairs = rc.Design.from_cells(cells, 1.0 * cells.sum(axis=1) + 5, train=np.arange(6) < 5, symmetric=[(0, 1)])
+    assert [item.measured for item in certificates_to_show(rc.audit(pairs).values)] == [7.0]
+
+
 def test_fewer_are_looked_for_where_each_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = np.indices((6, 5, 4)).reshape(3, -1).T
     seen = cells[np.random.default_rng(0).random(len(cells)) < 0.4]
