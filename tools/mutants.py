@@ -99,7 +99,7 @@ def run_package(package: str, options: argparse.Namespace, tree: Copy) -> list[d
     """Try the bugs of one package that were not tried before, and those that are to be tried again."""
     path = ROOT / options.out / f"seed-{options.seed}" / f"{package}.json"
     planted = {mutant.key: mutant for mutant in candidates(tree.tree, PACKAGES[package])}
-    earlier = {record["key"]: record for record in stored(path) if record["key"] in planted}
+    earlier = {record["key"]: record for record in stored(path)}
     queue = list(earlier)[: options.count]
     # Tests were written against the bugs of other seeds: only new ones say how many bugs would be caught.
     before = {record["key"] for file in (ROOT / options.out).glob(f"*/{package}.json") for record in stored(file)}
@@ -112,7 +112,7 @@ def run_package(package: str, options: argparse.Namespace, tree: Copy) -> list[d
     for key in queue:
         former = earlier.get(key)
         again = former is not None and options.again in ("all", former["status"]) and not former.get("equivalent")
-        if former is not None and not again:
+        if former is not None and not (again and key in planted):  # its line may have been rewritten since
             continue
         records[key] = described(planted[key], tree) | tree.tried(planted[key])
         if former is not None and former["status"] in MISSED:
