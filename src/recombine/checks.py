@@ -89,7 +89,7 @@ def known_or_refuse(word: Any, name: str, choices: Sequence[str]) -> None:
     """Raise unless ``word`` is one of ``choices``."""
     if not isinstance(word, str) or word not in choices:
         title = f"{name[:1].upper()}{name[1:]}s"
-        raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices)} {title}: {listing(choices)}")
+        raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices, f'{title}: {listing(choices)}')}")
 
 
 def reals(values: Any, name: str) -> FloatArray:

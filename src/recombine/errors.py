@@ -69,14 +69,24 @@ def missing_package(error: ModuleNotFoundError) -> InputError:
     return InputError(f"the package {error.name!r} is not installed; get it with pip install {error.name}")
 
 
-def near_miss(word: object, candidates: Iterable[object]) -> str:
-    """Return " did you mean 'x'?" for the closest candidate, or an empty string."""
+def near_miss(word: object, candidates: Iterable[object], then: str = "") -> str:
+    """Return " did you mean 'x'?" for the closest candidate, or an empty string, and what is said ``then``.
+
+    Examples
+    --------
+    >>> near_miss("colour", ["color", "site"], "Columns: color, site")
+    " did you mean 'color'? Columns: color, site"
+    >>> near_miss("mass", ["color", "site"], "Columns: color, site")
+    ' columns: color, site'
+    """
     texts = [str(candidate) for candidate in candidates]
     close = difflib.get_close_matches(str(word), texts, n=1, cutoff=0.6)
     if not close:
         folded = {text.casefold(): text for text in texts}
         close = [folded[key] for key in [str(word).casefold()] if key in folded]
-    return f" did you mean {close[0]!r}?" if close else ""
+    if close:
+        return f" did you mean {close[0]!r}?{f' {then}' if then else ''}"
+    return f" {then[0].lower()}{then[1:]}" if then else ""
 
 
 def near_file(name: str, candidates: Iterable[str]) -> str:

@@ -378,8 +378,8 @@ def spec_of(record: object, path: Path, section: str = "") -> TableSpec:
     for name, value in record.items():
         if name not in offered:
             raise InputError(
-                f"{where}: {name!r} says nothing about a table;{near_miss(name, offered)} Settings: "
-                f"{listing([field.name for field in fields()], 30)}"
+                f"{where}: {name!r} says nothing about a table;"
+                f"{near_miss(name, offered, f'Settings: {listing([field.name for field in fields()], 30)}')}"
             )
         field = offered[name]
         if field.name in given:

@@ -112,7 +112,7 @@ def test_names_from_the_table_do_not_command_the_terminal(run: Run, tmp_path: Pa
         (["--test", MIX, "--check", "part"], "say either --test"),
         (["--test", "determined"], "test part 'determined' has no share of the rows; write it as 'determined:0.2'"),
         (["--test", "unseen level of drog:0.2"], "'drog' is not a factor; did you mean 'drug'?"),
-        (["--test", "unseen level of y:0.2"], "'y' is not a factor; Factors: drug, line, dose"),
+        (["--test", "unseen level of y:0.2"], "'y' is not a factor; factors: drug, line, dose"),
         (["--test", "determnd:0.2"], "did you mean 'determined'?"),
         (["--test", "determined:0.99"], "can be had: training has to keep a cell for each of"),
         (["--test", MIX, "--stratify", "z"], "stratify 'z' is not a column of table.csv"),

@@ -200,7 +200,7 @@ def test_symmetric_factors_merge_swapped_cells(rows: list[tuple[int, int, int]])
 
 def test_symmetric_factors_are_checked() -> None:
     frame = pd.DataFrame({"a": list("xyz"), "b": list("yzx"), "c": list("ppq")})
-    with pytest.raises(InputError, match="symmetric factor 'd' is not one of the factors; Factors: a, b, c"):
+    with pytest.raises(InputError, match="symmetric factor 'd' is not one of the factors; factors: a, b, c"):
         Design.from_frame(frame, factors=["a", "b", "c"], symmetric=["a", "d"])
     for symmetric in (["a"], ["a", "a"]):
         with pytest.raises(InputError, match="name two or more, each once"):

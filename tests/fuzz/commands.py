@@ -354,10 +354,7 @@ def _forged_compare(draw: Draw, folder: Path, names: forging.Names) -> Drawn:
     kind = draw.choice(["audit", "score"])
     for content in (rows, draw.choice([renamed, rows[len(rows) // 3 :]])):
         files.append(names.file(folder, ".json"))
-        table = folder / "table.csv"
-        forging.write_table(table, columns, content)
-        files[-1].write_text(forging.document_of(kind, table, columns, str(rows[0][-2])), encoding="utf-8")
-        table.unlink()
+        files[-1].write_text(forging.document_of(kind, columns, content, str(rows[0][-2])), encoding="utf-8")
     drawn = Drawn(["compare", *map(str, files)], names=names.drawn)
     if draw.random() < 0.4:
         drawn.outputs.append(names.file(folder, ".md"))

@@ -109,20 +109,26 @@ def write_layers(path: Path, names: Names) -> None:
             archive.writestr(f"{names.name().replace('/', '')}.npy", data.getvalue())
 
 
-def document_of(kind: str, table: Path, columns: list[str], training: str) -> str:
-    """Return what audit or score prints as JSON about a table of `table_of`; score without what it cannot score."""
+def document_of(kind: str, columns: list[str], rows: list[list[object]], training: str) -> str:
+    """Return what audit or score prints as JSON about a table of `table_of`; nothing of what cannot be scored.
+
+    From a frame in memory: DuckDB starts threads, and a process with threads must not part into two.
+    """
+    import pandas as pd
+
     import recombine as rc
     from recombine.errors import InputError
     from recombine.report.audit.record import audit_json
     from recombine.report.score.record import score_json
 
     *factors, outcome, _, part, prediction = columns
+    table = pd.DataFrame(dict(zip(columns, zip(*rows, strict=True), strict=True)))
     if kind == "audit":
         return audit_json(rc.audit(rc.Design.from_frame(table, factors=factors, outcome=outcome)))
-    design = rc.Design.from_frame(table, factors=factors, outcome=outcome, split=f"{part}={training}")
     try:
+        design = rc.Design.from_frame(table, factors=factors, outcome=outcome, split=f"{part}={training}")
         return score_json(rc.score(design, table, columns=[prediction]))
-    except InputError:  # nothing is held out
+    except InputError:  # nothing is held out, or the name of the column of parts has a sign of equality
         return "{}"
 
 

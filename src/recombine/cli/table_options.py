@@ -50,8 +50,8 @@ def named_importance(text: str, file: Path, targets: Path | None) -> Path | tupl
         return Path(text)
     tables = file.name if targets is None else f"{file.name} or {targets.name}"
     raise InputError(
-        f"--importance {text} is neither a column of {tables} nor a file;{near_miss(text, columns)} "
-        f"Columns: {listing(columns)}"
+        f"--importance {text} is neither a column of {tables} nor a file;"
+        f"{near_miss(text, columns, f'Columns: {listing(columns)}')}"
     )
 
 

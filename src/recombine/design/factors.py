@@ -74,8 +74,8 @@ class Factor:
         if code is not None:
             return code
         raise InputError(
-            f"{level!r} is not a level of factor {self.name!r};{near_miss(level, self.labels)} "
-            f"Levels: {listing(self.labels)}"
+            f"{level!r} is not a level of factor {self.name!r};"
+            f"{near_miss(level, self.labels, f'Levels: {listing(self.labels)}')}"
         )
 
     @cached_property
@@ -133,8 +133,8 @@ def place_of(factors: Sequence[str], name: str) -> int:
     """Return the position of the symmetric factor ``name``, or raise with the nearest name."""
     if name not in factors:
         raise InputError(
-            f"symmetric factor {name!r} is not one of the factors;{near_miss(name, factors)} "
-            f"Factors: {listing(factors)}"
+            f"symmetric factor {name!r} is not one of the factors;"
+            f"{near_miss(name, factors, f'Factors: {listing(factors)}')}"
         )
     return list(factors).index(name)
 

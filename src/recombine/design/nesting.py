@@ -152,7 +152,7 @@ def _chain(text: str, names: Sequence[str]) -> list[int]:
     for name in chain:
         if name not in names:
             raise InputError(
-                f"nested {text!r}: {name!r} is not a factor;{near_miss(name, names)} Factors: {listing(names)}"
+                f"nested {text!r}: {name!r} is not a factor;{near_miss(name, names, f'Factors: {listing(names)}')}"
             )
     if len(chain) < 2 or len(set(chain)) < len(chain):
         raise InputError(f"nested {text!r} must name a factor and the one it lies inside: plant/treatment")

@@ -78,8 +78,8 @@ class Parts:
         for text, present in zip(values, members, strict=True):
             for name in sorted(present - listed):
                 raise InputError(
-                    f"{owner}: {name!r} in {text!r} is not a member of any {self.column!r};{near_miss(name, listed)} "
-                    f"Members: {listing(sorted(listed))}"
+                    f"{owner}: {name!r} in {text!r} is not a member of any {self.column!r};"
+                    f"{near_miss(name, listed, f'Members: {listing(sorted(listed))}')}"
                 )
         lacks = [text for text, present in zip(values, members, strict=True) if not present.issuperset(self.whole)]
         if lacks:

@@ -42,10 +42,10 @@ def encode_targets(design: Design, data: object, *, new_levels: bool = False) ->
             space = add_levels(space, index, fresh, f"{source.name}{rows}: ")
             continue
         if fresh and not new_levels:
+            cure = "To ask about levels that were never seen, pass --new-levels (new_levels=True in Python)"
             raise InputError(
                 f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {design.reading.source};"
-                f"{near_miss(fresh[0], factor.labels)} To ask about levels that were never seen, pass "
-                "--new-levels (new_levels=True in Python)"
+                f"{near_miss(fresh[0], factor.labels, cure)}"
             )
         space = space.with_levels(index, fresh)
     codes = np.stack([factor.codes(columns[factor.name]) for factor in space.factors], axis=1)

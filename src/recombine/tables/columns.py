@@ -101,7 +101,7 @@ def one_class(source: Source, outcome: str, chosen: str, labels: tuple[str, str]
         names = list(values)
         raise InputError(
             f"outcome {outcome!r} of {source.name} has no value {chosen!r};"
-            f"{near_miss(chosen, names)} Values: {listing(names, 8)}"
+            f"{near_miss(chosen, names, f'Values: {listing(names, 8)}')}"
         )
     return f"not {chosen}", values[chosen]
 

@@ -115,18 +115,18 @@ class Source:
     def require(self, column: str, role: str) -> str:
         """Return ``column`` if the table has it, else raise with the nearest name."""
         if column not in self.keys:
-            raise InputError(
-                f"{role} {column!r} is not a column of {self.name};{self._meant(column)} Columns: {listing(self.keys)}"
-            )
+            raise InputError(f"{role} {column!r} is not a column of {self.name};{self._meant(column)}")
         return column
 
     def _meant(self, column: str) -> str:
-        """Say which column was meant: one of which a comma cut this piece off, or the nearest."""
+        """Say which column was meant, one of which a comma cut this piece off or the nearest, and which there are."""
+        columns = f"Columns: {listing(self.keys)}"
         for name in self.keys:
             if "," in name and column in [piece.strip() for piece in name.split(",")]:
                 written = '"' + name.replace('"', '""') + '"'
-                return f" did you mean {name!r}? A name with a comma in it is written in CSV quotes: '{written}'."
-        return near_miss(column, self.keys)
+                quotes = f"A name with a comma in it is written in CSV quotes: '{written}'."
+                return f" did you mean {name!r}? {quotes} {columns}"
+        return near_miss(column, self.keys, columns)
 
     def _guarded(self, work: Callable[[], Found]) -> Found:
         import duckdb

@@ -318,7 +318,7 @@ def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> np
         value = named[0]
     if value not in values:
         raise InputError(
-            f"split column {column!r} has no value {value!r};{near_miss(value, values)} Values: {listing(values)}"
+            f"split column {column!r} has no value {value!r};{near_miss(value, values, f'Values: {listing(values)}')}"
         )
     chosen: npt.NDArray[np.bool_] = texts == value
     return chosen

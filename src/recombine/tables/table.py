@@ -77,7 +77,7 @@ class Table:
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
             raise InputError(
-                f"{name!r} is not a column;{near_miss(name, self._columns)} Columns: {listing(self._columns)}"
+                f"{name!r} is not a column;{near_miss(name, self._columns, f'Columns: {listing(self._columns)}')}"
             )
         return self._columns[name]
 

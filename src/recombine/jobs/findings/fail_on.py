@@ -53,9 +53,8 @@ RC403, RC404, same, permuted, respelled, copied
         for text in words:
             word = text.upper() if text.upper() in FINDINGS else text.lower()
             if word not in by_name:
-                hint = near_miss(word, offered)
-                hint = f"{hint} Choose among" if hint else " choose among"
-                raise InputError(f"--fail-on {text} names no finding;{hint} {listing(offered, limit=len(offered))}")
+                hint = near_miss(word, offered, f"Choose among {listing(offered, limit=len(offered))}")
+                raise InputError(f"--fail-on {text} names no finding;{hint}")
             kinds[word] = by_name[word]
         return cls(kinds).about(*results) if results else cls(kinds)
 

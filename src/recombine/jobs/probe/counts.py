@@ -29,7 +29,7 @@ def bin_cuts(
     for name in as_levels:
         if name not in columns:
             raise InputError(
-                f"--as-levels {name} is not a column in use;{near_miss(name, columns)} Columns: {listing(columns)}"
+                f"--as-levels {name} is not a column in use;{near_miss(name, columns, f'Columns: {listing(columns)}')}"
             )
     kinds = source.look(columns)
     for name in columns:

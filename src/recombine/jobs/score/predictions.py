@@ -265,7 +265,7 @@ def _named_columns(source: Source, model: str, classes: Sequence[str]) -> list[s
             )
     raise InputError(
         f"prediction {model!r} is not a column of {source.name}, nor are {model}:{classes[0]}, {model}:{classes[1]}, "
-        f"...;{near_miss(model, source.columns)} Name a column of predicted classes, or chances of every class"
+        f"...;{near_miss(model, source.columns, 'Name a column of predicted classes, or chances of every class')}"
     )
 
 
@@ -320,7 +320,7 @@ def _positions(design: Design, source: Source, levels: Mapping[str, npt.NDArray[
         if fresh:
             raise InputError(
                 f"{source.name}: {fresh[0]!r} is not a level of factor {factor.name!r} in {design.reading.source};"
-                f"{near_miss(fresh[0], factor.labels)} Score the cells that were held out"
+                f"{near_miss(fresh[0], factor.labels, 'Score the cells that were held out')}"
             )
     codes = np.stack([factor.codes(plain[factor.name]) for factor in design.factors], axis=1)
     count = len(design.held_out)

@@ -50,7 +50,7 @@ def read_mix(test: str | Mapping[str, float]) -> Mix:
         label = match[1] if (match := _OF_FACTOR.fullmatch(str(name))) else str(name)
         word = " ".join(label.replace("-", " ").replace("_", " ").split()).lower()
         if word not in PARTS:
-            raise InputError(f"test part {name!r} is unknown;{near_miss(word, PARTS)} Parts: {listing(PARTS)}")
+            raise InputError(f"test part {name!r} is unknown;{near_miss(word, PARTS, f'Parts: {listing(PARTS)}')}")
         if share is None:
             raise InputError(f"test part {name!r} has no share of the rows; write it as {f'{name}:0.2'!r}")
         if not isinstance(share, Real) or isinstance(share, bool) or not 0 < float(share) < 1:
@@ -71,8 +71,8 @@ def hidden_place(test: str | Mapping[str, float], factors: Sequence[object]) -> 
     for label, _ in _given(test):
         if match := _OF_FACTOR.fullmatch(str(label)):
             if match[2] not in names:
-                hint = near_miss(match[2], names)
-                raise InputError(f"test part {label!r}: {match[2]!r} is not a factor;{hint} Factors: {listing(names)}")
+                hint = near_miss(match[2], names, f"Factors: {listing(names)}")
+                raise InputError(f"test part {label!r}: {match[2]!r} is not a factor;{hint}")
             return names.index(match[2])
     return None
 

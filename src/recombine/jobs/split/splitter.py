@@ -134,8 +134,8 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
         given = list(self.symmetric)
         for name in given:
             if name not in names:
-                hint = near_miss(name, names)
-                raise InputError(f"symmetric {name!r} is not one of the factors;{hint} Factors: {listing(names)}")
+                hint = near_miss(name, names, f"Factors: {listing(names)}")
+                raise InputError(f"symmetric {name!r} is not one of the factors;{hint}")
         if given and len(set(given)) < max(2, len(given)):
             raise InputError(f"symmetric factors {listing(given)}: name two or more, each once")
         return (tuple(sorted(names.index(name) for name in given)),) if given else ()

@@ -128,7 +128,7 @@ def _check(scale: str | None, html: Path | None, inputs: list[Path], force: bool
     from recombine.lab.runs.experiment import SCALES
 
     if scale is not None and scale not in SCALES:
-        raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
+        raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES, f'Scales: {listing(SCALES)}')}")
     check_outputs([html], [None, *inputs], force)
 
 

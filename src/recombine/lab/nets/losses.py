@@ -152,5 +152,5 @@ def loss_named(name: str) -> Loss:
     logistic, hinge, categorical-hinge, cross-entropy, sequence-cross-entropy
     """
     if name not in LOSSES:
-        raise InputError(f"loss {name!r} is unknown;{near_miss(name, LOSSES)} Losses: {listing(LOSSES)}")
+        raise InputError(f"loss {name!r} is unknown;{near_miss(name, LOSSES, f'Losses: {listing(LOSSES)}')}")
     return LOSSES[name]

@@ -131,9 +131,8 @@ class Paper:
             if name in (claim.id, claim.number):
                 return claim
         numbers = [claim.number for claim in self.claims]
-        raise InputError(
-            f"{name!r} is not a claim of {self.name};{near_miss(name, numbers)} Claims: {', '.join(numbers)}"
-        )
+        claims = f"Claims: {listing(numbers, len(numbers))}"
+        raise InputError(f"{name!r} is not a claim of {self.name};{near_miss(name, numbers, claims)}")
 
     def chosen(self, only: Sequence[str] = ()) -> list[Claim]:
         """Return the claims named in ``only``, or all; 13 stands for 13a and 13b."""
@@ -171,5 +170,5 @@ def find(name: str) -> Paper:
     """
     papers = available()
     if name not in papers:
-        raise InputError(f"{name!r} is not a paper;{near_miss(name, papers)} Papers: {listing(papers)}")
+        raise InputError(f"{name!r} is not a paper;{near_miss(name, papers, f'Papers: {listing(papers)}')}")
     return papers[name]

@@ -66,7 +66,7 @@ def make_executor(
     recombine.errors.InputError: executor 'ray' is unknown; Executors: inline, local, dask, slurm
     """
     if name not in NAMES:
-        raise InputError(f"executor {name!r} is unknown;{near_miss(name, NAMES)} Executors: {listing(NAMES)}")
+        raise InputError(f"executor {name!r} is unknown;{near_miss(name, NAMES, f'Executors: {listing(NAMES)}')}")
     if workers is not None and workers < 1:
         raise InputError(f"{workers} workers cannot do anything; ask for at least one")
     if address is not None and name != "dask":

@@ -252,7 +252,7 @@ class Experiment:
     def settings(self, scale: str) -> list[dict[str, Any]]:
         """Return the settings of a scale as plain dictionaries."""
         if scale not in SCALES:
-            raise InputError(f"scale {scale!r} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
+            raise InputError(f"scale {scale!r} is unknown;{near_miss(scale, SCALES, f'Scales: {listing(SCALES)}')}")
         return [plain_setting(self._typed(setting)) for setting in (self.quick if scale == "quick" else self.full)]
 
     def _typed(self, setting: Any) -> Any:

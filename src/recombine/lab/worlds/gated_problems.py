@@ -54,7 +54,7 @@ def gated_problem(name: str) -> GatedProblem:
     """
     makers = {"toy": _toy, "G1": _curves}
     if name not in makers:
-        raise InputError(f"no problem is called {name!r};{near_miss(name, makers)} Problems: {listing(makers)}")
+        raise InputError(f"no problem is called {name!r};{near_miss(name, makers, f'Problems: {listing(makers)}')}")
     return makers[name]()
 
 

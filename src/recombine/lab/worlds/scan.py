@@ -249,7 +249,7 @@ def scan_split(name: str, *, seed: int = 0, without_repeats: bool = False) -> Sc
     13204
     """
     if name not in SPLITS:
-        raise InputError(f"split {name!r} is unknown;{near_miss(name, SPLITS)} Splits: {listing(SPLITS, limit=20)}")
+        raise InputError(f"split {name!r} is unknown;{near_miss(name, SPLITS, f'Splits: {listing(SPLITS, limit=20)}')}")
     return SPLITS[name](name, seed, without_repeats)
 
 

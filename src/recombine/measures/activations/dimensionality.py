@@ -51,7 +51,7 @@ def ensd(first: Any, second: Any, *, centred: bool = True, shared: str = "featur
     (3.0, 1.0)
     """
     if shared not in SHARED:
-        raise InputError(f"shared is {shared!r};{near_miss(shared, SHARED)} Choices: {listing(SHARED)}")
+        raise InputError(f"shared is {shared!r};{near_miss(shared, SHARED, f'Choices: {listing(SHARED)}')}")
     X1, X2 = _pair(centred, shared, first=first, second=second)
     both = _overlap(X1, X2) if shared == "features" else _overlap(X1.T, X2.T)
     return _shared(X1, X2, both)

@@ -208,7 +208,8 @@ def _inner(module: Any, name: str) -> Any:
     if name not in inner or not name:
         layer_names = [key for key in inner if key]
         raise InputError(
-            f"layer {name!r} is not a part of the module;{near_miss(name, layer_names)} Parts: {listing(layer_names)}"
+            f"layer {name!r} is not a part of the module;"
+            f"{near_miss(name, layer_names, f'Parts: {listing(layer_names)}')}"
         )
     return inner[name]
 

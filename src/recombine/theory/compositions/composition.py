@@ -183,7 +183,9 @@ def own(
     [[[2.0, 0.0], [0.0, 3.0]]]
     """
     if backend not in ("numpy", "torch"):
-        raise InputError(f"backend {backend!r} is unknown;{near_miss(backend, ['numpy', 'torch'])} numpy or torch")
+        raise InputError(
+            f"backend {backend!r} is unknown;{near_miss(backend, ['numpy', 'torch'], 'Choose numpy or torch')}"
+        )
     callable_or_refuse(function, "the composition")
     if jacobian is not None:
         callable_or_refuse(jacobian, "the Jacobian")

@@ -231,7 +231,7 @@ def occlude(kind: str = "hard", *, gain: float = 1.0) -> Occlude:
     0.0927561
     """
     if kind not in ("hard", "soft"):
-        raise InputError(f"{kind!r} is no way to occlude;{near_miss(kind, ['hard', 'soft'])} Ways: hard, soft")
+        raise InputError(f"{kind!r} is no way to occlude;{near_miss(kind, ['hard', 'soft'], 'Ways: hard, soft')}")
     if not real(gain, "gain") > 0:
         raise InputError(f"gain {gain} must be above 0; 1 is the paper's")
     return Occlude(kind == "soft", float(gain))

@@ -135,7 +135,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, choices in (("norm", ESTIMATOR_NORMS), ("thresholds", THRESHOLDS)):
             if (choice := getattr(self, name)) not in choices:
                 raise InputError(
-                    f"{name} {choice!r} is not known;{near_miss(choice, choices)} Known: {listing(choices)}"
+                    f"{name} {choice!r} is not known;{near_miss(choice, choices, f'Known: {listing(choices)}')}"
                 )
         checked, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._signs(labels)

@@ -139,7 +139,7 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
 def check_norm(norm: str) -> None:
     """Refuse a norm that is not one of `NORMS`."""
     if norm not in NORMS:
-        raise InputError(f"norm {norm!r} is not known;{near_miss(norm, NORMS)} Norms: {listing(NORMS)}")
+        raise InputError(f"norm {norm!r} is not known;{near_miss(norm, NORMS, f'Norms: {listing(NORMS)}')}")
 
 
 def _by_unit(norm: str, units: int, contexts: int) -> Gating:

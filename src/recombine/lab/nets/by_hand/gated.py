@@ -227,7 +227,7 @@ def row_numbers(ids: Tensor, contexts: int) -> Tensor:
 def _check(kind: str, networks: int, contexts: Sequence[HalfSpaces]) -> None:
     """Refuse contexts that do not belong to so many networks of a kind."""
     if kind not in KINDS:
-        raise InputError(f"kind {kind!r} is unknown;{near_miss(kind, KINDS)} Kinds: {listing(KINDS)}")
+        raise InputError(f"kind {kind!r} is unknown;{near_miss(kind, KINDS, f'Kinds: {listing(KINDS)}')}")
     expected = 0 if kind == "relu" else networks
     if not all(isinstance(function, HalfSpaces) for function in contexts):
         raise InputError("contexts are not all HalfSpaces; give one for each network")

@@ -62,7 +62,7 @@ class ComposedDecoder(Architecture):
     def __post_init__(self) -> None:
         for word, choices, name in ((self.rule, RULES, "rule"), (self.opacity, OPACITIES, "opacity")):
             if word not in choices:
-                raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices)} Known: {listing(choices)}")
+                raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices, f'Known: {listing(choices)}')}")
         needed = 4 if self.rule == "rgba" else 3
         if self.slots < 1 or self.component.channels != needed:
             raise InputError(
@@ -245,5 +245,5 @@ def small_decoder(model: str, side: int = 12) -> ComposedDecoder:
         "rgba": ComposedDecoder(replace(component, channels=4), rule="rgba", opacity="sigmoid"),
     }
     if model not in models:
-        raise InputError(f"model {model!r} is unknown;{near_miss(model, models)} Models: {listing(models)}")
+        raise InputError(f"model {model!r} is unknown;{near_miss(model, models, f'Models: {listing(models)}')}")
     return models[model]

@@ -151,7 +151,9 @@ def named_layers(model: nn.Module, layers: Sequence[str]) -> dict[str, nn.Module
     for name in layers:
         if name not in named:
             names = [layer for layer in named if layer]
-            raise InputError(f"layer {name!r} is not in the model;{near_miss(name, names)} Layers: {listing(names)}")
+            raise InputError(
+                f"layer {name!r} is not in the model;{near_miss(name, names, f'Layers: {listing(names)}')}"
+            )
     return {name: named[name] for name in layers}
 
 

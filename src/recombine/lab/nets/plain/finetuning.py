@@ -252,7 +252,7 @@ def rescale_and_finetune(
         raise InputError(f"factors is {factors!r}; give a list of numbers, such as [1.0, 0.25]")
     if statistics not in STATISTICS:
         raise InputError(
-            f"statistics is {statistics!r};{near_miss(statistics, STATISTICS)} Choices: {listing(STATISTICS)}"
+            f"statistics is {statistics!r};{near_miss(statistics, STATISTICS, f'Choices: {listing(STATISTICS)}')}"
         )
     recipe = Recipe() if recipe is None else recipe
     of_kind(recipe, "recipe", Recipe)

@@ -208,7 +208,7 @@ def load_images(name: str = "digits", folder: Path | str | None = None, split: s
         cifar10, cifar100
     """
     if name not in SOURCES:
-        raise InputError(f"no image set is called {name!r};{near_miss(name, SOURCES)} Sets: {listing(SOURCES)}")
+        raise InputError(f"no image set is called {name!r};{near_miss(name, SOURCES, f'Sets: {listing(SOURCES)}')}")
     if name == "digits":
         if split not in ("train", "all"):
             raise InputError(f"the digits have no split {split!r}: they are one set of 1,797; ask for 'train' or 'all'")

@@ -154,4 +154,4 @@ def refuse_unknown(rule: str, rules: Sequence[str] = RULES) -> None:
     recombine.errors.InputError: 'sofft' is not a way to compose; did you mean 'soft'? Rules: hard, soft, rgba
     """
     if rule not in rules:
-        raise InputError(f"{rule!r} is not a way to compose;{near_miss(rule, rules)} Rules: {listing(rules)}")
+        raise InputError(f"{rule!r} is not a way to compose;{near_miss(rule, rules, f'Rules: {listing(rules)}')}")

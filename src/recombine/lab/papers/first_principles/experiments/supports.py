@@ -66,4 +66,4 @@ def support(name: str, latents: Sequence[str] = SPRITE) -> Support:
         return planes(anchors["orthogonal"], spread=NORMAL_WIDTH)
     if name == "orthogonal gap":
         return gap(planes(anchors["orthogonal"]), 0, 0, *GAP_X)
-    raise InputError(f"support {name!r} is unknown;{near_miss(name, NAMES)} Supports: {listing(NAMES)}")
+    raise InputError(f"support {name!r} is unknown;{near_miss(name, NAMES, f'Supports: {listing(NAMES)}')}")

@@ -80,7 +80,7 @@ def _sprite_model(name: str) -> ComposedDecoder:
         "rgba sigmoid": lambda: decoders.rgba_decoder(opacity="sigmoid"),
     }
     if name not in models:
-        raise InputError(f"model {name!r} is unknown;{near_miss(name, models)} Models: {listing(models)}")
+        raise InputError(f"model {name!r} is unknown;{near_miss(name, models, f'Models: {listing(models)}')}")
     return models[name]()
 
 

@@ -28,7 +28,7 @@ def architecture_of(setting: Setting, shape: tuple[int, ...]) -> Architecture:
     name = setting["architecture"]
     kinds_of: dict[str, Any] = {"convnet": ConvNet, "resnet": ResNet, "vit": ViT}
     if name not in kinds_of:
-        raise InputError(f"architecture {name!r} is unknown;{near_miss(name, kinds_of)} Known: {listing(kinds_of)}")
+        raise InputError(f"architecture {name!r} is unknown;{near_miss(name, kinds_of, f'Known: {listing(kinds_of)}')}")
     settings_given = {size: setting[size] for size in SIZES[name] if size in setting}
     sizes = {
         size.removesuffix(" size"): tuple(value) if isinstance(value, list) else value

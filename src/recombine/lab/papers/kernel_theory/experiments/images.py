@@ -33,7 +33,7 @@ def addition_task(name: str) -> Task:
         return tasks.dispersed_addition(seed=int(seed))
     if name not in ADDITION_SETS:
         names = (*ADDITION_SETS, "dispersed 0")
-        raise InputError(f"set {name!r} is unknown;{near_miss(name, names)} Sets: {listing(names)}, ...")
+        raise InputError(f"set {name!r} is unknown;{near_miss(name, names, f'Sets: {listing(names)}, ...')}")
     return tasks.symbolic_addition(anchors=ADDITION_SETS[name])
 
 
