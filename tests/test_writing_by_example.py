@@ -17,6 +17,7 @@ from recombine.writing import (
     round_estimate,
     share,
     slope_text,
+    whole_percent,
     written_count,
 )
 
@@ -70,7 +71,8 @@ def test_part_of_what_matters_by_example() -> None:
 
 
 def test_slope_text_by_example() -> None:
-    assert (slope_text(0.8478), slope_text(float("nan"))) == ("85%", "not varied")
+    assert (whole_percent(-0.02), whole_percent(-0.001), whole_percent(1)) == ("−2 %", "0 %", "100 %")
+    assert (slope_text(0.8478), slope_text(float("nan"))) == ("85 %", "not varied")
 
 
 def test_join_words_by_example() -> None:

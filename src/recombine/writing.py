@@ -114,9 +114,14 @@ def part_of_what_matters(value: float) -> str:
     return "all that matters" if value == 1 else f"{share(value)} of what matters"
 
 
+def whole_percent(value: float) -> str:
+    """Write a share in whole percent: 85 %."""
+    return f"{100 * value:.0f} %".replace("-0 %", "0 %").replace("-", "−")
+
+
 def slope_text(value: float) -> str:
-    """Write the share of a factor's effect that carries over: 85%, or not varied."""
-    return "not varied" if math.isnan(value) else f"{value:.0%}".replace("-", "−")
+    """Write the share of a factor's effect that carries over: 85 %, or not varied."""
+    return "not varied" if math.isnan(value) else whole_percent(value)
 
 
 def join_words(items: Sequence[str]) -> str:

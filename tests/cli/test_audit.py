@@ -213,7 +213,7 @@ def test_models_are_compared_on_request(run, table, monkeypatch):
     monkeypatch.setattr(rc.Audit, "compare_models", lambda self: rc.Table(row))
     options = ["audit", table, *FACTORS, "--outcome", "mass", "--models"]
     assert json.loads(run(*options, "--json")[1])["models"][0]["determined"] == 1.5
-    assert "additive  50% of cells  1.5 (n = 20)" in run(*options)[1]
+    assert "additive  50 % of cells  1.5 (n = 20)" in run(*options)[1]
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_cells_are_written_and_asked_for_as_the_column_has_them() -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["ACA", "ACT", "GC", "GCT"], r"row 3 of 'x' of the table has length 2, and 75% of its sequences have 3"),
+        (["ACA", "ACT", "GC", "GCT"], r"row 3 of 'x' of the table has length 2, and 75 % of its sequences have 3"),
         (["ACA", "ACT", "", "GCT"], r"row 3 of 'x' of the table is empty"),
         (["ACA", "ACA"], "holds the same sequence in every row"),
         (["ACA", "ACT"], "rows of 'x' of the table differ in one position only, x3, which is too little to recombine"),

@@ -55,6 +55,12 @@ def blocks() -> rc.Audit:
 
 
 @cache
+def islands() -> rc.Audit:
+    """Four cells that share no level."""
+    return rc.audit(rc.Design.from_cells([[0, 0], [1, 1], [2, 2], [3, 3]], names=["colour", "shape"]))
+
+
+@cache
 def weighted() -> rc.Audit:
     weights = pd.DataFrame({"colour": [1, 2], "shape": [1, 0], "importance": [3, 1]})
     return rc.audit(blocks().design, importance=weights)
@@ -299,7 +305,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (
         lambda: inspection.inspection_sentence(inspected()),
         (
-            "the array adds: 60% of its variance over all cells is one part per factor. Whether that is right cannot "
+            "the array adds: 60 % of its variance over all cells is one part per factor. Whether that is right cannot "
             "be told without the right outputs (--truth)."
         ),
     ),
@@ -317,6 +323,9 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (lambda: plan.plan_sentence(blocks().plan(1)), "1 well-chosen cell would determine everything."),
     (lambda: plan.plan_sentences(everything().plan(1)), ["You have enough combinations: every one was seen.", "", ""]),
     (lambda: plan.gain_text(blocks().plan(1), blocks().plan(1).picks[0]), "3 other unseen cells become determined"),
+    (lambda: plan.first_sentence(blocks().plan(1)), ""),
+    (lambda: plan.first_sentence(islands().plan(1)), "The first of them (all: --plan 3)."),
+    (lambda: plan.first_sentence(islands().plan(2)), "The first 2 of them (all: --plan 3)."),
     (lambda: plan.gains_sentence(blocks().plan(2)), "Each gain is on top of the cells before it."),
     (lambda: probe.probe_question(probed()), "Does guess depend on a factor beyond digit?"),
     (
@@ -341,14 +350,14 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (lambda: score.cause_meaning(scored(4.0, -8.0).models[0], CAUSES["leak"]), "more than all of an effect arrives"),
     (
         lambda: score.score_answers(scored()),
-        ["Of net's squared error on 27 unseen cells, 100% is the model's own (leak 100%)."],
+        ["Of net's squared error on 27 unseen cells, 100 % is the model's own (leak 100 %)."],
     ),
     (
         lambda: score.model_sentences(scored(), scored().models[0]),
         [
             "Adding beats it by 6.67 [4.31, 9.02].",
             "factor 2: 50 % of its effect arrives (95 % range 50 to 50 %).",
-            "100% of its error over noise has a named cause.",
+            "100 % of its error over noise has a named cause.",
         ],
     ),
     (
@@ -365,9 +374,8 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     ),
     (
         lambda: score.causes_alternative(scored()).partition(",")[0],
-        "Stacked bars of squared error by cause; the largest of net: leak 100%",
+        "Stacked bars of squared error by cause; the largest of net: leak 100 %",
     ),
-    (lambda: score.whole_percent(-0.02), "−2%"),
     (lambda: score.written_range(Amount(0.5, 0.4, 0.6)), "[0.4, 0.6]"),
     (
         lambda: split.proof_of(Verdict.DISCONNECTED, "effects add"),

@@ -17,6 +17,7 @@ from recombine.interrupts import interrupts_wait
 from recombine.output_files import check_outputs, files_together, write_whole
 from recombine.report.screen import capture, say, say_aside, say_json
 from recombine.tables.text_files import named
+from recombine.writing import whole_percent
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -163,7 +164,7 @@ def working(what: str) -> Iterator[None]:
         return
     with (
         console.status(f"{what} ...") as status,
-        listening(lambda step, share: status.update(f"{what}: {step}, {share:.0%} done ...")),
+        listening(lambda step, share: status.update(f"{what}: {step}, {whole_percent(share)} done ...")),
     ):
         yield
 

@@ -17,7 +17,7 @@ from recombine.cells.arrays import IntArray, affordable
 from recombine.design.factors import Factor
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source
-from recombine.writing import listing, plural
+from recombine.writing import listing, plural, whole_percent
 
 #: What may stand between the members of a set, if nothing else is said.
 SEPARATORS = ("+", ";", ",", "|")
@@ -193,8 +193,9 @@ def _one_length(column: TextColumn, texts: list[str]) -> int:
         row = column.row_of(text for text in texts if len(text) != usual)
         length = len(column.source.read([column.column])[column.column][row - 1])
         raise InputError(
-            f"row {row:,} of {column.where} has length {length:,}, and {np.mean(lengths == usual):.0%} of its "
-            f"sequences have {usual:,}; align the sequences, or leave the others out"
+            f"row {row:,} of {column.where} has length {length:,}, and "
+            f"{whole_percent(float(np.mean(lengths == usual)))} of its sequences have {usual:,}; "
+            "align the sequences, or leave the others out"
         )
     return usual
 

@@ -125,7 +125,8 @@ class TableAnswers:
             {**self._named(np.array(pick.cell)), "gain": printable(words.plan.gain_text(plan, pick))}
             for pick in plan.picks
         ]
-        return {"text": printable(words.plan.plan_sentence(plan)), "cells": cells}
+        text = f"{words.plan.plan_sentence(plan)} {words.plan.first_sentence(plan)}".strip()
+        return {"text": printable(text), "cells": cells}
 
     def _named(self, cell: IntArray) -> dict[str, Any]:
         """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""

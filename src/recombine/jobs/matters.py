@@ -35,7 +35,9 @@ class WhatMatters:
     stray: int = 0  #: Patterns that name a whole cell which cannot exist.
 
     def __repr__(self) -> str:
-        shares = ", ".join(f"{verdict.word} {self.share(verdict):.1%}" for verdict in Verdict if self.count(verdict))
+        shares = ", ".join(
+            f"{verdict.word} {100 * self.share(verdict):.1f} %" for verdict in Verdict if self.count(verdict)
+        )
         return f"WhatMatters({shares})"
 
     @property
@@ -79,7 +81,7 @@ def weigh_verdicts(
     >>> importance = Importance(np.array([[1, 1], [2, 0]]), np.array([3.0, 1.0]))
     >>> listed, engine = choose_cells(design, None, 0), identify(design.seen)
     >>> weigh_verdicts(importance, design, listed, engine.verdicts_of(listed.cells), engine.verdicts_of)
-    WhatMatters(determined 75.0%, disconnected 25.0%)
+    WhatMatters(determined 75.0 %, disconnected 25.0 %)
     """
     weights = importance.of(listing.cells)
     cells, values = listing.cells, weights

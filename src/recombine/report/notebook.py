@@ -11,7 +11,7 @@ from recombine.jobs.findings.finding import Finding, Severity
 from recombine.report.theme import ink_on
 from recombine.verdicts import Verdict
 from recombine.words import captions
-from recombine.writing import percent, printable
+from recombine.writing import percent, printable, whole_percent
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -96,7 +96,7 @@ def _causes(score: Score, model: ModelScore) -> str:
     assert model.attribution is not None
     total = model.attribution.error.value or 1.0
     shares = {CAUSES[name]: amount.value / total for name, amount in model.causes.items()}
-    texts = {cause: f"{cause.name} {words.score.whole_percent(share)}" for cause, share in shares.items()}
+    texts = {cause: f"{cause.name} {whole_percent(share)}" for cause, share in shares.items()}
     sentences = " ".join(words.score.model_sentences(score, model))
     return (
         _paragraph(f" {sentences}", "margin:.5em 0 .2em", model.name)

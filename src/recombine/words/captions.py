@@ -39,7 +39,7 @@ PREDICTIONS_ALTERNATIVE = (
     "Predicted against observed means of {cells:,} held-out cells by verdict, for {models}. The line is perfect "
     "agreement."
 )
-TRAINED_ON = "trained on {share:.0%} of the seen cells"
+TRAINED_ON = "trained on {share} of the seen cells"
 ERROR_AXIS = "root mean squared error, {unit}"
 
 ADDITIVITY_TITLE = "Does additivity hold here?"
@@ -113,7 +113,7 @@ def levels_caption(complete: bool, omitted: int) -> str:
 def values_caption(audit: Audit, shown: int, listed: int) -> str:
     """Say of how many determined cells values are shown."""
     which = "" if audit.decided.matters is None else " that matter and are"
-    return f"Predicted values, the shakiest first: {shown:,} of {listed:,} determined cells{which} listed"
+    return f"Predicted values, the shakiest first: {shown:,} of {plural(listed, 'determined cell')}{which} listed"
 
 
 def no_map_sentence(quantity: str, middle: float | None, all_seen: bool) -> str:

@@ -10,7 +10,7 @@ from recombine.data.hit_rates import hit_rate
 from recombine.jobs.audit.fitted_networks import ForecastSource, NoForecast
 from recombine.jobs.audit.noise import cell_noise
 from recombine.words.verdicts import Tally
-from recombine.writing import join_words, listing, number, plural
+from recombine.writing import join_words, listing, number, plural, whole_percent
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -61,7 +61,7 @@ def error_rows(audit: Audit) -> list[tuple[str, float]]:
     names = dict(ROWS)
     if noise is not None and noise.freedom > 0:
         # What noise makes of so many cells varies by chance, and so does its estimate.
-        names["noise"] += f" (± {np.sqrt(0.5 / error.cells + 0.5 / noise.freedom):.0%})"
+        names["noise"] += f" (± {whole_percent(np.sqrt(0.5 / error.cells + 0.5 / noise.freedom))})"
     values = {name: getattr(error, name) for name in ROWS}
     return [(names[name], value) for name, value in values.items() if value is not None]
 
@@ -191,6 +191,7 @@ def accuracy_sentences(forecast: Forecast) -> list[str]:
     lines = []
     for loss in ("cross-entropy", "squared"):
         shares = forecast.accuracy["accuracy"][forecast.accuracy["loss"] == loss]
-        text = f"{shares[0]:.0%}" if np.ptp(shares) < 0.005 else f"{shares.min():.0%} to {shares.max():.0%}"
+        low, high = whole_percent(shares.min()), whole_percent(shares.max())
+        text = low if low == high else f"{low} to {high}"
         lines.append(f"Accuracy on held-out unseen cells with {loss} loss, depth 1 to 4: {text}")
     return lines

@@ -8,7 +8,7 @@ from recombine.jobs.inspection.inspection import Inspection
 from recombine.jobs.inspection.limits import INSPECTION_LIMITS
 from recombine.jobs.inspection.reading import Composes, LayerReading, Truth
 from recombine.measures.activations.grid import MAX_GRAM_CELLS
-from recombine.writing import listing, plural
+from recombine.writing import listing, plural, whole_percent
 
 #: Each verdict with what it means. Only the right outputs tell whether a model composes: without them the verdicts
 #: "adds" and "keeps moving" say how it behaves, not whether it is right.
@@ -99,7 +99,7 @@ def inspection_legend(inspection: Inspection) -> list[str]:
 
 def _opening(last: LayerReading) -> str:
     openings = {
-        Composes.ADDS: f"adds: {last.additive:.0%} of its variance over all cells is one part per factor",
+        Composes.ADDS: f"adds: {whole_percent(last.additive)} of its variance over all cells is one part per factor",
         Composes.PASTES: f"pastes: on unseen cells it correlates {last.pasted:.2f} with a mixture of seen cells that "
         f"share a level ({last.pasted_seen:.2f} on seen cells), which is right only where such mixtures are",
         Composes.STOPS_MOVING: f"stops moving: a unit square of levels spans {last.volume_ratio:.2f} of the volume on "
@@ -130,7 +130,9 @@ def _movement(last: LayerReading, factors: tuple[str, ...]) -> list[str]:
     still = last.still
     if still is not None and still.matters:
         ranges = ", ".join(f"{name} {low}-{high}" for name, (low, high) in zip(factors, still.ranges, strict=True))
-        shares = "" if still.unseen is None else f" ({still.unseen:.0%} of the unseen, {still.seen:.0%} of the seen)"
+        shares = ""
+        if still.unseen is not None and still.seen is not None:
+            shares = f" ({whole_percent(still.unseen)} of the unseen, {whole_percent(still.seen)} of the seen)"
         sentences.append(f"It moves less than half as much as usual at {still.count:,} cells{shares}, within {ranges}.")
     speeds = sorted((speed, name) for speed, name in zip(last.speeds, factors, strict=True) if speed == speed)
     # Where two factors tie, rounding would choose.
@@ -144,10 +146,11 @@ def _additivity(last: LayerReading) -> str:
     """Say how much is additive over all cells, and how much of the unseen cells is sums of what seen cells have."""
     clauses = []
     if last.verdict not in (Composes.ADDS, Composes.CONSTANT):
-        clauses.append(f"{last.additive:.0%} of its variance over all cells is additive")
+        clauses.append(f"{whole_percent(last.additive)} of its variance over all cells is additive")
     if last.predicted == last.predicted:
         clauses.append(
-            f"sums fitted to seen cells predict {max(last.predicted, 0.0):.0%} of its variance on unseen ones"
+            f"sums fitted to seen cells predict {whole_percent(max(last.predicted, 0.0))} of its variance on unseen "
+            "ones"
         )
     if not clauses:
         return ""

@@ -70,12 +70,19 @@ def _outside(plan: Plan) -> str:
 
 def plan_sentences(plan: Plan) -> list[str]:
     """Say what it takes, and which of the cells follow; some of the sentences may be empty."""
-    shown = sum(pick.reason == "connect" for pick in plan.picks)
     return [
         plan_sentence(plan) if plan.needed or plan.beyond or plan.enough or plan.several else "",
-        f"The first {shown} of them (all: --plan {plan.needed}):" if plan.needed and 0 < shown < plan.needed else "",
+        first_sentence(plan, ":"),
         "" if plan.picks or plan.enough else NOTHING_TO_COLLECT,
     ]
+
+
+def first_sentence(plan: Plan, end: str = ".") -> str:
+    """Say which of the cells that it takes follow; empty where all do."""
+    shown = sum(pick.reason == "connect" for pick in plan.picks)
+    more = plan.needed is not None and 0 < shown < plan.needed
+    which = "The first" if shown == 1 else f"The first {shown}"
+    return f"{which} of them (all: --plan {plan.needed}){end}" if more else ""
 
 
 def gains_sentence(plan: Plan) -> str:

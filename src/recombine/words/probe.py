@@ -6,7 +6,7 @@ import math
 
 from recombine.jobs.probe.probe import FactorTest, Probe
 from recombine.measures.dependence.independence import DependenceState, Independence
-from recombine.writing import plural
+from recombine.writing import plural, whole_percent
 
 #: Below this share of what the given factor leaves open, a dependence is called small.
 SMALL_EFFECT_SHARE = 0.01
@@ -91,8 +91,8 @@ def probe_notes(probe: Probe) -> list[str]:
         for name, rows in probe.missing.items()
     ]
     return notes + [
-        f"{tested.factor} varies at some levels of {' and '.join(probe.given)} only: {tested.test.varied:.0%} of the "
-        "rows can tell"
+        f"{tested.factor} varies at some levels of {' and '.join(probe.given)} only: "
+        f"{whole_percent(tested.test.varied)} of the rows can tell"
         for tested in probe.tests
         if 0 < tested.test.varied < 1
     ]

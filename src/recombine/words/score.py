@@ -10,15 +10,15 @@ from recombine.jobs.score.determined import confounded_columns
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
-from recombine.writing import few_digits, join_words, plural
+from recombine.writing import few_digits, join_words, plural, whole_percent
 
 #: What is said of an amount that its range does not tell from none.
 NOT_BEYOND_CHANCE = "none beyond chance"
 
-#: Captions of tables, with holes for the model's name and the number of determined cells.
+#: Captions of tables, with holes for the model's name and how many determined cells there are.
 BY_VERDICT = "{model} on held-out cells, by verdict; shares are of its error on unseen cells"
-BY_CAUSE = "{model}: squared error on {determined:,} determined cells by cause, with 95 % ranges"
-BESIDE = "Squared error on the {determined:,} determined cells"
+BY_CAUSE = "{model}: squared error on {cells} by cause, with 95 % ranges"
+BESIDE = "Squared error on the {cells}"
 WORST = "Determined cells that {model} misses by most"
 
 
@@ -78,7 +78,7 @@ def score_answers(score: Score) -> list[str]:
     >>> cells = np.indices((9, 9)).reshape(2, -1).T
     >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
     >>> print(score_answers(rc.score(design, {"net": design.held_out @ [1.0, 1.0] + 4}))[0])
-    Of net's squared error on 27 unseen cells, 100% is the model's own (leak 100%).
+    Of net's squared error on 27 unseen cells, 100 % is the model's own (leak 100 %).
     """
     if not (score.codes != Verdict.SEEN).any():
         return [
@@ -178,11 +178,6 @@ def _listed(shares: dict[str, float], model: ModelScore | None = None) -> str:
     return ", ".join(texts)
 
 
-def whole_percent(share: float) -> str:
-    """Write a share of an error in whole percent."""
-    return f"{100 * share:.0f}%".replace("-0%", "0%").replace("-", "−")
-
-
 def model_sentences(score: Score, model: ModelScore) -> list[str]:
     """Say what the ranges of one model leave no doubt about: gain over adding, and the factors of each cause.
 
@@ -200,7 +195,7 @@ def model_sentences(score: Score, model: ModelScore) -> list[str]:
         beaten = f"It is no better and no worse than adding beyond chance (gain {written_range(gain)})."
     sentences = [beaten, *_factor_sentences(model)]
     if model.explained == model.explained:
-        sentences.append(f"{max(model.explained, 0.0):.0%} of its error over noise has a named cause.")
+        sentences.append(f"{whole_percent(max(model.explained, 0.0))} of its error over noise has a named cause.")
     return sentences
 
 
@@ -281,7 +276,7 @@ def causes_alternative(score: Score, largest: int = 3) -> str:
         assert model.attribution is not None
         total = model.attribution.error.value
         ordered = sorted(model.causes.items(), key=lambda item: -item[1].value)[:largest]
-        shares = ", ".join(f"{name} {amount.value / total:.0%}" for name, amount in ordered if total > 0)
+        shares = ", ".join(f"{name} {whole_percent(amount.value / total)}" for name, amount in ordered if total > 0)
         texts.append(f"{model.name}: {shares}")
     return f"Stacked bars of squared error by cause; the largest of {'; '.join(texts)}. The table gives all numbers."
 

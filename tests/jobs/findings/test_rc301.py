@@ -24,7 +24,7 @@ def test_cell_values_without_any_pattern_are_not_additive(found):
     values = np.random.default_rng(0).standard_normal(len(CELLS))
     message = found(thrice(CELLS, values), "RC301").message
     assert message.startswith("at order 1 held-out cells are off by ")
-    assert "(0% of the explainable variance); lack of fit: F(21, 64) = " in message
+    assert "(0 % of the explainable variance); lack of fit: F(21, 64) = " in message
 
 
 def test_without_rows_that_repeat_nothing_is_shown(found):

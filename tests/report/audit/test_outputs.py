@@ -174,11 +174,11 @@ def _finding(item: dict[str, Any], record: dict[str, Any]) -> Iterator[Check]:
     if item["code"] == "RC201":
         slopes = {repr(row["factor"]): row for row in record["forecast"]["slopes"]}
         row = slopes[str(_find(r"effect of ('[^']*')", message))]
-        yield "RC201", _find(r"carries about (\S+) of", message), row["slope"]
+        yield "RC201", _find(r"carries about (\S+ %) of", message), row["slope"]
     if item["code"] == "RC202":
         row = next(row for row in record["forecast"]["shortcuts"] if f"{row['factor']!r}" in message)
-        yield "RC202 pull", _find(r"' (\S+) of the way", message), row["pull"]
-        yield "RC202 share", _find(r"determine, (\S+) of its", message), row["share"]
+        yield "RC202 pull", _find(r"' (\S+ %) of the way", message), row["pull"]
+        yield "RC202 share", _find(r"determine, (\S+ %) of its", message), row["share"]
 
 
 def _counts(found: Outputs) -> Iterator[Check]:
@@ -297,12 +297,13 @@ def _forecast(found: Outputs) -> Iterator[Check]:
     for text, value in zip(re.findall(NUMBER, written or "").__iter__(), deeper, strict=bool(written)):
         yield "terminal, NNGP by depth", text.rstrip(","), value
     slopes = {row["factor"]: row for row in told["slopes"]}
+    share = r"(\S+ %|not varied)"
     for row in tables.get("t-slopes", []):
         truth = slopes[row["factor"]]
         heads = {"effect (standard deviation)": "effect", "arrives": "slope", "NTK": "ntk", "NNGP": "nngp"}
         for head, name in heads.items():
             yield f"page, slope {head}", row[head], truth[name]
-        line = re.search(rf"\n +{re.escape(row['factor'])} +\S+ +(\S+) +(\S+) +(\S+)\n", found.terminal)
+        line = re.search(rf"\n +{re.escape(row['factor'])} +\S+ +{share} +{share} +{share}\n", found.terminal)
         for place, name in enumerate(("slope", "ntk", "nngp"), 1):
             yield f"terminal, slope {name}", None if line is None else line[place], truth[name]
     for row, truth in zip(tables.get("t-shortcuts", []), told["shortcuts"], strict=True):
@@ -326,7 +327,7 @@ def _advice(found: Outputs) -> Iterator[Check]:
 
 def _models(found: Outputs) -> Iterator[Check]:
     for row, truth in zip(found.reader.tables.get("t-models", []), found.record["models"] or [], strict=True):
-        line = re.search(rf"{re.escape(truth['model'])} +{truth['share']:.0%} of cells +(.*)", found.terminal)
+        line = re.search(rf"{re.escape(truth['model'])} +{100 * truth['share']:.0f} % of cells +(.*)", found.terminal)
         texts = re.findall(rf"{NUMBER}|–", re.sub(r"\(n = [\d,]+\)", "", line[1])) if line else [None] * 3
         for place, word in enumerate(WORDS[1:4]):
             yield f"page, {truth['model']}", row[word].partition(" n = ")[0], truth[word]
@@ -521,8 +522,8 @@ def test_certificates_of_the_page_are_those_of_the_audit() -> None:
         ("5.11", 5.116, False),
         ("−83.47", -83.469, True),
         ("1,234", 1234.4, True),
-        ("65%", 0.652, True),
-        ("65%", 0.66, False),
+        ("65 %", 0.652, True),
+        ("65 %", 0.66, False),
         ("> 99.9 %", 0.9999, True),
         ("about 12,000", 12_345, True),
         ("–", None, True),

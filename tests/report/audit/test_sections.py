@@ -145,8 +145,8 @@ def test_nothing_left_to_collect_is_said():
 def test_shortcut_accuracy_is_shown():
     task = context_dependence(left_out=3)
     text = shown(rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train, names=list(task.factors))))
-    assert "with cross-entropy loss, depth 1 to 4: 0%" in text
-    assert "with squared loss, depth 1 to 4: 100%" in text
+    assert "with cross-entropy loss, depth 1 to 4: 0 %" in text
+    assert "with squared loss, depth 1 to 4: 100 %" in text
 
 
 def test_models_are_compared_by_verdict():
@@ -165,5 +165,5 @@ def test_models_are_compared_by_verdict():
     )
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), models=models)
     assert "trained on parts of 2 of the 3 seen cells" in text
-    row = next(line for line in text.splitlines() if "20% of cells" in line)
-    assert " ".join(row.split()) == "additive 20% of cells 0.0123 (n = 40) – 1,234 (n = 2)"
+    row = next(line for line in text.splitlines() if "20 % of cells" in line)
+    assert " ".join(row.split()) == "additive 20 % of cells 0.0123 (n = 40) – 1,234 (n = 2)"

@@ -23,6 +23,7 @@ from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.verdicts import Verdict
+from recombine.writing import whole_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,7 +81,7 @@ def compare_models(
     for share in shares:
         errors: defaultdict[str, list[FloatArray]] = defaultdict(list)
         verdicts = []
-        for draw in each(f"models on {share:.0%}", range(draws)):
+        for draw in each(f"models on {whole_percent(share)}", range(draws)):
             generator = np.random.default_rng([seed, draw, round(1000 * share)])
             train = generator.random(len(outcome)) < share
             if train.sum() >= TUNING_FOLDS and not train.all():

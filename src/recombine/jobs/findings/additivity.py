@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from recombine.jobs.audit.additivity import AdditivityCheck, AdditivityState
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
-from recombine.writing import few_digits, plural
+from recombine.writing import few_digits, plural, whole_percent
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.parts import AssumedStructure
@@ -36,7 +36,7 @@ class AdditivityFinding(FindingKind["AssumedStructure"]):
             return f"{lead} the replicates {verb} interaction (lack of fit: {test.text})"
         return (
             f"{lead} held-out cells are off by {few_digits(check.error)} against {few_digits(check.baseline)} for the "
-            f"plain mean ({max(check.share, 0):.0%} of the explainable variance)"
+            f"plain mean ({whole_percent(max(check.share, 0))} of the explainable variance)"
             f"{self.untested if test is None else f'; lack of fit: {test.text}'}"
         )
 

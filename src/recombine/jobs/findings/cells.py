@@ -214,7 +214,7 @@ class DeterminedButShaky(FindingKind["Values"]):
     def message(self, evidence: FindingEvidence) -> str:
         ends = evidence["range"]
         return (
-            f"{evidence['cells']:,} of {evidence['of']:,} determined cells "
+            f"{evidence['cells']:,} of {plural(evidence['of'], 'determined cell')} "
             f"{'that matter and were ' if evidence['weighted'] else ''}looked at "
             f"{'has' if evidence['cells'] == 1 else 'have'} leverage above {AUDIT_LIMITS.max_leverage:g} (largest "
             f"{evidence['largest']:.1f}: {evidence['cell']}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+from recombine.writing import whole_percent
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.forecast import Forecast
@@ -36,9 +37,9 @@ class LeakRisk(FindingKind["Forecast"]):
     def message(self, evidence: FindingEvidence) -> str:
         low, high = sorted(evidence["by kernel"])
         return (
-            f"a network trained to convergence carries about {evidence['slope']:.0%} of the effect of "
-            f"{evidence.subjects[0]!r} over to unseen cells (its kernels say {low:.0%} to {high:.0%})"
-            f"{_trust(evidence)}"
+            f"a network trained to convergence carries about {whole_percent(evidence['slope'])} of the effect of "
+            f"{evidence.subjects[0]!r} over to unseen cells (its kernels say {whole_percent(low)} to "
+            f"{whole_percent(high)}){_trust(evidence)}"
         )
 
 
@@ -64,8 +65,8 @@ class ShortcutFactor(FindingKind["Forecast"]):
 
     def message(self, evidence: FindingEvidence) -> str:
         texts = [
-            f"a network follows the mean outcome of {factor!r} {pull:.0%} of the way against what the data determine, "
-            f"{share:.0%} of its squared error on unseen cells"
+            f"a network follows the mean outcome of {factor!r} {whole_percent(pull)} of the way against what the data "
+            f"determine, {whole_percent(share)} of its squared error on unseen cells"
             for factor, (pull, share) in zip(evidence.subjects, evidence["pulls"], strict=True)
         ]
         return f"{'; '.join(texts)}{_trust(evidence)}"

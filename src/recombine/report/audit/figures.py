@@ -15,7 +15,7 @@ from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, inches, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
 from recombine.words import captions
-from recombine.writing import compact, listing
+from recombine.writing import compact, listing, whole_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -300,7 +300,9 @@ class ModelsFigure(Figure):
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(0, 1.06 * self._largest)
         axes.grid(axis="y", visible=False)
-        axes.set_title(captions.TRAINED_ON.format(share=share), fontsize=12, pad=8, weight="normal", loc="right")
+        axes.set_title(
+            captions.TRAINED_ON.format(share=whole_percent(share)), fontsize=12, pad=8, weight="normal", loc="right"
+        )
         unit = shorten(self.outcome, 26 if self.width >= WIDTH else 18)
         axes.set_xlabel(captions.ERROR_AXIS.format(unit=unit), loc="right")
 

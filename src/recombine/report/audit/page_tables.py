@@ -13,7 +13,7 @@ from recombine.jobs.listing import ListingKind
 from recombine.report.layout import Entry, Grid, Value, table_of
 from recombine.verdicts import Verdict
 from recombine.words import captions
-from recombine.writing import number, percent, share, slope_text
+from recombine.writing import number, percent, share, slope_text, whole_percent
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -226,7 +226,7 @@ def shortcuts_table(forecast: Forecast) -> Grid | None:
             number(item.pull) if item.pull != item.pull else slope_text(item.pull), True
         ),
         "moves predictions by (SD)": lambda item: Entry(f"{item.size:.2f}", True),
-        "share of squared error": lambda item: Entry(f"{item.share:.0%}".replace("-", "−"), True),
+        "share of squared error": lambda item: Entry(whole_percent(item.share), True),
         "reading": lambda item: "shortcut" if item.misleads else "–",
     }
     return table_of("t-shortcuts", captions.SHORTCUTS, forecast.shortcuts, columns)

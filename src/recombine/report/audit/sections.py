@@ -15,7 +15,7 @@ from recombine.report.layout import Entry, Grid, Line, Section, Value, table_of,
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 from recombine.words import captions
-from recombine.writing import number, percent, slope_text
+from recombine.writing import number, percent, slope_text, whole_percent
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -139,7 +139,7 @@ def models_table(models: Table) -> Grid | None:
         cells = f"{word} cells"
         return lambda row: Entry(number(row[word]), True, note=f"n = {row[cells]:,}" if row[cells] else "")
 
-    columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{row['share']:.0%} of cells"}
+    columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{whole_percent(row['share'])} of cells"}
     columns |= {verdict.word: error(verdict.word) for verdict in MODEL_VERDICTS}
     table = table_of("t-models", captions.MODELS, models.rows(), columns, whole=True)
     spans = [("", 2), ("your data can tell", 1), ("your data cannot tell", 2)]

@@ -12,7 +12,7 @@ from recombine.verdicts import Verdict
 from recombine.words import captions
 from recombine.words import score as words
 from recombine.words.structure import search_sentences
-from recombine.writing import few_digits, listing
+from recombine.writing import few_digits, listing, plural
 
 #: Cells that a model misses by most, as many as a terminal shows and a page lists.
 MAX_WORST_CELLS_SHOWN, MAX_WORST_CELLS_LISTED = 5, 8
@@ -81,7 +81,11 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> Grid | 
     }
     rows = [*model.causes.items(), ("sum", total)]
     return table_of(
-        identity, words.BY_CAUSE.format(model=model.name, determined=score.determined), rows, columns, bars=["share"]
+        identity,
+        words.BY_CAUSE.format(model=model.name, cells=plural(score.determined, "determined cell")),
+        rows,
+        columns,
+        bars=["share"],
     )
 
 
@@ -114,7 +118,12 @@ def beside_table(score: Score) -> Grid | None:
     if not score.determined:
         return None
     columns: dict[str, Value] = {"predictions": "predictions", "squared error": lambda row: _size(row["squared error"])}
-    return table_of("errors-beside", words.BESIDE.format(determined=score.determined), score.errors.rows(), columns)
+    return table_of(
+        "errors-beside",
+        words.BESIDE.format(cells=plural(score.determined, "determined cell")),
+        score.errors.rows(),
+        columns,
+    )
 
 
 def worst_table(
