@@ -6,13 +6,15 @@ import contextlib
 import os
 import secrets
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
 from recombine.errors import InputError
+from recombine.writing import printable
 
 #: Drafts that wait for their names, each with the file it is to be.
 _waiting: ContextVar[list[tuple[Path, Path]] | None] = ContextVar("_waiting", default=None)
@@ -52,6 +54,13 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None],
     for index, path in enumerate(named):
         if any(_same(path, earlier) for earlier in named[:index]):
             raise InputError(f"{path} is named for two outputs; give each its own file")
+
+
+def may_replace(path: Path, ask: Callable[[str], bool]) -> bool:
+    """Ask whoever sits at the terminal, where somebody does, before a file that exists is replaced."""
+    if not path.is_file() or not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return False
+    return ask(f"{printable(str(path))} exists; write over it?")
 
 
 def check_table_name(path: Path | None, option: str) -> None:

@@ -116,7 +116,8 @@ def part_of_what_matters(value: float) -> str:
 
 def whole_percent(value: float) -> str:
     """Write a share in whole percent: 85 %."""
-    return f"{100 * value:.0f} %".replace("-0 %", "0 %").replace("-", "−")
+    digits = f"{abs(100 * value):.0f}"
+    return f"{'−' if value < 0 and digits != '0' else ''}{digits} %"
 
 
 def slope_text(value: float) -> str:

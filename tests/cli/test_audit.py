@@ -200,7 +200,7 @@ def test_the_question_before_a_report_is_replaced_writes_its_name_out(run, tmp_p
     report.write_text("old")
     monkeypatch.setattr("typer.confirm", lambda question: asked.append(question))
     for stream in ("stdin", "stdout"):
-        monkeypatch.setattr(f"recombine.cli.audit.sys.{stream}.isatty", lambda: True, raising=False)
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
     assert run("demo", "--html", report)[0] == 2
     assert report.read_text() == "old"
     assert asked == [f"{tmp_path}/x\\u000a::error::\\u001b[2J\\u202e.html exists; write over it?"]

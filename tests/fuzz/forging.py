@@ -40,7 +40,19 @@ SENTENCE_OBEYED = re.compile(f"{OBEYED.pattern}|\n")
 MIN_COLUMN_INSIDE = 4
 COMMAND = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
 #: Fields of JSON that hold what was read, or said on the command line, as it is.
-EXACT = {"table", "outcome", "levels", "subjects", "subject", "cells", "cell", "verdicts", "breakers", "settings", "cell errors"}
+EXACT = {
+    "table",
+    "outcome",
+    "levels",
+    "subjects",
+    "subject",
+    "cells",
+    "cell",
+    "verdicts",
+    "breakers",
+    "settings",
+    "cell errors",
+}
 
 
 class Names:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,11 +12,10 @@ import typer
 from recombine.cli.outputs import Outputs, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
 from recombine.cli.table_options import files_of, named_importance, takes_table
 from recombine.errors import InputError
-from recombine.output_files import check_outputs, check_table_name, files_together, write_whole
+from recombine.output_files import check_outputs, check_table_name, files_together, may_replace, write_whole
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
-from recombine.writing import printable
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -98,20 +96,13 @@ def demo_command(
     from recombine.data import flights_path
 
     target = outputs.html or Path("recombine-demo.html")
-    check_outputs([target], [flights_path()], outputs.force or _may_replace(target))
+    check_outputs([target], [flights_path()], outputs.force or may_replace(target, typer.confirm))
     table = TableSpec(factors=("carrier", "origin", "dest"), outcome="air_time", weight="n", sd="sd")
     answer = _Answer.of(audited(flights_path(), table, None, False, 0), models=models)
     with files_together():
         notes = answer.write(msgspec.structs.replace(outputs, html=target))
         answer.tell(outputs)
         outputs.note(*notes)
-
-
-def _may_replace(target: Path) -> bool:
-    """Ask whoever sits at the terminal, where somebody does, before the report of an earlier demo is replaced."""
-    if not target.is_file() or not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
-        return False
-    return typer.confirm(f"{printable(str(target))} exists; write over it?")
 
 
 @dataclass(frozen=True)

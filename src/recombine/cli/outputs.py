@@ -17,7 +17,6 @@ from recombine.interrupts import interrupts_wait
 from recombine.output_files import check_outputs, files_together, write_whole
 from recombine.report.screen import capture, say, say_aside, say_json
 from recombine.tables.text_files import named
-from recombine.writing import whole_percent
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -164,7 +163,7 @@ def working(what: str) -> Iterator[None]:
         return
     with (
         console.status(f"{what} ...") as status,
-        listening(lambda step, share: status.update(f"{what}: {step}, {whole_percent(share)} done ...")),
+        listening(lambda step, share: status.update(f"{what}: {step}, {100 * share:.0f} % done ...")),
     ):
         yield
 

@@ -250,10 +250,9 @@ def _codes(design: Design, levels: dict[str, list[Any]], count: int, source: str
         for row, level in enumerate(levels.get(factor.name, ())):
             if level not in coded and factor.unknown(np.array([level], dtype=object)):
                 row_text, text = f"row {row + 1:,} of {source}" if numbered else source, level_text(level)
-                cure = "To give importance to a level that was never seen, name it in --targets with --new-levels"
+                near = near_miss(text, factor.labels, "Name levels that were never seen in --targets with --new-levels")
                 raise InputError(
-                    f"{row_text}: {text!r} is not a level of factor {factor.name!r} in {design.reading.source};"
-                    f"{near_miss(text, factor.labels, cure)}"
+                    f"{row_text}: {text!r} is not a level of factor {factor.name!r} in {design.reading.source};{near}"
                 )
             if level not in coded:
                 coded[level] = factor.code(level)
