@@ -250,9 +250,9 @@ def _codes(design: Design, levels: dict[str, list[Any]], count: int, source: str
         for row, level in enumerate(levels.get(factor.name, ())):
             if level not in coded and factor.unknown(np.array([level], dtype=object)):
                 row_text, text = f"row {row + 1:,} of {source}" if numbered else source, level_text(level)
-                near = near_miss(text, factor.labels, "Name levels that were never seen in --targets with --new-levels")
                 raise InputError(
-                    f"{row_text}: {text!r} is not a level of factor {factor.name!r} in {design.reading.source};{near}"
+                    f"{row_text}: {text!r} is not a level of factor {factor.name!r} in {design.reading.source};"
+                    f"{near_miss(text, factor.labels, 'Name levels that were never seen in --targets with --new-levels')}"
                 )
             if level not in coded:
                 coded[level] = factor.code(level)

@@ -91,7 +91,7 @@ def test_classes_are_those_of_the_outcome() -> None:
         (
             lambda rows: rows.assign(site=rows.site.replace("a", "q")),
             ["net"],
-            "'q' is not a level of factor 'site' .*Score the cells that were held out",
+            "'q' is not a level of factor 'site' .*score the cells that were held out",
         ),
         (lambda rows: rows.assign(net="high"), ["net"], "holds high; give numbers, as the outcome has"),
         (lambda rows: rows.drop(columns="dose"), ["net"], "factor 'dose' is not a column"),
