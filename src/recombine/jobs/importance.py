@@ -252,7 +252,7 @@ def _codes(design: Design, levels: dict[str, list[Any]], count: int, source: str
                 row_text, text = f"row {row + 1:,} of {source}" if numbered else source, level_text(level)
                 raise InputError(
                     f"{row_text}: {text!r} is not a level of factor {factor.name!r} in {design.reading.source};"
-                    f"{near_miss(text, factor.labels, 'Name levels that were never seen in --targets with --new-levels')}"
+                    f"{near_miss(text, factor.labels, 'Name levels never seen in --targets with --new-levels')}"
                 )
             if level not in coded:
                 coded[level] = factor.code(level)
