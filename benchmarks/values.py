@@ -374,7 +374,6 @@ def stamp(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "command": shlex.join(["python", *sys.argv]),
         "versions": {name: version(name) for name in packages} | r_versions(),
-        "source": {name: source_digest(name) for name in OURS},
         "python": platform.python_version(),
         "seed": options.seed,
         "device": "cpu",
@@ -388,7 +387,9 @@ def write(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
     subsets = subsets_of(rows)
     frame = subsets["all"]
     frame.drop(columns=["kinds"]).to_parquet(RESULTS / f"{options.part}.parquet", index=False)
+    sources = frame.dropna(subset=["source"]).groupby("model")["source"].unique()
     record = stamp(options) | {
+        "source": {name: sorted(digests) for name, digests in sources.items()},
         "tables": int(frame["table"].nunique()),
         "draws": len(frame[["table", "kind", "seed"]].drop_duplicates()),
         "models": {
