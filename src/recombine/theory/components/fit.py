@@ -17,12 +17,11 @@ from recombine.theory.components.factors import Factors
 from recombine.theory.components.guard import beats_mean
 from recombine.theory.components.mixed_equations import term_columns
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
+from recombine.theory.components.ranges import seen_width, unseen_width
 from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
 from recombine.theory.components.sparse import SparsePosterior, fit_sparse
-from recombine.theory.components.terms import ComponentTerm, candidate_terms
+from recombine.theory.components.terms import ComponentTerm, candidate_terms, exact_order
 
-#: Chance with which a range holds the value.
-COVERAGE_SHARE = 0.9
 #: Cells up to which the covariance of all of them is a dense matrix.
 MAX_COVARIANCE_CELLS = 1_500
 #: How many times smaller the left-out error on another scale has to be than on the outcome's.
@@ -80,7 +79,7 @@ class ComponentsFit:
     y: FloatArray  #: Outcomes of the seen cells (n,).
     centre: float
     spread: float
-    width: float  #: Half a range, in posterior standard deviations.
+    width: float  #: Half a range of cells whose levels were all seen, in posterior standard deviations.
     structured: bool = True  #: Whether any component is beyond chance; where none is, values are the mean.
 
     __repr__ = brief_repr
@@ -91,11 +90,11 @@ class ComponentsFit:
         rows = np.broadcast_to(np.asarray(counts, dtype=float), (len(cells),))
         mean, variance = self.posterior.predict(cells)
         noise = self.saliences.noise / rows if self.structured else self.saliences.noise
-        return self._on_scale(mean, variance + noise)
+        return self._on_scale(mean, variance + noise, self._widths(cells))
 
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
-        return self._on_scale(*self.posterior.leave_one_out())
+        return self._on_scale(*self.posterior.leave_one_out(), np.full(len(self.y), self.width))
 
     def shares(self) -> FloatArray:
         """Return the share of the variance over the seen cells that each term explains, the noise last (T + 1,)."""
@@ -111,9 +110,18 @@ class ComponentsFit:
         mean, sd = self.posterior.effects(factor, levels)
         return self.spread * mean, self.spread * sd
 
-    def _on_scale(self, mean: FloatArray, variance: FloatArray) -> CellValues:
+    def _widths(self, cells: IntArray) -> FloatArray:
+        """Return half ranges (M,) of cells (M, F) in standard deviations, by which of their levels were seen."""
+        widths = np.full(len(cells), self.width)
+        for factor, levels in enumerate(self.posterior.codes.T):
+            unseen = ~np.isin(cells[:, factor], levels)
+            if unseen.any():
+                widths[unseen] = np.maximum(widths[unseen], unseen_width(self.posterior, factor))
+        return widths
+
+    def _on_scale(self, mean: FloatArray, variance: FloatArray, width: FloatArray) -> CellValues:
         centre, sd = self.centre + self.spread * mean, self.spread * np.sqrt(variance)
-        low, high = self.scale.back(centre - self.width * sd), self.scale.back(centre + self.width * sd)
+        low, high = self.scale.back(centre - width * sd), self.scale.back(centre + width * sd)
         return CellValues(
             self.scale.back(centre), (self.scale.back(centre + sd) - self.scale.back(centre - sd)) / 2, low, high
         )
@@ -146,6 +154,8 @@ def fit_components(
     if len(cells) < 2 or y.shape != (len(cells),) or not np.isfinite(y).all():
         raise InputError(f"values have shape {y.shape} for {len(cells)} cells; give one finite number each, 2 or more")
     rows = np.ones(len(y)) if counts is None else np.asarray(counts, dtype=float)
+    if rows.shape != y.shape or not (rows > 0).all():
+        raise InputError(f"counts have shape {rows.shape} for {len(cells)} cells; give a positive number for each")
     factors = Factors.of(cells, coordinates, features)
     terms = candidate_terms(factors, cells, order, counts=rows)
     with one_thread():
@@ -168,6 +178,17 @@ def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentT
     return total
 
 
+def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
+    """Return the table with the terms that give outcomes (n,) exactly where some do: more would only blur them."""
+    if table.covariances is None or not table.terms:
+        return table
+    order = exact_order(table.codes, y)
+    if order is None:
+        return table
+    stay = [index for index, term in enumerate(table.terms) if len(term.kernels) <= order]
+    return replace(table, terms=tuple(table.terms[index] for index in stay), covariances=table.covariances[stay])
+
+
 def mean_only(table: SeenTable) -> ComponentsFit:
     """Return the fit without components: every cell has the mean of the seen cells, whatever their counts."""
     size = len(table.y)
@@ -180,6 +201,7 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
     values = scale.forward(table.y)
     centre, spread = float(values.mean()), float(values.std()) or 1.0
     standard = (values - centre) / spread
+    table = _exact(table, standard)
     factors, codes, noise = table.factors, table.codes, 1 / table.counts
     posterior: Posterior | SparsePosterior | MeanPosterior
     if table.covariances is None:
@@ -194,9 +216,6 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
             Criterion(table.covariances, noise, standard, centres), start_logs(len(table.terms))
         )
         posterior = posterior_of(factors, codes, standard, table.terms, saliences.variances, saliences.noise * noise)
-    means, variances = posterior.leave_one_out()
-    distances = np.sort(np.abs(standard - means) / np.sqrt(variances))
-    size = len(distances)
     return ComponentsFit(
         terms=table.terms,
         variances=spread**2 * saliences.variances,
@@ -210,5 +229,5 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
         y=table.y,
         centre=centre,
         spread=spread,
-        width=float(distances[min(int(np.ceil(COVERAGE_SHARE * (size + 1))), size) - 1]),
+        width=seen_width(posterior),
     )

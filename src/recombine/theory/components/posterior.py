@@ -13,6 +13,9 @@ from recombine.theory.components.criterion import inverse_of
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.terms import ComponentTerm
 
+#: Rounds in which what the dual weights miss of the outcomes is added to them.
+REFINEMENT_ROUNDS = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -134,5 +137,8 @@ def posterior_of(
     inverse, _ = inverse_of(covariance)
     weights = inverse.sum(axis=0)
     projected = inverse - np.outer(weights, weights / weights.sum())
-    mean = float(weights @ y / weights.sum())
-    return Posterior(factors, codes, tuple(terms), variances, noise, y, mean, inverse, projected, projected @ y)
+    mean, dual = 0.0, np.zeros(len(y))
+    for _ in range(REFINEMENT_ROUNDS):  # where noise is next to nothing the inverse alone is not exact enough
+        missed = y - mean - covariance @ dual
+        mean, dual = mean + float(weights @ missed / weights.sum()), dual + projected @ missed
+    return Posterior(factors, codes, tuple(terms), variances, noise, y, mean, inverse, projected, dual)

@@ -15,6 +15,8 @@ from recombine.theory.components.level_kernels import ALIKE, BUMP, LINE, SAME, L
 
 #: A factor with coordinates gets a line and a curve if it has more seen levels than this.
 MIN_LEVELS_OF_A_LINE = 3
+#: Largest residual of outcomes that effects give exactly, as a share of the largest outcome about the mean.
+EXACT_RESIDUAL = 1e-10
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,30 @@ def candidate_terms(
     if counts is not None and np.ptp(counts) > 0:
         terms.append(label_term(*range(factors.count)))
     return (*terms, *_numeric_terms(factors, codes))
+
+
+def exact_order(codes: IntArray, y: FloatArray, order: int = 2) -> int | None:
+    """Return the smallest size of sets whose effects give outcomes (n,) to rounding with cells to spare, if any does.
+
+    Examples
+    --------
+    >>> codes = np.indices((4, 5)).reshape(2, -1).T
+    >>> exact_order(codes, codes @ [10.0, 1.0]), exact_order(codes, codes[:, 0] * codes[:, 1])
+    (1, None)
+    """
+    blocks = [np.ones((len(codes), 1))]
+    for size in range(1, order + 1):
+        for chosen in combinations(range(codes.shape[1]), size):
+            _, member = np.unique(codes[:, list(chosen)], axis=0, return_inverse=True)
+            blocks.append((member.reshape(-1, 1) == np.arange(member.max() + 1)).astype(float))
+        design = np.hstack(blocks)
+        if design.shape[1] > len(y) + codes.shape[1] ** size:
+            return None
+        effects, _, rank, _ = np.linalg.lstsq(design, y - y.mean())
+        missed = np.abs(y - y.mean() - design @ effects).max()
+        if rank < len(y) and missed <= EXACT_RESIDUAL * np.abs(y - y.mean()).max():
+            return size
+    return None
 
 
 def _numeric_terms(factors: Factors, codes: IntArray) -> list[ComponentTerm]:

@@ -1,0 +1,90 @@
+"""Half widths of ranges, in posterior standard deviations, such that left-out outcomes lie within nine times in ten.
+
+Cells whose levels were all seen are judged by leaving out cells one by one, those with a level that was not by leaving
+out all cells of a level at once, or of a block of neighbouring levels where levels have coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.theory.components.factors import Factors
+
+#: Chance with which a range holds the outcome.
+COVERAGE_SHARE = 0.9
+#: Saliences are learned from left-out cells too, which makes distances too small by so many over the number of cells.
+LEARNED_SALIENCES = 4.0
+#: Levels of a factor that are left out in turn, and cells of each, at most.
+MAX_LEVELS_LEFT_OUT, MAX_CELLS_LEFT_OUT = 24, 120
+#: Neighbouring levels in a block, as a share of all.
+BLOCK_SHARE = 0.2
+
+
+class LeftOut(Protocol):
+    """What ranges need of a posterior."""
+
+    @property
+    def codes(self) -> IntArray:
+        """Seen cells (n, F)."""
+
+    @property
+    def factors(self) -> Factors:
+        """What is known of levels."""
+
+    @property
+    def y(self) -> FloatArray:
+        """Outcomes (n,)."""
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
+
+    def leave_out(self, members: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (k,), noise included, of seen outcomes had all of them been left out together."""
+
+
+def seen_width(posterior: LeftOut) -> float:
+    """Return the half width for cells whose levels were all seen."""
+    means, variances = posterior.leave_one_out()
+    return calibrated(np.abs(posterior.y - means) / np.sqrt(np.maximum(variances, 1e-300)))
+
+
+def unseen_width(posterior: LeftOut, factor: int) -> float:
+    """Return the half width for cells with a level of this factor that was not seen."""
+    distances = []
+    for members in level_blocks(posterior, factor):
+        if len(members) < len(posterior.y):
+            means, variances = posterior.leave_out(members)
+            distances.append(np.abs(posterior.y[members] - means) / np.sqrt(np.maximum(variances, 1e-300)))
+    return calibrated(np.concatenate(distances)) if distances else seen_width(posterior)
+
+
+def level_blocks(posterior: LeftOut, factor: int) -> Iterator[IntArray]:
+    """Yield the seen cells of each level of a factor, or of blocks of neighbouring levels if it has coordinates."""
+    codes, line = posterior.codes[:, factor], posterior.factors.coordinates[factor]
+    levels = np.unique(codes)
+    if line is not None:
+        levels = levels[np.argsort(line[levels], kind="stable")]
+    size = 1 if line is None else max(1, round(BLOCK_SHARE * len(levels)))
+    rng = np.random.default_rng(0)
+    starts = rng.permutation(len(levels) - size + 1)[:MAX_LEVELS_LEFT_OUT]
+    for start in np.sort(starts):
+        members = np.flatnonzero(np.isin(codes, levels[start : start + size]))
+        yield np.sort(rng.permutation(members)[:MAX_CELLS_LEFT_OUT])
+
+
+def calibrated(distances: FloatArray) -> float:
+    """Return the distance (of n, in standard deviations) that nine in ten do not exceed, widened for few cells.
+
+    Examples
+    --------
+    >>> round(calibrated(np.linspace(0, 2, 101)), 3)
+    1.892
+    """
+    ordered = np.sort(distances)
+    size = len(ordered)
+    rank = min(int(np.ceil(COVERAGE_SHARE * (size + 1))), size)
+    return float(ordered[rank - 1] * (1 + LEARNED_SALIENCES / max(size, LEARNED_SALIENCES)))

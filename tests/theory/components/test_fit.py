@@ -1,0 +1,149 @@
+"""Fits of tables: exact where tables are, the same whatever labels are called, shares and ranges as planted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.errors import InputError
+from recombine.theory.components import fit_components
+
+
+def grid(*sizes):
+    return np.indices(sizes).reshape(len(sizes), -1).T
+
+
+def planted(seed, sizes=(10, 8, 4), powers=(1.0, 0.5, 0.0), noise=0.3, density=0.6):
+    """Cells of a grid with main effects of given standard deviations, and which of them are seen."""
+    rng = np.random.default_rng(seed)
+    codes = grid(*sizes)
+    effects = [power * rng.normal(size=size) for size, power in zip(sizes, powers, strict=True)]
+    y = sum(effect[codes[:, factor]] for factor, effect in enumerate(effects)) + noise * rng.normal(size=len(codes))
+    return codes, y, rng.random(len(codes)) < density
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_table_without_noise_is_the_exact_sum(seed):
+    rng = np.random.default_rng(seed)
+    codes = grid(7, 6, 3)
+    y = rng.normal(size=7)[codes[:, 0]] + 3 * rng.normal(size=6)[codes[:, 1]] + rng.normal(size=3)[codes[:, 2]]
+    seen = rng.random(len(y)) < 0.7
+    fit = fit_components(codes[seen], y[seen])
+    assert np.abs(fit.predict(codes[~seen]).mean - y[~seen]).max() < 1e-6 * y.std()
+
+
+def test_a_product_without_noise_is_exact_on_logs():
+    codes = grid(6, 5)
+    y = np.exp(0.7 * codes[:, 0] + 0.4 * codes[:, 1] ** 2)
+    seen = np.random.default_rng(3).random(30) < 0.8
+    fit = fit_components(codes[seen], y[seen])
+    assert fit.scale.name == "log"
+    assert np.allclose(fit.predict(codes[~seen]).mean, y[~seen], rtol=1e-6)
+
+
+def test_labels_and_the_order_of_rows_do_not_matter():
+    codes, y, seen = planted(0)
+    counts = np.random.default_rng(1).integers(1, 5, len(y))
+    values = fit_components(codes[seen], y[seen], counts[seen]).predict(codes)
+    rng = np.random.default_rng(2)
+    renamed = np.column_stack([rng.permutation(column.max() + 1)[column] for column in codes.T])
+    rows = rng.permutation(np.flatnonzero(seen))
+    again = fit_components(renamed[rows], y[rows], counts[rows]).predict(renamed)
+    for ours, theirs in zip((values.mean, values.low, values.high), (again.mean, again.low, again.high), strict=True):
+        assert np.allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_a_shift_and_a_stretch_of_the_outcome_go_through():
+    codes, y, seen = planted(4)
+    plain, moved = (fit_components(codes[seen], outcome[seen]).predict(codes) for outcome in (y, 50 - 7 * y))
+    assert np.allclose(moved.mean, 50 - 7 * plain.mean, atol=1e-3)
+    assert np.allclose(moved.high, 50 - 7 * plain.low, atol=1e-3)
+
+
+def test_shares_are_those_planted():
+    shares = np.zeros(3)
+    for seed in range(6):
+        codes, y, _ = planted(seed, sizes=(24, 14), powers=(1.0, 0.5), noise=0.5)
+        fit = fit_components(codes, y)
+        assert [term.factors for term in fit.terms] == [(0,), (1,)]
+        shares += fit.shares() / 6
+    assert np.allclose(shares, np.array([1.0, 0.25, 0.25]) / 1.5, atol=0.1)
+
+
+def test_effects_are_near_those_planted_within_their_errors():
+    rng = np.random.default_rng(8)
+    codes = grid(12, 10)
+    effect = rng.normal(size=12)
+    fit = fit_components(codes, effect[codes[:, 0]] + 0.4 * rng.normal(size=120))
+    mean, error = fit.effects(0)
+    assert np.abs(mean - effect + effect.mean()).max() < 5 * error.max()
+    assert np.all(error < 0.4)
+
+
+def test_a_level_never_seen_has_the_effects_of_the_levels_that_were():
+    codes, y, seen = planted(5, powers=(0.3, 2.0, 0.0))
+    seen &= codes[:, 0] != 9
+    fit = fit_components(codes[seen], y[seen])
+    fresh = codes[codes[:, 0] == 9]
+    values = fit.predict(fresh)
+    assert np.corrcoef(values.mean, y[codes[:, 0] == 9])[0, 1] > 0.9
+    unnamed = fit.predict(np.column_stack([np.full(len(fresh), -1), fresh[:, 1:]]))
+    assert np.allclose(unnamed.mean, values.mean)
+    assert np.all(values.high - values.low > fit.predict(codes[seen][:1]).high - fit.predict(codes[seen][:1]).low)
+
+
+def test_numbers_of_levels_reach_between_and_beyond_them():
+    codes = grid(5, 9)
+    rng = np.random.default_rng(6)
+    slopes = rng.normal(size=5)
+    y = slopes[codes[:, 0]] * codes[:, 1] + 0.05 * rng.normal(size=45)
+    seen = (codes[:, 1] != 4) & (codes[:, 1] != 8)
+    fit = fit_components(codes[seen], y[seen], coordinates={1: np.arange(9.0)})
+    assert np.abs(fit.predict(codes[~seen]).mean - y[~seen]).max() < 0.5
+
+
+def test_features_tell_of_levels_never_seen():
+    rng = np.random.default_rng(7)
+    table = rng.uniform(-1, 1, size=(30, 2))
+    codes = grid(30, 4)
+    y = 3 * np.sin(1.5 * table[codes[:, 0], 0]) + codes[:, 1] + 0.1 * rng.normal(size=120)
+    seen = codes[:, 0] < 24
+    errors = [
+        np.abs(fit_components(codes[seen], y[seen], features=given).predict(codes[~seen]).mean - y[~seen]).mean()
+        for given in (None, {0: table})
+    ]
+    assert errors[1] < 0.35 * errors[0]
+
+
+def test_noise_alone_is_given_its_mean():
+    given = 0
+    for seed in range(20):
+        codes, y, seen = planted(seed, powers=(0.0, 0.0, 0.0), noise=1.0, sizes=(8, 6, 2))
+        fit = fit_components(codes[seen], y[seen])
+        given += np.allclose(fit.predict(codes).mean, y[seen].mean())
+    assert given >= 18
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(8, 6), (10, 8, 4)])
+def test_ranges_cover_nine_in_ten(sizes):
+    inside, total = 0, 0
+    for seed in range(60):
+        codes, y, seen = planted(seed, sizes=sizes, powers=(1.0, 0.5, 0.2)[: len(sizes)], noise=0.5)
+        values = fit_components(codes[seen], y[seen]).predict(codes[~seen])
+        inside += np.count_nonzero((values.low <= y[~seen]) & (y[~seen] <= values.high))
+        total += np.count_nonzero(~seen)
+    assert 0.88 <= inside / total <= 0.93
+
+
+def test_constant_outcomes_and_two_cells_are_answered():
+    values = fit_components([[0, 0], [1, 1], [0, 1]], [2.0, 2.0, 2.0]).predict([[1, 0]])
+    assert values.mean == pytest.approx([2.0])
+    assert np.isfinite(fit_components([[0, 0], [1, 1]], [1.0, 2.0]).predict([[0, 1]]).high).all()
+
+
+def test_what_is_wrong_with_values_is_said():
+    with pytest.raises(InputError, match="one finite number"):
+        fit_components([[0, 0], [1, 1]], [1.0, np.nan])
+    with pytest.raises(InputError, match="counts"):
+        fit_components([[0, 0], [1, 1]], [1.0, 2.0], [1.0, 0.0])
