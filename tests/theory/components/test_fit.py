@@ -102,17 +102,19 @@ def test_numbers_of_levels_reach_between_and_beyond_them():
     assert np.abs(fit.predict(codes[~seen]).mean - y[~seen]).max() < 0.5
 
 
-def test_features_tell_of_levels_never_seen():
+def test_features_tell_of_levels_never_seen_and_those_of_no_use_are_dropped():
     rng = np.random.default_rng(7)
-    table = rng.uniform(-1, 1, size=(30, 2))
+    table = rng.uniform(-1, 1, size=(30, 5))
     codes = grid(30, 4)
     y = 3 * np.sin(1.5 * table[codes[:, 0], 0]) + codes[:, 1] + 0.1 * rng.normal(size=120)
     seen = codes[:, 0] < 24
-    errors = [
-        np.abs(fit_components(codes[seen], y[seen], features=given).predict(codes[~seen]).mean - y[~seen]).mean()
-        for given in (None, {0: table})
-    ]
-    assert errors[1] < 0.35 * errors[0]
+    plain, described = (fit_components(codes[seen], y[seen], features=given) for given in (None, {0: table}))
+    errors = [np.abs(fit.predict(codes[~seen]).mean - y[~seen]).mean() for fit in (plain, described)]
+    assert errors[1] < 0.1 * errors[0]
+    names = [term.kernels[0][1].name for term in described.terms]
+    shares = dict(zip(names, described.shares(), strict=False))
+    assert shares["feature 0"] > 0.4
+    assert sum(shares[f"feature {column}"] for column in range(1, 5)) < 0.05
 
 
 def test_noise_alone_is_given_its_mean():

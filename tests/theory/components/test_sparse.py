@@ -60,7 +60,8 @@ def drawn(seed, cells=90):
     codes = rng.integers(0, (6, 5, 4), (cells, 3))
     factors = Factors.of(codes, coordinates={1: np.arange(6.0) ** 1.5}, features={2: rng.normal(size=(5, 2))})
     terms = candidate_terms(factors, codes)
-    return factors, codes, rng.normal(size=cells), rng.exponential(size=cells), terms, rng.normal(-1, 1, len(terms) + 1)
+    noise = 0.05 + rng.exponential(size=cells)
+    return factors, codes, rng.normal(size=cells), noise, terms, rng.normal(-1, 1, len(terms) + 1)
 
 
 def disconnected(seed):

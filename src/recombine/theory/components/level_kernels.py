@@ -47,11 +47,20 @@ class _Bump(LevelKernel):
 
 @dataclass(frozen=True)
 class _FeatureBump(LevelKernel):
+    column: int | None = None  #: The one feature that it is of; None: all together.
+
     def gram(self, factors: Factors, factor: int) -> FloatArray:
         table = factors.features[factor]
         assert table is not None
-        squares = np.square(table[:, None] - table[None]).mean(axis=2)
+        chosen = table if self.column is None else table[:, [self.column]]
+        squares = np.square(chosen[:, None] - chosen[None]).mean(axis=2)
         return _with_unknown(np.exp(-0.5 * squares))
+
+
+def feature_kernels(count: int) -> tuple[LevelKernel, ...]:
+    """Return kernels of features: all together, and each alone, so that learned variances drop those of no use."""
+    alone = [_FeatureBump(f"feature {column}", column) for column in range(count)] if count > 1 else []
+    return (ALIKE, *alone)
 
 
 #: The same level or not; on one line; near each other on it; near each other in features.

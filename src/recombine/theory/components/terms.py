@@ -11,7 +11,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.theory.components.factors import Factors
-from recombine.theory.components.level_kernels import ALIKE, BUMP, LINE, SAME, LevelKernel
+from recombine.theory.components.level_kernels import BUMP, LINE, SAME, LevelKernel, feature_kernels
 
 #: A factor with coordinates gets a line and a curve if it has more seen levels than this.
 MIN_LEVELS_OF_A_LINE = 3
@@ -122,8 +122,9 @@ def exact_order(codes: IntArray, y: FloatArray, order: int = 2) -> int | None:
 def _numeric_terms(factors: Factors, codes: IntArray) -> list[ComponentTerm]:
     terms = []
     for factor in range(factors.count):
-        if factors.features[factor] is not None:
-            terms.append(ComponentTerm(((factor, ALIKE),)))
+        table = factors.features[factor]
+        if table is not None:
+            terms += [ComponentTerm(((factor, kernel),)) for kernel in feature_kernels(table.shape[1])]
         line = factors.coordinates[factor]
         if line is None or len(np.unique(line[codes[:, factor]])) <= MIN_LEVELS_OF_A_LINE:
             continue
