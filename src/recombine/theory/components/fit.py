@@ -22,8 +22,8 @@ from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
 from recombine.theory.components.sparse import SparsePosterior, fit_sparse
 from recombine.theory.components.terms import ComponentTerm, candidate_terms, exact_order
 
-#: Cells up to which the covariance of all of them is a dense matrix.
-MAX_COVARIANCE_CELLS = 1_500
+#: Cells up to which the covariance of all of them is a dense matrix; beyond fewer, only if terms have more columns.
+MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS = 1_500, 400
 #: How many times smaller the left-out error on another scale has to be than on the outcome's.
 MIN_GAIN_RATIO = 1.05
 
@@ -159,7 +159,7 @@ def fit_components(
     factors = Factors.of(cells, coordinates, features)
     terms = candidate_terms(factors, cells, order, counts=rows)
     with one_thread():
-        dense = len(cells) <= MAX_COVARIANCE_CELLS
+        dense = _is_dense(factors, cells, terms)
         table = SeenTable(factors, cells, y, rows, terms, covariances_of(factors, cells, terms) if dense else None)
         fits = [fit_on_scale(table, scale) for scale in scales if scale.fits(y)]
         errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]
@@ -168,6 +168,14 @@ def fit_components(
         if not beats_mean(table.covariances_among, best.posterior.y, best.posterior.leave_one_out()[0]):
             return mean_only(table)
     return best
+
+
+def _is_dense(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> bool:
+    """Whether a dense covariance of seen cells (n, F) is faster than sparse equations, which say the same."""
+    if not MAX_SMALL_CELLS < len(codes) <= MAX_COVARIANCE_CELLS:
+        return len(codes) <= MAX_COVARIANCE_CELLS
+    counts = [term_columns(term, factors, codes).count for term in terms]
+    return sum(counts) - max(counts) > len(codes)
 
 
 def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> FloatArray:
@@ -180,13 +188,14 @@ def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentT
 
 def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
     """Return the table with the terms that give outcomes (n,) exactly where some do: more would only blur them."""
-    if table.covariances is None or not table.terms:
+    if not table.terms or len(y) > MAX_COVARIANCE_CELLS:
         return table
     order = exact_order(table.codes, y)
     if order is None:
         return table
     stay = [index for index, term in enumerate(table.terms) if len(term.kernels) <= order]
-    return replace(table, terms=tuple(table.terms[index] for index in stay), covariances=table.covariances[stay])
+    covariances = None if table.covariances is None else table.covariances[stay]
+    return replace(table, terms=tuple(table.terms[index] for index in stay), covariances=covariances)
 
 
 def mean_only(table: SeenTable) -> ComponentsFit:

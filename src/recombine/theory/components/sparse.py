@@ -257,8 +257,7 @@ class SparsePosterior:
     def leave_out(self, members: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance (k,), noise included, of seen outcomes had all of them been left out together."""
         equations, weights = self.system.equations, self.system.equations.weights[members] / self.noise
-        rows = np.hstack([block.toarray() for block in equations.rows(self.codes[members])]) * self.system.scales
-        covariance = self.noise * rows @ self.system.solve(rows.T)
+        covariance = self.noise * self.system.covariance(*equations.rows(self.codes[members]))
         block = np.diag(weights) - weights[:, None] * covariance * weights
         residuals = weights * (self.y[members] - self.predict(self.codes[members])[0])
         spread = np.linalg.pinv(block, hermitian=True)
