@@ -26,6 +26,8 @@ from recombine.theory.components.terms import ComponentTerm, candidate_terms, ex
 MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS = 1_500, 400
 #: How many times smaller the left-out error on another scale has to be than on the outcome's.
 MIN_GAIN_RATIO = 1.05
+#: Noise, as a share of the outcome's variance, below which a table may have none at all.
+EXACT_NOISE_SHARE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +190,7 @@ def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentT
 
 def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
     """Return the table with the terms that give outcomes (n,) exactly where some do: more would only blur them."""
-    if not table.terms or len(y) > MAX_COVARIANCE_CELLS:
+    if len(y) > MAX_COVARIANCE_CELLS:
         return table
     order = exact_order(table.codes, y)
     if order is None:
@@ -196,6 +198,20 @@ def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
     stay = [index for index, term in enumerate(table.terms) if len(term.kernels) <= order]
     covariances = None if table.covariances is None else table.covariances[stay]
     return replace(table, terms=tuple(table.terms[index] for index in stay), covariances=covariances)
+
+
+def _solved(table: SeenTable, y: FloatArray) -> tuple[Saliences, Posterior | SparsePosterior | MeanPosterior]:
+    """Return saliences and posterior of standardized outcomes (n,)."""
+    factors, codes, terms, noise = table.factors, table.codes, table.terms, 1 / table.counts
+    if not terms:
+        variance = float(y @ y) / max(len(y) - 1, 1)
+        saliences = Saliences(np.zeros(0), variance, 0.0, np.full((1, 1), 2 / len(y)), 0)
+        return saliences, MeanPosterior(factors, codes, y, variance)
+    if table.covariances is None:
+        return fit_sparse(factors, codes, y, noise, terms)
+    criterion = Criterion(table.covariances, noise, y, prior_centres(terms, table.cell_size))
+    saliences = maximize_criterion(criterion, start_logs(len(terms)))
+    return saliences, posterior_of(factors, codes, y, terms, saliences.variances, saliences.noise * noise)
 
 
 def mean_only(table: SeenTable) -> ComponentsFit:
@@ -210,21 +226,10 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
     values = scale.forward(table.y)
     centre, spread = float(values.mean()), float(values.std()) or 1.0
     standard = (values - centre) / spread
-    table = _exact(table, standard)
-    factors, codes, noise = table.factors, table.codes, 1 / table.counts
-    posterior: Posterior | SparsePosterior | MeanPosterior
-    if table.covariances is None:
-        saliences, posterior = fit_sparse(factors, codes, standard, noise, table.terms)
-    elif not table.terms:
-        variance = float(standard @ standard) / max(len(standard) - 1, 1)
-        saliences = Saliences(np.zeros(0), variance, 0.0, np.full((1, 1), 2 / len(standard)), 0)
-        posterior = MeanPosterior(factors, codes, standard, variance)
-    else:
-        centres = prior_centres(table.terms, table.cell_size)
-        saliences = maximize_criterion(
-            Criterion(table.covariances, noise, standard, centres), start_logs(len(table.terms))
-        )
-        posterior = posterior_of(factors, codes, standard, table.terms, saliences.variances, saliences.noise * noise)
+    saliences, posterior = _solved(table, standard)
+    exact = _exact(table, standard) if table.terms and saliences.noise < EXACT_NOISE_SHARE else table
+    if exact is not table:
+        table, (saliences, posterior) = exact, _solved(exact, standard)
     return ComponentsFit(
         terms=table.terms,
         variances=spread**2 * saliences.variances,
