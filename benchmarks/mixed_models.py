@@ -90,7 +90,8 @@ def by_lme4(folder: Path) -> dict[str, Any]:
 
 def by_ours(rows: pd.DataFrame) -> dict[str, Any]:
     """Fit the same model by the sparse equations, without the weak prior that lme4 does not have."""
-    from recombine.theory.components import Factors, SparseCriterion, maximize_criterion, mixed_equations
+    from recombine.theory.components import Factors, maximize_criterion
+    from recombine.theory.components.sparse import SparseCriterion, mixed_equations
     from recombine.theory.components.terms import label_term
 
     started, cpu = time.perf_counter(), time.process_time()
@@ -146,7 +147,8 @@ def large_table(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def fit_large(count: int, seed: int) -> dict[str, Any]:
     """Fit main effects and pairs of the large table with ours; print time, variances and peak memory."""
-    from recombine.theory.components import Factors, SparseCriterion, maximize_criterion, mixed_equations
+    from recombine.theory.components import Factors, maximize_criterion
+    from recombine.theory.components.sparse import SparseCriterion, mixed_equations
     from recombine.theory.components.terms import label_term
 
     codes, y = large_table(count, seed)

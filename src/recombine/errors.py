@@ -36,6 +36,10 @@ class SolverError(RecombineError):
     """A solver stopped short of the accuracy it promises; the text is the advice."""
 
 
+class UnsupportedRowsWarning(UserWarning):
+    """Rows were predicted that training rows say little about: a level is new, or joined to no other."""
+
+
 #: Packages that come with an extra: who needs each, and which extra.
 _EXTRAS = {
     "torch": ("networks need", "nets"),

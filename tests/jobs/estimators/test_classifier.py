@@ -161,7 +161,9 @@ class TestUse:
     def test_rows_that_are_not_determined(self):
         X = [["red", "cube"], ["red", "cube"], ["red", "ball"], ["blue", "cube"], ["green", "cone"]]
         model = CompositionalClassifier("add").fit(X, ["yes", "no", "yes", "no", "yes"])
-        assert model.predict_proba([["green", "ball"]]).round(9).tolist() == [[0.4, 0.6]]
+        chances = model.predict_proba([["green", "ball"], ["pink", "ball"]])
+        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+        assert chances.min() > 0
         _, low, high = model.predict_proba([["pink", "ball"]], return_range=True)
         assert (low.tolist(), high.tolist()) == ([[0.0, 0.0]], [[1.0, 1.0]])
         assert model.set_params(undetermined="nan").predict([["green", "ball"], ["red", "ball"]]).tolist() == [
@@ -170,6 +172,23 @@ class TestUse:
         ]
         with pytest.raises(InputError, match="level that no training row has: column 1='pink'"):
             model.set_params(undetermined="raise").predict([["pink", "ball"]])
+
+    def test_a_new_level_keeps_what_the_others_do(self):
+        rng = np.random.default_rng(3)
+        X = np.array([[a, b] for a in "abcdefgh" for b in "pqrs" for _ in range(12)])
+        chance = np.array([{"p": 0.1, "q": 0.3, "r": 0.7, "s": 0.9}[row[1]] for row in X])
+        model = CompositionalClassifier("add").fit(X, rng.random(len(X)) < chance)
+        usual = model.predict_proba([["new", level] for level in "pqrs"])[:, 1]
+        np.testing.assert_allclose(usual, [0.1, 0.3, 0.7, 0.9], atol=0.12)
+
+    def test_a_weight_of_two_is_a_row_given_twice(self):
+        rng = np.random.default_rng(4)
+        X, weights = rng.integers(0, 3, (80, 2)), rng.integers(0, 3, 80)
+        y = rng.random(80) < 0.2 + 0.2 * X[:, 0]
+        asked = np.indices((3, 3)).reshape(2, -1).T
+        weighted = CompositionalClassifier("add").fit(X, y, sample_weight=weights).predict_proba(asked)
+        repeated = CompositionalClassifier("add").fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+        np.testing.assert_allclose(weighted, repeated.predict_proba(asked), atol=1e-6)
 
     def test_what_cannot_be_fitted_is_said(self):
         with pytest.raises(InputError, match="one class only"):

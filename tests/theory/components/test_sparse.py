@@ -17,12 +17,12 @@ from recombine.theory.components import (
     fit,
     maximize_criterion,
     posterior_of,
-    sparse,
 )
 from recombine.theory.components.criterion import prior_centres
-from recombine.theory.components.mixed_equations import mixed_equations
-from recombine.theory.components.sparse import SchurSystem, SparseCriterion, sparse_posterior
-from recombine.theory.components.stochastic_traces import IterativeSystem, balanced_preconditioner
+from recombine.theory.components.sparse import solver as sparse
+from recombine.theory.components.sparse.mixed_equations import mixed_equations
+from recombine.theory.components.sparse.solver import SchurSystem, SparseCriterion, sparse_posterior
+from recombine.theory.components.sparse.stochastic_traces import IterativeSystem, balanced_preconditioner
 from recombine.theory.components.terms import label_term
 
 #: ``lmer(y ~ 1 + (1|a) + (1|b) + (1|c) + (1|a:b))`` on `three_factors` by lme4 1.1-31: criterion and variances of a, b,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -16,7 +17,9 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError, RecombineError
-from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
+from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator, identified
+from recombine.jobs.values.cell_values import fit_values, weighted_design
+from recombine.theory.components.fit import ComponentsFit
 from recombine.theory.identification.identify import identify
 from recombine.theory.structures.all_structures import sum_of
 from recombine.theory.structures.likelihood import fit_chances
@@ -31,6 +34,8 @@ SUMS_OF_CLASSES = {structure.name: structure for structure in (sum_of(1), sum_of
 SEPARATED = ("prior", "limits")
 #: Parts that are held out in turn, and held-out rows below which nothing is chosen.
 FOLDS_OF_CLASSES, MIN_ROWS_SCORED = 5, 10
+#: Chances of rows without support are at least this, before they are made to add up to one.
+MIN_USUAL_CHANCE = 1e-3
 #: Standard errors to either side of a 90 % range.
 ERRORS_OF_RANGE = 1.6448536269514722
 
@@ -45,10 +50,12 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
     ----------
     structure : {"auto", "add", "pairs"}
         ``"auto"`` takes pairs if they lower the log loss on held-out combinations by more than its standard error.
-    undetermined : {"mean", "nan", "raise"}
-        Chances of a row that is not determined, or has a level never seen: the shares of the classes in training, NaN,
-        or an error that names the row, its column and what to collect. With ``"nan"`` `predict` returns NaN for
-        numbers and None for other labels.
+    undetermined : {"prior", "nan", "raise"}
+        Chances of a row that is not determined, or has a level never seen: what variance components of the classes'
+        shares say, which rests on how much levels usually differ; NaN; or an error that names the row, its column and
+        what to collect. With ``"nan"`` `predict` returns NaN for numbers and None for other labels.
+    missing : {"refuse", "level"}
+        Whether a missing value of a factor is an error or a level of its own.
     separated : {"prior", "limits"}
         What to do where the maximum does not exist, as when a level only ever succeeded. ``"prior"``: add as many
         observations as there are effects, spread evenly over the seen combinations, with the classes' shares (Clogg et
@@ -84,39 +91,66 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
     """
 
     def __init__(
-        self, structure: str = "auto", *, undetermined: str = "mean", separated: str = "prior", seed: int = 0
+        self,
+        structure: str = "auto",
+        *,
+        undetermined: str = "prior",
+        missing: str = "refuse",
+        separated: str = "prior",
+        seed: int = 0,
     ) -> None:
         self.structure = structure
         self.undetermined = undetermined
+        self.missing = missing
         self.separated = separated
         self.seed = seed
 
-    def fit(self, X: Any, y: npt.ArrayLike) -> Self:
-        """Fit to factor columns ``X`` (N, C) with labels ``y`` (N,)."""
+    def fit(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Fit to factor columns ``X`` (N, C) with labels ``y`` (N,); rows of weight 0 are left out."""
         known_or_refuse(self.structure, "structure", ("auto", *SUMS_OF_CLASSES))
         known_or_refuse(self.separated, "word for separated", SEPARATED)
-        cells = self._learn(X, y)
+        rows = self._learn(X, y, sample_weight)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        self._same_length(cells, labels)
+        self._same_length(rows, labels)
+        cells, labels, weights = rows.cells, labels[rows.chosen], rows.weights
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"y has one class only, {str(self.classes_[0])!r}; give rows of two classes")
         codes = codes.reshape(-1).astype(np.int64)
-        structure = self._chosen(cells, codes)
-        self._assume(structure, cells)
-        chances = fit_chances(cells, codes, len(self.classes_), structure.order, self._table.sizes, self.separated)
+        structure = self._chosen(cells, codes, weights)
+        self._structure, self.structure_ = structure, structure.name
+        self._identification = identified(structure, cells, self._table.sizes)
+        sizes = self._table.sizes
+        chances = fit_chances(cells, codes, len(self.classes_), structure.order, sizes, self.separated, weights)
         self.fit_, self.separation_ = chances.fit, chances.separation
-        self._shares = np.bincount(codes) / len(codes)
+        self._rows = cells, codes, weights
+        self.__dict__.pop("_components", None)
         return self
 
-    def _chosen(self, cells: IntArray, codes: IntArray) -> Structure:
+    @cached_property
+    def _components(self) -> list[ComponentsFit]:
+        """Variance components of the share of each class, one fit for each."""
+        cells, codes, weights = self._rows
+        designs = (
+            weighted_design(cells, (codes == label).astype(float), self._table.sizes, weights)
+            for label in range(len(self.classes_))
+        )
+        return [fit_values(design, self._table.levels) for design in designs]
+
+    def _usual(self, rows: AskedRows) -> FloatArray:
+        """Return the chances that components give to rows without support (M, K)."""
+        shares = np.stack([self._values(rows, fit).mean for fit in self._components], axis=1)
+        shares = np.clip(shares, MIN_USUAL_CHANCE, 1.0)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def _chosen(self, cells: IntArray, codes: IntArray, weights: FloatArray | None) -> Structure:
         self.log_loss_, self.reason_ = {}, ""
         if self.structure != "auto":
             return SUMS_OF_CLASSES[self.structure]
         try:
-            losses = _held_out_losses(cells, codes, len(self.classes_), self._table.sizes, self.seed)
+            losses = _held_out_losses(cells, codes, len(self.classes_), self._table.sizes, self.seed, weights)
         except InputError as error:
             self.reason_ = str(error)
             return sum_of(1)
@@ -138,10 +172,12 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         odds, if the structure holds. They are 0 and 1 where a row is not determined, NaN at limits.
         """
         rows = self._determined(X)
-        self._refuse(rows)
+        self._refuse(rows, self._structure, self._identification)
         settled, cell_of_row = rows.settled, rows.cell_of_row
         shape = (len(rows.cells), len(self.classes_))
-        chances = np.full(shape, np.nan) if self.undetermined == "nan" else np.tile(self._shares, (shape[0], 1))
+        chances = np.full(shape, np.nan)
+        if self.undetermined == "prior" and not settled.all():
+            chances = self._usual(rows)
         chances[settled] = _by_class(self.fit_.predict(rows.cells[settled]))
         if not return_range:
             return np.asarray(chances[cell_of_row])
@@ -169,7 +205,8 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         ``separated="limits"`` also ``determined at zero`` and ``determined at one`` (the chance of the second of two
         classes) and ``not determined``, where fits that approach the supremum disagree.
         """
-        rows = self._asked(X)
+        check_is_fitted(self, "structure_")
+        rows = self._asked(X, self._identification)
         words = rows.words
         if self._at_limits:
             determined = np.flatnonzero(rows.codes == Verdict.DETERMINED)
@@ -185,7 +222,8 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
 
     def _determined(self, X: Any) -> AskedRows:
         """Return the rows of X; where the fit is a limit, those whose chances are open are not determined."""
-        rows = self._asked(X)
+        check_is_fitted(self, "structure_")
+        rows = self._asked(X, self._identification)
         if self._at_limits:
             settled = np.flatnonzero(rows.settled)
             is_open = np.isnan(_by_class(self.fit_.predict(rows.cells[settled]))).any(axis=1)
@@ -203,7 +241,14 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
             return np.asarray(expit(odds - reach)), np.asarray(expit(odds + reach))
 
 
-def _held_out_losses(cells: IntArray, labels: IntArray, classes: int, sizes: Sequence[int], seed: int) -> FloatArray:
+def _held_out_losses(
+    cells: IntArray,
+    labels: IntArray,
+    classes: int,
+    sizes: Sequence[int],
+    seed: int,
+    weights: FloatArray | None = None,
+) -> FloatArray:
     """Return the log loss of single effects and of pairs on R held-out rows, (2, R); raise where they cannot be told.
 
     A cell with several rows is held out as a whole.
@@ -226,7 +271,9 @@ def _held_out_losses(cells: IntArray, labels: IntArray, classes: int, sizes: Seq
         if not len(scored):
             continue
         with suppress(RecombineError):
-            fits = [fit_chances(cells[training], labels[training], classes, order, sizes).fit for order in (1, 2)]
+            rows_of = cells[training], labels[training]
+            some = None if weights is None else weights[training]
+            fits = [fit_chances(*rows_of, classes, order, sizes, weights=some).fit for order in (1, 2)]
             chances = [_by_class(fit.predict(cells[scored]))[np.arange(len(scored)), labels[scored]] for fit in fits]
             losses[:, scored] = -np.log(np.maximum(chances, 1e-15))
     done = np.isfinite(losses).all(axis=0)

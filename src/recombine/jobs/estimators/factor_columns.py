@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from recombine.cells.arrays import IntArray
+from recombine.cells.arrays import BoolArray, IntArray
 from recombine.errors import InputError
 from recombine.tables.frames import open_table
 from recombine.tables.numbers import is_nothing, level_text
@@ -27,6 +27,12 @@ class GivenColumn:
     def at(self, row: int) -> Any:
         """Return the value in a row."""
         return self.values[self.where[row]]
+
+    def rows(self, chosen: BoolArray) -> GivenColumn:
+        """Return the column of the chosen rows (N,), with the values that they have."""
+        positions, where = np.unique(self.where[chosen], return_inverse=True)
+        values = [self.values[position] for position in positions]
+        return GivenColumn(values, np.asarray(where.reshape(-1), dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +63,23 @@ class FactorColumns:
         return tuple(len(levels) + 1 for levels in self.levels)
 
     def codes(self, columns: Sequence[GivenColumn]) -> IntArray:
-        """Return columns of N rows as cells (N, C); a level that was never seen has the number past the last."""
+        """Return columns of N rows as cells (N, C); levels that were never seen have the numbers past the last.
+
+        A value that is no level but is written like one is that level: ``"1"`` in a text file, 1 in an array.
+        """
         coded = []
         for levels, column in zip(self.levels, columns, strict=True):
-            code_of = {level: code for code, level in enumerate(levels)}
-            numbers = np.array([code_of.get(value, len(levels)) for value in column.values], dtype=np.int64)
+            numbers = np.array(_codes_of(levels, column.values), dtype=np.int64)
             coded.append(numbers[column.where])
         return np.stack(coded, axis=1)
+
+    def new_values(self, columns: Sequence[GivenColumn]) -> list[list[Any]]:
+        """Return the values of each column that are no levels, in the order of their codes."""
+        unseen = []
+        for levels, column in zip(self.levels, columns, strict=True):
+            coded = sorted(zip(_codes_of(levels, column.values), range(len(column.values)), strict=True))
+            unseen.append([column.values[position] for code, position in coded if code >= len(levels)])
+        return unseen
 
     def text(self, cell: Sequence[int] | IntArray, values: Sequence[object] | None = None) -> str:
         """Return one cell as ``"colour='red', shape='cube'"``; ``values`` name levels that were never seen."""
@@ -76,8 +92,26 @@ class FactorColumns:
         return f"{self.names[factor]}={level_text(value)!r}"
 
 
-def given_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[list[GivenColumn], tuple[str, ...]]:
-    """Return the columns of ``X`` (N, C) and their names, which ``reset`` learns; missing values are refused."""
+def _codes_of(levels: Sequence[Any], values: Sequence[Any]) -> list[int]:
+    """Return the codes of distinct values among levels; those of values that are no levels follow."""
+    code_of = {level: code for code, level in enumerate(levels)}
+    written: dict[str, int | None] = {}
+    for code, level in enumerate(levels):
+        text = level_text(level)
+        written[text] = None if text in written else code  # of several levels that are written alike it is none
+    codes: list[int] = []
+    unseen = len(levels)
+    for value in values:
+        match = code_of[value] if value in code_of else written.get(level_text(value))
+        codes.append(unseen if match is None else match)
+        unseen += match is None
+    return codes
+
+
+def given_columns(
+    estimator: BaseEstimator, X: Any, *, reset: bool, missing: str = "refuse"
+) -> tuple[list[GivenColumn], tuple[str, ...]]:
+    """Return the columns of ``X`` (N, C) and their names, which ``reset`` learns; missing values are as asked."""
     if _is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if not X.shape[0]:
@@ -87,12 +121,13 @@ def given_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[lis
         columns, names = list(table.values()), tuple(table)
     else:
         array = np.array(X, dtype=object) if isinstance(X, list | tuple) and len(X) else X
-        checked = validate_data(estimator, array, reset=reset, dtype=None)
+        allowed: Any = "allow-nan" if missing == "level" else True
+        checked = validate_data(estimator, array, reset=reset, dtype=None, ensure_all_finite=allowed)
         columns = list(checked.T)
         given_names = getattr(estimator, "feature_names_in_", None)
         numbered = (f"column {number + 1}" for number in range(len(columns)))
         names = tuple(numbered if given_names is None else given_names)
-    return [given_column(name, column) for name, column in zip(names, columns, strict=True)], names
+    return [given_column(name, column, missing) for name, column in zip(names, columns, strict=True)], names
 
 
 def _is_frame(X: Any) -> bool:
@@ -107,16 +142,16 @@ def _is_frame(X: Any) -> bool:
     return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
 
 
-def given_column(name: str, column: npt.NDArray[Any]) -> GivenColumn:
-    """Return a column (N,) by its distinct values, or say in which row it is missing.
+def given_column(name: str, column: npt.NDArray[Any], missing: str = "refuse") -> GivenColumn:
+    """Return a column (N,) by its distinct values; where one is missing, say in which row, or make it a level None.
 
     Examples
     --------
     >>> given_column("colour", np.array(["red", None], dtype=object))
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: Input contains NaN: 'colour' is missing in row 1; leave such rows out, or write a level
-        for them
+    recombine.errors.InputError: Input contains NaN: 'colour' is missing in row 1; leave such rows out, or pass
+        missing='level'
     """
     if column.dtype.kind == "O":
         positions: dict[Any, int] = {}
@@ -128,13 +163,18 @@ def given_column(name: str, column: npt.NDArray[Any]) -> GivenColumn:
     else:
         levels, where = np.unique(column, return_inverse=True)
         given = GivenColumn(levels.tolist(), np.asarray(where.reshape(-1), dtype=np.int64))
-    missing = [position for position, value in enumerate(given.values) if is_nothing(value)]
-    if missing:
-        row = int(np.flatnonzero(np.isin(given.where, missing))[0])
-        raise InputError(
-            f"Input contains NaN: {name!r} is missing in row {row}; leave such rows out, or write a level for them"
-        )
-    return given
+    absent = [position for position, value in enumerate(given.values) if is_nothing(value)]
+    if not absent:
+        return given
+    if missing == "level":
+        values = [value for value in given.values if not is_nothing(value)]
+        position_of = np.cumsum([not is_nothing(value) for value in given.values]) - 1
+        position_of[absent] = len(values)
+        return GivenColumn([*values, None], np.asarray(position_of[given.where], dtype=np.int64))
+    row = int(np.flatnonzero(np.isin(given.where, absent))[0])
+    raise InputError(
+        f"Input contains NaN: {name!r} is missing in row {row}; leave such rows out, or pass missing='level'"
+    )
 
 
 def _sorted(values: list[Any]) -> list[Any]:

@@ -26,6 +26,7 @@ from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.noise import pooled_variance
 from recombine.jobs.audit.ranges import Ranges, Spread, fit_spread, measure_ranges, score_quantiles
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges
+from recombine.jobs.values.cell_values import weighted_design
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage
@@ -39,17 +40,24 @@ Ends = tuple[FloatArray, FloatArray]
 
 
 def fit_cells(
-    structure: Structure, cells: IntArray, y: FloatArray, sizes: Sequence[int], shrink: bool, seed: int = 0
+    structure: Structure,
+    cells: IntArray,
+    y: FloatArray,
+    sizes: Sequence[int],
+    shrink: bool,
+    seed: int = 0,
+    weights: FloatArray | None = None,
 ) -> CellFit:
-    """Fit a structure to cells (N, C), one row per measurement, with outcomes (N,)."""
+    """Fit a structure to cells (N, C), one row per measurement or as many as ``weights`` (N,), with outcomes (N,)."""
     values = None if shrink else structure.least_squares_scale(y)
     if values is None:
-        data = StructureData(cells, y, sizes=tuple(sizes), separated="prior")
+        data = StructureData(cells, y, weights, weights, sizes=tuple(sizes), separated="prior")
         return HeldOutFit(structure, data, seed, structure.fit(data))
-    design = Design.from_cells(cells, values, sizes=sizes)
+    design = weighted_design(cells, values, sizes, weights)
     normal = Leverage(design.features(structure.order), design.seen, design.precision)
     sums = fit_order(design, structure.order, normal)
-    return LeastSquaresFit(structure, design, sums, normal, structure.from_sums(sums, values - sums.predict(cells)))
+    fit = structure.from_sums(sums, values - sums.predict(cells), weights)
+    return LeastSquaresFit(structure, design, sums, normal, fit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +112,11 @@ class HeldOutFit:
         """Misses of the seen cells, each held out with all its rows."""
         cells, y = self.data.cells, self.fit.from_outcome(self.data.y)
         rows, which = distinct(cells)
-        count = np.bincount(which).astype(float)
-        means = np.bincount(which, y) / count
+        worth = np.ones(len(y)) if self.data.weights is None else self.data.weights
+        count = np.bincount(which, worth)
+        means = np.bincount(which, worth * y) / count
         residuals, replicates = y - means[which], len(y) - len(rows)
-        noise = float(residuals @ residuals) / replicates if replicates else None
+        noise = float(worth * residuals @ residuals) / replicates if replicates else None
         fold_of = np.random.default_rng(self.seed).permutation(len(rows)) % RANGE_FOLDS
         predicted = np.full(len(rows), np.nan)
         for fold in range(RANGE_FOLDS):
@@ -118,7 +127,7 @@ class HeldOutFit:
             determined = tested[identified.verdicts == Verdict.DETERMINED]
             if len(determined):
                 rows_used = training[which]
-                data = replace(self.data, cells=cells[rows_used], y=self.fit.to_outcome(y[rows_used]))
+                data = replace(self.data.rows(np.flatnonzero(rows_used)), y=self.fit.to_outcome(y[rows_used]))
                 with suppress(RecombineError):  # too little is left to fit
                     predicted[determined] = self.structure.fit(data).centre(rows[determined])
             if np.isfinite(predicted).sum() >= ENOUGH_CELLS_HELD_OUT:

@@ -31,15 +31,10 @@ if TYPE_CHECKING:
     from recombine.theory.components.fit import ComponentsFit as ComponentsFit
     from recombine.theory.components.fit import fit_components as fit_components
     from recombine.theory.components.level_kernels import LevelKernel as LevelKernel
-    from recombine.theory.components.mixed_equations import MixedEquations as MixedEquations
-    from recombine.theory.components.mixed_equations import mixed_equations as mixed_equations
     from recombine.theory.components.posterior import Posterior as Posterior
     from recombine.theory.components.posterior import posterior_of as posterior_of
     from recombine.theory.components.scales import SCALES as SCALES
     from recombine.theory.components.scales import OutcomeScale as OutcomeScale
-    from recombine.theory.components.sparse import SparseCriterion as SparseCriterion
-    from recombine.theory.components.sparse import SparsePosterior as SparsePosterior
-    from recombine.theory.components.sparse import sparse_posterior as sparse_posterior
     from recombine.theory.components.terms import ComponentTerm as ComponentTerm
     from recombine.theory.components.terms import candidate_terms as candidate_terms
     from recombine.theory.components.terms import label_term as label_term

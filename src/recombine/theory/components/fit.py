@@ -15,11 +15,12 @@ from recombine.errors import InputError
 from recombine.theory.components.criterion import Criterion, Saliences, maximize_criterion, prior_centres, start_logs
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.guard import beats_mean
-from recombine.theory.components.mixed_equations import term_columns
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
 from recombine.theory.components.ranges import seen_width, unseen_width
 from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
-from recombine.theory.components.sparse import SparsePosterior, fit_sparse
+from recombine.theory.components.screening import screen_terms
+from recombine.theory.components.sparse.mixed_equations import term_columns
+from recombine.theory.components.sparse.solver import SparsePosterior, fit_sparse
 from recombine.theory.components.terms import ComponentTerm, candidate_terms, exact_order
 
 #: Cells up to which the covariance of all of them is a dense matrix; beyond fewer, only if terms have more columns.
@@ -94,6 +95,11 @@ class ComponentsFit:
         noise = self.saliences.noise / rows if self.structured else self.saliences.noise
         return self._on_scale(mean, variance + noise, self._widths(cells))
 
+    def with_levels(self, coordinates: Mapping[int, npt.ArrayLike]) -> ComponentsFit:
+        """Return the fit with further levels of factors that have coordinates (K,), coded after the others."""
+        factors = self.posterior.factors.extended(coordinates)
+        return replace(self, posterior=replace(self.posterior, factors=factors))
+
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
         return self._on_scale(*self.posterior.leave_one_out(), np.full(len(self.y), self.width))
@@ -162,6 +168,7 @@ def fit_components(
     terms = candidate_terms(factors, cells, order, counts=rows)
     with one_thread():
         dense = _is_dense(factors, cells, terms)
+        terms = screen_terms(factors, cells, y, rows, terms) if dense else terms
         table = SeenTable(factors, cells, y, rows, terms, covariances_of(factors, cells, terms) if dense else None)
         fits = [fit_on_scale(table, scale) for scale in scales if scale.fits(y)]
         errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]

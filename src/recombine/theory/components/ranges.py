@@ -24,7 +24,7 @@ MAX_LEVELS_LEFT_OUT, MAX_CELLS_LEFT_OUT = 24, 120
 BLOCK_SHARE = 0.2
 
 
-class LeftOut(Protocol):
+class LeavesOut(Protocol):
     """What ranges need of a posterior."""
 
     @property
@@ -46,13 +46,13 @@ class LeftOut(Protocol):
         """Return mean and variance (k,), noise included, of seen outcomes had all of them been left out together."""
 
 
-def seen_width(posterior: LeftOut) -> float:
+def seen_width(posterior: LeavesOut) -> float:
     """Return the half width for cells whose levels were all seen."""
     means, variances = posterior.leave_one_out()
     return calibrated(np.abs(posterior.y - means) / np.sqrt(np.maximum(variances, 1e-300)))
 
 
-def unseen_width(posterior: LeftOut, factor: int) -> float:
+def unseen_width(posterior: LeavesOut, factor: int) -> float:
     """Return the half width for cells with a level of this factor that was not seen."""
     distances = []
     for members in level_blocks(posterior, factor):
@@ -62,7 +62,7 @@ def unseen_width(posterior: LeftOut, factor: int) -> float:
     return calibrated(np.concatenate(distances)) if distances else seen_width(posterior)
 
 
-def level_blocks(posterior: LeftOut, factor: int) -> Iterator[IntArray]:
+def level_blocks(posterior: LeavesOut, factor: int) -> Iterator[IntArray]:
     """Yield the seen cells of each level of a factor, or of blocks of neighbouring levels if it has coordinates."""
     codes, line = posterior.codes[:, factor], posterior.factors.coordinates[factor]
     levels = np.unique(codes)

@@ -11,9 +11,6 @@ from recombine.cells.arrays import FloatArray
 
 #: How many times the smallest outcome the largest has to be for logs to be tried.
 MIN_SPAN_RATIO = 3.0
-#: A log is at most so far above the largest seen, so that no value runs away.
-MAX_LOG_STEP = 5.0
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
 
 @dataclass(frozen=True)
@@ -33,11 +30,6 @@ class OutcomeScale(ABC):
     @abstractmethod
     def back(self, values: FloatArray) -> FloatArray:
         """Return values on this scale as outcomes."""
-
-    def mean_back(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
-        """Return the expected outcome where the value on this scale is normal with that mean and variance."""
-        grid = mean[:, None] + np.sqrt(variance)[:, None] * _NODES
-        return np.asarray(self.back(grid) @ _WEIGHTS / _WEIGHTS.sum())
 
 
 @dataclass(frozen=True)

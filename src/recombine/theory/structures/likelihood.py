@@ -264,11 +264,18 @@ class ChancesFit:
 
 
 def fit_chances(
-    cells: IntArray, labels: IntArray, classes: int, order: int, sizes: Sequence[int], separated: str = "prior"
+    cells: IntArray,
+    labels: IntArray,
+    classes: int,
+    order: int,
+    sizes: Sequence[int],
+    separated: str = "prior",
+    weights: FloatArray | None = None,
 ) -> ChancesFit:
     """Fit the chances of classes (N,) on cells (N, C) by maximum likelihood, with prior observations where it has none.
 
-    Those are as many as there are effects, spread evenly over the seen cells, with the classes' shares.
+    Those are as many as there are effects, spread evenly over the seen cells, with the classes' shares. Each row stands
+    for as many as ``weights`` (N,) say.
 
     Examples
     --------
@@ -277,14 +284,15 @@ def fit_chances(
     ('quasi-complete', [0.583, 0.917])
     """
     family = "logit" if classes == 2 else "softmax"
-    fit = fit_likelihood(cells, labels, family, order=order, sizes=sizes, classes=classes)
+    fit = fit_likelihood(cells, labels, family, order=order, sizes=sizes, classes=classes, weights=weights)
     limits = fit.existence
     if limits.exists or separated == "limits":
         return ChancesFit(fit, limits.separation)
     rank, seen = limits.linear.rank, limits.outcomes.cells
     total = len(limits.columns) if rank is None else rank
     rows = np.repeat(seen, classes, axis=0)
-    shares = np.bincount(labels, minlength=classes) / len(labels)
+    shares = np.bincount(labels, weights, minlength=classes)
+    shares = shares / shares.sum()
     prior = np.tile(shares * total / len(seen), len(seen))
     with_prior = fit_likelihood(
         np.vstack([rows, rows]),

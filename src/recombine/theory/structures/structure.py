@@ -201,8 +201,11 @@ class Structure:
         """Return outcomes (N,) on the scale on which effects add by plain least squares; None if there is none."""
         return None
 
-    def from_sums(self, sums: Predicts, residuals: FloatArray) -> StructureFit:
-        """Return the fit whose sums, on the scale of `least_squares_scale`, are ``sums`` and leave ``residuals``."""
+    def from_sums(self, sums: Predicts, residuals: FloatArray, weights: FloatArray | None = None) -> StructureFit:
+        """Return the fit whose sums, on the scale of `least_squares_scale`, are ``sums`` and leave ``residuals``.
+
+        Residuals (N,) count by ``weights`` (N,).
+        """
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -60,9 +60,9 @@ class Log(Structure):
         """Return the logarithms; None where some outcome is zero."""
         return None if y.min() == 0 else _logarithms(y)
 
-    def from_sums(self, sums: Predicts, residuals: FloatArray) -> LogFit:
+    def from_sums(self, sums: Predicts, residuals: FloatArray, weights: FloatArray | None = None) -> LogFit:
         """Return the fit whose logarithms are ``sums``."""
-        return LogFit(sums, float(np.exp(residuals).mean()))
+        return LogFit(sums, float(np.average(np.exp(residuals), weights=weights)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,6 +106,6 @@ class Sum(OfConjunctions):
         """Return the outcomes themselves."""
         return y
 
-    def from_sums(self, sums: Predicts, residuals: FloatArray) -> SumFit:
+    def from_sums(self, sums: Predicts, residuals: FloatArray, weights: FloatArray | None = None) -> SumFit:
         """Return the sums as a fit."""
         return SumFit(sums)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.theory.components.mixed_equations import ReducedSystem
+from recombine.theory.components.sparse.mixed_equations import ReducedSystem
 
 #: Probes of traces and of the log-determinant, and draws from the posterior for the variances of cells.
 TRACE_PROBES, POSTERIOR_DRAWS = 12, 72

@@ -27,8 +27,8 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.theory.components.criterion import Saliences, add_prior, maximize_criterion, prior_centres, start_logs
 from recombine.theory.components.factors import Factors
-from recombine.theory.components.mixed_equations import MixedEquations, ReducedSystem, mixed_equations
-from recombine.theory.components.stochastic_traces import IterativeSystem
+from recombine.theory.components.sparse.mixed_equations import MixedEquations, ReducedSystem, mixed_equations
+from recombine.theory.components.sparse.stochastic_traces import IterativeSystem
 from recombine.theory.components.terms import ComponentTerm
 
 #: Columns beside the eliminated term's up to which their Schur complement is a dense matrix.

@@ -1,0 +1,57 @@
+"""Which of many terms are worth fitting: single factors first, then those that the rest of the outcome asks for most.
+
+At saliences of the single factors the derivative of the criterion by the variance of a further term is
+1/2 (y' P K P y - tr P K). Its two parts are equal in the mean where the term carries nothing, so their ratio says how
+much more alike the rest of the outcome is within the term's groups than by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.theory.components.criterion import Criterion, maximize_criterion, prior_centres, start_logs
+from recombine.theory.components.factors import Factors
+from recombine.theory.components.posterior import posterior_of
+from recombine.theory.components.terms import ComponentTerm
+
+#: Terms times squared cells that are fitted at once: two seconds of work.
+MAX_COVARIANCE_NUMBERS = 25_000_000
+#: No more terms than cells are fitted, but so many always.
+MIN_TERMS_ALLOWED = 24
+
+
+def screen_terms(
+    factors: Factors, codes: IntArray, y: FloatArray, counts: FloatArray, terms: Sequence[ComponentTerm]
+) -> tuple[ComponentTerm, ...]:
+    """Return the terms of one factor and as many of the others as work allows, given outcomes (n,) of cells (n, F).
+
+    Examples
+    --------
+    >>> from recombine.theory.components.terms import candidate_terms
+    >>> codes = np.random.default_rng(0).integers(0, 3, (900, 9))
+    >>> y = codes @ np.arange(9.0) + 9.0 * (codes[:, 2] == codes[:, 5])
+    >>> factors = Factors.of(codes)
+    >>> terms = screen_terms(factors, codes, y, np.ones(900), candidate_terms(factors, codes))
+    >>> len(terms), terms[9].factors
+    (30, (2, 5))
+    """
+    allowed = min(MAX_COVARIANCE_NUMBERS // len(codes) ** 2, max(len(codes), MIN_TERMS_ALLOWED))
+    single = [term for term in terms if len(term.kernels) == 1]
+    joint = [term for term in terms if len(term.kernels) > 1]
+    if len(terms) <= allowed or not single:
+        return tuple(terms)
+    standard = (y - y.mean()) / (y.std() or 1.0)
+    covariances = np.stack([term.covariance(factors, codes, codes) for term in single])
+    criterion = Criterion(covariances, 1 / counts, standard, prior_centres(single, 0))
+    saliences = maximize_criterion(criterion, start_logs(len(single)))
+    posterior = posterior_of(factors, codes, standard, single, saliences.variances, saliences.noise / counts)
+    ratios = []
+    for term in joint:
+        covariance = term.covariance(factors, codes, codes)
+        chance = max(float(np.vdot(posterior.projected, covariance)), 1e-300)
+        ratios.append(float(posterior.dual @ covariance @ posterior.dual) / chance)
+    best = np.argsort(-np.array(ratios), kind="stable")[: max(allowed - len(single), 0)]
+    return (*single, *(joint[index] for index in best))
