@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
+    from recombine.theory.components import sparse as sparse
     from recombine.theory.components.criterion import Criterion as Criterion
     from recombine.theory.components.criterion import Saliences as Saliences
     from recombine.theory.components.criterion import maximize_criterion as maximize_criterion
