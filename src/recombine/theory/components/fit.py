@@ -184,7 +184,9 @@ def _is_dense(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm])
     if not MAX_SMALL_CELLS < len(codes) <= MAX_COVARIANCE_CELLS:
         return len(codes) <= MAX_COVARIANCE_CELLS
     counts = [term_columns(term, factors, codes).count for term in terms]
-    return sum(counts) - max(counts) > len(codes)
+    # A column costs more there than a cell does here: at as many columns as cells three times as much.
+    eliminated = max((count for term, count in zip(terms, counts, strict=True) if term.is_labels), default=0)
+    return 2 * (sum(counts) - eliminated) > len(codes)
 
 
 def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> FloatArray:
