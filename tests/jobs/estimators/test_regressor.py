@@ -173,7 +173,7 @@ class TestVerdicts:
         asked = [["blue", "ball"], ["green", "ball"], ["pink", "ball"]]
         y = [1.0, 2.0, 11.0, 6.0]
         model = CompositionalRegressor("add").fit(X, y)
-        with pytest.warns(UnsupportedRowsWarning, match=r"2 rows \(67%\) of X have no support"):
+        with pytest.warns(UnsupportedRowsWarning, match=r"2 rows \(67 %\) of X have no support"):
             values, low, high = model.predict(asked, return_range=True)
         np.testing.assert_allclose(values[0], 12.0)
         assert np.all((low[1:] < values[1:]) & (values[1:] < high[1:]))

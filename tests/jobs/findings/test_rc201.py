@@ -15,8 +15,8 @@ def test_one_anchor_leaks_by_what_the_fitted_kernels_say(found):
     design = design_of(symbolic_addition(n=9, anchors=[4]))
     message = found(design, "RC201").message
     row = min(rc.audit(design).forecast.slopes.rows(), key=lambda row: row["slope"])
-    assert f"about {row['slope']:.0%} of the effect of {row['factor']!r}" in message
-    assert f"{row['ntk']:.0%} to {row['nngp']:.0%}" in message
+    assert f"about {100 * row['slope']:.0f} % of the effect of {row['factor']!r}" in message
+    assert f"{100 * row['ntk']:.0f} % to {100 * row['nngp']:.0f} %" in message
     assert f"right in {hit_rate('leak')}" in message
 
 

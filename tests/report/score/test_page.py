@@ -38,7 +38,7 @@ def test_answers_say_all_of_the_error() -> None:
         assert sum(model.error_shares.values()) == pytest.approx(1.0)
     said = [sentence for sentence in score_answers(found) if sentence.startswith("Of")]
     assert len(said) == 2
-    numbers = [int(text.replace("−", "-")) for text in re.findall(r"(−?\d+)% (?:lies|is)", said[0])]
+    numbers = [int(text.replace("−", "-")) for text in re.findall(r"(−?\d+) % (?:lies|is)", said[0])]
     assert sum(numbers) == pytest.approx(100, abs=2)
     assert "cells that these data do not determine (unseen level" in said[0]
 

@@ -233,7 +233,7 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         if unsupported and self.undetermined == "prior":
             share = unsupported / len(rows.cell_of_row)
             warnings.warn(
-                f"{plural(unsupported, 'row')} ({share:.0%}) of X have no support in the training rows: a level that "
+                f"{plural(unsupported, 'row')} ({100 * share:.0f} %) of X have no support in training rows: a level "
                 "is new or not joined to the others; their values rest on what is usual, and verdicts(X) names them",
                 UnsupportedRowsWarning,
                 stacklevel=3,

@@ -63,7 +63,7 @@ def make_executor(
     >>> make_executor("ray")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: executor 'ray' is unknown; Executors: inline, local, dask, slurm
+    recombine.errors.InputError: executor 'ray' is unknown; executors: inline, local, dask, slurm
     """
     if name not in NAMES:
         raise InputError(f"executor {name!r} is unknown;{near_miss(name, NAMES, f'Executors: {listing(NAMES)}')}")

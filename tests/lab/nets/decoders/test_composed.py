@@ -181,7 +181,7 @@ def test_annealed_steps_shrink_as_the_schedule_says():
     [
         (lambda: decoders.ComposedDecoder(Decoder(), rule="rgba"), "give at least one slot and 4 channels"),
         (lambda: decoders.ComposedDecoder(Decoder(), rule="sof"), "did you mean 'soft'"),
-        (lambda: decoders.small_decoder("composed"), "Models: compositional"),
+        (lambda: decoders.small_decoder("composed"), "models: compositional"),
         (lambda: Decoder(hidden=0), "sizes from 1 up"),
         (lambda: decoders.opaque_at_start(decoders.compositional_decoder(), 0, np.zeros((2, 10))), "has no opacity"),
         (lambda: decoders.opaque_at_start(decoders.rgba_decoder(), 0, np.zeros((2, 9))), "give rows of 10"),
