@@ -314,7 +314,7 @@ class TestTables:
 
 
 class TestScikitLearn:
-    @pytest.mark.parametrize("structure", ["auto", "add", "log", "pairs"])
+    @pytest.mark.parametrize("structure", ["add", "log", "pairs"])
     def test_a_weight_of_two_is_a_row_given_twice(self, structure):
         rng = np.random.default_rng(11)
         cells = GRID[rng.permutation(625)[:120]]
@@ -326,6 +326,17 @@ class TestScikitLearn:
         np.testing.assert_allclose(weighted, repeated, rtol=1e-3, atol=1e-6)
         with pytest.raises(ValueError, match="at least one non-zero"):
             model.fit(cells, y, sample_weight=np.zeros(120))
+
+    def test_rows_that_weigh_more_say_more_and_equal_ones_nothing_new(self):
+        rng = np.random.default_rng(14)
+        cells = GRID[rng.permutation(625)[:80]]
+        y = cells.sum(axis=1) + rng.normal(size=80) * (8 * (np.arange(80) % 2) + 0.1)
+        plain = CompositionalRegressor().fit(cells, y).predict(GRID)
+        same = CompositionalRegressor().fit(cells, y, sample_weight=np.full(80, 2.5)).predict(GRID)
+        np.testing.assert_allclose(same, plain, rtol=1e-6)
+        precise = CompositionalRegressor().fit(cells, y, sample_weight=np.where(np.arange(80) % 2, 0.01, 50.0))
+        errors = [np.abs(values - GRID.sum(axis=1)).mean() for values in (plain, precise.predict(GRID))]
+        assert errors[1] < 0.3 * errors[0]
 
     def test_several_outcomes_are_fitted_one_by_one(self):
         rng = np.random.default_rng(12)

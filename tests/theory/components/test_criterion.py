@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from recombine.theory.components import Criterion, maximize_criterion
+from recombine.theory.components import SCALES, Criterion, fit_components, maximize_criterion
+from recombine.theory.components.criterion import ReplicatedCriterion
 
 #: ``lmer(y ~ 1 + (1 | s) + (1 | d))`` on `crossed_table` by lme4 1.1-31: criterion, variances of s, d and noise.
 LME4 = {
@@ -99,3 +100,52 @@ def compare_with_lme4(seed, expected):
     saliences = maximize_criterion(crossed_criterion(seed), tolerance=1e-9)
     assert abs(-2 * saliences.value - expected[0]) < 1e-3
     assert np.allclose([*saliences.variances, saliences.noise], expected[1:], rtol=1e-3, atol=1e-6)
+
+
+def alike(cells: np.ndarray) -> np.ndarray:
+    """Return which cells (n, 2) agree in the first factor, and which in both (2, n, n)."""
+    same = cells[:, None] == cells[None]
+    return np.stack([same[:, :, 0], same.all(axis=2)]).astype(float)
+
+
+def test_means_with_squares_within_cells_say_what_all_rows_say():
+    """The likelihood of rows is that of means of cells and squares within them, but for a constant."""
+    rng = np.random.default_rng(5)
+    cells = np.repeat(np.indices((4, 5)).reshape(2, -1).T, rng.integers(1, 5, 20), axis=0)
+    y = (
+        rng.normal(size=4)[cells[:, 0]]
+        + rng.normal(size=(4, 5))[cells[:, 0], cells[:, 1]]
+        + rng.normal(size=len(cells))
+    )
+    whole = [(cells[:, None, list(chosen)] == cells[None][:, :, list(chosen)]).all(axis=2) for chosen in ((0,), (0, 1))]
+    rows = Criterion(np.array(whole, dtype=float), np.ones(len(y)), y)
+    distinct, which, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    which = which.reshape(-1)
+    means = np.bincount(which, y) / counts
+    alike = [
+        (distinct[:, None, list(chosen)] == distinct[None][:, :, list(chosen)]).all(axis=2) for chosen in ((0,), (0, 1))
+    ]
+    base = Criterion(np.array(alike, dtype=float), 1 / counts, means)
+    replicated = ReplicatedCriterion(base, float(np.square(y - means[which]).sum()), float(len(y) - len(means)))
+    differences = []
+    for logs in rng.normal(size=(4, 3)):
+        value, gradient, _ = rows.derivatives(logs)
+        other, slope, _ = replicated.derivatives(logs)
+        np.testing.assert_allclose(slope, gradient, rtol=1e-8, atol=1e-10)
+        differences.append(value - other)
+    np.testing.assert_allclose(differences, differences[0], rtol=1e-9)
+
+
+def test_rows_that_repeat_cells_tell_cells_from_noise():
+    rng = np.random.default_rng(6)
+    codes = np.indices((15, 12)).reshape(2, -1).T
+    truth = rng.normal(size=15)[codes[:, 0]] + 0.7 * rng.normal(size=180)
+    rows = truth[:, None] + 0.4 * rng.normal(size=(180, 3))
+    means = rows.mean(axis=1)
+    within = np.square(rows - means[:, None]).sum(axis=1), np.full(180, 2.0)
+    fit = fit_components(codes, means, np.full(180, 3.0), replicates=within, scales=SCALES[:1])
+    shares = {term.factors: variance for term, variance in zip(fit.terms, fit.variances, strict=True)}
+    assert fit.noise == pytest.approx(0.16, rel=0.15)
+    assert shares[0, 1] == pytest.approx(0.49, rel=0.2)
+    # What was measured is kept: the value of a seen cell is nearly its mean, that of an unseen one is not.
+    assert np.mean((fit.predict(codes).mean - truth) ** 2) < 0.06

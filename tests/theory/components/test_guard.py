@@ -31,5 +31,5 @@ def test_structure_is_found_and_permuting_rows_changes_nothing():
 def test_left_out_values_worse_than_the_mean_are_not_taken():
     grams, groups = same_groups(40, 5, 4)
     y = groups[0] + 0.0
-    assert not beats_mean(lambda members: grams[:, members][:, :, members], y, -y)
-    assert beats_mean(lambda members: grams[:, members][:, :, members], y, y)
+    assert not beats_mean(lambda members: grams[:, members][:, :, members], y, -y, np.ones(len(y)))
+    assert beats_mean(lambda members: grams[:, members][:, :, members], y, y, np.ones(len(y)))

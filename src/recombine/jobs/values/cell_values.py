@@ -67,5 +67,9 @@ def fit_values(design: Design, levels: Sequence[Sequence[object]]) -> Components
     """
     assert design.outcome is not None
     coordinates = {factor: line for factor, each in enumerate(levels) if (line := level_coordinates(each)) is not None}
-    train = design.train
-    return fit_components(design.seen, design.outcome[train], design.precision[train], coordinates=coordinates)
+    train, observed = design.train, design.observed
+    replicates = None
+    if observed.spread is not None and observed.freedom is not None and observed.freedom[train].any():
+        replicates = observed.spread[train], observed.freedom[train]
+    means, counts = design.outcome[train], design.precision[train]
+    return fit_components(design.seen, means, counts, coordinates=coordinates, replicates=replicates)

@@ -81,6 +81,36 @@ class Criterion:
         return result if self.centres is None else add_prior(logs, self.centres, *result)
 
 
+@dataclass(frozen=True, eq=False)
+class ReplicatedCriterion:
+    """A criterion of the means of cells, and what rows say of the noise by differing within their cells."""
+
+    means: LogVarianceCriterion
+    squares: float  #: Squares of rows about the means of their cells, summed.
+    freedom: float  #: Rows less cells.
+
+    __repr__ = brief_repr
+
+    @property
+    def terms(self) -> int:
+        """Number of terms T."""
+        return self.means.terms
+
+    def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
+        value, gradient, information = self.means.derivatives(logs)
+        ratio = self.squares * np.exp(-logs[-1])
+        gradient, information = gradient.copy(), information.copy()
+        gradient[-1] += 0.5 * (ratio - self.freedom)
+        information[-1, -1] += 0.5 * ratio
+        return value - 0.5 * (ratio + self.freedom * float(logs[-1] + np.log(2 * np.pi))), gradient, information
+
+
+def with_replicates(means: LogVarianceCriterion, within: tuple[float, float] | None) -> LogVarianceCriterion:
+    """Return a criterion of the means of cells with squares and freedom within them, where they are given."""
+    return means if within is None else ReplicatedCriterion(means, *within)
+
+
 def prior_centres(terms: Sequence[ComponentTerm], cell_size: int) -> FloatArray:
     """Return the centres of the priors of log variances (T + 1,), in units of the outcome's variance.
 

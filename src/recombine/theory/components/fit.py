@@ -12,7 +12,14 @@ from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError
-from recombine.theory.components.criterion import Criterion, Saliences, maximize_criterion, prior_centres, start_logs
+from recombine.theory.components.criterion import (
+    Criterion,
+    Saliences,
+    maximize_criterion,
+    prior_centres,
+    start_logs,
+    with_replicates,
+)
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.guard import beats_mean
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
@@ -41,13 +48,15 @@ class SeenTable:
     counts: FloatArray
     terms: tuple[ComponentTerm, ...]
     covariances: FloatArray | None  #: None where they would be too large; equations are sparse then.
+    #: Squares of rows about the mean of their cell, and rows less one, (n,) each; None where rows do not say.
+    replicates: tuple[FloatArray, FloatArray] | None = None
 
     __repr__ = brief_repr
 
     @property
     def cell_size(self) -> int:
         """Factors of the term that is left to every cell alone, beside noise that shrinks with rows."""
-        return self.codes.shape[1] if np.ptp(self.counts) > 0 else 0
+        return self.codes.shape[1] if tells_cells(self.counts, self.replicates) else 0
 
     def covariances_among(self, members: IntArray) -> FloatArray:
         """Return covariances (T, m, m) of terms between some of the seen cells."""
@@ -142,14 +151,16 @@ def fit_components(
     *,
     coordinates: Mapping[int, npt.ArrayLike] | None = None,
     features: Mapping[int, npt.ArrayLike] | None = None,
+    replicates: tuple[FloatArray, FloatArray] | None = None,
     order: int = 2,
     scales: Sequence[OutcomeScale] = SCALES,
 ) -> ComponentsFit:
     """Fit the components of mean outcomes ``values`` (n,) of seen cells (n, F), ``counts`` (n,) rows each.
 
     ``coordinates`` are numbers of levels (L,) by factor, ``features`` descriptors (L, D) by factor, for unseen levels
-    too. The scale is the one with the smallest leave-one-out error on the outcome's scale; where no component is
-    beyond chance the value of every cell is the mean.
+    too. ``replicates`` are squares of rows about the mean of their cell and rows less one, (n,) each: they tell what is
+    left to every cell from noise. The scale is the one with the smallest leave-one-out error on the outcome's scale;
+    where no component is beyond chance the value of every cell is the mean.
 
     Examples
     --------
@@ -165,18 +176,26 @@ def fit_components(
     if rows.shape != y.shape or not (rows > 0).all():
         raise InputError(f"counts have shape {rows.shape} for {len(cells)} cells; give a positive number for each")
     factors = Factors.of(cells, coordinates, features)
-    terms = candidate_terms(factors, cells, order, counts=rows)
+    terms = candidate_terms(factors, cells, order, cells=tells_cells(rows, replicates))
     with one_thread():
         dense = _is_dense(factors, cells, terms)
         terms = screen_terms(factors, cells, y, rows, terms) if dense else terms
-        table = SeenTable(factors, cells, y, rows, terms, covariances_of(factors, cells, terms) if dense else None)
+        covariances = covariances_of(factors, cells, terms) if dense else None
+        table = SeenTable(factors, cells, y, rows, terms, covariances, replicates)
         fits = [fit_on_scale(table, scale) for scale in scales if scale.fits(y)]
         errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]
         penalties = [1.0 if fit.scale is IDENTITY else MIN_GAIN_RATIO for fit in fits]
         best = fits[int(np.argmin(np.multiply(errors, penalties)))]
-        if not beats_mean(table.covariances_among, best.posterior.y, best.posterior.leave_one_out()[0]):
+        left_out, variances = best.posterior.leave_one_out()
+        weights = 1 / variances if np.ptp(rows) > 0 else np.ones(len(y))
+        if not beats_mean(table.covariances_among, best.posterior.y, left_out, weights):
             return mean_only(table)
     return best
+
+
+def tells_cells(counts: FloatArray, replicates: tuple[FloatArray, FloatArray] | None) -> bool:
+    """Say whether what is left to every cell can be told from noise: rows repeat cells, or noise differs by counts."""
+    return replicates is not None or bool(np.ptp(counts) > 0)
 
 
 def _is_dense(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> bool:
@@ -209,16 +228,19 @@ def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
     return replace(table, terms=tuple(table.terms[index] for index in stay), covariances=covariances)
 
 
-def _solved(table: SeenTable, y: FloatArray) -> tuple[Saliences, Posterior | SparsePosterior | MeanPosterior]:
-    """Return saliences and posterior of standardized outcomes (n,)."""
+def _solved(
+    table: SeenTable, y: FloatArray, within: tuple[float, float] | None
+) -> tuple[Saliences, Posterior | SparsePosterior | MeanPosterior]:
+    """Return saliences and posterior of standardized outcomes (n,), given squares and freedom within cells."""
     factors, codes, terms, noise = table.factors, table.codes, table.terms, 1 / table.counts
     if not terms:
         variance = float(y @ y) / max(len(y) - 1, 1)
         saliences = Saliences(np.zeros(0), variance, 0.0, np.full((1, 1), 2 / len(y)), 0)
         return saliences, MeanPosterior(factors, codes, y, variance)
+    centres = prior_centres(terms, table.cell_size)
     if table.covariances is None:
-        return fit_sparse(factors, codes, y, noise, terms)
-    criterion = Criterion(table.covariances, noise, y, prior_centres(terms, table.cell_size))
+        return fit_sparse(factors, codes, y, noise, terms, centres, within)
+    criterion = with_replicates(Criterion(table.covariances, noise, y, centres), within)
     saliences = maximize_criterion(criterion, start_logs(len(terms)))
     return saliences, posterior_of(factors, codes, y, terms, saliences.variances, saliences.noise * noise)
 
@@ -226,7 +248,7 @@ def _solved(table: SeenTable, y: FloatArray) -> tuple[Saliences, Posterior | Spa
 def mean_only(table: SeenTable) -> ComponentsFit:
     """Return the fit without components: every cell has the mean of the seen cells, whatever their counts."""
     size = len(table.y)
-    plain = replace(table, counts=np.ones(size), terms=(), covariances=np.empty((0, 0, 0)))
+    plain = replace(table, counts=np.ones(size), terms=(), covariances=np.empty((0, 0, 0)), replicates=None)
     return replace(fit_on_scale(plain, IDENTITY), structured=False)
 
 
@@ -235,10 +257,14 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
     values = scale.forward(table.y)
     centre, spread = float(values.mean()), float(values.std()) or 1.0
     standard = (values - centre) / spread
-    saliences, posterior = _solved(table, standard)
+    within = None
+    if table.replicates is not None:
+        squares, freedom = table.replicates
+        within = float(squares @ (scale.slope(table.y) / spread) ** 2), float(freedom.sum())
+    saliences, posterior = _solved(table, standard, within)
     exact = _exact(table, standard) if table.terms and saliences.noise < EXACT_NOISE_SHARE else table
     if exact is not table:
-        table, (saliences, posterior) = exact, _solved(exact, standard)
+        table, (saliences, posterior) = exact, _solved(exact, standard, within)
     return ComponentsFit(
         terms=table.terms,
         variances=spread**2 * saliences.variances,

@@ -40,16 +40,23 @@ def permutation_p(covariances: FloatArray, y: FloatArray, draws: int = PERMUTATI
     return float((1 + np.count_nonzero(totals[1:] >= totals[0] * (1 - 1e-9))) / (draws + 1))
 
 
-def beats_mean(covariances: Callable[[IntArray], FloatArray], y: FloatArray, left_out: FloatArray) -> bool:
+def beats_mean(
+    covariances: Callable[[IntArray], FloatArray], y: FloatArray, left_out: FloatArray, weights: FloatArray
+) -> bool:
     """Whether values are worth more than the mean: left-out values (n,) are nearer, and it is no chance.
 
-    The left-out error alone does not suffice: saliences were learned with every cell. ``covariances`` of the terms are
-    asked for among some cells only where there are many.
+    The left-out error alone does not suffice: saliences were learned with every cell. Outcomes count by ``weights``
+    (n,), one over their variances up to a factor. Where there are many cells, ``covariances`` of the terms are asked
+    for among some of them only.
     """
-    size = len(y)
-    mean_error = np.square((y - y.mean()) * size / (size - 1)).sum()
-    explained = 1 - np.square(y - left_out).sum() / max(mean_error, 1e-300)
+    shares = weights / weights.sum()
+    apart = (y - shares @ y) / np.maximum(1 - shares, 1e-12)
+    explained = 1 - float(shares @ (y - left_out) ** 2) / max(float(shares @ apart**2), 1e-300)
+    # As many cells as weights leave: all where they are equal.
+    size = 1 / float(shares @ shares)
     if explained * np.sqrt(size) > OBVIOUS_SCORE or explained <= 0:
         return bool(explained > 0)
-    members = np.sort(np.random.default_rng(0).permutation(size)[:MAX_PERMUTED_CELLS])
-    return permutation_p(covariances(members), y[members]) <= FALSE_ALARM_RATE
+    members = np.sort(np.random.default_rng(0).permutation(len(y))[:MAX_PERMUTED_CELLS])
+    # In units of their noise outcomes can change places if nothing but noise tells them apart.
+    standard = np.sqrt(weights) * (y - shares @ y)
+    return permutation_p(covariances(members), standard[members]) <= FALSE_ALARM_RATE

@@ -28,6 +28,10 @@ class OutcomeScale(ABC):
         """Return outcomes on this scale."""
 
     @abstractmethod
+    def slope(self, y: FloatArray) -> FloatArray:
+        """Return how much faster than outcomes (n,) this scale runs there."""
+
+    @abstractmethod
     def back(self, values: FloatArray) -> FloatArray:
         """Return values on this scale as outcomes."""
 
@@ -39,6 +43,9 @@ class _Identity(OutcomeScale):
 
     def forward(self, y: FloatArray) -> FloatArray:
         return y
+
+    def slope(self, y: FloatArray) -> FloatArray:
+        return np.ones(len(y))
 
     def back(self, values: FloatArray) -> FloatArray:
         return values
@@ -52,6 +59,9 @@ class _Log(OutcomeScale):
     def forward(self, y: FloatArray) -> FloatArray:
         return np.log(y)
 
+    def slope(self, y: FloatArray) -> FloatArray:
+        return 1 / y
+
     def back(self, values: FloatArray) -> FloatArray:
         return np.exp(np.minimum(values, 700.0))
 
@@ -63,6 +73,9 @@ class _LogCount(OutcomeScale):
 
     def forward(self, y: FloatArray) -> FloatArray:
         return np.log1p(y)
+
+    def slope(self, y: FloatArray) -> FloatArray:
+        return 1 / (1 + y)
 
     def back(self, values: FloatArray) -> FloatArray:
         return np.expm1(np.clip(values, 0.0, 700.0))
@@ -78,6 +91,10 @@ class _Logit(OutcomeScale):
     def forward(self, y: FloatArray) -> FloatArray:
         shares = self.margin + (1 - 2 * self.margin) * y
         return np.log(shares / (1 - shares))
+
+    def slope(self, y: FloatArray) -> FloatArray:
+        shares = self.margin + (1 - 2 * self.margin) * y
+        return np.asarray((1 - 2 * self.margin) / (shares * (1 - shares)))
 
     def back(self, values: FloatArray) -> FloatArray:
         shares = 1 / (1 + np.exp(-np.clip(values, -700.0, 700.0)))

@@ -74,13 +74,13 @@ def label_term(*factors: int) -> ComponentTerm:
 
 
 def candidate_terms(
-    factors: Factors, codes: IntArray, order: int = 2, *, counts: FloatArray | None = None
+    factors: Factors, codes: IntArray, order: int = 2, *, cells: bool = False
 ) -> tuple[ComponentTerm, ...]:
     """Return the terms that seen cells (N, F) may carry: sets of at most ``order`` factors, then lines and curves.
 
     A set whose combinations each occur in one cell only is the noise under another name and is left to it, unless
-    ``counts`` (N,) of rows differ: then cells differ by more than noise, which shrinks with rows. A set whose groups
-    are those of a smaller set (a factor nested in another) is left to that.
+    ``cells`` can be told from noise, by rows that repeat them or by how noise shrinks with rows. A set whose groups are
+    those of a smaller set (a factor nested in another) is left to that.
     """
     terms: list[ComponentTerm] = []
     groupings: set[bytes] = {_grouping(codes, ()), _grouping(codes, tuple(range(codes.shape[1])))}
@@ -90,7 +90,7 @@ def candidate_terms(
             if grouping not in groupings or size == 1:
                 terms.append(label_term(*chosen))
                 groupings.add(grouping)
-    if counts is not None and np.ptp(counts) > 0:
+    if cells:
         terms.append(label_term(*range(factors.count)))
     return (*terms, *_numeric_terms(factors, codes))
 

@@ -25,7 +25,7 @@ from scipy.sparse import diags_array
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.theory.components.criterion import Saliences, add_prior, maximize_criterion, prior_centres, start_logs
+from recombine.theory.components.criterion import Saliences, add_prior, maximize_criterion, start_logs, with_replicates
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.sparse.mixed_equations import MixedEquations, ReducedSystem, mixed_equations
 from recombine.theory.components.sparse.stochastic_traces import IterativeSystem
@@ -274,10 +274,19 @@ def sparse_posterior(
 
 
 def fit_sparse(
-    factors: Factors, codes: IntArray, y: FloatArray, noise: FloatArray, terms: Sequence[ComponentTerm]
+    factors: Factors,
+    codes: IntArray,
+    y: FloatArray,
+    noise: FloatArray,
+    terms: Sequence[ComponentTerm],
+    centres: FloatArray,
+    within: tuple[float, float] | None = None,
 ) -> tuple[Saliences, SparsePosterior]:
-    """Return saliences and posterior of outcomes (n,) of variance 1 at cells (n, F), noise up to a factor (n,)."""
+    """Return saliences and posterior of outcomes (n,) of variance 1 at cells (n, F), noise up to a factor (n,).
+
+    ``centres`` are those of the priors of log variances (T + 1,), ``within`` squares and freedom of rows within cells.
+    """
     equations = mixed_equations(factors, codes, y, noise, terms)
-    centres = prior_centres(terms, codes.shape[1] if np.ptp(noise) > 0 else 0)
-    saliences = maximize_criterion(SparseCriterion(equations, centres), start_logs(len(terms)))
+    criterion = with_replicates(SparseCriterion(equations, centres), within)
+    saliences = maximize_criterion(criterion, start_logs(len(terms)))
     return saliences, sparse_posterior(factors, y, equations, saliences.variances, saliences.noise)
