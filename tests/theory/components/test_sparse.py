@@ -280,3 +280,21 @@ def test_conjugate_gradients_find_the_exact_maximum_up_to_a_fraction_of_its_stan
     assert ratios.std() < 0.12
     again = sparse_posterior(factors, y, equations, exact.variances, exact.noise).predict(codes)[1]
     assert np.array_equal(again, estimated_variance)
+
+
+def test_a_new_number_has_the_value_of_the_dense_posterior():
+    rng = np.random.default_rng(21)
+    codes = np.indices((12, 7)).reshape(2, -1).T[rng.permutation(84)[:60]]
+    line = np.sort(rng.normal(size=12))
+    y = np.sin(2 * line)[codes[:, 0]] + rng.normal(size=7)[codes[:, 1]] + 0.1 * rng.normal(size=60)
+    factors = Factors.of(codes, {0: line})
+    terms, noise = candidate_terms(factors, codes), np.ones(60)
+    variances = rng.uniform(0.1, 0.5, len(terms))
+    dense = posterior_of(factors, codes, y, terms, variances, 0.05 * noise)
+    sparse_one = sparse_posterior(factors, y, mixed_equations(factors, codes, y, noise, terms), variances, 0.05)
+    longer = factors.extended({0: [0.3, -0.2]})
+    asked = np.array([[12, 0], [13, 3], [12, 9], [4, 2]])
+    for ours, expected in zip(
+        sparse_one.with_factors(longer).predict(asked), dense.with_factors(longer).predict(asked), strict=True
+    ):
+        np.testing.assert_allclose(ours, expected, atol=1e-6)

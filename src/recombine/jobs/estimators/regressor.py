@@ -132,6 +132,7 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     def components_(self) -> ComponentsFit:
         """What each factor and pair carries, the noise, and the scale on which they add."""
         self._check_fitted()
+        self._refuse_outputs("components_")
         return fit_values(self._design, self._table.levels)
 
     @cached_property
@@ -165,6 +166,10 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     def _check_fitted(self) -> None:
         check_is_fitted(self, ["_design", "outputs_"], all_or_any=any)
 
+    def _refuse_outputs(self, name: str) -> None:
+        if "outputs_" in vars(self):
+            raise InputError(f"{name} are those of one output; take them from outputs_[0] and so on")
+
     def _of_outputs(self, name: str, single: Any) -> Any:
         self._check_fitted()
         return [getattr(each, name) for each in self.outputs_] if "outputs_" in vars(self) else single()
@@ -173,8 +178,7 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     def effects_(self) -> Table:
         """What each level of each factor adds by itself on the scale of the components, with its standard error."""
         self._check_fitted()
-        if "outputs_" in vars(self):
-            raise InputError("effects_ are those of one output; take them from outputs_[0] and so on")
+        self._refuse_outputs("effects_")
         tables = [self.components_.effects(factor) for factor in range(len(self._table.levels))]
         counts = [len(levels) for levels in self._table.levels]
         effects, errors = (
@@ -194,8 +198,8 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         """Return predictions at ``X`` (N, C), shape (N,) or (N, K); with ``return_range`` their 90 % ranges' ends too.
 
         The range is for one measurement; of a named structure whose training rows repeat combinations, for the mean of
-        one. A warning says which share of the rows has a level that training rows do not have, or do not join to the
-        others: their values rest on what is usual.
+        one. A warning says which share of the rows does not follow from the training rows: their values rest on what is
+        usual.
         """
         self._check_fitted()
         if "outputs_" in vars(self):
@@ -233,8 +237,8 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         if unsupported and self.undetermined == "prior":
             share = unsupported / len(rows.cell_of_row)
             warnings.warn(
-                f"{plural(unsupported, 'row')} ({100 * share:.0f} %) of X have no support in training rows: a level "
-                "is new or not joined to the others; their values rest on what is usual, and verdicts(X) names them",
+                f"{plural(unsupported, 'row')} ({100 * share:.0f} %) of X have no support in training rows: no sum "
+                "of them gives these rows, or a level is new; values rest on what is usual, and verdicts(X) names them",
                 UnsupportedRowsWarning,
                 stacklevel=3,
             )

@@ -106,8 +106,7 @@ class ComponentsFit:
 
     def with_levels(self, coordinates: Mapping[int, npt.ArrayLike]) -> ComponentsFit:
         """Return the fit with further levels of factors that have coordinates (K,), coded after the others."""
-        factors = self.posterior.factors.extended(coordinates)
-        return replace(self, posterior=replace(self.posterior, factors=factors))
+        return replace(self, posterior=self.posterior.with_factors(self.posterior.factors.extended(coordinates)))
 
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""

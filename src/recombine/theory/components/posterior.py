@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,10 @@ class Posterior:
     dual: FloatArray  #: Weights of seen cells in any value (n,): projected @ y.
 
     __repr__ = brief_repr
+
+    def with_factors(self, factors: Factors) -> Posterior:
+        """Return the posterior with further levels of factors that have coordinates."""
+        return replace(self, factors=factors)
 
     def covariance(self, cells: IntArray) -> FloatArray:
         """Return prior covariances (M, n) between cells (M, F) and the seen ones."""
@@ -86,6 +90,10 @@ class MeanPosterior:
     noise: float  #: Variance of an outcome about the mean.
 
     __repr__ = brief_repr
+
+    def with_factors(self, factors: Factors) -> MeanPosterior:
+        """Return the posterior with further levels of factors that have coordinates."""
+        return replace(self, factors=factors)
 
     @property
     def mean(self) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +63,17 @@ class TermColumns:
             return numbers
         index = np.minimum(np.searchsorted(self.keys, numbers), len(self.keys) - 1)
         return np.where(self.keys[index] == numbers, index, -1)
+
+    def extended(self, factors: Factors) -> TermColumns:
+        """Return columns that know further levels of factors with coordinates, by their covariance with the others."""
+        kernels = dict(self.term.kernels)
+        roots = []
+        for factor, root in self.roots:
+            gram, size = kernels[factor].gram(factors, factor), len(root) - 1
+            assert gram is not None
+            further = gram[size:-1, :size] @ np.linalg.pinv(root[:size]).T
+            roots.append((factor, np.concatenate([root[:size], further, root[size:]])))
+        return replace(self, roots=tuple(roots))
 
     def cells(self, factors: int) -> IntArray:
         """Return a cell (groups, F) with each combination of labels, -1 for factors beside them."""

@@ -15,7 +15,7 @@ for traces and log-determinant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -201,8 +201,15 @@ class SparsePosterior:
     system: ReducedSystem
     effects_mean: FloatArray  #: Expected effects (E + R,), the mean last.
     noise: float  #: Variance of an outcome of weight 1 about its cell's value.
+    further: MixedEquations | None = None  #: With columns that know levels which the equations do not.
 
     __repr__ = brief_repr
+
+    def with_factors(self, factors: Factors) -> SparsePosterior:
+        """Return the posterior with further levels of factors that have coordinates."""
+        equations = self.system.equations
+        columns = tuple(each.extended(factors) for each in equations.columns)
+        return replace(self, factors=factors, further=replace(equations, columns=columns))
 
     @property
     def codes(self) -> IntArray:
@@ -227,7 +234,7 @@ class SparsePosterior:
         return mean, np.sqrt(variance)
 
     def _values(self, cells: IntArray, alone: int | None) -> tuple[FloatArray, FloatArray]:
-        system, equations = self.system, self.system.equations
+        system, equations = self.system, self.further or self.system.equations
         eliminated, remaining = equations.rows(cells, alone)
         mean = eliminated @ self.effects_mean[: system.size] + remaining @ self.effects_mean[system.size :]
         spread = system.variances(eliminated, remaining)
