@@ -244,12 +244,30 @@ def _finest(remaining: list[TermColumns], grouped: list[tuple[Any, Any]], weight
             cells = remaining[host].cells(1 + max(max(chosen, default=0) for chosen in sets))
             block = remaining[index].rows(cells) if index < len(remaining) else csr_array(np.ones((len(cells), 1)))
         blocks[bases.index(host)][index] = block
-    chosen = [grouped[index + 1] for index in bases]
-    lower = [[_product(chosen[i], chosen[j], weights) for j in range(i + 1)] for i in range(len(bases))]
-    gram = [[lower[i][j] if j <= i else lower[j][i].T for j in range(len(bases))] for i in range(len(bases))]
-    coupling = _canonical(block_array([[_product(rows, grouped[0], weights)] for rows in chosen]))
+    products = _products_of_labels if set(bases) <= set(labels) else _products
+    gram, coupling = products([grouped[index + 1] for index in bases], grouped[0], weights)
     sums = _canonical(block_array(blocks))
-    return FinestColumns(coupling, _canonical(coupling.T), _canonical(block_array(gram)), sums, _canonical(sums.T))
+    return FinestColumns(coupling, _canonical(coupling.T), gram, sums, _canonical(sums.T))
+
+
+def _products(chosen: list[tuple[Any, Any]], eliminated: tuple[Any, Any], weights: FloatArray) -> tuple[Any, Any]:
+    """Return weighted products of the columns of some terms with each other (B, B) and with the eliminated (B, E)."""
+    lower = [[_product(chosen[i], chosen[j], weights) for j in range(i + 1)] for i in range(len(chosen))]
+    gram = [[lower[i][j] if j <= i else lower[j][i].T for j in range(len(chosen))] for i in range(len(chosen))]
+    coupling = block_array([[_product(rows, eliminated, weights)] for rows in chosen])
+    return _canonical(block_array(gram)), _canonical(coupling)
+
+
+def _products_of_labels(
+    chosen: list[tuple[Any, Any]], eliminated: tuple[Any, Any], weights: FloatArray
+) -> tuple[Any, Any]:
+    """Return the same of terms of labels at once: they may be many, and a product for every two takes far longer."""
+    starts = np.cumsum([0, *(groups.shape[1] for _, groups in chosen)])
+    places = np.column_stack([group + start for (group, _), start in zip(chosen, starts[:-1], strict=True)])
+    ends, size = np.arange(0, places.size + 1, len(chosen)), len(weights)
+    columns = csr_array((np.ones(places.size), places.ravel(), ends), shape=(size, int(starts[-1])))
+    others = csr_array((weights, eliminated[0], np.arange(size + 1)), shape=(size, eliminated[1].shape[0]))
+    return _canonical(columns.T @ (diags_array(weights) @ columns)), _canonical(columns.T @ others)
 
 
 def _host(index: int, sets: list[frozenset[int]], labels: list[int]) -> int:
