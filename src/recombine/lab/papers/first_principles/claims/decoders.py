@@ -265,7 +265,7 @@ CLAIMS = (
     _of_decoders(
         "23",
         "After the paper's length of training each network is as good on all combinations as the authors' network that "
-        "started from the same weights.",
+        "started from the same weights; of every row the one furthest from it.",
         says="authors' files",
         source="released table, the seed of every network",
         measure=decoders.released_differences,
