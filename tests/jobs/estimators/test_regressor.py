@@ -370,6 +370,7 @@ class TestScikitLearn:
             "structure": "add",
             "undetermined": "nan",
             "missing": "refuse",
+            "features": None,
             "shrink": True,
             "seed": 3,
         }
@@ -478,3 +479,52 @@ class TestCoverage:
 def test_lists_and_records_are_no_levels():
     with pytest.raises(InputError, match="'column 1' holds lists or records, which are no levels"):
         CompositionalRegressor().fit(np.array([[{}, 1], [{}, 2], [{}, 1]], dtype=object), [1, 2, 3])
+
+
+def described(seed=0, drugs=25, lines=5):
+    """Rows of drugs on lines whose effect follows from two of five descriptors, and the table of these."""
+    rng = np.random.default_rng(seed)
+    names = np.array([f"drug {number}" for number in range(drugs)])
+    table = pd.DataFrame({"drug": names} | {f"x{column}": rng.normal(size=drugs) for column in range(5)})
+    codes, levels = np.indices((drugs, lines)).reshape(2, -1).T, rng.normal(size=lines)
+    effects = (table.x0 + 0.5 * table.x1).to_numpy()
+    y = effects[codes[:, 0]] + levels[codes[:, 1]] + 0.1 * rng.normal(size=len(codes))
+    rows = pd.DataFrame({"drug": names[codes[:, 0]], "line": codes[:, 1]})
+    return rows, y, table, codes[:, 0] >= 0.8 * drugs
+
+
+@pytest.mark.filterwarnings("ignore::recombine.errors.UnsupportedRowsWarning")
+def test_new_levels_are_predicted_by_their_descriptors_and_their_verdict_stays():
+    rows, y, table, new = described()
+    plain, model = (
+        rc.CompositionalRegressor(features=given).fit(rows[~new], y[~new]) for given in (None, {"drug": table})
+    )
+    assert plain.score(rows[new], y[new]) < 0.5 < 0.95 < model.score(rows[new], y[new])
+    assert set(model.verdicts(rows[new])) == {"unseen level"}
+    _, low, high = model.predict(rows[new], return_range=True)
+    wide, narrow = (np.subtract(*each.predict(rows[new], return_range=True)[:0:-1]) for each in (plain, model))
+    assert (narrow < wide / 2).all()
+    assert ((low <= y[new]) & (y[new] <= high)).mean() > 0.8
+    shares = dict(zip(model.features_["feature"], model.features_["share"], strict=True))
+    assert min(shares["x0"], shares["x1"]) > 0.05 > 0.01 > max(shares["x2"], shares["x3"], shares["x4"])
+    unknown = pd.DataFrame({"drug": ["nobody's"], "line": [0]})
+    assert np.isfinite(model.predict(unknown)).all()
+
+
+@pytest.mark.filterwarnings("ignore::recombine.errors.UnsupportedRowsWarning")
+def test_features_survive_clone_and_pickle_and_are_given_by_place_for_arrays():
+    rows, y, table, new = described(1)
+    model = rc.CompositionalRegressor(features={"drug": table}).fit(rows[~new], y[~new])
+    again = pickle.loads(pickle.dumps(model))
+    other = clone(model).set_params(features={0: table}).fit(rows[~new].to_numpy(dtype=object), y[~new])
+    expected = model.predict(rows[new])
+    assert np.allclose(again.predict(rows[new]), expected)
+    assert np.allclose(other.predict(rows[new].to_numpy(dtype=object)), expected)
+    several = clone(model).fit(rows[~new], np.column_stack([y, -y])[~new])
+    assert np.allclose(several.predict(rows[new])[:, 0], expected)
+
+
+def test_features_without_a_level_in_common_are_refused():
+    rows, y, table, _ = described()
+    with pytest.raises(InputError, match="describes no level of factor 'drug'"):
+        rc.CompositionalRegressor(features={"drug": table.assign(drug=table.x0)}).fit(rows, y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from recombine.checks import known_or_refuse
 from recombine.errors import InputError
 from recombine.jobs.estimators.factor_columns import FactorColumns, GivenColumn, given_columns
 from recombine.jobs.values.cell_values import level_coordinates
+from recombine.jobs.values.level_features import read_all_features
+from recombine.tables.level_features import LevelFeatures
 from recombine.theory.components.fit import CellValues, ComponentsFit
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.structures.structure import Structure
@@ -67,7 +69,9 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
 
     undetermined: str
     missing: str
+    features: Mapping[Any, object] | None
     _table: FactorColumns
+    _described: dict[int, LevelFeatures]
 
     def __sklearn_tags__(self) -> Any:
         """Say that columns hold categories and may hold texts."""
@@ -90,6 +94,9 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
             columns = [column.rows(chosen) for column in columns]
         self._table = FactorColumns.learned(columns, names)
         self.levels_ = [list(levels) for levels in self._table.levels]
+        self._described = read_all_features(self.features, names)
+        for factor, features in self._described.items():
+            features.shared(self._table.levels[factor], names[factor])
         return WeighedRows(self._table.codes(columns), chosen, weights)
 
     def _same_length(self, rows: WeighedRows, y: npt.NDArray[Any]) -> None:
@@ -109,13 +116,20 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
         return AskedRows(cells, numbered, cell_of_row, codes, columns)
 
     def _values(self, rows: AskedRows, fit: ComponentsFit) -> CellValues:
-        """Return the values of components, new numbers on their lines."""
+        """Return the values of components, new numbers on their lines and new levels by their descriptors."""
         lines: dict[int, FloatArray] = {}
+        tables: dict[int, FloatArray] = {}
         for factor, values in enumerate(self._table.new_values(rows.columns)):
             line = level_coordinates(values) if values else None
             if line is not None:
                 lines[factor] = line
-        return (fit.with_levels(lines) if lines else fit).predict(rows.numbered)
+            if values and factor in self._described:
+                tables[factor] = self._described[factor].of(values)
+        return (fit.with_levels(lines, tables) if lines or tables else fit).predict(rows.numbered)
+
+    def _level_features(self) -> dict[int, FloatArray]:
+        """Return the descriptors (L, D) of the levels of training rows, by factor."""
+        return {factor: features.of(self._table.levels[factor]) for factor, features in self._described.items()}
 
     def _refuse(self, rows: AskedRows, structure: Structure, identification: Identification) -> None:
         """Raise for the first row that is not determined, where that is asked for: say why, and what to collect."""

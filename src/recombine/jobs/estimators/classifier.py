@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Literal, Self, overload
@@ -56,6 +56,10 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         what to collect. With ``"nan"`` `predict` returns NaN for numbers and None for other labels.
     missing : {"refuse", "level"}
         Whether a missing value of a factor is an error or a level of its own.
+    features : mapping, optional
+        Descriptors of levels by column, its name or place: a dataframe or path with one row per level, its name in the
+        column of the same name or in the first one, or a pair of table and column. New levels that it describes are
+        predicted by what their descriptors did for other levels.
     separated : {"prior", "limits"}
         What to do where the maximum does not exist, as when a level only ever succeeded. ``"prior"``: add as many
         observations as there are effects, spread evenly over the seen combinations, with the classes' shares (Clogg et
@@ -96,12 +100,14 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         *,
         undetermined: str = "prior",
         missing: str = "refuse",
+        features: Mapping[Any, object] | None = None,
         separated: str = "prior",
         seed: int = 0,
     ) -> None:
         self.structure = structure
         self.undetermined = undetermined
         self.missing = missing
+        self.features = features
         self.separated = separated
         self.seed = seed
 
@@ -137,7 +143,7 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
             weighted_design(cells, (codes == label).astype(float), self._table.sizes, weights)
             for label in range(len(self.classes_))
         )
-        return [fit_values(design, self._table.levels) for design in designs]
+        return [fit_values(design, self._table.levels, self._level_features()) for design in designs]
 
     def _usual(self, rows: AskedRows) -> FloatArray:
         """Return the chances that components give to rows without support (M, K)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, Self, overload
 
@@ -17,6 +18,7 @@ from recombine.errors import InputError, UnsupportedRowsWarning
 from recombine.jobs.estimators.assumption import Assumption, chosen_assumption, named_assumption
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
 from recombine.jobs.values.cell_values import fit_values, weighted_design
+from recombine.jobs.values.level_features import feature_shares
 from recombine.tables.table import Table
 from recombine.theory.components.fit import ComponentsFit
 from recombine.theory.structures.all_structures import STRUCTURES
@@ -44,6 +46,10 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         column and what to collect.
     missing : {"refuse", "level"}
         Whether a missing value of a factor is an error or a level of its own.
+    features : mapping, optional
+        Descriptors of levels by column, its name or place: a dataframe or path with one row per level, its name in the
+        column of the same name or in the first one, or a pair of table and column. New levels that it describes are
+        predicted by what their descriptors did for other levels.
     shrink : bool
         Shrink effects of a named structure as the data say (evidence), in ``add``, ``pairs``, ``triples`` and ``log``;
         else they are those of least squares. Links and products are always shrunk.
@@ -56,6 +62,8 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         What each factor and pair carries, the noise, and the scale on which they add.
     effects_ : Table
         What each level adds by itself on that scale, with its standard error.
+    features_ : Table
+        What each descriptor of levels moves values by, as a share of the outcome's variance.
     structure_ : str
         The structure that verdicts assume.
     ladder_ : Ladder or None
@@ -98,12 +106,14 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         *,
         undetermined: str = "prior",
         missing: str = "refuse",
+        features: Mapping[Any, object] | None = None,
         shrink: bool = False,
         seed: int = 0,
     ) -> None:
         self.structure = structure
         self.undetermined = undetermined
         self.missing = missing
+        self.features = features
         self.shrink = shrink
         self.seed = seed
 
@@ -133,7 +143,7 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         """What each factor and pair carries, the noise, and the scale on which they add."""
         self._check_fitted()
         self._refuse_outputs("components_")
-        return fit_values(self._design, self._table.levels)
+        return fit_values(self._design, self._table.levels, self._level_features())
 
     @cached_property
     def _assumption(self) -> Assumption:
@@ -173,6 +183,19 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     def _of_outputs(self, name: str, single: Any) -> Any:
         self._check_fitted()
         return [getattr(each, name) for each in self.outputs_] if "outputs_" in vars(self) else single()
+
+    @property
+    def features_(self) -> Table:
+        """What each descriptor of levels moves values by, as a share of the outcome's variance."""
+        self._check_fitted()
+        self._refuse_outputs("features_")
+        shares = {
+            factor: feature_shares(self.components_, factor, table) for factor, table in self._level_features().items()
+        }
+        listed = [(self._table.names[factor], name) for factor in shares for name in self._described[factor].names]
+        columns = zip(*listed, strict=True) if listed else ((), ())
+        factors, names = (np.array(column, dtype=object) for column in columns)
+        return Table({"factor": factors, "feature": names, "share": np.concatenate([np.empty(0), *shares.values()])})
 
     @property
     def effects_(self) -> Table:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,10 +52,13 @@ def weighted_design(
     return replace(design, observed=Observed(cells, rows.astype(bool), rows, weights, outcome).merged())
 
 
-def fit_values(design: Design, levels: Sequence[Sequence[object]]) -> ComponentsFit:
+def fit_values(
+    design: Design, levels: Sequence[Sequence[object]], features: Mapping[int, FloatArray] | None = None
+) -> ComponentsFit:
     """Fit variance components to the training cells of a design with an outcome.
 
-    ``levels`` of each factor, in the order of their codes: numbers among them lie on a line.
+    ``levels`` of each factor, in the order of their codes: numbers among them lie on a line. ``features`` are
+    descriptors (L, D) of levels by factor, a row of NaN for a level without, in the same order.
 
     Examples
     --------
@@ -72,4 +75,5 @@ def fit_values(design: Design, levels: Sequence[Sequence[object]]) -> Components
     if observed.spread is not None and observed.freedom is not None and observed.freedom[train].any():
         replicates = observed.spread[train], observed.freedom[train]
     means, counts = design.outcome[train], design.precision[train]
-    return fit_components(design.seen, means, counts, coordinates=coordinates, replicates=replicates)
+    given: dict[str, Any] = {"coordinates": coordinates, "features": features, "replicates": replicates}
+    return fit_components(design.seen, means, counts, **given)

@@ -25,6 +25,8 @@ MIN_LOG_VARIANCE, MAX_LOG_VARIANCE = -23.0, 6.0
 PRIOR_LOG_SD, START_LOG_VARIANCE = 2.0, -2.3
 #: Centres of the priors of log variances: of components of one factor, of several, of cells alone, of noise.
 LOG_VARIANCE_OF_ONE, LOG_VARIANCE_OF_SEVERAL, LOG_VARIANCE_OF_CELL, LOG_VARIANCE_OF_NOISE = -3.0, -6.0, -1.5, -1.0
+#: The same of features of a factor together, and of one among several: few of them carry anything.
+LOG_VARIANCE_OF_FEATURES, LOG_VARIANCE_OF_FEATURE = -4.0, -10.0
 #: Newton steps at most; the largest step of a log variance; gain in the criterion at which steps end.
 MAX_INFORMATION_STEPS, MAX_STEP_SIZE, GAIN_TOLERANCE = 60, 3.0, 1e-2
 
@@ -115,10 +117,15 @@ def prior_centres(terms: Sequence[ComponentTerm], cell_size: int) -> FloatArray:
     """Return the centres of the priors of log variances (T + 1,), in units of the outcome's variance.
 
     Components of one factor come first in the world, those of several are fewer and smaller; what is left to a cell
-    alone, the labels of all ``cell_size`` factors where counts differ (0 where they do not), is as large as noise.
+    alone, the labels of all ``cell_size`` factors where counts differ (0 where they do not), is as large as noise. Of
+    many features few carry anything, so that one alone has to show it.
     """
     centres = [LOG_VARIANCE_OF_ONE if len(term.kernels) == 1 else LOG_VARIANCE_OF_SEVERAL for term in terms]
     for index, term in enumerate(terms):
+        if term.is_one_feature:
+            centres[index] = LOG_VARIANCE_OF_FEATURE
+        elif term.features and len(term.kernels) == 1:
+            centres[index] = LOG_VARIANCE_OF_FEATURES
         if term.is_labels and len(term.kernels) == cell_size:
             centres[index] = LOG_VARIANCE_OF_CELL
     return np.array([*centres, LOG_VARIANCE_OF_NOISE])
@@ -127,6 +134,21 @@ def prior_centres(terms: Sequence[ComponentTerm], cell_size: int) -> FloatArray:
 def start_logs(terms: int) -> FloatArray:
     """Return log variances (T + 1,) to start from where outcomes have variance 1: half of it is noise."""
     return np.asarray(np.log(np.append(np.full(terms, 0.5 / max(terms, 1)), 0.5)))
+
+
+def best_saliences(criterion: LogVarianceCriterion, terms: Sequence[ComponentTerm]) -> Saliences:
+    """Return the saliences of terms of the largest criterion, from a start that favours no term.
+
+    Labels and features of a factor can say the same; so where there are features another start is without these labels.
+    """
+    start = start_logs(len(terms))
+    best = maximize_criterion(criterion, start)
+    described = {term.factors for term in terms if term.features and len(term.kernels) == 1}
+    if described:
+        replaced = [index for index, term in enumerate(terms) if term.is_labels and term.factors in described]
+        start[replaced] = LOG_VARIANCE_OF_FEATURE
+        best = max(best, maximize_criterion(criterion, start), key=lambda saliences: saliences.value)
+    return best
 
 
 def add_prior(

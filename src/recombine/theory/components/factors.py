@@ -21,10 +21,12 @@ class Factors:
     """
 
     sizes: tuple[int, ...]  #: Levels of each factor that codes may name.
-    coordinates: tuple[FloatArray | None, ...]  #: (L,) each, of mean 0 and variance 1 over the seen cells.
-    features: tuple[FloatArray | None, ...]  #: (L, D) each, every column of mean 0 and variance 1 over the seen cells.
-    #: Where coordinates have their zero and their unit, as they were given.
-    units: tuple[tuple[float, float], ...] = ()
+    coordinates: tuple[FloatArray | None, ...]  #: (L,) each, of mean 0 and variance 1 over the seen cells; NaN: none.
+    #: (L, D) each, every column of mean 0 and variance 1 over the seen cells; rows of NaN for levels without features.
+    features: tuple[FloatArray | None, ...]
+    #: Where coordinates and features (D,) have their zeros and units, as they were given.
+    units: tuple[tuple[FloatArray, FloatArray], ...] = ()
+    feature_units: tuple[tuple[FloatArray, FloatArray], ...] = ()
 
     __repr__ = brief_repr
 
@@ -43,29 +45,22 @@ class Factors:
         >>> factors.sizes, factors.coordinates[1]
         ((2, 3), array([-1.,  1.,  5.]))
         """
-        factors = range(codes.shape[1])
-        given = [_numbers(codes, factor, (coordinates or {}).get(factor)) for factor in factors]
-        units = [_units(line, codes[:, factor]) for factor, line in enumerate(given)]
-        lines = [
-            None if line is None else (line - zero) / unit for line, (zero, unit) in zip(given, units, strict=True)
-        ]
-        tables = [_numbers(codes, factor, (features or {}).get(factor)) for factor in factors]
-        scaled = [_units(table, codes[:, factor]) for factor, table in enumerate(tables)]
-        described = [
-            None if table is None else (table - zero) / unit for table, (zero, unit) in zip(tables, scaled, strict=True)
-        ]
         seen = codes.max(axis=0, initial=-1) + 1
+        lines, units = _scaled(codes, coordinates or {}, described=False)
+        tables, feature_units = _scaled(codes, features or {}, described=True)
         sizes = [
             max(int(size), *(len(array) for array in (line, table) if array is not None), 0)
-            for size, line, table in zip(seen, lines, described, strict=True)
+            for size, line, table in zip(seen, lines, tables, strict=True)
         ]
         flat = tuple(None if line is None else line[:, 0] for line in lines)
-        return cls(
-            tuple(sizes), flat, tuple(described), tuple((float(zero[0]), float(unit[0])) for zero, unit in units)
-        )
+        return cls(tuple(sizes), flat, tables, units, feature_units)
 
-    def extended(self, coordinates: Mapping[int, npt.ArrayLike]) -> Factors:
-        """Return factors with further levels by their coordinates (K,), coded after those that codes named so far.
+    def extended(
+        self,
+        coordinates: Mapping[int, npt.ArrayLike] | None = None,
+        features: Mapping[int, npt.ArrayLike] | None = None,
+    ) -> Factors:
+        """Return factors with further levels by coordinates (K,) or features (K, D), coded after those named so far.
 
         Examples
         --------
@@ -73,13 +68,20 @@ class Factors:
         >>> factors.sizes, factors.coordinates[0]
         ((3,), array([-1.,  1.,  0.]))
         """
-        sizes, lines = list(self.sizes), list(self.coordinates)
-        for factor, given in coordinates.items():
-            line, (zero, unit) = lines[factor], self.units[factor]
-            if line is not None:
-                longer = np.append(line, (np.asarray(given, dtype=float) - zero) / unit)
-                lines[factor], sizes[factor] = longer, len(longer)
-        return replace(self, sizes=tuple(sizes), coordinates=tuple(lines))
+        sizes, lines, tables = list(self.sizes), list(self.coordinates), list(self.features)
+        given = {factor: np.asarray(line, dtype=float) for factor, line in (coordinates or {}).items()}
+        described = {factor: np.asarray(table, dtype=float) for factor, table in (features or {}).items()}
+        for factor in {*given, *described}:
+            size = sizes[factor] + max(len(each[factor]) for each in (given, described) if factor in each)
+            if (line := lines[factor]) is not None:
+                (zero, unit), further = self.units[factor], given.get(factor, np.empty(0))
+                lines[factor] = _placed(line[:, None], (further[:, None] - zero) / unit, sizes[factor], size)[:, 0]
+            if (table := tables[factor]) is not None:
+                zero, unit = self.feature_units[factor]
+                further = (described.get(factor, np.empty((0, table.shape[1]))) - zero) / unit
+                tables[factor] = _placed(table, further, sizes[factor], size)
+            sizes[factor] = size
+        return replace(self, sizes=tuple(sizes), coordinates=tuple(lines), features=tuple(tables))
 
     @property
     def count(self) -> int:
@@ -87,8 +89,28 @@ class Factors:
         return len(self.sizes)
 
 
-def _numbers(codes: IntArray, factor: int, given: npt.ArrayLike | None) -> FloatArray | None:
-    """Return numbers of levels (L, D), checked."""
+def _placed(table: FloatArray, further: FloatArray, start: int, size: int) -> FloatArray:
+    """Return numbers of levels (size, D) with further ones from ``start`` on, NaN where there are none."""
+    longer = np.full((size, table.shape[1]), np.nan)
+    longer[: len(table)] = table
+    longer[start : start + len(further)] = further
+    return longer
+
+
+def _scaled(
+    codes: IntArray, given: Mapping[int, npt.ArrayLike], described: bool
+) -> tuple[tuple[FloatArray | None, ...], tuple[tuple[FloatArray, FloatArray], ...]]:
+    """Return numbers of levels (L, D) of every factor of cells (N, F) in units, and these: zero and unit (D,)."""
+    tables = [_numbers(codes, factor, given.get(factor), described) for factor in range(codes.shape[1])]
+    units = [_units(table, codes[:, factor]) for factor, table in enumerate(tables)]
+    scaled = [
+        None if table is None else (table - zero) / unit for table, (zero, unit) in zip(tables, units, strict=True)
+    ]
+    return tuple(scaled), tuple(units)
+
+
+def _numbers(codes: IntArray, factor: int, given: npt.ArrayLike | None, described: bool) -> FloatArray | None:
+    """Return numbers of levels (L, D), checked; a level without features has a row of NaN."""
     if given is None:
         return None
     table = np.asarray(given, dtype=float)
@@ -97,7 +119,8 @@ def _numbers(codes: IntArray, factor: int, given: npt.ArrayLike | None) -> Float
         raise InputError(
             f"factor {factor} has numbers for {len(table)} levels but level {codes[:, factor].max()} was seen; give all"
         )
-    if not np.isfinite(table).all():
+    nothing = np.isnan(table).all(axis=1) if described else np.zeros(len(table), dtype=bool)
+    if not np.isfinite(table[~nothing]).all():
         raise InputError(f"a number of factor {factor} is not finite; give a number for every level, or none")
     return table
 
@@ -107,5 +130,8 @@ def _units(table: FloatArray | None, levels: IntArray) -> tuple[FloatArray, Floa
     if table is None:
         return np.zeros(1), np.ones(1)
     rows = table[levels]
+    rows = rows[~np.isnan(rows).any(axis=1)]
+    if not len(rows):
+        return np.zeros(table.shape[1]), np.ones(table.shape[1])
     spread = rows.std(axis=0)
     return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)

@@ -15,9 +15,8 @@ from recombine.errors import InputError
 from recombine.theory.components.criterion import (
     Criterion,
     Saliences,
-    maximize_criterion,
+    best_saliences,
     prior_centres,
-    start_logs,
     with_replicates,
 )
 from recombine.theory.components.factors import Factors
@@ -25,10 +24,10 @@ from recombine.theory.components.guard import beats_mean
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
 from recombine.theory.components.ranges import seen_width, unseen_width
 from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
-from recombine.theory.components.screening import screen_terms
+from recombine.theory.components.screening import screen_features, screen_terms
 from recombine.theory.components.sparse.mixed_equations import term_columns
 from recombine.theory.components.sparse.solver import SparsePosterior, fit_sparse
-from recombine.theory.components.terms import ComponentTerm, candidate_terms, exact_order
+from recombine.theory.components.terms import ComponentTerm, candidate_terms, exact_features, exact_order
 
 #: Cells up to which the covariance of all of them is a dense matrix; beyond fewer, only if terms have more columns.
 MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS = 1_500, 400
@@ -104,9 +103,14 @@ class ComponentsFit:
         noise = self.saliences.noise / rows if self.structured else self.saliences.noise
         return self._on_scale(mean, variance + noise, self._widths(cells))
 
-    def with_levels(self, coordinates: Mapping[int, npt.ArrayLike]) -> ComponentsFit:
-        """Return the fit with further levels of factors that have coordinates (K,), coded after the others."""
-        return replace(self, posterior=self.posterior.with_factors(self.posterior.factors.extended(coordinates)))
+    def with_levels(
+        self,
+        coordinates: Mapping[int, npt.ArrayLike] | None = None,
+        features: Mapping[int, npt.ArrayLike] | None = None,
+    ) -> ComponentsFit:
+        """Return the fit with further levels by coordinates (K,) or features (K, D) of factors, coded after others."""
+        factors = self.posterior.factors.extended(coordinates, features)
+        return replace(self, posterior=self.posterior.with_factors(factors))
 
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
@@ -176,6 +180,7 @@ def fit_components(
         raise InputError(f"counts have shape {rows.shape} for {len(cells)} cells; give a positive number for each")
     factors = Factors.of(cells, coordinates, features)
     terms = candidate_terms(factors, cells, order, cells=tells_cells(rows, replicates))
+    terms = screen_features(factors, cells, y, terms)
     with one_thread():
         dense = _is_dense(factors, cells, terms)
         terms = screen_terms(factors, cells, y, rows, terms) if dense else terms
@@ -222,7 +227,12 @@ def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
     order = exact_order(table.codes, y)
     if order is None:
         return table
-    stay = [index for index, term in enumerate(table.terms) if len(term.kernels) <= order]
+    exact = exact_features(table.factors, table.codes, y) if order == 1 else ()
+    stay = [
+        index
+        for index, term in enumerate(table.terms)
+        if len(term.kernels) <= order and (term.factors[0] not in exact or (term.features and term.is_lines))
+    ]
     covariances = None if table.covariances is None else table.covariances[stay]
     return replace(table, terms=tuple(table.terms[index] for index in stay), covariances=covariances)
 
@@ -240,7 +250,7 @@ def _solved(
     if table.covariances is None:
         return fit_sparse(factors, codes, y, noise, terms, centres, within)
     criterion = with_replicates(Criterion(table.covariances, noise, y, centres), within)
-    saliences = maximize_criterion(criterion, start_logs(len(terms)))
+    saliences = best_saliences(criterion, terms)
     return saliences, posterior_of(factors, codes, y, terms, saliences.variances, saliences.noise * noise)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.theory.components.factors import Factors
 
 #: Width of the bump over coordinates, in standard deviations of the coordinates over seen cells.
@@ -19,64 +19,130 @@ class LevelKernel(ABC):
     """Covariance between levels of one factor."""
 
     name: str
+    columns: tuple[int, ...] = ()  #: Features that it is of; none for labels and coordinates.
+    alone: bool = False  #: Whether it is of one feature among several.
+
+    @property
+    def straight(self) -> bool:
+        """Whether it is proportional to coordinates or features."""
+        return False
 
     @abstractmethod
-    def gram(self, factors: Factors, factor: int) -> FloatArray | None:
-        """Return covariances (L + 1, L + 1), the last level being one of which nothing is known; None: labels only."""
+    def numbers(self, factors: Factors, factor: int) -> FloatArray | None:
+        """Return what it knows of levels (L, D), NaN where nothing; None: labels only."""
+
+    @abstractmethod
+    def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
+        """Return covariances (N, M) between levels of numbers (N, D) and (M, D)."""
+
+    @abstractmethod
+    def spread(self, numbers: FloatArray) -> FloatArray:
+        """Return variances (N,) of levels of numbers (N, D)."""
+
+    def between(self, factors: Factors, factor: int, rows: IntArray, columns: IntArray) -> FloatArray | None:
+        """Return covariances (N, M) between levels (N,) and (M,); None: labels only.
+
+        A level of which nothing is known is like no other, with the variance that levels have in the mean.
+        """
+        table = self.numbers(factors, factor)
+        if table is None:
+            return None
+        (row_numbers, row_codes), (column_numbers, column_codes) = _described(table, rows), _described(table, columns)
+        unlike, unlike_too = (np.asarray(np.isnan(numbers).any(axis=1)) for numbers in (row_numbers, column_numbers))
+        result = self.alike(np.nan_to_num(row_numbers), np.nan_to_num(column_numbers))
+        result[unlike], result[:, unlike_too] = 0.0, 0.0
+        if unlike.any() and unlike_too.any():
+            result[np.equal.outer(row_codes, column_codes) & unlike.reshape(-1, 1)] = self._usual(table)
+        return result
+
+    def variances(self, factors: Factors, factor: int, levels: IntArray) -> FloatArray:
+        """Return the variances (N,) of levels (N,)."""
+        table = self.numbers(factors, factor)
+        if table is None:
+            return np.ones(len(levels))
+        numbers, _ = _described(table, levels)
+        return np.where(np.isnan(numbers).any(axis=1), self._usual(table), self.spread(np.nan_to_num(numbers)))
+
+    def _usual(self, table: FloatArray) -> float:
+        """The variance that levels of known numbers have in the mean; that of features is 1 over seen cells."""
+        if self.columns:
+            return 1.0
+        told = table[~np.isnan(table).any(axis=1)]
+        return float(self.spread(told).mean()) if len(told) else 1.0
 
 
 @dataclass(frozen=True)
 class _Same(LevelKernel):
-    def gram(self, factors: Factors, factor: int) -> None:
+    def numbers(self, factors: Factors, factor: int) -> None:
         return None
+
+    def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
+        return np.asarray((row_numbers[:, None] == column_numbers).all(axis=2), dtype=float)
+
+    def spread(self, numbers: FloatArray) -> FloatArray:
+        return np.ones(len(numbers))
 
 
 @dataclass(frozen=True)
 class _Line(LevelKernel):
-    def gram(self, factors: Factors, factor: int) -> FloatArray:
-        line = _coordinates(factors, factor)
-        return _with_unknown(np.outer(line, line))
+    """Proportional to coordinates, or to features."""
+
+    @property
+    def straight(self) -> bool:
+        return True
+
+    def numbers(self, factors: Factors, factor: int) -> FloatArray:
+        return _numbers(factors, factor, self.columns)
+
+    def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
+        return np.asarray(row_numbers @ column_numbers.T / row_numbers.shape[1])
+
+    def spread(self, numbers: FloatArray) -> FloatArray:
+        return np.asarray(np.square(numbers).mean(axis=1))
 
 
 @dataclass(frozen=True)
 class _Bump(LevelKernel):
-    def gram(self, factors: Factors, factor: int) -> FloatArray:
-        line = _coordinates(factors, factor)
-        return _with_unknown(np.exp(-0.5 * np.subtract.outer(line, line) ** 2 / BUMP_WIDTH**2))
+    """Near each other by the mean square of differences of coordinates or features."""
+
+    width: float = 1.0
+
+    def numbers(self, factors: Factors, factor: int) -> FloatArray:
+        return _numbers(factors, factor, self.columns)
+
+    def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
+        if row_numbers.shape[1] == 1:
+            squares = np.subtract.outer(row_numbers[:, 0], column_numbers[:, 0]) ** 2
+        else:  # without an array of all differences
+            squares = np.square(row_numbers).sum(axis=1)[:, None] - 2 * row_numbers @ column_numbers.T
+            squares += np.square(column_numbers).sum(axis=1)
+        return np.asarray(np.exp(-0.5 * np.maximum(squares, 0.0) / (row_numbers.shape[1] * self.width**2)))
+
+    def spread(self, numbers: FloatArray) -> FloatArray:
+        return np.ones(len(numbers))
 
 
-@dataclass(frozen=True)
-class _FeatureBump(LevelKernel):
-    column: int | None = None  #: The one feature that it is of; None: all together.
-
-    def gram(self, factors: Factors, factor: int) -> FloatArray:
-        table = factors.features[factor]
-        assert table is not None
-        chosen = table if self.column is None else table[:, [self.column]]
-        squares = np.square(chosen[:, None] - chosen[None]).mean(axis=2)
-        return _with_unknown(np.exp(-0.5 * squares))
+#: The same level or not; on one line of coordinates; near each other on it.
+SAME, LINE, BUMP = _Same("same"), _Line("line"), _Bump("curve", width=BUMP_WIDTH)
 
 
-def feature_kernels(count: int) -> tuple[LevelKernel, ...]:
-    """Return kernels of features: all together, and each alone, so that learned variances drop those of no use."""
-    alone = [_FeatureBump(f"feature {column}", column) for column in range(count)] if count > 1 else []
-    return (ALIKE, *alone)
+def feature_kernels(columns: tuple[int, ...], alone: bool = False) -> tuple[LevelKernel, ...]:
+    """Return the kernels of some features together: proportional to them, and near each other."""
+    title = f"feature {columns[0]}" if len(columns) == 1 else "features"
+    return _Line(f"{title} line", columns, alone), _Bump(f"{title} curve", columns, alone)
 
 
-#: The same level or not; on one line; near each other on it; near each other in features.
-SAME, LINE, BUMP, ALIKE = _Same("same"), _Line("line"), _Bump("curve"), _FeatureBump("features")
+def _numbers(factors: Factors, factor: int, columns: tuple[int, ...]) -> FloatArray:
+    if not columns:
+        line = factors.coordinates[factor]
+        assert line is not None
+        return line[:, None]
+    table = factors.features[factor]
+    assert table is not None
+    return table[:, list(columns)]
 
 
-def _coordinates(factors: Factors, factor: int) -> FloatArray:
-    line = factors.coordinates[factor]
-    assert line is not None
-    return line
-
-
-def _with_unknown(gram: FloatArray) -> FloatArray:
-    """Add a level that is like no other, with the variance that levels have in the mean."""
-    size = len(gram)
-    larger = np.zeros((size + 1, size + 1))
-    larger[:size, :size] = gram
-    larger[size, size] = gram.diagonal().mean() if size else 1.0
-    return larger
+def _described(table: FloatArray, levels: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the numbers (N, D) of levels (N,), NaN for those past the last, and codes that are one for all of them."""
+    codes = np.where((levels >= 0) & (levels < len(table)), levels, len(table))
+    return np.concatenate([table, np.full((1, table.shape[1]), np.nan)])[codes], codes

@@ -59,7 +59,11 @@ def unseen_width(posterior: LeavesOut, factor: int) -> float:
         if len(members) < len(posterior.y):
             means, variances = posterior.leave_out(members)
             distances.append(np.abs(posterior.y[members] - means) / np.sqrt(np.maximum(variances, 1e-300)))
-    return calibrated(np.concatenate(distances)) if distances else seen_width(posterior)
+    if not distances:
+        return seen_width(posterior)
+    # Features are learned from levels, of which there are fewer than cells.
+    described = posterior.factors.features[factor] is not None
+    return calibrated(np.concatenate(distances), len(distances) if described else None)
 
 
 def level_blocks(posterior: LeavesOut, factor: int) -> Iterator[IntArray]:
@@ -76,8 +80,10 @@ def level_blocks(posterior: LeavesOut, factor: int) -> Iterator[IntArray]:
         yield np.sort(rng.permutation(members)[:MAX_CELLS_LEFT_OUT])
 
 
-def calibrated(distances: FloatArray) -> float:
+def calibrated(distances: FloatArray, count: int | None = None) -> float:
     """Return the distance (of n, in standard deviations) that nine in ten do not exceed, widened for few cells.
+
+    They are as good as ``count``, by default n.
 
     Examples
     --------
@@ -87,4 +93,4 @@ def calibrated(distances: FloatArray) -> float:
     ordered = np.sort(distances)
     size = len(ordered)
     rank = min(int(np.ceil(COVERAGE_SHARE * (size + 1))), size)
-    return float(ordered[rank - 1] * (1 + LEARNED_SALIENCES / max(size, LEARNED_SALIENCES)))
+    return float(ordered[rank - 1] * (1 + LEARNED_SALIENCES / max(count or size, LEARNED_SALIENCES)))

@@ -21,6 +21,25 @@ from recombine.theory.components.terms import ComponentTerm
 MAX_COVARIANCE_NUMBERS = 25_000_000
 #: No more terms than cells are fitted, but so many always.
 MIN_TERMS_ALLOWED = 24
+#: Features of a factor that have terms for themselves at most.
+MAX_FEATURES_ALONE = 12
+
+
+def screen_features(
+    factors: Factors, codes: IntArray, y: FloatArray, terms: Sequence[ComponentTerm]
+) -> tuple[ComponentTerm, ...]:
+    """Return terms without single features that go least with outcomes (n,) of cells (n, F), where there are many.
+
+    All features stay in the terms of all together.
+    """
+    dropped: set[tuple[int, int]] = set()
+    for factor, table in enumerate(factors.features):
+        if table is None or table.shape[1] <= MAX_FEATURES_ALONE:
+            continue
+        rows = np.nan_to_num(table[codes[:, factor]])
+        fit = np.abs((y - y.mean()) @ rows) / np.sqrt(np.maximum(np.square(rows).sum(axis=0), 1e-300))
+        dropped |= {(factor, int(column)) for column in np.argsort(-fit, kind="stable")[MAX_FEATURES_ALONE:]}
+    return tuple(term for term in terms if not (term.is_one_feature and (term.factors[0], term.features[0]) in dropped))
 
 
 def screen_terms(
@@ -39,8 +58,8 @@ def screen_terms(
     (30, (2, 5))
     """
     allowed = min(MAX_COVARIANCE_NUMBERS // len(codes) ** 2, max(len(codes), MIN_TERMS_ALLOWED))
-    single = [term for term in terms if len(term.kernels) == 1]
-    joint = [term for term in terms if len(term.kernels) > 1]
+    single = [term for term in terms if len(term.kernels) == 1 and not term.is_one_feature]
+    joint = [term for term in terms if term not in single]
     if len(terms) <= allowed or not single:
         return tuple(terms)
     standard = (y - y.mean()) / (y.std() or 1.0)

@@ -35,31 +35,40 @@ class ComponentTerm:
         """Whether it takes levels as labels only: [z_J = z'_J]."""
         return all(kernel is SAME for _, kernel in self.kernels)
 
+    @property
+    def is_lines(self) -> bool:
+        """Whether it is proportional to coordinates or features."""
+        return all(kernel.straight for _, kernel in self.kernels)
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Features that the component is of; none where it is of labels and coordinates."""
+        return tuple(column for _, kernel in self.kernels for column in kernel.columns)
+
+    @property
+    def is_one_feature(self) -> bool:
+        """Whether it is of one feature among several."""
+        return any(kernel.alone for _, kernel in self.kernels)
+
     def covariance(self, factors: Factors, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the covariance (N, M) between cells (N, F) and (M, F) at variance 1."""
         product = np.ones((len(rows), len(columns)))
         for factor, kernel in self.kernels:
-            gram = kernel.gram(factors, factor)
-            if gram is None:
+            row_levels, row = np.unique(rows[:, factor], return_inverse=True)
+            column_levels, column = np.unique(columns[:, factor], return_inverse=True)
+            block = kernel.between(factors, factor, row_levels, column_levels)
+            if block is None:
                 product *= rows[:, factor, None] == columns[None, :, factor]
             else:
-                size = len(gram) - 1
-                product *= gram[np.ix_(_within(rows[:, factor], size), _within(columns[:, factor], size))]
+                product *= block[np.ix_(row.reshape(-1), column.reshape(-1))]
         return product
 
     def variance(self, factors: Factors, rows: IntArray) -> FloatArray:
         """Return the variance (N,) at cells (N, F), where that of the component is 1."""
         product = np.ones(len(rows))
         for factor, kernel in self.kernels:
-            gram = kernel.gram(factors, factor)
-            if gram is not None:
-                product *= gram.diagonal()[_within(rows[:, factor], len(gram) - 1)]
+            product *= kernel.variances(factors, factor, rows[:, factor])
         return product
-
-
-def _within(codes: IntArray, size: int) -> IntArray:
-    """Codes of levels, those of which nothing is known as the last."""
-    return np.where((codes >= 0) & (codes < size), codes, size)
 
 
 def label_term(*factors: int) -> ComponentTerm:
@@ -119,12 +128,42 @@ def exact_order(codes: IntArray, y: FloatArray, order: int = 2) -> int | None:
     return None
 
 
+def exact_features(factors: Factors, codes: IntArray, y: FloatArray) -> tuple[int, ...]:
+    """Return the factors whose effects on outcomes (n,) are proportional to their features to rounding, if so.
+
+    Levels have to be more than features and the mean, or any effects would be.
+    """
+    for described in _subsets([factor for factor in range(factors.count) if _tells_all(factors, codes, factor)]):
+        blocks = [np.ones((len(codes), 1))]
+        for factor in range(factors.count):
+            table = factors.features[factor] if factor in described else None
+            blocks.append(
+                np.eye(codes[:, factor].max() + 1)[codes[:, factor]] if table is None else table[codes[:, factor]]
+            )
+        design = np.hstack(blocks)
+        missed = np.abs(y - design @ np.linalg.lstsq(design, y)[0]).max()
+        if missed <= EXACT_RESIDUAL * np.abs(y - y.mean()).max():
+            return described
+    return ()
+
+
+def _subsets(factors: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return all factors together, then each alone."""
+    return [tuple(factors), *((factor,) for factor in factors)] if factors else []
+
+
+def _tells_all(factors: Factors, codes: IntArray, factor: int) -> bool:
+    """Whether every seen level of a factor has features, and levels are more than these and the mean."""
+    table, levels = factors.features[factor], np.unique(codes[:, factor])
+    return table is not None and len(levels) > table.shape[1] + 1 and bool(np.isfinite(table[levels]).all())
+
+
 def _numeric_terms(factors: Factors, codes: IntArray) -> list[ComponentTerm]:
     terms = []
     for factor in range(factors.count):
         table = factors.features[factor]
         if table is not None:
-            terms += [ComponentTerm(((factor, kernel),)) for kernel in feature_kernels(table.shape[1])]
+            terms += _feature_terms(factors.count, factor, table.shape[1])
         line = factors.coordinates[factor]
         if line is None or len(np.unique(line[codes[:, factor]])) <= MIN_LEVELS_OF_A_LINE:
             continue
@@ -132,6 +171,18 @@ def _numeric_terms(factors: Factors, codes: IntArray) -> list[ComponentTerm]:
         for partner in range(factors.count):
             if partner != factor:
                 terms += [ComponentTerm(((factor, kernel), (partner, SAME))) for kernel in (LINE, BUMP)]
+    return terms
+
+
+def _feature_terms(count: int, factor: int, features: int) -> list[ComponentTerm]:
+    """Return terms of features together, of each alone, and of all together by level of every other factor."""
+    together = feature_kernels(tuple(range(features)))
+    single = [(column,) for column in range(features)] if features > 1 else []
+    alone = [kernel for columns in single for kernel in feature_kernels(columns, alone=True)]
+    terms = [ComponentTerm(((factor, kernel),)) for kernel in (*together, *alone)]
+    for partner in range(count):
+        if partner != factor:
+            terms += [ComponentTerm(((factor, kernel), (partner, SAME))) for kernel in together]
     return terms
 
 

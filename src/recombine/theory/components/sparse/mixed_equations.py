@@ -69,9 +69,12 @@ class TermColumns:
         kernels = dict(self.term.kernels)
         roots = []
         for factor, root in self.roots:
-            gram, size = kernels[factor].gram(factors, factor), len(root) - 1
-            assert gram is not None
-            further = gram[size:-1, :size] @ np.linalg.pinv(root[:size]).T
+            size = len(root) - 1
+            covariances = kernels[factor].between(
+                factors, factor, np.arange(size, factors.sizes[factor]), np.arange(size)
+            )
+            assert covariances is not None
+            further = covariances @ np.linalg.pinv(root[:size]).T
             roots.append((factor, np.concatenate([root[:size], further, root[size:]])))
         return replace(self, roots=tuple(roots))
 
@@ -97,7 +100,10 @@ class TermColumns:
 
 def term_columns(term: ComponentTerm, factors: Factors, codes: IntArray) -> TermColumns:
     """Return the columns of a term over seen cells (N, F)."""
-    grams = [(factor, kernel.gram(factors, factor)) for factor, kernel in term.kernels]
+    levels = {factor: np.arange(factors.sizes[factor]) for factor in term.factors}
+    grams = [
+        (factor, kernel.between(factors, factor, levels[factor], levels[factor])) for factor, kernel in term.kernels
+    ]
     labels = tuple(factor for factor, gram in grams if gram is None)
     sizes = tuple(factors.sizes[factor] for factor in labels)
     keys = np.unique(mixed_radix(codes[:, list(labels)], sizes))
@@ -107,8 +113,8 @@ def term_columns(term: ComponentTerm, factors: Factors, codes: IntArray) -> Term
 
 
 def _root(gram: FloatArray) -> FloatArray:
-    """Return R (L + 1, D) with R R' the covariance between levels, and zeros for the last, unknown one."""
-    values, vectors = np.linalg.eigh(gram[:-1, :-1])
+    """Return R (L + 1, D) with R R' the covariance between levels (L, L), and zeros for the last, unknown one."""
+    values, vectors = np.linalg.eigh(gram)
     chosen = values > EIGENVALUE_SHARE * values.max(initial=0.0)
     return np.concatenate([vectors[:, chosen] * np.sqrt(values[chosen]), np.zeros((1, int(chosen.sum())))])
 

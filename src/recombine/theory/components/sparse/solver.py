@@ -25,7 +25,7 @@ from scipy.sparse import diags_array
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.theory.components.criterion import Saliences, add_prior, maximize_criterion, start_logs, with_replicates
+from recombine.theory.components.criterion import Saliences, add_prior, best_saliences, with_replicates
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.sparse.mixed_equations import MixedEquations, ReducedSystem, mixed_equations
 from recombine.theory.components.sparse.stochastic_traces import IterativeSystem
@@ -295,5 +295,5 @@ def fit_sparse(
     """
     equations = mixed_equations(factors, codes, y, noise, terms)
     criterion = with_replicates(SparseCriterion(equations, centres), within)
-    saliences = maximize_criterion(criterion, start_logs(len(terms)))
+    saliences = best_saliences(criterion, terms)
     return saliences, sparse_posterior(factors, y, equations, saliences.variances, saliences.noise)
