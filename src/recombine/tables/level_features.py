@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import is_number, kind_of_texts, level_text, missing_values
-from recombine.writing import listing, plural
+from recombine.writing import listing, plural, printable
+
+FloatArray = npt.NDArray[np.float64]
 
 #: Rows of a table of descriptors at most, and descriptors.
 MAX_LEVELS_DESCRIBED, MAX_FEATURES = 20_000, 4_096
@@ -36,7 +36,8 @@ class LevelFeatures:
     imputed: Mapping[str, int]  #: Columns with missing values, and how many: the median stands there.
     left_out: Mapping[str, str]  #: Columns that are no descriptors, and why.
 
-    __repr__ = brief_repr
+    def __repr__(self) -> str:
+        return printable(f"LevelFeatures({self.source}: {len(self.levels):,} levels, {listing(self.names)})")
 
     def of(self, levels: Iterable[Any]) -> FloatArray:
         """Return the descriptors (N, D) of levels (N,), NaN where there are none; 1, 1.0 and " 1" are one level.
