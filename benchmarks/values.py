@@ -320,19 +320,22 @@ def print_paired(title: str, frame: pd.DataFrame, ours: str) -> None:
 
 
 def print_by_table(frame: pd.DataFrame, ours: str) -> None:
-    """Print mean R2 of each table, from the largest loss against the strongest other model to the largest win."""
-    means = frame.pivot_table(index="table", columns="model", values="R2")
-    others = [name for name in means if name not in OURS]
-    if ours not in means or not others:
+    """Print R2 of each table, from the largest loss against the strongest other model to the largest win.
+
+    Differences are means over the draws that both models have.
+    """
+    wide = frame.pivot_table(index=["table", "kind", "seed"], columns="model", values="R2")
+    others = [name for name in wide if name not in OURS]
+    if ours not in wide or not others:
         return
-    strongest = str(means[others].mean().idxmax())
-    away = (means[ours] - means[strongest]).dropna().sort_values()
-    print(f"\nMean R2 by table: {ours}, minus {strongest} (the strongest other model), best other model of each table")
-    for name, value in away.items():
-        best = str(means.loc[name, others].idxmax())
+    leads = wide[others].rsub(wide[ours], axis="index")
+    strongest = str(leads.mean().idxmin())
+    by_table, means = leads.groupby("table").mean(), wide[ours].groupby("table").mean()
+    print(f"\nMean R2 by table: {ours}, minus {strongest} (the strongest other model), minus the best of each table")
+    for name, value in by_table[strongest].dropna().sort_values().items():
+        best = str(by_table.loc[name].idxmin())
         cells = frame.loc[frame["table"] == name, "cells"].iloc[0]
-        print(f"{name:<42}{cells:>6} cells{means.loc[name, ours]:>8.3f}{value:>+8.3f}", end="")
-        print(f"   {means.loc[name, best]:.3f} {best}")
+        print(f"{name:<42}{cells:>6} cells{means[name]:>8.3f}{value:>+8.3f}{by_table.loc[name, best]:>+8.3f} {best}")
 
 
 def subsets_of(rows: list[dict[str, Any]]) -> dict[str, pd.DataFrame]:
