@@ -1,35 +1,51 @@
-"""The permutation test is a test: it seldom cries out at noise, and it finds what is there."""
+"""How far values leave the mean: left-out cells decide, seen cells and exact tables stay as they are."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from recombine.theory.components.guard import beats_mean, permutation_p
+from recombine.theory.components.fit import fit_components
+from recombine.theory.components.guard import confirmed_share
 
-
-def same_groups(size, *counts):
-    groups = [np.arange(size) * 7 // (index + 1) % count for index, count in enumerate(counts)]
-    return np.stack([(group[:, None] == group).astype(float) for group in groups]), groups
-
-
-def test_chances_of_noise_are_uniform():
-    grams, _ = same_groups(40, 5, 4)
-    chances = [permutation_p(grams, np.random.default_rng(seed).normal(size=40), seed=seed) for seed in range(200)]
-    assert 0.4 < np.mean(chances) < 0.6
-    assert 0.01 <= np.mean(np.array(chances) <= 0.05) <= 0.1
+CODES = np.indices((8, 9)).reshape(2, -1).T
 
 
-def test_structure_is_found_and_permuting_rows_changes_nothing():
-    grams, groups = same_groups(40, 5, 4)
+def test_left_out_values_that_say_nothing_or_the_opposite_are_not_followed():
     rng = np.random.default_rng(0)
-    y = rng.normal(size=5)[groups[0]] + 0.5 * rng.normal(size=40)
-    assert permutation_p(grams, y) <= 0.01
-    order = rng.permutation(40)
-    assert permutation_p(grams[:, order][:, :, order], y[order]) <= 0.01
+    y, ones = rng.normal(size=60), np.ones(60)
+    assert confirmed_share(y, -y, ones) == 0
+    assert np.mean([confirmed_share(y, rng.normal(size=60), ones) for _ in range(200)]) < 0.1
 
 
-def test_left_out_values_worse_than_the_mean_are_not_taken():
-    grams, groups = same_groups(40, 5, 4)
-    y = groups[0] + 0.0
-    assert not beats_mean(lambda members: grams[:, members][:, :, members], y, -y, np.ones(len(y)))
-    assert beats_mean(lambda members: grams[:, members][:, :, members], y, y, np.ones(len(y)))
+def test_the_share_is_the_slope_where_errors_are_small_and_less_of_it_where_they_are_large():
+    rng = np.random.default_rng(0)
+    signal, noise = rng.normal(size=2000), rng.normal(size=2000)
+    shares = [confirmed_share(signal + size * noise, 2 * signal, np.ones(2000)) for size in (1e-6, 1.0, 4.0)]
+    assert shares[0] == pytest.approx(0.5, abs=1e-3)
+    assert shares[0] > shares[1] > shares[2] > 0.35
+
+
+def test_a_weight_counts_as_so_many_outcomes():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=30) - 5.0
+    left_out = y + rng.normal(size=30)
+    heavy = np.where(np.arange(30) < 20, 1.0, 1e-9)
+    # Without the outcomes of no weight the mean is another; what is left to it is small beside the distances.
+    assert confirmed_share(y, left_out, heavy) == pytest.approx(
+        confirmed_share(y[:20], left_out[:20], heavy[:20]), abs=0.1
+    )
+
+
+def test_values_of_unseen_cells_lie_between_the_mean_and_the_components_and_seen_cells_stay():
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=8)[CODES[:, 0]] + 2.0 * rng.normal(size=72)
+    seen = rng.random(72) < 0.7
+    fit = fit_components(CODES[seen], y[seen])
+    assert fit.plain is not None
+    assert 0 < fit.confirmed < 1
+    values, plain = fit.predict(CODES), fit.plain.predict(CODES)
+    alone = fit_components(CODES[seen], y[seen]).posterior.predict(CODES)[0] * fit.spread + fit.centre
+    expected = np.where(seen, alone, fit.confirmed * alone + (1 - fit.confirmed) * y[seen].mean())
+    np.testing.assert_allclose(values.mean, expected)
+    assert np.all(values.high[~seen] - values.low[~seen] <= plain.high[~seen] - plain.low[~seen])

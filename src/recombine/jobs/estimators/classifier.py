@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, Self, overload
 
@@ -143,7 +144,9 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
             weighted_design(cells, (codes == label).astype(float), self._table.sizes, weights)
             for label in range(len(self.classes_))
         )
-        return [fit_values(design, self._table.levels, self._level_features()) for design in designs]
+        # How rows of a cell differ says no more than their share does, and weights could not say it.
+        shares = (replace(each, observed=replace(each.observed, spread=None, freedom=None)) for each in designs)
+        return [fit_values(design, self._table.levels, self._level_features()) for design in shares]
 
     def _usual(self, rows: AskedRows) -> FloatArray:
         """Return the chances that components give to rows without support (M, K)."""

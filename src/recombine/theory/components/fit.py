@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import distinct
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError
 from recombine.theory.components.criterion import (
@@ -20,7 +21,7 @@ from recombine.theory.components.criterion import (
     with_replicates,
 )
 from recombine.theory.components.factors import Factors
-from recombine.theory.components.guard import beats_mean
+from recombine.theory.components.guard import confirmed_share
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
 from recombine.theory.components.ranges import seen_width, unseen_width
 from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
@@ -57,10 +58,6 @@ class SeenTable:
         """Factors of the term that is left to every cell alone, beside noise that shrinks with rows."""
         return self.codes.shape[1] if tells_cells(self.counts, self.replicates) else 0
 
-    def covariances_among(self, members: IntArray) -> FloatArray:
-        """Return covariances (T, m, m) of terms between some of the seen cells."""
-        return covariances_of(self.factors, self.codes[members], self.terms)
-
 
 @dataclass(frozen=True, eq=False)
 class CellValues:
@@ -72,6 +69,15 @@ class CellValues:
     high: FloatArray
 
     __repr__ = brief_repr
+
+    def towards(self, values: CellValues, shares: FloatArray | float) -> CellValues:
+        """Return values between these and others: a share (M,) of these, what is missing to 1 of the others."""
+        return CellValues(
+            mean=shares * self.mean + (1 - shares) * values.mean,
+            sd=shares * self.sd + (1 - shares) * values.sd,
+            low=shares * self.low + (1 - shares) * values.low,
+            high=shares * self.high + (1 - shares) * values.high,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +97,10 @@ class ComponentsFit:
     centre: float
     spread: float
     width: float  #: Half a range of cells whose levels were all seen, in posterior standard deviations.
-    structured: bool = True  #: Whether any component is beyond chance; where none is, values are the mean.
+    exact: bool = False  #: Whether effects give the outcomes to rounding.
+    #: The fit without components, towards which values of unseen cells go, and the share of the components in them.
+    plain: ComponentsFit | None = None
+    confirmed: float = 1.0
 
     __repr__ = brief_repr
 
@@ -100,8 +109,13 @@ class ComponentsFit:
         cells = np.asarray(codes, dtype=np.int64)
         rows = np.broadcast_to(np.asarray(counts, dtype=float), (len(cells),))
         mean, variance = self.posterior.predict(cells)
-        noise = self.saliences.noise / rows if self.structured else self.saliences.noise
-        return self._on_scale(mean, variance + noise, self._widths(cells))
+        # Without components noise is what cells differ by, however many rows each has.
+        noise = self.saliences.noise / (rows if self.terms else 1.0)
+        values = self._on_scale(mean, variance + noise, self._widths(cells))
+        if self.plain is None:
+            return values
+        shares = np.where(_among(cells, self.posterior.codes), 1.0, self.confirmed)
+        return values.towards(self.plain.predict(cells), shares)
 
     def with_levels(
         self,
@@ -110,11 +124,13 @@ class ComponentsFit:
     ) -> ComponentsFit:
         """Return the fit with further levels by coordinates (K,) or features (K, D) of factors, coded after others."""
         factors = self.posterior.factors.extended(coordinates, features)
-        return replace(self, posterior=self.posterior.with_factors(factors))
+        plain = None if self.plain is None else self.plain.with_levels(coordinates, features)
+        return replace(self, posterior=self.posterior.with_factors(factors), plain=plain)
 
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
-        return self._on_scale(*self.posterior.leave_one_out(), np.full(len(self.y), self.width))
+        values = self._on_scale(*self.posterior.leave_one_out(), np.full(len(self.y), self.width))
+        return values if self.plain is None else values.towards(self.plain.leave_one_out(), self.confirmed)
 
     def shares(self) -> FloatArray:
         """Return the share of the variance over the seen cells that each term explains, the noise last (T + 1,)."""
@@ -162,8 +178,8 @@ def fit_components(
 
     ``coordinates`` are numbers of levels (L,) by factor, ``features`` descriptors (L, D) by factor, for unseen levels
     too. ``replicates`` are squares of rows about the mean of their cell and rows less one, (n,) each: they tell what is
-    left to every cell from noise. The scale is the one with the smallest leave-one-out error on the outcome's scale;
-    where no component is beyond chance the value of every cell is the mean.
+    left to every cell from noise. The scale is the one with the smallest leave-one-out error on the outcome's scale.
+    Values of unseen cells leave the mean as far as left-out cells confirm, not at all where they do not.
 
     Examples
     --------
@@ -190,11 +206,15 @@ def fit_components(
         errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]
         penalties = [1.0 if fit.scale is IDENTITY else MIN_GAIN_RATIO for fit in fits]
         best = fits[int(np.argmin(np.multiply(errors, penalties)))]
-        left_out, variances = best.posterior.leave_one_out()
-        weights = 1 / variances if np.ptp(rows) > 0 else np.ones(len(y))
-        if not beats_mean(table.covariances_among, best.posterior.y, left_out, weights):
-            return mean_only(table)
-    return best
+    return best if best.exact else _confirmed(best, mean_only(table))
+
+
+def _confirmed(fit: ComponentsFit, plain: ComponentsFit) -> ComponentsFit:
+    """Return the fit with values of unseen cells as far from the mean as left-out cells confirm."""
+    left_out = fit.leave_one_out()
+    weights = left_out.sd**-2 if np.ptp(fit.counts) > 0 else np.ones(len(fit.y))
+    share = confirmed_share(fit.y, left_out.mean, weights)
+    return replace(fit, plain=plain, confirmed=share) if share > 0 else plain
 
 
 def tells_cells(counts: FloatArray, replicates: tuple[FloatArray, FloatArray] | None) -> bool:
@@ -210,6 +230,12 @@ def _is_dense(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm])
     # A column costs more there than a cell does here: at as many columns as cells three times as much.
     eliminated = max((count for term, count in zip(terms, counts, strict=True) if term.is_labels), default=0)
     return 2 * (sum(counts) - eliminated) > len(codes)
+
+
+def _among(cells: IntArray, codes: IntArray) -> BoolArray:
+    """Say of cells (M, F) whether they are among others (n, F)."""
+    _, member = distinct(1 + np.maximum(np.concatenate([codes, cells]), -1))
+    return np.isin(member[len(codes) :], member[: len(codes)])
 
 
 def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> FloatArray:
@@ -240,25 +266,33 @@ def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
 def _solved(
     table: SeenTable, y: FloatArray, within: tuple[float, float] | None
 ) -> tuple[Saliences, Posterior | SparsePosterior | MeanPosterior]:
-    """Return saliences and posterior of standardized outcomes (n,), given squares and freedom within cells."""
-    factors, codes, terms, noise = table.factors, table.codes, table.terms, 1 / table.counts
+    """Return saliences and posterior of standardized outcomes (n,), given squares and freedom within cells.
+
+    Priors are of the noise of a usual cell, so that counts that are all larger by the same factor say nothing new.
+    """
+    unit = 1 / float(np.mean(1 / table.counts))
+    factors, codes, terms, noise = table.factors, table.codes, table.terms, unit / table.counts
+    within = None if within is None else (within[0] / unit, within[1])
     if not terms:
         variance = float(y @ y) / max(len(y) - 1, 1)
         saliences = Saliences(np.zeros(0), variance, 0.0, np.full((1, 1), 2 / len(y)), 0)
         return saliences, MeanPosterior(factors, codes, y, variance)
     centres = prior_centres(terms, table.cell_size)
+    posterior: Posterior | SparsePosterior
     if table.covariances is None:
-        return fit_sparse(factors, codes, y, noise, terms, centres, within)
-    criterion = with_replicates(Criterion(table.covariances, noise, y, centres), within)
-    saliences = best_saliences(criterion, terms)
-    return saliences, posterior_of(factors, codes, y, terms, saliences.variances, saliences.noise * noise)
+        saliences, posterior = fit_sparse(factors, codes, y, noise, terms, centres, within)
+    else:
+        criterion = with_replicates(Criterion(table.covariances, noise, y, centres), within)
+        saliences = best_saliences(criterion, terms)
+        posterior = posterior_of(factors, codes, y, terms, saliences.variances, saliences.noise * noise)
+    return replace(saliences, noise=unit * saliences.noise), posterior
 
 
 def mean_only(table: SeenTable) -> ComponentsFit:
     """Return the fit without components: every cell has the mean of the seen cells, whatever their counts."""
     size = len(table.y)
     plain = replace(table, counts=np.ones(size), terms=(), covariances=np.empty((0, 0, 0)), replicates=None)
-    return replace(fit_on_scale(plain, IDENTITY), structured=False)
+    return fit_on_scale(plain, IDENTITY)
 
 
 def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
@@ -271,9 +305,9 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
         squares, freedom = table.replicates
         within = float(squares @ (scale.slope(table.y) / spread) ** 2), float(freedom.sum())
     saliences, posterior = _solved(table, standard, within)
-    exact = _exact(table, standard) if table.terms and saliences.noise < EXACT_NOISE_SHARE else table
-    if exact is not table:
-        table, (saliences, posterior) = exact, _solved(exact, standard, within)
+    given, table = table, _exact(table, standard) if table.terms and saliences.noise < EXACT_NOISE_SHARE else table
+    if table is not given:
+        saliences, posterior = _solved(table, standard, within)
     return ComponentsFit(
         terms=table.terms,
         variances=spread**2 * saliences.variances,
@@ -288,4 +322,5 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
         centre=centre,
         spread=spread,
         width=seen_width(posterior),
+        exact=table is not given,
     )

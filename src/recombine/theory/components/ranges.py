@@ -17,7 +17,7 @@ from recombine.theory.components.factors import Factors
 #: Chance with which a range holds the outcome.
 COVERAGE_SHARE = 0.9
 #: Saliences are learned from left-out cells too, which makes distances too small by so many over the number of cells.
-LEARNED_SALIENCES = 4.0
+LEARNED_SALIENCES = 2.0
 #: Levels of a factor that are left out in turn, and cells of each, at most.
 MAX_LEVELS_LEFT_OUT, MAX_CELLS_LEFT_OUT = 24, 120
 #: Neighbouring levels in a block, as a share of all.
@@ -88,7 +88,7 @@ def calibrated(distances: FloatArray, count: int | None = None) -> float:
     Examples
     --------
     >>> round(calibrated(np.linspace(0, 2, 101)), 3)
-    1.892
+    1.856
     """
     ordered = np.sort(distances)
     size = len(ordered)

@@ -14,7 +14,7 @@ from recombine.theory.components.factors import Factors
 from recombine.theory.components.level_kernels import BUMP, LINE, SAME, LevelKernel, feature_kernels
 
 #: A factor with coordinates gets a line and a curve if it has more seen levels than this.
-MIN_LEVELS_OF_A_LINE = 3
+MIN_LEVELS_OF_A_LINE = 2
 #: Largest residual of outcomes that effects give exactly, as a share of the largest outcome about the mean.
 EXACT_RESIDUAL = 1e-10
 
