@@ -28,7 +28,7 @@ from recombine.writing import listing, printable
 
 Names = tuple[str, ...]
 #: What a field holds, as options and files write it.
-Kind = Literal["text", "names", "flag", "number", "file"]
+Kind = Literal["text", "names", "flag", "number", "file", "tables"]
 
 #: What a value of each kind has to be in a file, in words.
 WANTED = {
@@ -37,6 +37,7 @@ WANTED = {
     "flag": "true or false",
     "number": "a whole number: {example}",
     "file": 'the name of a file: "{example}"',
+    "tables": "a list of texts: {example}",
 }
 
 
@@ -44,7 +45,8 @@ WANTED = {
 class Option:
     """How a field of a spec is offered: its text of help, its flag if not ``--name``, and an example for documents.
 
-    The option may be given several times if ``repeatable``; ``file`` says that the value names another table.
+    The option may be given several times if ``repeatable``; ``file`` says that the value names another table, and both
+    that it names one for each of some factors.
     """
 
     help: str
@@ -56,6 +58,19 @@ class Option:
 
 class SpecFile(msgspec.Struct, frozen=True):
     """A spec as a TOML file, which ``--design`` reads."""
+
+    def __post_init__(self) -> None:
+        spec: Any = self
+        for entry in fields(type(spec)):
+            value = getattr(self, entry.name)
+            if entry.kind == "tables" and value is not None:
+                msgspec.structs.force_setattr(self, entry.name, tables_by_factor(value, entry.name))
+            if entry.kind != "names" or value is None or isinstance(value, tuple):
+                continue
+            if isinstance(value, str) or not isinstance(value, Iterable):
+                what = f"the text {value!r}" if isinstance(value, str) else f"a {type(value).__name__}"
+                raise InputError(f"{entry.name} is {what}; give a list of column names")
+            msgspec.structs.force_setattr(self, entry.name, tuple(value))
 
     @staticmethod
     def read(path: str | Path) -> TableSpec:
@@ -84,8 +99,12 @@ class SpecFile(msgspec.Struct, frozen=True):
         spec: Any = self
         for entry in fields(type(spec)):
             value = getattr(spec, entry.name)
-            if entry.kind == "file" and not (value is None or isinstance(value, str | Path | tuple)):
-                raise InputError(f"{entry.name} is a {type(value).__name__}; write that table to a file and name it")
+            tables = (value or {}).values() if entry.kind == "tables" else [value] if entry.kind == "file" else []
+            for table in tables:
+                if not (table is None or isinstance(table, str | Path | tuple)):
+                    raise InputError(
+                        f"{entry.name} is a {type(table).__name__}; write that table to a file and name it"
+                    )
         write_whole(target, spec_toml(spec, {}, target.parent))
         return target
 
@@ -178,21 +197,20 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
             example="use.csv",
         ),
     ] = None
+    features: Annotated[
+        Any,
+        Option(
+            "Descriptors of a factor's levels, a row each: drug=file, or drug=file:column of levels. May be repeated.",
+            repeatable=True,
+            file=True,
+            example="drug=descriptors.csv",
+        ),
+    ] = None
     order: Annotated[
         int | None,
         Option("How many factors may interact (1: effects add); by default as the data show.", example="2"),
     ] = None
     structure: Annotated[str | None, Option("What effects do; auto chooses.", example="pairs")] = None
-
-    def __post_init__(self) -> None:
-        for entry in fields(type(self)):
-            value = getattr(self, entry.name)
-            if entry.kind != "names" or value is None or isinstance(value, tuple):
-                continue
-            if isinstance(value, str) or not isinstance(value, Iterable):
-                what = f"the text {value!r}" if isinstance(value, str) else f"a {type(value).__name__}"
-                raise InputError(f"{entry.name} is {what}; give a list of column names")
-            msgspec.structs.force_setattr(self, entry.name, tuple(value))
 
 
 class TableFields(TypedDict, total=False):
@@ -219,6 +237,7 @@ class TableFields(TypedDict, total=False):
     forbidden: Any
     cost: Any
     importance: Any
+    features: Mapping[str, Any] | None
     order: int | None
     structure: str | None
 
@@ -256,7 +275,7 @@ _FIELDS: dict[type[TableSpec], tuple[Field, ...]] = {}
 def _kind(annotation: Any) -> Kind:
     declared, option = get_args(annotation)[:2]
     if option.file:
-        return "file"
+        return "tables" if option.repeatable else "file"
     variants = get_args(declared) if get_origin(declared) in (Union, types.UnionType) else (declared,)
     plain = next(variant for variant in variants if variant is not types.NoneType)
     kinds: dict[Any, Kind] = {bool: "flag", int: "number", str: "text", Names: "names"}
@@ -329,10 +348,12 @@ def plain_spec(spec: TableSpec) -> dict[str, Any]:
     record = {}
     for field in fields(type(spec)):
         value = getattr(spec, field.name)
-        if value == field.default if field.kind != "file" else value is None:
+        if value is None or (field.kind not in ("file", "tables") and value == field.default):
             continue
         if field.kind == "file":
             value = _file_text(value)
+        if field.kind == "tables":
+            value = [f"{factor}={_table_text(table)}" for factor, table in value.items()]
         record[field.name] = list(value) if field.kind == "names" else value
     return record
 
@@ -341,6 +362,45 @@ def _file_text(value: Any) -> str:
     if isinstance(value, tuple):  # a column of the table itself
         return str(value[1])
     return str(value) if isinstance(value, str | Path) else f"a {type(value).__name__}"
+
+
+def _table_text(value: Any) -> str:
+    """Name a table, or a table and its column as ``table:column``."""
+    table, column = value if isinstance(value, tuple) else (value, "")
+    return f"{_file_text(table)}:{column}" if column else _file_text(table)
+
+
+def tables_by_factor(value: Any, name: str) -> dict[str, Any]:
+    """Return tables by factor of a mapping, or of texts ``factor=file`` or ``factor=file:column``.
+
+    Examples
+    --------
+    >>> tables_by_factor(["drug=descriptors.csv"], "features")
+    {'drug': 'descriptors.csv'}
+    """
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InputError(f"{name} are a {type(value).__name__}; give tables by factor: {name}={{'drug': table}}")
+    tables: dict[str, Any] = {}
+    for text in value:
+        factor, _, path = str(text).partition("=")
+        factor, path = factor.strip(), path.strip()
+        if not factor or not path:
+            raise InputError(f"{name} {text!r} names no factor and file; write them as drug=descriptors.csv")
+        if factor in tables:
+            raise InputError(f"{name} of {factor!r} are given twice; name one file for each factor")
+        before, _, column = path.rpartition(":")
+        with_column = before and column and not _exists(path) and _exists(before)
+        tables[factor] = (before, column) if with_column else path
+    return tables
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def project_spec(folder: Path) -> tuple[TableSpec, Path] | None:
@@ -387,6 +447,10 @@ def spec_of(record: object, path: Path, section: str = "") -> TableSpec:
         given[field.name] = _checked(field, value, where)
         if field.kind == "file":
             given[field.name] = _beside(path.parent, field, value)
+        if field.kind == "tables":
+            tables = tables_by_factor(value, field.name)
+            named = {factor: _beside(path.parent, field, str(table)) for factor, table in tables.items()}
+            given[field.name] = [f"{factor}={file}" for factor, file in named.items()]
     for pair in contradictions(given):
         raise InputError(contradiction_text(*pair, f"stand in {where}"))
     return make_spec(None, given)
@@ -405,10 +469,11 @@ def _checked(field: Field, value: Any, where: str) -> Any:
         "flag": isinstance(value, bool),
         "number": isinstance(value, int) and not isinstance(value, bool),
         "file": isinstance(value, str) and value.strip(),
+        "tables": isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value),
     }
     if of_kind[field.kind]:
         return value
-    example = json.dumps(field.option.example.split(",")) if field.kind == "names" else field.option.example
+    example = json.dumps(field.option.example.split(",")) if field.kind in ("names", "tables") else field.option.example
     wanted = WANTED[field.kind].format(example=example)
     raise InputError(f"{where}: {field.name} is {_brief(value)}; give {wanted}")
 
@@ -439,6 +504,8 @@ def spec_toml(
     for name, value in plain_spec(spec).items():
         if kinds[name] == "file" and Path(value).exists():
             value = _relative(Path(value), folder)
+        if kinds[name] == "tables":
+            value = [_relative_table(text, folder) for text in value]
         lines.append(f"{name} = {_toml(value)}" + (f"  # {guessed[name]}" if name in guessed else ""))
     lines += [f"# {name} = {_toml(value)}  # {guessed[name]}" for name, value in (remarks or {}).items()]
     return "\n".join(lines) + "\n"
@@ -448,6 +515,14 @@ def _toml(value: Any) -> str:
     """JSON writes texts, lists and flags as TOML does, but for signs beyond the first 65,536."""
     text = json.dumps(value, ensure_ascii=False)
     return printable(re.sub("[\U000e0000-\U000e007f]", lambda sign: f"\\U{ord(sign.group()):08x}", text))
+
+
+def _relative_table(text: str, folder: Path) -> str:
+    """Write ``factor=file`` as seen from a folder."""
+    ((factor, table),) = tables_by_factor([text], "features").items()
+    file, column = table if isinstance(table, tuple) else (table, "")
+    name = _relative(Path(file), folder) if _exists(file) else file
+    return f"{factor}={name}{':' if column else ''}{column}"
 
 
 def _relative(path: Path, folder: Path) -> str:
@@ -467,6 +542,8 @@ def spec_options(spec: TableSpec) -> list[str]:
         value = said[field.name]
         if field.kind == "flag":
             words.append(field.flag.split("/")[0 if value else -1])
+        elif field.kind == "tables":
+            words += [word for text in value for word in (field.flag, text)]
         else:
             words += [field.flag, _joined(value) if field.kind == "names" else str(value)]
     return words

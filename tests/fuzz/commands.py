@@ -143,6 +143,10 @@ def _audit(draw: Draw, folder: Path) -> Drawn:
         if draw.random() < 0.07:
             given.append(_side(draw, folder, columns, option.strip("-")))
             drawn.add(option, given[-1])
+    if draw.random() < 0.15:
+        given.append(_described(draw, folder))
+        factor = draw.pick(["f0", "f1"], [*columns, *inputs.HOSTILE])
+        drawn.add("--features", draw.pick([f"{factor}={given[-1]}"], [f"{factor}={given[-1]}:f0", factor, "=", "f0="]))
     _maybe(draw, drawn, 0.1, "--new-levels")
     _maybe(draw, drawn, 0.6, "--plan", draw.pick([0, 0, 1, 3], [-1, 10**6]))
     _maybe(draw, drawn, 0.05, "--self-pairs")
@@ -175,6 +179,22 @@ def _side(draw: Draw, folder: Path, columns: list[str], name: str) -> Path:
     ]
     path = folder / f"{name}.csv"
     data = inputs.table_bytes(draw, [*factors, name], ".csv", rows)
+    inputs.put(draw, path, inputs.mutant(draw, data) if draw.odd(0.4) else data)
+    return path
+
+
+def _described(draw: Draw, folder: Path) -> Path:
+    """Write a table of descriptors of levels: some twice, some blank, numbers that are none."""
+    rows = [
+        {
+            "level": inputs.word(draw, 0.1),
+            "mass": draw.choice([1, 2.5, -3, "", "x", "nan", "inf", "1e400"]) if draw.odd(0.3) else draw.random(),
+            "salt": draw.choice(["Na", "K", ""]),
+        }
+        for _ in range(draw.choice([0, 1, 3, 12]))
+    ]
+    path = folder / "descriptors.csv"
+    data = inputs.table_bytes(draw, ["level", "mass", "salt"], ".csv", rows)
     inputs.put(draw, path, inputs.mutant(draw, data) if draw.odd(0.4) else data)
     return path
 

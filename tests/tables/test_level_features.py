@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recombine.errors import InputError
-from recombine.tables.level_features import read_features, split_column
+from recombine.tables.level_features import read_features
 
 
 def drugs(**columns):
@@ -42,7 +42,6 @@ def test_levels_stand_in_the_column_of_the_factor_else_in_the_first_or_where_it_
     assert read_features(frame, "drug").levels == ("a", "b", "c")
     assert read_features(frame.rename(columns={"drug": "name"}), "drug").levels == (1.0, 2.0, 4.0)
     assert read_features((frame, "id"), "drug").levels == ("x", "y", "z")
-    assert split_column("a:b.csv", {"a", "a:b.csv"}.__contains__) == "a:b.csv"
 
 
 def test_missing_numbers_are_medians_and_columns_of_no_use_are_left_out():

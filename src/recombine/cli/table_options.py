@@ -33,7 +33,12 @@ MAKE_FACTORS = ("factors", "sequence", "sets", "ordered", "numeric")
 
 def files_of(table: TableSpec) -> list[Path]:
     """Return the files that a spec names."""
-    named_files = [getattr(table, field.name) for field in table_spec.fields(type(table)) if field.kind == "file"]
+    offered = table_spec.fields(type(table))
+    named_files = [getattr(table, field.name) for field in offered if field.kind == "file"]
+    for field in offered:
+        if field.kind == "tables":
+            tables = (getattr(table, field.name) or {}).values()
+            named_files += [each[0] if isinstance(each, tuple) else each for each in tables]
     return [Path(name) for name in named_files if name is not None]
 
 
@@ -125,7 +130,7 @@ _DESIGN = _parameter("design", Annotated[Path | None, typer.Option(help=_DESIGN_
 
 def _option(field: Field) -> Parameter:
     """Return the option of one field; None stands for what was not given."""
-    values: dict[str, Any] = {"names": str, "text": str, "file": str, "flag": bool, "number": int}
+    values: dict[str, Any] = {"names": str, "text": str, "file": str, "flag": bool, "number": int, "tables": str}
     kind: Any = list[str] if field.option.repeatable else values[field.kind]
     metavar = "PATH" if field.kind == "file" else None
     return _parameter(
@@ -201,6 +206,8 @@ def _orders(stored: TableSpec | None, given: dict[str, Any]) -> dict[str, int]:
 
 
 def _value(field: Field, value: Any) -> Any:
+    if field.kind == "tables":
+        return table_spec.tables_by_factor(value, field.flag)
     if field.kind != "names":
         return value
     texts = value if isinstance(value, list) else [value]

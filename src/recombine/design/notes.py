@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recombine.design.parts import Parts
 from recombine.design.space import FactorSpace
 from recombine.tables.frames import Source
 from recombine.tables.guesses import Proposal
-from recombine.tables.numbers import look_alikes, measured_span
+from recombine.tables.numbers import level_text, look_alikes, measured_span
+
+if TYPE_CHECKING:
+    from recombine.tables.level_features import LevelFeatures
 
 
 class NoteKind(Enum):
@@ -21,6 +24,7 @@ class NoteKind(Enum):
     FACTORS_GUESSED = auto()
     COLUMN_TAKEN_APART = auto()
     LEVELS_IN_DOUBT = auto()
+    LEVELS_DESCRIBED = auto()
 
 
 @dataclass(frozen=True)
@@ -64,3 +68,19 @@ def level_doubts(source: Source, space: FactorSpace) -> Iterator[TableNote]:
     if subjects:
         numbers = {"encoding": encoding, "alike": alike, "measured": measured}
         yield TableNote(NoteKind.LEVELS_IN_DOUBT, numbers, tuple(subjects))
+
+
+def feature_notes(features: Mapping[str, LevelFeatures], space: FactorSpace) -> Iterator[TableNote]:
+    """Yield a note on descriptors: levels without any, levels that only they name, numbers and columns missing."""
+    numbers = {}
+    for name, table in features.items():
+        levels = space.factors[space.names.index(name)].levels
+        numbers[name] = {
+            "descriptors": table.names,
+            "without": [level_text(level) for level in table.without(levels)],
+            "new": [level_text(level) for level in table.beyond(levels)],
+            "imputed": dict(table.imputed),
+            "left out": dict(table.left_out),
+        }
+    if numbers:
+        yield TableNote(NoteKind.LEVELS_DESCRIBED, numbers, tuple(numbers))

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from recombine.design import naming
-from recombine.design.notes import TableNote, level_doubts, reading_notes
+from recombine.design.notes import TableNote, feature_notes, level_doubts, reading_notes
 from recombine.design.observed import Observed, OutcomeColumn, coded_groups, with_held_out
 from recombine.design.parts import take_apart
 from recombine.design.restriction import restrict
 from recombine.design.scaling import put_on_scales, scales_asked
-from recombine.errors import InputError
+from recombine.errors import InputError, near_miss
 from recombine.progress import tell
 from recombine.table_spec import TableSpec
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, group, training_rows
 from recombine.tables.guesses import Proposal, propose_factors
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.design.space import FactorSpace
+    from recombine.tables.level_features import LevelFeatures
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a table is called, what was noticed while it was read, and why columns were taken for factors."""
+    """What a table is called, what was noticed while it was read, why columns are factors, what describes levels."""
 
     source: str = "the table"
     notes: tuple[TableNote, ...] = ()
     proposals: tuple[Proposal, ...] = ()
+    level_features: Mapping[str, LevelFeatures] = field(default_factory=dict)  #: Descriptors of levels, by factor.
 
 
 def read_table(
@@ -74,10 +77,32 @@ def read_table(
     for factor in space.factors[: len(names)]:
         insisted = factor.name in spec.as_levels or factor.on_scale
         check_factor(factor_profile(source, factor.name, factor.levels), source.name, insisted)
+    features = _features(spec, space)
     notes = (*reading_notes(groups.left_out, proposals, space.parts), *level_doubts(source, space))
+    reading = Reading(title, (*notes, *feature_notes(features, space)), tuple(proposals), features)
     space = restrict(space, observed.cells, observed.rows, spec)
     column = OutcomeColumn(outcome if chosen is None else f"{outcome}={chosen}", groups.labels, groups.two_values)
-    return space, observed, column, Reading(title, notes, tuple(proposals)), _with_data(spec, data, source)
+    return space, observed, column, reading, _with_data(spec, data, source)
+
+
+def _features(spec: TableSpec, space: FactorSpace) -> dict[str, LevelFeatures]:
+    """Read descriptors of levels by factor, of those that are labels and no parts of a sequence or set."""
+    tables: dict[str, LevelFeatures] = {}
+    if not spec.features:
+        return tables
+    from recombine.tables.level_features import read_features
+
+    for name, data in spec.features.items():
+        factor = next((factor for factor in space.factors if factor.name == name), None)
+        if factor is None:
+            names = f"Factors: {listing(space.names)}"
+            raise InputError(f"features are of {name!r}, which is no factor;{near_miss(name, space.names, names)}")
+        if factor.on_scale or name in space.taken_apart:
+            kind = "on a scale" if factor.on_scale else "taken apart from a column"
+            raise InputError(f"features are of {name!r}, which is {kind}; describe levels of factors that are labels")
+        tables[name] = read_features(data, name)
+        tables[name].shared(factor.levels, name)
+    return tables
 
 
 def _factors(

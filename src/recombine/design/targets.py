@@ -53,6 +53,15 @@ def encode_targets(design: Design, data: object, *, new_levels: bool = False) ->
     return replace(design, space=allow(space, design.cells, cells)), cells
 
 
+def with_described(design: Design) -> Design:
+    """Return the design with levels that no row has and descriptors name, as levels never seen."""
+    space = design.space
+    for name, features in design.reading.level_features.items():
+        index = space.names.index(name)
+        space = space.with_levels(index, features.beyond(space.factors[index].levels))
+    return design if space is design.space else replace(design, space=space)
+
+
 def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) -> tuple[Design, IntArray]:
     """Return the codes (C,) of one cell, and the design they refer to: a new one if a level on a scale is new."""
     values = design.space.levels_of(levels)

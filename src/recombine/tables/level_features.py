@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -191,29 +190,3 @@ def _numbers(values: npt.NDArray[Any], absent: npt.NDArray[np.bool_]) -> FloatAr
 
 def _writes_number(value: object) -> bool:
     return isinstance(value, str) and (is_number(value) or value.strip().casefold() in ("nan", "inf", "-inf"))
-
-
-def named_features(text: str) -> tuple[str, str]:
-    """Return factor and file of ``factor=file``, or say how that is written.
-
-    Examples
-    --------
-    >>> named_features("drug=descriptors.csv")
-    ('drug', 'descriptors.csv')
-    """
-    factor, _, path = text.partition("=")
-    if not factor.strip() or not path.strip():
-        raise InputError(f"--features {text} names no factor and file; write factor=file, such as drug=descriptors.csv")
-    return factor.strip(), path.strip()
-
-
-def split_column(path: str, exists: Callable[[str], bool] = lambda name: Path(name).exists()) -> str | tuple[str, str]:
-    """Return a file, or the file and its column of levels where ``file:column`` is meant.
-
-    Examples
-    --------
-    >>> split_column("drugs.csv:id", {"drugs.csv"}.__contains__)
-    ('drugs.csv', 'id')
-    """
-    before, _, column = path.rpartition(":")
-    return (before, column) if before and column and not exists(path) and exists(before) else path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.design.targets import encode_targets
+from recombine.design.targets import encode_targets, with_described
 from recombine.errors import InputError
 from recombine.jobs.audit.additivity import determined_values, fit_order, held_out_errors
 from recombine.jobs.audit.noise import cell_noise
@@ -131,7 +131,7 @@ def decide(
     variance = None if noise is None or noise.at_most else noise.variances
     choice = choose_structure(design, structure, order, variance=variance, seed=seed)
     choice = replace(choice, order_asked=order is not None)
-    target_cells = None
+    target_cells, design = None, with_described(design)
     if targets is not None:
         design, target_cells = encode_targets(design, targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)

@@ -1,9 +1,9 @@
-"""RC103, RC104, RC107, RC108, RC109: how the table was read, as far as somebody should look at it."""
+"""RC103, RC104, RC107, RC108, RC109, RC111: how the table was read, as far as somebody should look at it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from recombine.cells.arrays import product_size
 from recombine.design.nesting import nesting_phrase
@@ -134,3 +134,33 @@ class ColumnTakenApart(NoteFinding):
 
     def message(self, evidence: FindingEvidence) -> str:
         return "; ".join(evidence["remarks"])
+
+
+class LevelsDescribed(NoteFinding):
+    code = "RC111"
+    title = "levels with descriptors"
+    severity = Severity.NOTE
+    meaning = (
+        "Levels of a factor have descriptors, so that values of a level that no training row has rest on what they did "
+        "for other levels. The verdict stays: no sum of seen rows gives such a cell."
+    )
+    action = "Describe the levels that lack descriptors, and look whether missing numbers should be filled in."
+    note = NoteKind.LEVELS_DESCRIBED
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return "; ".join(self._of(name, evidence[name]) for name in evidence.subjects)
+
+    def _of(self, name: str, numbers: dict[str, Any]) -> str:
+        remarks = [f"{name!r} has {plural(len(numbers['descriptors']), 'descriptor')}"]
+        if numbers["new"]:
+            count, names = plural(len(numbers["new"]), "level"), listing(numbers["new"], 5)
+            remarks.append(f"{count} that no row has ({names}) can be asked about")
+        if numbers["without"]:
+            remarks.append(f"without descriptors, known by their rows alone: {listing(numbers['without'], 5)}")
+        if numbers["imputed"]:
+            texts = [f"{column} ({count:,})" for column, count in numbers["imputed"].items()]
+            remarks.append(f"missing numbers are medians: {listing(texts, 5)}")
+        if numbers["left out"]:
+            texts = [f"{column} {reason}" for column, reason in numbers["left out"].items()]
+            remarks.append(f"columns left out: {listing(texts, 5)}")
+        return ", ".join(remarks)

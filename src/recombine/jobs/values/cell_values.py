@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,7 +58,8 @@ def fit_values(
     """Fit variance components to the training cells of a design with an outcome.
 
     ``levels`` of each factor, in the order of their codes: numbers among them lie on a line. ``features`` are
-    descriptors (L, D) of levels by factor, a row of NaN for a level without, in the same order.
+    descriptors (L, D) of levels by factor, a row of NaN for a level without, in the same order; by default those of
+    the design.
 
     Examples
     --------
@@ -75,5 +76,28 @@ def fit_values(
     if observed.spread is not None and observed.freedom is not None and observed.freedom[train].any():
         replicates = observed.spread[train], observed.freedom[train]
     means, counts = design.outcome[train], design.precision[train]
-    given: dict[str, Any] = {"coordinates": coordinates, "features": features, "replicates": replicates}
-    return fit_components(design.seen, means, counts, **given)
+    described = design_features(design, levels) if features is None else features
+    # What is said of levels that no seen cell has comes after the fit, which does not need it.
+    sizes = {factor: int(design.seen[:, factor].max()) + 1 for factor in described}
+    lines = {factor: np.split(line, [sizes.get(factor, len(line))]) for factor, line in coordinates.items()}
+    tables = {factor: np.split(table, [sizes[factor]]) for factor, table in described.items()}
+    fit = fit_components(
+        design.seen,
+        means,
+        counts,
+        coordinates={factor: line for factor, (line, _) in lines.items()},
+        features={factor: table for factor, (table, _) in tables.items()},
+        replicates=replicates,
+    )
+    further = {factor: line for factor, (_, line) in lines.items() if len(line)}
+    later = {factor: table for factor, (_, table) in tables.items() if len(table)}
+    return fit.with_levels(further, later) if further or later else fit
+
+
+def design_features(design: Design, levels: Sequence[Sequence[object]]) -> dict[int, FloatArray]:
+    """Return the descriptors (L, D) of the levels of a design by factor, also of factors interchangeable with it."""
+    return {
+        twin: features.of(levels[twin])
+        for name, features in design.reading.level_features.items()
+        for twin in design.space.twins(design.names.index(name))
+    }
