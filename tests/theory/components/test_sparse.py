@@ -130,6 +130,17 @@ def test_values_of_any_cell_and_of_cells_left_out_are_the_dense_ones(case):
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_cells_left_out_do_not_cancel_where_noise_is_next_to_nothing(case):
+    factors, codes, y, noise, terms, logs = case
+    variances, level = np.exp(logs[:-1]), 1e-6
+    result = sparse_posterior(factors, y, mixed_equations(factors, codes, y, noise, terms), variances, level)
+    for cell in range(0, len(y), 9):
+        others = np.arange(len(y)) != cell
+        refit = posterior_of(factors, codes[others], y[others], terms, variances, level * noise[others])
+        assert result.leave_one_out()[0][cell] == pytest.approx(refit.predict(codes[[cell]])[0][0], abs=1e-5)
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_products_are_those_of_the_columns_themselves_before_and_after_they_are_used(case):
     factors, codes, y, noise, terms, logs = case
     equations = mixed_equations(factors, codes, y, noise, terms)

@@ -370,17 +370,18 @@ class ReducedSystem(ABC):
 
     def variances(self, eliminated: Any, remaining: Any) -> FloatArray:
         """Return x M^-1 x' (N,) for sparse rows x with columns (N, E) and (N, R), in units of the noise's sd."""
-        outer, inner = self._in_units(eliminated, remaining)
+        outer, inner = self.in_units(eliminated, remaining)
         return np.asarray(outer.power(2) @ (1 / self.pivots)) + self.spread(outer, inner)
 
     def covariance(self, eliminated: Any, remaining: Any) -> FloatArray:
         """Return X M^-1 X' (k, k) for a few sparse rows X with columns (k, E) and (k, R), in the same units."""
-        outer, inner = self._in_units(eliminated, remaining)
+        outer, inner = self.in_units(eliminated, remaining)
         shares = outer @ diags_array(1 / self.pivots)
         reduced = (inner - shares @ self.coupled).toarray()
         return np.asarray((shares @ outer.T).toarray() + reduced @ self.solve_remaining(reduced.T, SOLVE_TOLERANCE))
 
-    def _in_units(self, eliminated: Any, remaining: Any) -> tuple[Any, Any]:
+    def in_units(self, eliminated: Any, remaining: Any) -> tuple[Any, Any]:
+        """Return sparse rows (N, E) and (N, R) times L."""
         unit = np.ones(eliminated.shape[0])
         return _scaled(unit, eliminated, self.scales[: self.size]), _scaled(unit, remaining, self.scales[self.size :])
 

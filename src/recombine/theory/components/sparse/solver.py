@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import diags_array, hstack
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
@@ -37,6 +37,9 @@ MAX_DENSE_COLUMNS = 5_000
 SPARSE_COST_RATIO = 100
 #: Residual over right-hand side at which iterations for the average information end: it only guides steps.
 INFORMATION_TOLERANCE = 1e-3
+#: Share of an outcome in its noise below which one minus the rest would cancel; products of such cells with all cells
+#: up to which it is summed up instead.
+SMALL_SHARE, MAX_EXACT_SHARES = 1e-2, 10_000_000
 #: Rows of the coupling made dense at once, and cells whose variances are computed at once.
 CHUNK_ROWS = 2_048
 
@@ -259,7 +262,28 @@ class SparsePosterior:
         noise = self.noise / weights
         # A cell says most of itself where no cell beside it tells of its terms; no draw may say more than twice that.
         share = np.maximum(1.0 - variance / noise, 0.5 / (1.0 + prior * weights))
+        small = np.flatnonzero(share < SMALL_SHARE)
+        if len(small) * len(share) <= MAX_EXACT_SHARES and isinstance(self.system, SchurSystem):
+            share[small] = self._shares(small)
         return self.y - (self.y - mean) / share, noise / share
+
+    def _shares(self, members: IntArray) -> FloatArray:
+        """Return the part of some seen outcomes (k,) that no cell beside them foretells, over their noise.
+
+        It is the least that squares of residuals and effects come to where one outcome is 1 and all others are 0. As
+        a sum of squares it does not cancel, however small it is.
+        """
+        equations, weights = self.system.equations, self.system.equations.weights
+        rows = hstack(self.system.in_units(*equations.rows(self.codes)), format="csr")
+        shares = np.empty(len(members))
+        for start in range(0, len(members), CHUNK_ROWS):
+            chunk = members[start : start + CHUNK_ROWS]
+            effects = self.system.solve(rows[chunk].T.toarray() * weights[chunk])
+            missed = rows @ effects
+            missed[chunk, np.arange(len(chunk))] -= 1.0
+            squares = weights @ missed**2 + np.square(effects[:-1]).sum(axis=0)
+            shares[start : start + CHUNK_ROWS] = squares / weights[chunk]
+        return shares
 
     def leave_out(self, members: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance (k,), noise included, of seen outcomes had all of them been left out together."""
