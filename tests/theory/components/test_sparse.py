@@ -18,6 +18,7 @@ from recombine.theory.components import (
     fit,
     maximize_criterion,
     posterior_of,
+    term_shares,
 )
 from recombine.theory.components.criterion import prior_centres
 from recombine.theory.components.sparse import solver as sparse
@@ -175,7 +176,7 @@ def test_tables_beyond_a_dense_covariance_are_fitted_alike(monkeypatch):
         monkeypatch.setattr(fit, "MAX_COVARIANCE_CELLS", limit)
         result = fit.fit_components(codes, y, counts, coordinates={2: np.arange(6.0)})
         values = result.predict(np.argwhere(np.ones((9, 6, 6))))
-        moments = [result.variances, result.shares(), *result.effects(1), result.leave_one_out().mean]
+        moments = [result.variances, term_shares(result), *result.effects(1), result.leave_one_out().mean]
         results.append(np.concatenate([values.mean, values.sd, values.low, values.high, *moments]))
     assert np.allclose(*results, rtol=1e-5, atol=1e-5)
 

@@ -132,14 +132,6 @@ class ComponentsFit:
         values = self._on_scale(*self.posterior.leave_one_out(), np.full(len(self.y), self.width))
         return values if self.plain is None else values.towards(self.plain.leave_one_out(), self.confirmed)
 
-    def shares(self) -> FloatArray:
-        """Return the share of the variance over the seen cells that each term explains, the noise last (T + 1,)."""
-        codes, factors = self.posterior.codes, self.posterior.factors
-        rows = [term_columns(term, factors, codes).rows(codes) for term in self.terms]
-        scatter = [row.power(2).sum() / len(codes) - float(np.square(row.mean(axis=0)).sum()) for row in rows]
-        powers = np.append(self.saliences.variances * scatter, self.saliences.noise * np.mean(1 / self.counts))
-        return np.asarray(powers / powers.sum())
-
     def effects(self, factor: int) -> tuple[FloatArray, FloatArray]:
         """Return what each level of a factor adds by itself (L,), with standard errors, on the fit's scale."""
         levels = np.arange(self.posterior.factors.sizes[factor])
