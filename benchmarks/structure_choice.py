@@ -35,7 +35,7 @@ TIE = 0.02
 
 def one_draw(whole: Design, train: np.ndarray, asked: np.ndarray, generator: np.random.Generator) -> dict | None:
     """Choose on the training cells; return errors of all structures on determined cells among ``asked``."""
-    design = replace(whole, train=train)
+    design = replace(whole, observed=replace(whole.observed, train=train))
     held = np.flatnonzero(asked)
     held = held[generator.permutation(len(held))[:MOST_TESTED]]
     noise = cell_noise(design)

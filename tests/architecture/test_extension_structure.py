@@ -1,4 +1,4 @@
-"""A structure that a test registers is fitted, chosen and told of in every output: one more structure is one file."""
+"""A structure that a test registers is read, chosen and told of in every output: one more structure is one file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.explore.answers import TableAnswers
 from recombine.report import result_text
 from recombine.report.audit import audit_json, page
+from recombine.theory.components import HeldOutComponents, OutcomeScale
 from recombine.theory.structures import STRUCTURES, Structure, StructureData, StructureFit, TermsFit, fit_terms
 from recombine.words.structure import choice_statement
 
@@ -40,23 +41,53 @@ class CubeRootFit(StructureFit):
         return np.asarray(self.roots.predict(cells) ** 3)
 
 
+@dataclass(frozen=True)
+class CubeRootScale(OutcomeScale):
+    """Cube roots of outcomes."""
+
+    def fits(self, y: FloatArray) -> bool:
+        """Every number has a cube root."""
+        return True
+
+    def forward(self, y: FloatArray) -> FloatArray:
+        """Return cube roots."""
+        return np.cbrt(y)
+
+    def slope(self, y: FloatArray) -> FloatArray:
+        """Return the derivative."""
+        return np.asarray(1 / (3 * np.cbrt(y) ** 2))
+
+    def back(self, values: FloatArray) -> FloatArray:
+        """Return cubes."""
+        return np.asarray(values**3)
+
+
 class CubeRoot(Structure):
-    """Effects add on the cube root."""
+    """Effects add on the cube root: what components say there decides whether it holds, and no fit to some cells."""
 
     name = "cube-root"
     assumption = "effects add on the outcome's cube root"
     complexity = 35
     help = "Every level has an effect on the cube root."
 
+    def __init__(self) -> None:
+        self.fitted: list[int] = []
+
+    def reading(self, components: HeldOutComponents) -> FloatArray | None:
+        """Return what components of cube roots say."""
+        return components.values(1, CubeRootScale("cube root"))
+
     def fit(self, data: StructureData) -> CubeRootFit:
         """Fit cube roots."""
+        self.fitted.append(len(data.cells))
         return CubeRootFit(fit_terms(data.cells, np.cbrt(data.y), symmetric=data.symmetric))
 
 
 @pytest.fixture(autouse=True)
-def structure() -> Iterator[Structure]:
-    with STRUCTURES.registered(CubeRoot()) as registered:
-        yield registered
+def structure() -> Iterator[CubeRoot]:
+    cube_root = CubeRoot()
+    with STRUCTURES.registered(cube_root):
+        yield cube_root
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +100,10 @@ def told(text: str) -> str:
     return " ".join(re.sub(r"&#39;|&#x27;|’", "'", re.sub(r"[│|]", " ", text)).split())
 
 
-def test_it_is_chosen_where_it_holds_and_predicts_unseen_cells(design: rc.Design, structure: Structure) -> None:
+def test_it_is_read_and_chosen_where_it_holds_and_predicts_unseen_cells(design: rc.Design, structure: CubeRoot) -> None:
     audit = rc.audit(design)
     assert audit.choice.structure is structure
+    assert structure.fitted == [SEEN.sum()]  # once and to all seen cells: those held out are read
     assert np.abs(audit.values.predict(CELLS[~SEEN]) - ROOTS[~SEEN] ** 3).max() < 0.05 * np.abs(VALUES).max()
     assert "cube-root" in choice_statement(audit.choice)
 

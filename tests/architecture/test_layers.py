@@ -45,7 +45,10 @@ ROOT = "__init__"
 HEIGHT[ROOT], NAME[ROOT] = HEIGHT["cli"], "outputs"
 
 #: The only theories that build on others, and those they may build on.
-BUILDS_ON = {"sufficiency": {"compositions", "supports", "identification"}, "structures": {"identification"}}
+BUILDS_ON = {
+    "sufficiency": {"compositions", "supports", "identification"},
+    "structures": {"components", "identification"},
+}
 
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -9,7 +9,7 @@ from recombine.jobs.structure.choice import NotCompared
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.theory.structures.all_structures import simplest_first, sum_of
 from recombine.theory.structures.ladder import written_share
-from recombine.writing import join_words, plural
+from recombine.writing import join_words
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -53,21 +53,12 @@ def listed_orders() -> str:
 
 def search_sentences(choice: Choice) -> list[str]:
     """Say what the search for a structure left out to save time, and what asks for it; nothing where it did not."""
-    if (ladder := choice.ladder) is None or not (ladder.too_long or ladder.shortened):
+    if choice.ladder is None or not (names := choice.ladder.too_long):
         return []
+    what = f"{'Structure' if len(names) == 1 else 'Structures'} {join_words(list(names))}"
+    were, options = "was" if len(names) == 1 else "were", " or ".join(f"--structure {name}" for name in names)
     may_take = f"the search for a structure may take {STRUCTURE_LIMITS.max_seconds_compared:g} s of a laptop"
-    sentences = []
-    if names := ladder.too_long:
-        what = f"{'Structure' if len(names) == 1 else 'Structures'} {join_words(list(names))}"
-        were = "was" if len(names) == 1 else "were"
-        options = " or ".join(f"--structure {name}" for name in names)
-        sentences.append(f"{what} {were} left out to save time: {may_take}, by counting what it does; {options} asks.")
-    if ladder.shortened:
-        sentences.append(
-            f"Structures were compared on {plural(ladder.chosen.cells, 'seen cell')} held out in "
-            f"{plural(ladder.folds, 'fold')}, and not on more: {may_take}; --structure names one without a search."
-        )
-    return sentences
+    return [f"{what} {were} left out to save time: {may_take}, by counting what it does; {options} asks."]
 
 
 def choice_statement(choice: Choice) -> str:
@@ -79,8 +70,10 @@ def choice_statement(choice: Choice) -> str:
     shares = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in choice.ladder.rungs)
     if len(choice.ladder.rungs) == 1:
         return f"{text[0].upper()}{text[1:]} (share of the variance of {cells})."
+    weighed = ", counts by one over their mean" if choice.ladder.of_counts else ""
+    over = f" Nothing is left over for {', '.join(choice.ladder.nothing_over)}." if choice.ladder.nothing_over else ""
     untried = f" Not tried for want of cells or of time: {', '.join(choice.untried)}; --structure asks for one."
     return (
         f"{text[0].upper()}{text[1:]}: chosen as the simplest within one standard error of the best on {cells} "
-        f"(share of their variance: {shares}).{untried if choice.untried else ''}"
+        f"(share of their variance{weighed}: {shares}).{over}{untried if choice.untried else ''}"
     )

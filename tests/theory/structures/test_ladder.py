@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 
-from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.errors import InputError, SolverError
 from recombine.theory.structures import STRUCTURES, StructureData, StructureFit, fit_link, ladder, terms_of
 
@@ -234,6 +234,26 @@ def test_a_structure_that_cannot_be_fitted_is_left_out(monkeypatch: pytest.Monke
         raise SolverError("no")
 
     monkeypatch.setattr(STRUCTURES["link"], "fit", fails)
-    found = ladder(GRID, planted("add", 0), structures=["add", "link"])
+    found = ladder(GRID, planted("link", 0), structures=["add", "link"])
     assert [rung.name for rung in found.rungs] == ["add"]
     assert found.skipped == {"link": "link cannot be fitted"}
+
+
+def test_counts_are_scored_by_one_over_their_mean() -> None:
+    cells = every_cell((12, 10))
+    rng = np.random.default_rng(3)
+    effects = 0.6 * (rng.normal(size=12)[cells[:, 0]] + rng.normal(size=10)[cells[:, 1]])
+    seen = rng.random(len(cells)) < 0.6
+    for mean, names in ((8 * np.exp(effects), {"log", "multiplicative"}), (20 + 5 * effects, {"add"})):
+        rungs = ladder(cells[seen], rng.poisson(mean)[seen].astype(float))
+        assert rungs.chosen.name in names
+    assert ladder(cells, rng.poisson(8 * np.exp(effects)).astype(float), structures=["add"]).of_counts
+    assert not ladder(cells, effects, structures=["add"]).of_counts
+
+
+def test_what_components_leave_nothing_to_is_not_fitted_and_said() -> None:
+    rungs = ladder(GRID, planted("add", 1))
+    assert {"link", "link-pairs"} <= set(rungs.nothing_over)
+    assert not set(rungs.nothing_over) & {rung.name for rung in rungs.rungs}
+    asked = ladder(GRID, planted("add", 1), structures=["link"])
+    assert [rung.name for rung in asked.rungs] == ["link"]

@@ -182,8 +182,8 @@ def _compared(
     scored = np.flatnonzero(np.isfinite(rungs.predicted))
     predicted = low + width * rungs.predicted[scored]
     costly = [] if asked else [entry for entry in tried if entry.costly and entry.order < len(design.factors)]
-    too_long = rungs.too_long
-    untried = tuple(entry.name for entry in costly if rungs.at(entry) is None and entry.name not in too_long)
+    told = {*rungs.too_long, *rungs.nothing_over}
+    untried = tuple(entry.name for entry in costly if rungs.at(entry) is None and entry.name not in told)
     return Choice(chosen, rungs, fit, places[scored], predicted, asked, untried=untried)
 
 

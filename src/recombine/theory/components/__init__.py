@@ -13,6 +13,7 @@ s_J is learned from the seen cells by restricted likelihood. A child within its 
 gives a `ComponentsFit`: ``predict(codes) -> CellValues(mean, sd, low, high)`` for any cell, levels never seen included
 (code -1, or any code above those seen), ``leave_one_out()``, ``effects(factor)``.
 `term_shares(fit)` are shares of variance, `variance_shares(fit)` those of sets of factors, with ranges.
+`HeldOutComponents` gives values of cells that are held out, by order and scale: structures are read from them.
 The layers below, pure functions on arrays: `Factors` (what is known of levels), `candidate_terms`,
 `maximize_criterion` (saliences by likelihood), `Posterior` (values for given saliences), `SCALES`.
 """
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from recombine.theory.components.fit import CellValues as CellValues
     from recombine.theory.components.fit import ComponentsFit as ComponentsFit
     from recombine.theory.components.fit import fit_components as fit_components
+    from recombine.theory.components.held_out import HeldOutComponents as HeldOutComponents
     from recombine.theory.components.level_kernels import LevelKernel as LevelKernel
     from recombine.theory.components.posterior import Posterior as Posterior
     from recombine.theory.components.posterior import posterior_of as posterior_of

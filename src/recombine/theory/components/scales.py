@@ -11,6 +11,19 @@ from recombine.cells.arrays import FloatArray
 
 #: How many times the smallest outcome the largest has to be for logs to be tried.
 MIN_SPAN_RATIO = 3.0
+#: A table of counts has some up to here: larger whole numbers may be anything.
+SMALL_COUNTS = 5
+
+
+def are_counts(y: FloatArray) -> bool:
+    """Say whether outcomes (n,) are counts: whole, not negative, some of them small, and not only yes and no.
+
+    Examples
+    --------
+    >>> are_counts(np.array([0.0, 3.0, 12.0])), are_counts(np.array([0.0, 1.0])), are_counts(np.array([40.0, 90.0]))
+    (True, False, False)
+    """
+    return bool(0 <= y.min() <= SMALL_COUNTS and y.max() > MIN_SPAN_RATIO and (y == np.round(y)).all())
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,6 @@ class _Logit(OutcomeScale):
         return np.clip((shares - self.margin) / (1 - 2 * self.margin), 0.0, 1.0)
 
 
-IDENTITY = _Identity("identity")
+IDENTITY, LOG, LOG_OF_COUNTS = _Identity("identity"), _Log("log"), _LogCount("log of counts")
 #: Every scale that is tried, the plainest first.
-SCALES: tuple[OutcomeScale, ...] = (IDENTITY, _Log("log"), _LogCount("log of counts"), _Logit("log odds"))
+SCALES: tuple[OutcomeScale, ...] = (IDENTITY, LOG, LOG_OF_COUNTS, _Logit("log odds"))

@@ -15,12 +15,16 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.theory.components.criterion import Criterion, maximize_criterion, prior_centres, start_logs
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.posterior import posterior_of
+from recombine.theory.components.sparse.mixed_equations import term_columns
+from recombine.theory.components.sparse.solver import SparsePosterior
 from recombine.theory.components.terms import ComponentTerm
 
 #: Terms times squared cells that are fitted at once: two seconds of work.
 MAX_COVARIANCE_NUMBERS = 25_000_000
 #: No more terms than cells are fitted, but so many always.
 MIN_TERMS_ALLOWED = 24
+#: Tables drawn from the components themselves that say how large scores are by chance.
+SIMULATED_TABLES = 30
 #: Features of a factor that have terms for themselves at most.
 MAX_FEATURES_ALONE = 12
 
@@ -74,3 +78,25 @@ def screen_terms(
         ratios.append(float(posterior.dual @ covariance @ posterior.dual) / chance)
     best = np.argsort(-np.array(ratios), kind="stable")[: max(allowed - len(single), 0)]
     return (*single, *(joint[index] for index in best))
+
+
+def excess_scores(
+    posterior: SparsePosterior, variances: FloatArray, candidates: Sequence[ComponentTerm], seed: int = 0
+) -> FloatArray:
+    """Return by how many standard deviations the scores y' P K P y of further terms of labels (T,) are above chance.
+
+    Chance is what tables have that are drawn from the components, of ``variances`` (S,), as they were fitted.
+    """
+    rng, equations, codes = np.random.default_rng(seed), posterior.system.equations, posterior.codes
+    drawn = rng.normal(size=(len(codes), SIMULATED_TABLES)) * np.sqrt(posterior.noise / equations.weights)[:, None]
+    for columns, variance in zip(equations.columns, variances, strict=True):
+        drawn += columns.rows(codes) @ rng.normal(0.0, np.sqrt(variance), (columns.count, SIMULATED_TABLES))
+    duals = posterior.duals(np.column_stack([posterior.y, drawn]))
+    scores = np.array(
+        [
+            np.square(term_columns(term, posterior.factors, codes).rows(codes).T @ duals).sum(axis=0)
+            for term in candidates
+        ]
+    )
+    chance = scores[:, 1:]
+    return np.asarray((scores[:, 0] - chance.mean(axis=1)) / np.maximum(chance.std(axis=1), 1e-300))

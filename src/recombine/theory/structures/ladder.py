@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,20 +16,24 @@ from recombine.cells.conjunctions import Subset, canonical
 from recombine.checks import check_bounds, reals, whole
 from recombine.errors import InputError, SolverError
 from recombine.progress import tell
+from recombine.theory.components.held_out import HeldOutComponents
+from recombine.theory.components.scales import are_counts
 from recombine.theory.identification.identify import identify
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first
 from recombine.theory.structures.shrinkage import fit_terms
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes
-from recombine.theory.structures.work import TooMuchWorkError, counted_work, work_left
+from recombine.theory.structures.work import TooMuchWorkError, counted_work, spend, work_left
 from recombine.verdicts import Verdict
 
 #: Held-out cells after which no further fold is fitted.
-ENOUGH_HELD_OUT_CELLS = 10_000
-#: Work of a fit times folds that structures may take: beyond, fewer folds are held out.
-MAX_WORK = 1.5e9
+ENOUGH_HELD_OUT_CELLS = 2_500
 #: Cells times conjunctions of each up to which it is decided which held-out cells the others determine.
-MAX_CONJUNCTIONS_DECIDED = 30_000
+MAX_CONJUNCTIONS_DECIDED = 10_000
+#: Standard errors by which a structure has to beat sums of pairs for sums of triples to be left out.
+OUTDONE_STANDARD_ERRORS = 2.0
+#: Share of the mean count below which no cell's expected count is taken to be when errors are weighed.
+MIN_COUNT_SHARE = 0.05
 #: Fewer determined cells than this have no share of their own.
 MIN_DETERMINED_CELLS = 10
 
@@ -65,9 +69,8 @@ class Ladder:
     #: (N,): Held-out value of each seen cell under the chosen structure; NaN where it was not held out.
     predicted: FloatArray
     too_long: tuple[str, ...] = ()  #: Structures whose fit takes more work than was left.
-    #: Folds that were held out, and whether more would have been, had there been no limit of work.
-    folds: int = 0
-    shortened: bool = False
+    #: Structures that were not fitted because components leave nothing to them, and what shows it.
+    nothing_over: dict[str, str] = field(default_factory=dict)
 
     __repr__ = brief_repr
 
@@ -80,6 +83,11 @@ class Ladder:
     def fit(self) -> StructureFit:
         """The chosen structure fitted to all seen cells."""
         return self.chosen.structure.fit(self.data)
+
+    @property
+    def of_counts(self) -> bool:
+        """Whether outcomes are counts: errors are then weighed by one over the mean."""
+        return are_counts(self.data.y)
 
     def at(self, structure: Structure) -> Rung | None:
         """Return the rung of one structure, or None if it was not scored."""
@@ -132,8 +140,9 @@ def ladder(
 
     Notes
     -----
-    Inside `counted_work`, structures that take too much are left out and fewer folds are held out; the simplest is
-    fitted to one fold in any case.
+    Sums and logarithms are read from variance components, whose variances are learned once from all cells; others are
+    fitted to the cells outside each fold. Inside `counted_work` structures that take too much are left out, or held out
+    of fewer folds, but for the simplest.
 
     Examples
     --------
@@ -154,22 +163,20 @@ def ladder(
     if not carried:
         raise InputError("; ".join(skipped.values()))
     fold = np.random.default_rng(seed).permutation(int(cell_of.max()) + 1)[cell_of] % whole(folds, "folds", 2)
-    held_out = _HeldOut(carried, data, fold)
-    predicted, too_long = held_out.predicted[held_out.fitted], np.array(carried)[~held_out.fitted]
-    carried = [entry for entry, tried in zip(carried, held_out.fitted, strict=True) if tried]
-    failed = np.asarray(np.isnan(predicted).all(axis=1))
-    skipped |= {entry.name: f"{entry.name} cannot be fitted" for entry, no in zip(carried, failed, strict=True) if no}
-    carried, predicted = [entry for entry in carried if not skipped[entry.name]], predicted[~failed]
-    reasons = {name: why for name, why in skipped.items() if why}
-    if not carried:
+    held_out = _HeldOut(data, _enough(fold))
+    for entry in carried:
+        held_out.add(entry)
+    reasons = {name: why for name, why in (skipped | held_out.failed).items() if why}
+    if not held_out.values:
         raise InputError(f"{'; '.join(reasons.values())}, so that nothing can be compared")
+    predicted = np.array([*held_out.values.values()])
     scored = np.asarray(np.isfinite(predicted).all(axis=0))
     if scored.sum() < 3 or np.ptp(data.y[scored]) == 0:
         raise InputError("too few seen cells of different outcomes can be held out; collect more of the same levels")
-    rungs = _rungs(carried, data, predicted, fold, scored)
+    rungs = _rungs([*held_out.values], data, predicted, fold, scored)
     values = np.where(scored, predicted[[rung.chosen for rung in rungs].index(True)], np.nan)
-    ceiling, names = _ceiling(data.y, noise, cell_of), tuple(entry.name for entry in too_long)
-    return Ladder(rungs, reasons, ceiling, data, values, names, held_out.folds, held_out.shortened)
+    ceiling, too_long, nothing_over = _ceiling(data.y, noise, cell_of), held_out.too_long, held_out.nothing_over
+    return Ladder(rungs, reasons, ceiling, data, values, tuple(too_long), nothing_over)
 
 
 def _checked(
@@ -206,63 +213,81 @@ def _weights(data: StructureData, noise: FloatArray | None) -> FloatArray | None
     return np.asarray(1 / (noise + max(residual - float(noise.mean()), 0.01 * residual)))
 
 
+def _enough(fold: IntArray) -> IntArray:
+    """Return the fold of each cell (N,), -1 for those that need not be held out: some thousands say enough."""
+    folds = int(fold.max()) + 1
+    needed = min(folds, math.ceil(ENOUGH_HELD_OUT_CELLS * folds / len(fold)))
+    return np.where(fold < needed, fold, -1)
+
+
 class _HeldOut:
-    """Structures fitted to the cells outside one fold after another, as long as work is left.
+    """Values of seen cells from those outside their fold, by one structure after another, as long as work is left."""
 
-    A structure that takes too much work is left out at the first fold; later folds are given up where too little work
-    is left for them. All values of a structure that cannot be fitted to some fold are NaN.
-    """
+    def __init__(self, data: StructureData, fold: IntArray) -> None:
+        self.data, self.fold, self.max_work = data, fold, work_left()
+        weights = np.ones(len(data.y)) if data.weights is None else data.weights
+        self.components = None if data.symmetric else HeldOutComponents(data.cells, data.y, weights, fold, spend)
+        self.values: dict[Structure, FloatArray] = {}
+        self.too_long: list[str] = []
+        self.failed: dict[str, str] = {}
+        self.nothing_over: dict[str, str] = {}
 
-    def __init__(self, structures: Sequence[Structure], data: StructureData, fold: IntArray) -> None:
-        self.structures, self.data, self.fold, self.max_work = structures, data, fold, work_left()
-        self.predicted = np.full((len(structures), len(data.y)), np.nan)
-        self.fitted, self.failed = np.ones(len(structures), dtype=bool), np.zeros(len(structures), dtype=bool)
-        self.count, self.folds, self.shortened = int(fold.max()) + 1, 0, False
-        self.spent, self.useful, self.largest_fit = 0.0, 0.0, 0.0
-        for number in range(self.count):
-            expected = self.useful / max(self.folds, 1)
-            self.shortened = self.spent + expected > self.max_work or self._given_up(number)
-            if self.shortened or self._enough(number):
+    def add(self, structure: Structure) -> None:
+        """Hold cells out of one more structure, unless simpler ones leave nothing to it."""
+        tell(f"structure {structure.name}", 0.1 * len(self.values))
+        # Half of all work, so that something is left for the next; the simplest is fitted in any case.
+        limit = min(self.max_work / 2, work_left()) if self.values else float("inf")
+        try:
+            with counted_work(limit):
+                values = self._read(structure)
+                values = self._fitted(structure) if values is None else values
+            if np.isfinite(values).any():
+                self.values[structure] = values
+            elif structure.name not in self.nothing_over:
+                self.failed[structure.name] = f"{structure.name} cannot be fitted"
+        except SolverError:
+            self.failed[structure.name] = f"{structure.name} cannot be fitted"
+        except TooMuchWorkError:
+            self.too_long.append(structure.name)
+
+    def _read(self, structure: Structure) -> FloatArray | None:
+        """Return what components say of held-out cells, NaN where levels are new to the others; None if nothing."""
+        if self.components is None:
+            return None
+        if self.values and (why := structure.nothing_over(self.components) or self._outdone(structure)):
+            self.nothing_over[structure.name] = why
+            return np.full(len(self.data.y), np.nan)
+        values = structure.reading(self.components)
+        if values is None:
+            return None
+        told = np.full(len(values), np.nan)
+        for number in range(int(self.fold.max()) + 1):
+            tested = _fold(self.data, self.fold, number)[1]
+            told[tested] = values[tested]
+        return told
+
+    def _outdone(self, structure: Structure) -> str:
+        """Say which simpler structure explains more than sums of pairs, where it does: those of more are no better."""
+        below = None if structure.order < 3 or self.components is None else self.components.values(structure.order - 1)
+        if below is None:
+            return ""
+        errors = {entry.name: (values - self.data.y) ** 2 for entry, values in self.values.items()}
+        best = min(errors, key=lambda name: float(np.nanmean(errors[name])))
+        gain = (below - self.data.y) ** 2 - errors[best]
+        gain = gain[np.isfinite(gain)]
+        clear = gain.mean() > OUTDONE_STANDARD_ERRORS * gain.std() / np.sqrt(max(len(gain), 1))
+        return f"{structure.name}: {best} explains more than sums of {structure.order - 1} factors" if clear else ""
+
+    def _fitted(self, structure: Structure) -> FloatArray:
+        """Fit it to the cells outside each fold, or outside some where the others would take too much work."""
+        values, before = np.full(len(self.data.y), np.nan), work_left()
+        for number in range(int(self.fold.max()) + 1):
+            if work_left() < (before - work_left()) / max(number, 1):
                 break
-        self.predicted[self.failed] = np.nan
-
-    def _enough(self, number: int) -> bool:
-        """Say whether no further fold is needed, or worth its time."""
-        scored = int(np.isfinite(self.predicted).any(axis=0).sum())
-        return scored >= ENOUGH_HELD_OUT_CELLS or (number + 1) * self.largest_fit > MAX_WORK
-
-    def _given_up(self, number: int) -> bool:
-        """Hold out a fold; say whether it had to be given up."""
-        training, tested = _fold(self.data, self.fold, number)
-        if not len(tested) or not len(training.y) or np.ptp(training.y) == 0:
-            return False
-        values = np.full((len(self.structures), len(tested)), np.nan)
-        for row in np.flatnonzero(self.fitted).tolist():
-            name, share = self.structures[row].name, (number + row / len(self.structures)) / self.count
-            tell(f"structure {name}, fold {number + 1}/{self.count}", share)
-            with counted_work(self._allowed(row)) as count:
-                try:
-                    fit = self.structures[row].fit(training)
-                    values[row] = fit.predict(self.data.cells[tested])
-                    self.largest_fit, self.useful = max(self.largest_fit, fit.work), self.useful + count.spent
-                except SolverError:
-                    self.failed[row] = True
-                except TooMuchWorkError:
-                    self.fitted[row] = self.folds > 0
-                    if self.folds:
-                        return True
-                finally:
-                    self.spent += count.spent
-        self.predicted[:, tested] = values
-        self.folds += 1
-        return False
-
-    def _allowed(self, row: int) -> float:
-        """Return the work that the next fit may take: half of all, so that a second fold can follow where it has to."""
-        if row == self.folds == 0:
-            return float("inf")
-        one_fold = len(self.data.y) >= self.count * ENOUGH_HELD_OUT_CELLS
-        return min(self.max_work / (1 if one_fold else 2), self.max_work - self.spent)
+            training, tested = _fold(self.data, self.fold, number)
+            if len(tested) and len(training.y) and np.ptp(training.y) > 0:
+                values[tested] = structure.fit(training).predict(self.data.cells[tested])
+        return values
 
 
 def _fold(data: StructureData, fold: IntArray, number: int) -> tuple[StructureData, IntArray]:
@@ -290,8 +315,9 @@ def _rungs(
 ) -> tuple[Rung, ...]:
     """Score each structure's held-out values (S, N) and mark the simplest within one standard error of the best."""
     determined = _determined({structure.order for structure in structures}, data, fold, scored)
+    weights = _weights_of_counts(data.y, predicted)[scored] if are_counts(data.y) else np.ones(int(scored.sum()))
     rungs = [
-        _score(structure, data.y[scored], (data.y - values)[scored], determined.get(structure.order))
+        _score(structure, data.y[scored], (data.y - values)[scored], determined.get(structure.order), weights)
         for structure, values in zip(structures, predicted, strict=True)
     ]
     best = max(rungs, key=lambda rung: rung.r2)
@@ -320,11 +346,22 @@ def _determined(orders: set[int], data: StructureData, fold: IntArray, scored: B
     return determined
 
 
-def _score(structure: Structure, y: FloatArray, errors: FloatArray, determined: BoolArray | None) -> Rung:
+def _weights_of_counts(y: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return what errors of counts (N,) count: one over their mean, which is their variance.
+
+    The mean is that of all structures' values (S, N), so that none is favoured.
+    """
+    return np.asarray(1 / np.maximum(predicted.mean(axis=0), MIN_COUNT_SHARE * y.mean()))
+
+
+def _score(
+    structure: Structure, y: FloatArray, errors: FloatArray, determined: BoolArray | None, weights: FloatArray
+) -> Rung:
     """Return R2 and its standard error over cells, by each cell's influence on the ratio; and of determined cells."""
-    deviations = (y - y.mean()) ** 2
-    lost = float(np.sum(errors**2) / deviations.sum())
-    influence = (errors**2 - lost * deviations) / deviations.mean()
+    deviations = weights * (y - np.average(y, weights=weights)) ** 2
+    squares = weights * errors**2
+    lost = float(np.sum(squares) / deviations.sum())
+    influence = (squares - lost * deviations) / deviations.mean()
     rung = Rung(structure, 1 - lost, float(influence.std(ddof=1) / np.sqrt(len(y))), len(y))
     if determined is None:
         return rung

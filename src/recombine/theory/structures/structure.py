@@ -19,6 +19,7 @@ from recombine.cells.conjunctions import Subset
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from recombine.theory.components.held_out import HeldOutComponents
     from recombine.theory.structures.curve import Curve
     from recombine.theory.structures.monotone_bounds import MonotoneBounds
 
@@ -91,7 +92,6 @@ class StructureFit:
     seen_range: tuple[float, float] | None = None
     outcome_bounds: tuple[float, float] = (-np.inf, np.inf)  #: Between what outcomes lie.
     leaves_open: bool = False  #: Whether `judge` may leave cells open that their sums would determine.
-    work: float = 0.0  #: Cost of one fit, for the ladder: terms cubed where it is worth counting.
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the outcome at ``cells`` (N, C), shape (N,); NaN where the fit leaves it open."""
@@ -192,6 +192,17 @@ class Structure:
     def fit(self, data: StructureData) -> StructureFit:
         """Fit it to seen cells."""
         raise NotImplementedError
+
+    def reading(self, components: HeldOutComponents) -> FloatArray | None:
+        """Return what variance components say of seen cells (N,) that are held out if it holds, NaN for the others.
+
+        None where they cannot say it: it is then fitted to the cells outside every fold.
+        """
+        return None
+
+    def nothing_over(self, components: HeldOutComponents) -> str:
+        """Say why components leave nothing that it could carry beyond simpler structures; empty if they may."""
+        return ""
 
     def rescaled(self, fit: StructureFit, data: StructureData, low: float, width: float) -> StructureFit:
         """Return the ``fit`` to ``data`` for outcomes ``low + width * y``: fitted again, unless its scale is free."""

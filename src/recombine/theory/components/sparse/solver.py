@@ -229,6 +229,22 @@ class SparsePosterior:
         mean, variance = self._values(cells, None)
         return mean + self.system.equations.centre, variance
 
+    def means(self, cells: IntArray) -> FloatArray:
+        """Return the mean alone (M,) of cells (M, F)."""
+        equations, size = self.further or self.system.equations, self.system.size
+        eliminated, remaining = equations.rows(cells)
+        return (
+            np.asarray(eliminated @ self.effects_mean[:size] + remaining @ self.effects_mean[size:]) + equations.centre
+        )
+
+    def duals(self, outcomes: FloatArray) -> FloatArray:
+        """Return weights of seen cells in any value, had the outcomes been others (n, k): residuals over the noise."""
+        system, equations = self.system, self.system.equations
+        weighed = equations.weights[:, None] * outcomes
+        rows = hstack(equations.rows(self.codes), format="csr")
+        effects = system.scales[:, None] * system.solve(system.scales[:, None] * (rows.T @ weighed))
+        return np.asarray((weighed - equations.weights[:, None] * (rows @ effects)) / self.noise)
+
     def effects(self, factor: int, levels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and standard deviation (L,) of what the levels of one factor add by themselves."""
         cells = np.full((len(levels), self.codes.shape[1]), -1)

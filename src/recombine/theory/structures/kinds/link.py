@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
+    from recombine.theory.components.held_out import HeldOutComponents
     from recombine.theory.structures.monotone_bounds import MonotoneBounds
 
 #: Most rounds, and the relative change of the misfit at which they stop.
@@ -113,6 +114,12 @@ class Link(OfConjunctions):
         """Fit effects and curve together."""
         return fit_link(data.cells, data.y, self.order, weights=data.weights, symmetric=data.symmetric)
 
+    def nothing_over(self, components: HeldOutComponents) -> str:
+        """Say that outcomes do not bend along sums, or that sums have no interactions."""
+        if self.order > 1 and not components.carries(self.order):
+            return f"{self.name}: no interaction of {self.order} factors is beyond chance"
+        return "" if components.curved(self.order) else f"{self.name}: outcomes do not bend along held-out sums"
+
 
 @dataclass(frozen=True, eq=False)
 class LinkFit(StructureFit):
@@ -146,11 +153,6 @@ class LinkFit(StructureFit):
     def centre(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the outcome at ``cells`` (N, C), moved to the curve's end beyond it: all known is that it rises."""
         return self.curve(np.clip(self.latent(cells), *self.seen_range))
-
-    @property
-    def work(self) -> float:  # type: ignore[override]
-        """Terms cubed."""
-        return float(self.terms.columns) ** 3
 
     def bounds_of(self, data: StructureData, cell: IntArray) -> tuple[MonotoneBounds, float] | None:
         """Return between which seen cells ``cell`` (C,) lies, whatever the increasing curve; None for many cells.

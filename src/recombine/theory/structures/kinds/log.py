@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,14 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
+from recombine.theory.components.scales import LOG, LOG_OF_COUNTS, are_counts
 from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle, spend_on_likelihood
 from recombine.theory.structures.shrinkage import fit_terms
 from recombine.theory.structures.structure import Predicts, Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes
+
+if TYPE_CHECKING:
+    from recombine.theory.components.held_out import HeldOutComponents
 
 
 class Log(Structure):
@@ -55,6 +60,12 @@ class Log(Structure):
         weights = None if data.weights is None else counted * values**2
         fit = fit_terms(data.cells, logarithms, weights=weights, symmetric=data.symmetric)
         return self.from_sums(fit, logarithms - fit.predict(data.cells))
+
+    def reading(self, components: HeldOutComponents) -> FloatArray | None:
+        """Return what components on logarithms say, of counts with zeros on those of one more; None for other zeros."""
+        if components.y.min() > 0:
+            return components.values(1, LOG)
+        return components.values(1, LOG_OF_COUNTS) if are_counts(components.y) else None
 
     def least_squares_scale(self, y: FloatArray) -> FloatArray | None:
         """Return the logarithms; None where some outcome is zero."""

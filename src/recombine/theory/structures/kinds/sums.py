@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy.typing as npt
 
@@ -12,6 +13,9 @@ from recombine.errors import InputError
 from recombine.theory.structures.shrinkage import TermsFit, fit_terms
 from recombine.theory.structures.structure import Predicts, Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import terms_of
+
+if TYPE_CHECKING:
+    from recombine.theory.components.held_out import HeldOutComponents
 
 #: Terms of conjunctions up to which a structure is tried unasked.
 MAX_TERMS_UNASKED = 20_000
@@ -101,6 +105,16 @@ class Sum(OfConjunctions):
     def fit(self, data: StructureData) -> TermsFit:
         """Fit shrunk effects by least squares."""
         return fit_terms(data.cells, data.y, self.order, weights=data.weights, symmetric=data.symmetric)
+
+    def reading(self, components: HeldOutComponents) -> FloatArray | None:
+        """Return what components of as many factors say."""
+        return components.values(self.order)
+
+    def nothing_over(self, components: HeldOutComponents) -> str:
+        """Say that no interaction of so many factors is beyond chance."""
+        if self.order == 1 or components.carries(self.order):
+            return ""
+        return f"{self.name}: no interaction of {self.order} factors is beyond chance"
 
     def least_squares_scale(self, y: FloatArray) -> FloatArray:
         """Return the outcomes themselves."""
