@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -69,8 +69,7 @@ class Ladder:
     #: (N,): Held-out value of each seen cell under the chosen structure; NaN where it was not held out.
     predicted: FloatArray
     too_long: tuple[str, ...] = ()  #: Structures whose fit takes more work than was left.
-    #: Structures that were not fitted because components leave nothing to them, and what shows it.
-    nothing_over: dict[str, str] = field(default_factory=dict)
+    nothing_over: tuple[str, ...] = ()  #: Structures that were not scored because components leave nothing to them.
 
     __repr__ = brief_repr
 
@@ -176,7 +175,7 @@ def ladder(
     rungs = _rungs([*held_out.values], data, predicted, fold, scored)
     values = np.where(scored, predicted[[rung.chosen for rung in rungs].index(True)], np.nan)
     ceiling, too_long, nothing_over = _ceiling(data.y, noise, cell_of), held_out.too_long, held_out.nothing_over
-    return Ladder(rungs, reasons, ceiling, data, values, tuple(too_long), nothing_over)
+    return Ladder(rungs, reasons, ceiling, data, values, tuple(too_long), tuple(nothing_over))
 
 
 def _checked(
@@ -230,7 +229,7 @@ class _HeldOut:
         self.values: dict[Structure, FloatArray] = {}
         self.too_long: list[str] = []
         self.failed: dict[str, str] = {}
-        self.nothing_over: dict[str, str] = {}
+        self.nothing_over: list[str] = []
 
     def add(self, structure: Structure) -> None:
         """Hold cells out of one more structure, unless simpler ones leave nothing to it."""
@@ -254,8 +253,8 @@ class _HeldOut:
         """Return what components say of held-out cells, NaN where levels are new to the others; None if nothing."""
         if self.components is None:
             return None
-        if self.values and (why := structure.nothing_over(self.components) or self._outdone(structure)):
-            self.nothing_over[structure.name] = why
+        if self.values and (structure.nothing_over(self.components) or self._outdone(structure)):
+            self.nothing_over.append(structure.name)
             return np.full(len(self.data.y), np.nan)
         values = structure.reading(self.components)
         if values is None:
@@ -266,17 +265,15 @@ class _HeldOut:
             told[tested] = values[tested]
         return told
 
-    def _outdone(self, structure: Structure) -> str:
-        """Say which simpler structure explains more than sums of pairs, where it does: those of more are no better."""
+    def _outdone(self, structure: Structure) -> bool:
+        """Say whether a simpler structure explains more than sums of pairs: those of triples are then not tried."""
         below = None if structure.order < 3 or self.components is None else self.components.values(structure.order - 1)
         if below is None:
-            return ""
-        errors = {entry.name: (values - self.data.y) ** 2 for entry, values in self.values.items()}
-        best = min(errors, key=lambda name: float(np.nanmean(errors[name])))
-        gain = (below - self.data.y) ** 2 - errors[best]
+            return False
+        errors = [(values - self.data.y) ** 2 for values in self.values.values()]
+        gain = (below - self.data.y) ** 2 - min(errors, key=lambda squares: float(np.nanmean(squares)))
         gain = gain[np.isfinite(gain)]
-        clear = gain.mean() > OUTDONE_STANDARD_ERRORS * gain.std() / np.sqrt(max(len(gain), 1))
-        return f"{structure.name}: {best} explains more than sums of {structure.order - 1} factors" if clear else ""
+        return bool(gain.mean() > OUTDONE_STANDARD_ERRORS * gain.std() / np.sqrt(max(len(gain), 1)))
 
     def _fitted(self, structure: Structure) -> FloatArray:
         """Fit it to the cells outside each fold, or outside some where the others would take too much work."""

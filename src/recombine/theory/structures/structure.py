@@ -200,9 +200,9 @@ class Structure:
         """
         return None
 
-    def nothing_over(self, components: HeldOutComponents) -> str:
-        """Say why components leave nothing that it could carry beyond simpler structures; empty if they may."""
-        return ""
+    def nothing_over(self, components: HeldOutComponents) -> bool:
+        """Say whether components leave nothing that it could carry beyond simpler structures."""
+        return False
 
     def rescaled(self, fit: StructureFit, data: StructureData, low: float, width: float) -> StructureFit:
         """Return the ``fit`` to ``data`` for outcomes ``low + width * y``: fitted again, unless its scale is free."""

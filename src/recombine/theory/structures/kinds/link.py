@@ -114,11 +114,9 @@ class Link(OfConjunctions):
         """Fit effects and curve together."""
         return fit_link(data.cells, data.y, self.order, weights=data.weights, symmetric=data.symmetric)
 
-    def nothing_over(self, components: HeldOutComponents) -> str:
-        """Say that outcomes do not bend along sums, or that sums have no interactions."""
-        if self.order > 1 and not components.carries(self.order):
-            return f"{self.name}: no interaction of {self.order} factors is beyond chance"
-        return "" if components.curved(self.order) else f"{self.name}: outcomes do not bend along held-out sums"
+    def nothing_over(self, components: HeldOutComponents) -> bool:
+        """Say whether outcomes do not bend along sums, or sums have no interactions."""
+        return (self.order > 1 and not components.carries(self.order)) or not components.curved(self.order)
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,11 +110,9 @@ class Sum(OfConjunctions):
         """Return what components of as many factors say."""
         return components.values(self.order)
 
-    def nothing_over(self, components: HeldOutComponents) -> str:
-        """Say that no interaction of so many factors is beyond chance."""
-        if self.order == 1 or components.carries(self.order):
-            return ""
-        return f"{self.name}: no interaction of {self.order} factors is beyond chance"
+    def nothing_over(self, components: HeldOutComponents) -> bool:
+        """Say whether no interaction of so many factors is beyond chance."""
+        return self.order > 1 and not components.carries(self.order)
 
     def least_squares_scale(self, y: FloatArray) -> FloatArray:
         """Return the outcomes themselves."""
