@@ -103,7 +103,7 @@ test("words, verdicts and places of the map choose cells", () => {
   assert.equal(one.entries.length, 1);
   const account = accountOf(book, one.entries[0]!);
   assert.deepEqual(account.cell, ["OO", "EWR", "CHO"]);
-  assert.match(valueText(account, "air_time"), /air_time 52\.5, standard error 13\.9, 90 % range 24\.2 to 80\.8\.$/);
+  assert.match(valueText(account, "air_time", book.data.rests), /air_time 52\.5, standard error 13\.9, 90 % range 24\.2 to 80\.8\.$/);
   assert.equal(ask(book, { ...everything, hidden: new Set([1]) }).entries.length, all.counts[0]);
   for (const panel of book.data.panels) {
     assert.match(placeName(book, { panel, down: 0, across: 0 }), /^(origin|carrier|dest) \w+, (origin|carrier|dest) \w+$/);

@@ -171,14 +171,16 @@ export function beside(value: number, error: number): string {
 }
 
 /** Value, standard error and range in words. */
-export function valueText({ value, measured }: Account, outcome: string | null): string {
+export function valueText({ value, measured, code }: Account, outcome: string | null, rests: readonly string[]): string {
   if (Number.isFinite(measured)) return `Measured: ${outcome ?? "outcome"} ${tell(measured)}.`;
   if (!value) return "";
   const parts: string[] = [];
-  const { predicted, error, low, high, leverage } = value;
+  const { predicted, error, low, high, certified, leverage } = value;
   if (Number.isFinite(predicted)) parts.push(`Predicted from all seen combinations: ${outcome ?? "outcome"} ${beside(predicted, error)}`);
   if (Number.isFinite(error)) parts.push(`standard error ${beside(error, error)}`);
   if (Number.isFinite(low)) parts.push(`90 % range ${beside(low, error)} to ${beside(high, error)}`);
+  if (Number.isFinite(certified)) parts.push(`certified ${beside(certified, error)}`);
   if (Number.isFinite(leverage)) parts.push(`${parts.length ? "l" : "L"}everage ${tell(leverage, 3)}: its variance in units of one measurement's`);
-  return parts.length ? `${parts.join(", ")}.` : "";
+  const open = rests[code] ? `; ${rests[code]}` : "";
+  return parts.length ? `${parts.join(", ")}${open}.` : "";
 }

@@ -225,6 +225,7 @@ function columnsOf(book: Book): Column[] {
     number("90 % range from", ({ low }) => low, ({ low, error }) => beside(low, error));
     number("to", ({ high }) => high, ({ high, error }) => beside(high, error));
   }
+  if (values.certified) number("certified", ({ certified }) => certified, ({ certified, error }) => beside(certified, error));
   if (values.leverage) number("leverage", ({ leverage }) => leverage, ({ leverage }) => tell(leverage, 3));
   return columns;
 }
@@ -242,7 +243,7 @@ function reply(book: Book, account: Account): HTMLElement[] {
     make("h4", "", make("span", "level", account.cell.join(" · "))),
     make("p", "", chip(account.code, symbol), " ", make("strong", "", word), `. ${account.sentences.join(" ")}`),
   ];
-  const value = valueText(account, book.data.outcome);
+  const value = valueText(account, book.data.outcome, book.data.rests);
   if (value) parts.push(make("p", "told", value));
   if (account.terms.length) parts.push(make("p", "", account.lead), sumLine(account));
   if (account.sum) parts.push(make("p", "soft small", account.sum));

@@ -33,8 +33,11 @@ export interface Embedded {
     readonly error?: string;
     readonly low?: string;
     readonly high?: string;
+    readonly certified?: string;
     readonly leverage?: string;
   };
+  /** For each verdict what the value of such a cell rests on; empty where it follows. */
+  readonly rests: readonly string[];
   readonly panels: readonly EmbeddedPanel[];
   readonly note: string;
 }
@@ -64,6 +67,7 @@ export interface Value {
   readonly error: number;
   readonly low: number;
   readonly high: number;
+  readonly certified: number;
   readonly leverage: number;
 }
 
@@ -116,14 +120,15 @@ function valuesOf(values: Embedded["values"], codes: Uint8Array): (entry: number
   const cells = values.cells ? sums(values.cells) : where(codes, (code) => code === DETERMINED);
   const place = new Map<number, number>();
   cells.forEach((cell, at) => place.set(cell, at));
-  const [predicted, error, low, high, leverage] = [values.predicted, values.error, values.low, values.high, values.leverage].map(floats);
+  const [predicted, error, low, high] = [values.predicted, values.error, values.low, values.high].map(floats);
+  const [certified, leverage] = [values.certified, values.leverage].map(floats);
   return (entry) => {
     const at = place.get(entry);
     if (at === undefined) return null;
     const of = (column: Float32Array | undefined): number => column?.[at] ?? NaN;
     // A range that is as long to either side is given by one end.
     const upper = values.high ? of(high) : 2 * of(predicted) - of(low);
-    return { predicted: of(predicted), error: of(error), low: of(low), high: upper, leverage: of(leverage) };
+    return { predicted: of(predicted), error: of(error), low: of(low), high: upper, certified: of(certified), leverage: of(leverage) };
   };
 }
 

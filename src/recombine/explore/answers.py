@@ -68,7 +68,7 @@ class TableAnswers:
         # Threads then find worked out what they share.
         _ = audit.values.ranges, self._lowered, self._cells
         if audit.values.fit is not None:
-            audit.values.predict(audit.design.seen[:1])
+            audit.values.ranges_of(audit.design.seen[:1])
             with suppress(SolverError, InputError):
                 audit.decided.leverage_of(audit.design.seen[:1])
 
@@ -209,27 +209,27 @@ class TableAnswers:
         with self._engine:
             verdict = Verdict(int(self.audit.decided.verdicts_of(cell[None])[0]))
             record |= {"code": int(verdict), "word": verdict.word}
-            if verdict is Verdict.DETERMINED:
-                value = self._value(cell)
-                facts = [
-                    *words.page.value_facts(value, printable(design.outcome_column.name or "")),
-                    *self._held_out(cell),
-                ]
-                return record | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
             if verdict is Verdict.SEEN:
                 return record | {"sentence": self._meaning(verdict), **self._seen(cell)}
+            value = self._value(cell, verdict)
+            facts = words.page.value_facts(value, printable(design.outcome_column.name or ""))
+            record |= {"value": value, "facts": [*facts, *self._held_out(cell)]}
+            if verdict is Verdict.DETERMINED:
+                return record | {"sentence": self._meaning(verdict)}
             lead, *more = words.certificates.explanation_lines(self.audit, cell)
-        sentence = lead.removeprefix(f"{verdict.word}. ")
-        return record | {"sentence": sentence, "lines": more, "facts": self._held_out(cell)}
+        # The facts give value and range.
+        more = [line for line in more if not line.startswith("90 % range")]
+        return record | {"sentence": lead.removeprefix(f"{verdict.word}. "), "lines": more}
 
-    def _value(self, cell: IntArray) -> dict[str, float | None]:
-        leverage = np.array([np.nan])
+    def _value(self, cell: IntArray, verdict: Verdict) -> dict[str, float | None]:
+        leverage, decided = np.array([np.nan]), self.audit.decided
         with suppress(SolverError):
             # Where each cell takes a solve of its own, it comes with the certificate.
-            leverage = leverage if self.audit.values.ranges is None else self.audit.decided.leverage_of(cell[None])
+            if verdict is Verdict.DETERMINED and not decided.leverages.solved_singly:
+                leverage = decided.leverage_of(cell[None])
         ranges = self.audit.values.ranges_of(cell[None], leverage)
         columns = {"predicted": ranges.predicted, "error": ranges.standard_error, "low": ranges.low}
-        columns |= {"high": ranges.high, "leverage": leverage}
+        columns |= {"high": ranges.high, "certified": ranges.certified, "leverage": leverage}
         return {name: None if np.isnan(column[0]) else float(column[0]) for name, column in columns.items()}
 
     @cached_property
@@ -288,7 +288,8 @@ class TableAnswers:
             for row, term in zip(certificate.cells, certificate_terms(self.audit.decided, certificate), strict=True)
         ]
         # The first lines give the value and range, which the page has said.
-        lines = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
+        repeated = ("predicted", "90 % range", "certified", "leverage", "certificate")
+        lines = [line for line in lines if not line.startswith(repeated)]
         variance = f"with variance {certificate_variance(self.audit.design, certificate):.3g}"
         lines = [line.replace(variance, f"{variance} {words.page.UNIT}") for line in lines]
         return {"terms": terms[:MAX_TERMS_WRITTEN], "further": max(len(terms) - MAX_TERMS_WRITTEN, 0), "lines": lines}

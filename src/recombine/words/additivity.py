@@ -99,7 +99,7 @@ def beyond_sentence(audit: Audit) -> str:
         return ""
     low, high = (f"{value:g}" for value in audit.design.outcome_column.two_values)
     return (
-        f"{count:,} of {determined:,} values that follow would lie outside {low} to {high}, where this outcome cannot "
+        f"{count:,} of {determined:,} certified values would lie outside {low} to {high}, where this outcome cannot "
         "be; they are given as the nearer end, and there effects cannot simply add."
     )
 

@@ -1,4 +1,4 @@
-"""The answer in three sentences: what is settled, whether adding is right, what a network will do."""
+"""The answer in a few sentences: what is settled, whether adding is right, how good values are, what a network does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.words.additivity import additivity_sentence
 from recombine.words.forecast import network_sentence
 from recombine.words.importance import importance_sentence
+from recombine.words.values import values_sentence
 from recombine.words.verdicts import verdict_sentence
 
 if TYPE_CHECKING:
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def answer(audit: Audit) -> list[str]:
-    """Return the three sentences of ``audit``; what cannot be known is said to be unknown, and why.
+    """Return the sentences of ``audit``; what cannot be known is said to be unknown, and why.
 
-    Where cells are weighted by importance, a fourth says after the first how much of what matters is settled.
+    Where cells are weighted by importance, one says after the first how much of what matters is settled; where there is
+    an outcome, one before the last how good values are.
 
     Examples
     --------
@@ -27,5 +29,5 @@ def answer(audit: Audit) -> list[str]:
     Whether adding effects is right was not checked: no outcome was named.
     What a network will do is not known without an outcome.
     """
-    weighted = [sentence for sentence in [importance_sentence(audit)] if sentence]
-    return [verdict_sentence(audit), *weighted, additivity_sentence(audit), network_sentence(audit)]
+    sentences = [verdict_sentence(audit), importance_sentence(audit), additivity_sentence(audit)]
+    return [sentence for sentence in [*sentences, values_sentence(audit), network_sentence(audit)] if sentence]

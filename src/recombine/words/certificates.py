@@ -15,7 +15,7 @@ from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_pla
 from recombine.theory.identification.certificate import Certificate, written_weight
 from recombine.theory.structures.structure import OpenProduct, StructureData
 from recombine.verdicts import Verdict
-from recombine.words.values import range_of, ranges_sentence
+from recombine.words.values import range_of, ranges_sentence, rests_phrase
 from recombine.words.verdicts import verdict_meaning
 from recombine.writing import beside_error, printable
 
@@ -59,19 +59,20 @@ def _explained(audit: Audit, cell: IntArray, certificate: Certificate | None) ->
     verdict = Verdict(int(audit.decided.verdicts_of(cell[None])[0]))
     lead = f"{verdict.word}. {verdict_meaning(verdict, audit.choice.assumption)}"
     bounds = bounds_whatever_the_curve(audit.design, audit.choice, cell)
+    value = [] if verdict is Verdict.SEEN else _value_lines(audit, cell, verdict)
     if verdict is Verdict.BEYOND and (words := outside_words(audit.design, cell)):
-        return [f"{lead} Here {'; and '.join(words)}."]
+        return [f"{lead} Here {'; and '.join(words)}.", *value]
     if verdict is Verdict.BEYOND and (why := why_beyond(audit.choice, cell)):
-        return [f"{lead} Here {why}.", *bounds]
+        return [f"{lead} Here {why}.", *value, *bounds]
     fit = audit.choice.fit
     if limit := fit.limit_of(cell) if fit is not None and verdict is Verdict.DISCONNECTED else "":
-        return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"]
+        return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}", *value]
     summed = fit is not None and audit.decided.identification.verdicts_of(cell[None])[0] == Verdict.DETERMINED
     if fit is not None and summed and (obstacle := fit.open_product(cell)):
         lead = f"{verdict.word}. {OPEN_PRODUCTS[obstacle]}"
     if verdict is not Verdict.DETERMINED:
-        return [f"{lead}{_only_if(audit, cell, verdict)} {verdict.text.action}", *bounds]
-    return [lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, certificate), *bounds]
+        return [f"{lead}{_only_if(audit, cell, verdict)} {verdict.text.action}", *value, *bounds]
+    return [lead, *value, *_certificate_lines(audit, cell, certificate), *bounds]
 
 
 def _only_if(audit: Audit, cell: IntArray, verdict: Verdict) -> str:
@@ -132,25 +133,29 @@ def _label(design: Design, cell: Sequence[int]) -> str:
     return ",".join(str(factor.labels[level]) for factor, level in zip(design.factors, cell, strict=True))
 
 
-def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
-    """The cell's predicted value, standard error and range, as far as they are known."""
+def _value_lines(audit: Audit, cell: IntArray, verdict: Verdict) -> list[str]:
+    """The cell's value, standard error, range and what it rests on, and what is certified, as far as they are known."""
     leverage = np.array([np.nan])
     with suppress(SolverError):
-        leverage = audit.decided.leverage_of(cell[None])
-    words = f"leverage {leverage[0]:.3g}: its variance in units of one measurement's"
-    value = audit.values.ranges_of(cell[None], leverage)
+        if verdict is Verdict.DETERMINED:
+            leverage = audit.decided.leverage_of(cell[None])
+    value, values = audit.values.ranges_of(cell[None], leverage), audit.values
+    words = "" if np.isnan(leverage[0]) else f"leverage {leverage[0]:.3g}: its variance in units of one measurement's"
     if np.isnan(value.predicted[0]):
-        return [] if np.isnan(leverage[0]) else [words]
-    error = float(value.standard_error[0])
+        return [words] if words else []
+    error, rests = float(value.standard_error[0]), rests_phrase(values, verdict)
     spread = "" if np.isnan(error) else f", standard error {beside_error(error, error)}"
-    value_line = f"predicted {beside_error(value.predicted[0], error)}{spread}" + (
-        "" if np.isnan(leverage[0]) else f" ({words})"
-    )
-    if audit.values.ranges is None or audit.values.ranges.obstacle:
+    lines = [f"predicted {beside_error(value.predicted[0], error)}{spread}{rests and f'; {rests}'}"]
+    if values.ranges is None or values.ranges.obstacle:
         statement = ranges_sentence(audit)
-        return [value_line, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
-    low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
-    return [value_line, f"90 % range {low} to {high}, for {range_of(audit.values.ranges)}"]
+        lines.append(f"{statement[0].lower()}{statement[1:]}".removesuffix("."))
+    else:
+        low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
+        lines.append(f"90 % range {low} to {high}, for {range_of(values.ranges)}")
+    if verdict is not Verdict.DETERMINED:
+        return lines
+    aside = f" ({words})" if words else ""
+    return [*lines, f"certified {beside_error(value.certified[0], error)}, if {audit.choice.assumption}{aside}"]
 
 
 def _certificate_lines(audit: Audit, cell: IntArray, certificate: Certificate | None) -> list[str]:
@@ -163,7 +168,7 @@ def _certificate_lines(audit: Audit, cell: IntArray, certificate: Certificate | 
     weights = [float(weight) for weight in certificate.weights]
     if not audit.choice.structure.is_sum:
         return _hidden_lines(audit, cell, certificate)
-    aside = f"with variance {variance:.3g}; a proof by few cells, while the prediction uses all"
+    aside = f"with variance {variance:.3g}; a proof by few cells, while what is certified uses all"
     outcome = audit.design.outcome
     observed = None if outcome is None else outcome[audit.design.train][certificate_places(audit.design, certificate)]
     total = "" if observed is None else f" = {certificate.value(observed):.6g}"
@@ -193,7 +198,7 @@ def _hidden_lines(audit: Audit, cell: IntArray, certificate: Certificate) -> lis
     if sums is None:
         return lines
     added = " ".join(map(_summand, certificate.weights, sums.tolist())).removeprefix("+ ")
-    outcome = f"{audit.values.predict(cell[None])[0]:.6g}"
+    outcome = f"{audit.values.certified_of(cell[None])[0]:.6g}"
     return [*lines, f"the sum: {added} = {certificate.value(sums):.4g}, where the outcome is {outcome}"]
 
 

@@ -54,12 +54,12 @@ def no_certificate(error: Exception) -> str:
 
 
 def value_facts(value: Mapping[str, float | None], outcome: str | None) -> list[tuple[str, str]]:
-    """Return value, standard error, range and leverage of a cell in words, as far as they are known.
+    """Return value, standard error, range, what is certified and leverage of a cell in words, as far as known.
 
     Examples
     --------
-    >>> value_facts({"predicted": 5.0, "error": None, "low": None, "high": None, "leverage": 3.0}, "y")
-    [('predicted y', '5'), ('leverage', "3: its variance in units of one measurement's")]
+    >>> value_facts({"predicted": 4.0, "error": None, "low": 3.0, "high": 6.0, "certified": 5.0, "leverage": None}, "y")
+    [('predicted y', '4'), ('90 % range', '3 to 6'), ('certified', '5')]
     """
     error, low, high = value["error"], value["low"], value["high"]
     beside = np.nan if error is None else error
@@ -70,6 +70,8 @@ def value_facts(value: Mapping[str, float | None], outcome: str | None) -> list[
         facts.append(("standard error", beside_error(error, error)))
     if low is not None and high is not None:
         facts.append(("90 % range", f"{beside_error(low, beside)} to {beside_error(high, beside)}"))
+    if value["certified"] is not None:
+        facts.append(("certified", beside_error(value["certified"], beside)))
     if value["leverage"] is not None:
-        facts.append(("leverage", f"{value['leverage']:.3g}: its variance {UNIT}"))
+        facts.append(("leverage", f"{value['leverage']:.3g}: the certified value's variance {UNIT}"))
     return facts

@@ -6,34 +6,77 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.jobs.audit.additivity import root_mean_square
+from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.values.sources import PosteriorRanges, RestsOn, ValueSource, rests_on
+from recombine.verdicts import Verdict
 from recombine.writing import few_digits, number, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.audit.ranges import Ranges
+    from recombine.jobs.audit.parts import Values
+
+
+#: What a value rests on that does not follow from the seen cells.
+RESTS = {
+    RestsOn.PRIOR: "the seen cells leave part of it open, and for that it rests on how much levels usually differ",
+    RestsOn.NEW_LEVEL: "a level was never seen, so it rests on the effects of the other factors",
+}
+NO_RANGE = "No standard error or range: there are too many levels to work out leverages."
+SUMS_ONLY = (
+    "Values are what the structure certifies, and only determined cells have one: with so many cells it takes too long "
+    "to weigh effects by what they carry."
+)
 
 
 def held_out_sentence(audit: Audit) -> str:
-    """Say how the values that follow compare with the outcomes of the held-out rows; empty without any."""
+    """Say how values compare with the outcomes of the held-out rows; empty without any."""
     if audit.values.held_out_errors is None:
         return ""
     parts = []
     for row in audit.values.held_out_errors.rows():
-        error, mean = row["additive error"], row["mean error"]
+        error, mean = row["value error"], row["mean error"]
         scored = "" if np.isnan(error) else f", off by {number(error)} (the plain mean by {number(mean)})"
         parts.append(f"{row['cells']:,} {row['verdict']}{scored}")
     return f"Held-out cells: {'; '.join(parts)}"
+
+
+def rests_phrase(values: Values, verdict: Verdict) -> str:
+    """Say what the value of an unseen cell rests on; empty where it follows from the seen cells, or is the mean."""
+    weighed = values.source in (ValueSource.COMPONENTS, ValueSource.STRUCTURE)
+    return RESTS.get(RestsOn(rests_on(np.array([verdict]))[0]), "") if weighed else ""
+
+
+def values_sentence(audit: Audit) -> str:
+    """Say how good values are, or that none is better than the mean; empty without an outcome."""
+    values, name = audit.values, audit.design.outcome_column.name
+    if values.source is None:
+        return ""
+    if values.source is ValueSource.SUMS or values.components is None:
+        return SUMS_ONLY
+    observed = values.components.y
+    if values.source is ValueSource.MEAN:
+        return (
+            f"No value is better than the mean of the seen combinations, {number(float(observed.mean()))}: what levels "
+            "and pairs of them do is not beyond chance, and every combination is given that mean."
+        )
+    misses = None if values.ranges is None else values.ranges.misses
+    if misses is None or not len(misses):
+        return ""
+    what = f"the {name} of a seen combination" if name else "a seen combination"
+    off = f"predicted so from others, {what} is off by {number(root_mean_square(misses))}."
+    if values.source is ValueSource.STRUCTURE:
+        return f"Values are those that follow if {audit.choice.assumption}: {off}"
+    return f"Values weigh all effects by what they carry: {off}"
 
 
 def ranges_sentence(audit: Audit) -> str:
     """Say what the ranges are for and rest on, or why there are none; empty without an outcome."""
     ranges = audit.values.ranges
     if ranges is None:
-        return (
-            "No standard error or range: there are too many levels to work out leverages." if audit.values.fit else ""
-        )
+        return NO_RANGE if audit.values.fit else ""
     if ranges.obstacle:
         return f"No 90 % range: {_why_none(ranges)}."
     missed = f"half of them are missed by more than {few_digits(float(np.median(np.abs(ranges.misses))))}."
@@ -41,13 +84,13 @@ def ranges_sentence(audit: Audit) -> str:
     cells = f"It rests on {len(ranges.misses):,} seen cells"
     if isinstance(ranges, HeldOutRanges):
         return f"{lead}. {cells} that were held out: {missed}"
-    noise = "" if ranges.replicated else "; no rows repeat, so noise is in it"
+    noise = "; no rows repeat, so noise is in it" if isinstance(ranges, Ranges) and not ranges.replicated else ""
     return f"{lead}{noise}. {cells}, each predicted from the others: {missed}"
 
 
-def range_of(ranges: Ranges | HeldOutRanges) -> str:
+def range_of(ranges: Ranges | HeldOutRanges | PosteriorRanges) -> str:
     """Say what a range is for."""
-    if ranges.what is RangeOf.MEAN_OF_ROWS and not isinstance(ranges, HeldOutRanges):
+    if ranges.what is RangeOf.MEAN_OF_ROWS and isinstance(ranges, Ranges):
         return f"one more row of the cell, a mean of about {1 / ranges.own:.3g} measurements"
     return {
         RangeOf.CELL_MEAN: "the cell's mean",
@@ -56,11 +99,11 @@ def range_of(ranges: Ranges | HeldOutRanges) -> str:
     }[ranges.what]
 
 
-def _why_none(ranges: Ranges | HeldOutRanges) -> str:
+def _why_none(ranges: Ranges | HeldOutRanges | PosteriorRanges) -> str:
     """Say why no range can be given."""
     if ranges.obstacle is NoRange.CHANCES_UNSEEN:
         return "the outcome has two values and no rows repeat, so chances are not seen"
-    if isinstance(ranges, HeldOutRanges):
+    if not isinstance(ranges, Ranges):
         told = f"{plural(len(ranges.misses), 'seen cell')} held out"
     elif ranges.obstacle is NoRange.FEW_DEGREES:
         told = f"the seen cells leave {plural(ranges.freedom, 'degree')} of freedom about the additive fit"

@@ -41,11 +41,13 @@ def test_listed_verdicts_add_up_to_the_counts(seed, order):
     assert len(audit.verdicts) == 36 - len(seen)
 
 
-def test_predicted_values_are_given_where_they_follow_and_nowhere_else(audited):
+def test_every_cell_has_a_value_and_only_determined_ones_are_certified(audited):
     table = audited.verdicts
-    assert (np.isnan(table["predicted"]) == (table["verdict"] != "determined")).all()
+    assert np.isfinite(table["predicted"]).all()
+    assert (np.isnan(table["certified"]) == (table["verdict"] != "determined")).all()
+    assert ((table["rests on"] == "data") == (table["verdict"] == "determined")).all()
     row = table.where((table["carrier"] == "AA") & (table["origin"] == "EWR") & (table["dest"] == "BOS"))
-    assert row["predicted"][0] == pytest.approx(338 + 40 - 330, abs=15)  # least squares over a redundant table
+    assert row["certified"][0] == pytest.approx(338 + 40 - 330, abs=15)  # least squares over a redundant table
 
 
 def test_both_orders_are_shown_when_another_is_asked(flights):
@@ -217,14 +219,14 @@ def test_held_out_errors_are_those_of_a_direct_computation():
     )
     errors = rc.audit(design).values.held_out_errors
     assert errors["verdict"].tolist() == ["determined", "unseen level"]
-    # (1, 1) follows as 11 + 2 - 1 = 12 against 15; the mean of the training cells is 14 / 3.
-    assert errors["additive error"].tolist() == pytest.approx([3.0, np.nan], nan_ok=True)
+    values = rc.audit(design).values.ranges_of(design.held_out).predicted
+    assert errors["value error"].tolist() == pytest.approx(np.abs(values - [15.0, 7.0]))
     assert errors["mean error"].tolist() == pytest.approx([15 - 14 / 3, 7 - 14 / 3])
     assert rc.audit(rc.Design.from_cells(cells, np.arange(5.0))).values.held_out_errors is None
 
 
 @pytest.mark.parametrize(("sizes", "order"), [((5, 4), 1), ((4, 3, 3), 1), ((4, 3, 3), 2)])
-def test_values_and_leverage_are_those_of_least_squares_on_all_rows(sizes, order):
+def test_certified_values_and_leverage_are_those_of_least_squares_on_all_rows(sizes, order):
     """One row of the design matrix per measurement, no weights: what any statistics package fits."""
     generator = np.random.default_rng(7)
     cells = every_cell(sizes)
@@ -237,7 +239,7 @@ def test_values_and_leverage_are_those_of_least_squares_on_all_rows(sizes, order
     matrix = design.features(order).incidence(rows).toarray()
     asked = design.features(order).incidence(audit.decided.listing.cells[known]).toarray()
     assert known.any()
-    assert audit.verdicts["predicted"][known] == pytest.approx(asked @ np.linalg.pinv(matrix, 1e-10) @ values)
+    assert audit.verdicts["certified"][known] == pytest.approx(asked @ np.linalg.pinv(matrix, 1e-10) @ values)
     inverse = np.linalg.pinv(matrix.T @ matrix, 1e-10)
     assert audit.decided.leverage[known] == pytest.approx(np.einsum("ij,jk,ik->i", asked, inverse, asked))
     assert np.array_equal(design.precision, np.unique(rows, axis=0, return_counts=True)[1])

@@ -12,15 +12,18 @@ from scipy import stats
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.audit.ranges import STUDENT_DEGREES, fit_spread, measure_ranges, score_quantiles
+from recombine.jobs.audit.additivity import fit_order
+from recombine.jobs.audit.ranges import STUDENT_DEGREES, fit_spread, measure_ranges, ranges_under, score_quantiles
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.values.sources import ValueSource
 from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
-from recombine.words.values import ranges_sentence
+from recombine.words.values import SUMS_ONLY, ranges_sentence
+from recombine.writing import number
 
 
 def ranges_of_design(design, noise=None, order=1):
@@ -245,7 +248,7 @@ def test_nine_in_ten_unseen_cells_lie_in_their_range(departure, share):
 @pytest.mark.parametrize(
     "departure", [pytest.param(0.0, marks=pytest.mark.slow), 0.4, pytest.param(2.0, marks=pytest.mark.slow)]
 )
-def test_with_replicates_the_range_holds_the_true_mean_and_no_more_than_it_need(departure):
+def test_with_replicates_ranges_of_sums_hold_the_true_mean_and_no_more_than_they_need(departure):
     """Cells of 1 to 6 measurements of noise 1: the range is for the mean, which no measurement shows."""
     sizes, inside, measured = (20, 25), [], []
     for seed in range(8):
@@ -256,34 +259,39 @@ def test_with_replicates_the_range_holds_the_true_mean_and_no_more_than_it_need(
         train = generator.random(len(cells)) < 0.5
         rows = np.repeat(np.flatnonzero(train), generator.integers(1, 7, train.sum()))
         y = mean[rows] + generator.normal(size=len(rows))
-        audit = rc.audit(rc.Design.from_cells(cells[rows], y, sizes=sizes))
-        assert audit.values.ranges is not None
-        assert audit.values.ranges.what is RangeOf.CELL_MEAN
-        known = audit.decided.codes == Verdict.DETERMINED
-        places = np.ravel_multi_index(tuple(audit.decided.listing.cells[known].T), sizes)
-        low, high = audit.verdicts["low"][known], audit.verdicts["high"][known]
-        inside.append(np.mean((low <= mean[places]) & (mean[places] <= high)))
+        decided = rc.audit(rc.Design.from_cells(cells[rows], y, sizes=sizes), structure="add").decided
+        fit = fit_order(decided.design, 1, decided.leverages)
+        ranges = ranges_under(decided.choice, decided.design, fit, decided.leverages)
+        assert ranges is not None
+        assert ranges.what is RangeOf.CELL_MEAN
+        asked = decided.listing.cells[decided.codes == Verdict.DETERMINED]
+        places = np.ravel_multi_index(tuple(asked.T), sizes)
+        means = ranges.of(asked)
+        inside.append(np.mean((means.low <= mean[places]) & (mean[places] <= means.high)))
         # A mean of three measurements scatters more; asked for, its range is wider and holds it as often.
-        found = audit.values.ranges.of(audit.decided.listing.cells[known], np.full(known.sum(), 3.0))
+        single = ranges.of(asked, np.full(len(asked), 3.0))
         shown = mean[places] + generator.normal(size=len(places)) / np.sqrt(3)
-        measured.append(np.mean((found.low <= shown) & (shown <= found.high)))
-        assert np.all(found.high - found.low > high - low)
+        measured.append(np.mean((single.low <= shown) & (shown <= single.high)))
+        assert np.all(single.high - single.low > means.high - means.low)
     assert np.mean(measured) == pytest.approx(0.9, abs=0.02)
     # Where effects add exactly that cannot be known for sure, so ranges are somewhat wide; never narrow.
     assert 0.87 <= np.mean(inside) <= (0.93 if departure else 0.985)
 
 
-def test_with_few_cells_no_range_is_made_up():
+def test_with_few_cells_sums_make_up_no_range(monkeypatch):
+    monkeypatch.setattr("recombine.jobs.values.cell_values.MAX_SECONDS_FITTED", 0.0)  # no components
     cells = every_cell((4, 5))[:-1]
     y = np.random.default_rng(0).normal(size=19)
     audit = rc.audit(rc.Design.from_cells(cells, y, sizes=(4, 5)))
+    assert audit.values.source is ValueSource.SUMS
     assert audit.values.ranges is not None
     assert audit.values.ranges.independent == 11 < STRUCTURE_LIMITS.min_misses
     assert np.isnan(audit.verdicts["low"]).all()
     assert np.isfinite(audit.verdicts["standard error"]).all()
-    left = "the seen cells leave 11 degrees of freedom about the additive fit, and it takes 20"
-    assert f"no 90 % range: {left}" in audit.explain([3, 4])
+    freedom = "the seen cells leave 11 degrees of freedom about the additive fit, and it takes 20"
+    assert f"no 90 % range: {freedom}" in audit.explain([3, 4])
     assert "No 90 % range" in audit.summary
+    assert SUMS_ONLY in " ".join(audit.summary.split())
 
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
@@ -331,20 +339,23 @@ def flights():
 
 def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tmp_path):
     table = flights.verdicts
-    names = ["predicted", "standard error", "low", "high"]
-    assert list(table.columns)[-4:] == names
+    names = ["predicted", "standard error", "low", "high", "certified"]
+    assert [name for name in table.columns if name in names] == names
     flights.verdicts.to_csv(tmp_path / "verdicts.csv")
     lines = (tmp_path / "verdicts.csv").read_text().splitlines()
     record = json.loads(audit_json(flights))
     row = int(np.nanargmax(np.where(flights.decided.codes == Verdict.DETERMINED, flights.decided.leverage, np.nan)))
     for place in (0, 17, row):
         values = [float(table[name][place]) for name in names]
-        assert [float(text) for text in lines[place + 1].split(",")[-4:]] == values
+        in_file = dict(zip(lines[0].split(","), lines[place + 1].split(","), strict=True))
+        assert [float(in_file[name]) for name in names] == values
+        assert in_file["rests on"] == "data"
         if place < len(record["verdicts"]):
             assert [record["verdicts"][place][name] for name in names] == values
         text = flights.explain(place)
         found = re.search(
-            r"predicted (\S+), standard error (\S+) .*\n  90 % range (\S+) to (\S+), for the cell's", text
+            r"predicted (\S+), standard error (\S+)\n  90 % range (\S+) to (\S+), for one .*\n  certified (\S+), if",
+            text,
         )
         # As many digits as the standard error leaves a meaning, so half of its third digit is rounded off at most.
         assert [float(value) for value in found.groups()] == pytest.approx(values, abs=0.0051 * values[1])
@@ -352,11 +363,11 @@ def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tm
             values[2]
         )
     assert record["ranges"]["statement"] == ranges_sentence(flights)
-    assert record["ranges"]["of"] == "the cell's mean"
+    assert record["ranges"]["of"] == "one more cell measured like the seen ones"
     assert ranges_sentence(flights) in " ".join(flights.summary.split())
     text = page(flights)
     assert "90 % range from" in text
-    assert f"{table['predicted'][row]:.4g}" in text
+    assert number(table["predicted"][row]) in text
 
 
 def test_the_certificate_shows_the_values_it_adds_up_and_its_own_variance(flights):

@@ -70,7 +70,7 @@ def test_an_ordered_factor_with_all_levels_seen_is_that_of_labels(seed: int, ord
     for row in with_order.verdicts.rows():
         other = words[tuple(row[name] for name in ("plant", "dose", "year"))]
         assert row["verdict"] == other["verdict"]
-        np.testing.assert_allclose(row["predicted"], other["predicted"], atol=1e-9)
+        np.testing.assert_allclose(row["certified"], other["certified"], atol=1e-9)
         np.testing.assert_allclose(row["leverage"], other["leverage"], atol=1e-9)
     assert plain.decided.counts.by_verdict == with_order.decided.counts.by_verdict
 
@@ -113,16 +113,17 @@ def test_held_out_doses_between_seen_ones_are_predicted() -> None:
     errors = found.values.held_out_errors
     assert errors is not None
     assert errors["verdict"].tolist() == ["determined"]
-    assert errors["additive error"][0] < 0.2 < errors["mean error"][0]
+    assert errors["value error"][0] < 0.2 < errors["mean error"][0]
     assert "RC102" not in {finding.code for finding in found.findings}
 
 
-def test_outside_the_seen_range_nothing_is_said_but_what_to_collect() -> None:
+def test_outside_the_seen_range_nothing_is_certified_and_what_to_collect_is_said() -> None:
     asked = pd.DataFrame({"plant": ["a", "b", "c"], "dose": [80, -1, 10], "year": [2001, 2001, 2031]})
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     found = rc.audit(design, targets=asked)
     assert found.verdicts["verdict"].tolist() == ["beyond the seen range"] * 3
-    assert np.isnan(found.verdicts["predicted"]).all()
+    assert np.isnan(found.verdicts["certified"]).all()
+    assert found.verdicts["rests on"].tolist() == ["prior"] * 3
     finding = next(finding for finding in found.findings if finding.code == "RC110")
     for words in (
         "3 cells listed cannot be told",
@@ -142,7 +143,9 @@ def test_any_value_can_be_explained() -> None:
     assert "certificate: y(a,25,2003.5) = " in text
     assert found.certificate({"plant": "a", "dose": 25, "year": 2003.5}).verified
     outside = found.explain(["a", 80, 2001])
-    assert outside.endswith("Here dose 80 lies above the seen range 0 to 40: collect a row with dose 80 or above.")
+    lead, value, *_ = outside.split("\n")
+    assert lead.endswith("Here dose 80 lies above the seen range 0 to 40: collect a row with dose 80 or above.")
+    assert "rests on how much levels usually differ" in value
 
 
 def test_scales_can_be_named_after_the_table_was_read() -> None:

@@ -385,7 +385,7 @@ def determined_values(predict: Callable[[IntArray], FloatArray], cells: IntArray
 
 
 def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:
-    """Return errors on held-out cells (H,) by verdict, of values that follow and of the plain mean."""
+    """Return errors on held-out cells (H,) by verdict, of their values and of the plain mean."""
     assert design.outcome is not None
     truth = design.outcome[~design.train]
     missed, spread = truth - design.outcome_column.bounded(predicted), truth - design.outcome[design.train].mean()
@@ -393,8 +393,7 @@ def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> T
     for verdict in Verdict:
         chosen = codes == verdict
         if chosen.any():
-            follows = verdict in (Verdict.SEEN, Verdict.DETERMINED)
-            errors = root_mean_square(missed[chosen]) if follows else float("nan"), root_mean_square(spread[chosen])
+            errors = root_mean_square(missed[chosen]), root_mean_square(spread[chosen])
             rows.append((verdict.word, int(chosen.sum()), *errors))
-    names = ("verdict", "cells", "additive error", "mean error")
+    names = ("verdict", "cells", "value error", "mean error")
     return Table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))

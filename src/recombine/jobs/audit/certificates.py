@@ -57,7 +57,8 @@ class Term:
 class ShownCertificate:
     """A determined cell with its certificate: why it is shown, the sum, what it gives, what is predicted and measured.
 
-    ``variance`` is the sum's own, ``leverage`` that of the prediction ``by_fit``, both in units of one measurement's.
+    ``variance`` is the sum's own, ``leverage`` that of what is ``certified`` by all seen cells, both in units of one
+    measurement's. ``predicted`` is the cell's value.
     """
 
     label: str
@@ -67,7 +68,8 @@ class ShownCertificate:
     variance: float
     by_sum: float | None
     leverage: float
-    by_fit: float | None
+    certified: float | None
+    predicted: float | None
     standard_error: float
     low: float
     high: float
@@ -168,6 +170,7 @@ def _shown(values: Values, row: int, reason: str, certificate: Certificate) -> S
         certificate_variance(design, certificate),
         None if observed is None else certificate.value(observed),
         float(leverage[0]),
+        None if design.outcome is None else float(value.certified[0]),
         None if design.outcome is None else float(value.predicted[0]),
         float(value.standard_error[0]),
         float(value.low[0]),

@@ -12,9 +12,19 @@ from recombine.design.targets import encode_targets, with_described
 from recombine.errors import InputError
 from recombine.jobs.audit.additivity import determined_values, fit_order, held_out_errors
 from recombine.jobs.audit.noise import cell_noise
-from recombine.jobs.audit.ranges import CellRanges, Ranges, cell_ranges, listed_leverage, ranges_under
+from recombine.jobs.audit.ranges import CellRanges, Ranges, listed_leverage, ranges_under, structure_columns
 from recombine.jobs.listing import Listing, ListingKind, NearCounts, choose_cells, count_near, level_columns
 from recombine.jobs.structure.choice import Choice, choose_structure, counts_under, verdicts_under
+from recombine.jobs.values.sources import (
+    PosteriorRanges,
+    ValueSource,
+    affordable_components,
+    between_seen,
+    chances_unseen,
+    choose_source,
+    posterior_columns,
+    rests_on,
+)
 from recombine.table_spec import asked_structure
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
     from recombine.jobs.matters import WhatMatters
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges
+    from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
     from recombine.theory.identification.counts import Counts
     from recombine.theory.identification.leverage import Leverage
@@ -147,7 +158,12 @@ def decide(
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The values that follow from the seen outcomes: ``audit.values``; all None without an outcome."""
+    """The value of every cell, and what the seen outcomes certify: ``audit.values``; all None without an outcome.
+
+    The value of a cell, seen or not, is the posterior of variance components, or what the structure says where
+    `recombine.jobs.values.choose_source` has it so. What follows from the seen cells by the structure alone, as a
+    certificate shows, is `certified`: without noise the two agree.
+    """
 
     decided: Decided
 
@@ -162,55 +178,92 @@ class Values:
         """The same at order 1."""
         return self.fit if self.fit is None or self.decided.choice.order == 1 else fit_order(self.decided.design, 1)
 
-    def predict(self, cells: IntArray) -> FloatArray:
-        """Return values of ``cells`` (N, C) under the chosen structure, (N,); only those of determined ones follow."""
+    def certified_of(self, cells: IntArray) -> FloatArray:
+        """Return what the chosen structure says of ``cells`` (N, C), (N,); only that of determined ones follows."""
         model = self.decided.choice.fit or self.fit
         if model is None:
             raise InputError("values need an outcome; name its column with --outcome")
         return model.predict(cells)
 
     @cached_property
-    def sums(self) -> FloatArray | None:
-        """Values of the listed cells under the chosen structure, (T,), not yet kept between an outcome's two values."""
+    def certified(self) -> FloatArray | None:
+        """The same of the listed cells (T,), NaN where not determined, not yet kept between an outcome's two values."""
         if self.fit is None:
             return None
-        return determined_values(self.predict, self.decided.listing.cells, self.decided.codes)
+        return determined_values(self.certified_of, self.decided.listing.cells, self.decided.codes)
 
     @property
     def beyond(self) -> BoolArray:
         """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
         ends = self.decided.design.outcome_column.two_values
-        if self.sums is None or ends is None:
+        if self.certified is None or ends is None:
             return np.zeros(len(self.decided.codes), dtype=bool)
         slack = 1e-9 * np.ptp(ends)
-        return np.asarray((self.sums < ends[0] - slack) | (self.sums > ends[1] + slack))
+        return np.asarray((self.certified < ends[0] - slack) | (self.certified > ends[1] + slack))
 
     @cached_property
-    def ranges(self) -> Ranges | HeldOutRanges | None:
-        """What the seen cells' own misses say about the values of others; None without an outcome or leverages."""
-        return ranges_under(self.decided.choice, self.decided.design, self.fit, self.decided.leverages)
+    def components(self) -> ComponentsFit | None:
+        """What factors and pairs of them carry; None without an outcome, and where that takes too long to fit."""
+        if self.fit is None:
+            return None
+        return affordable_components(self.decided.design, len(self.decided.listing.cells))
+
+    @cached_property
+    def source(self) -> ValueSource | None:
+        """Where values come from; None without an outcome."""
+        decided = self.decided
+        if self.fit is None:
+            return None
+        fit = None if decided.leverages.solved_singly else self.fit
+        return choose_source(self.components, decided.choice, decided.design, fit)
+
+    @cached_property
+    def ranges(self) -> Ranges | HeldOutRanges | PosteriorRanges | None:
+        """What the ranges of determined cells rest on; None without an outcome, and where there are none."""
+        if self.components is None or self.source is ValueSource.STRUCTURE:
+            return self._structure_ranges
+        misses = self.components.y - self.components.leave_one_out().mean
+        return PosteriorRanges(misses, chances_unseen(self.decided.design))
+
+    @cached_property
+    def _structure_ranges(self) -> Ranges | HeldOutRanges | None:
+        decided = self.decided
+        return ranges_under(decided.choice, decided.design, self.fit, decided.leverages)
 
     def ranges_of(self, cells: IntArray, leverage: FloatArray | None = None) -> CellRanges:
-        """Return predicted value, standard error and 90 % range of ``cells`` (N, C); NaN where nothing follows.
+        """Return value, standard error and 90 % range of ``cells`` (N, C), and what is certified of them.
 
         ``leverage`` saves the work where it is known already, NaN for cells that are not determined.
         """
-        determined = self.decided.verdicts_of(cells) <= Verdict.DETERMINED
-        predicted = None if self.fit is None else self.predict(cells[determined])
-        return cell_ranges(self.decided.design, self.ranges, predicted, cells, determined, leverage)
+        design, determined = self.decided.design, self.decided.verdicts_of(cells) <= Verdict.DETERMINED
+        columns, certified = np.full((4, len(cells)), np.nan), np.full(len(cells), np.nan)
+        if self.fit is not None:
+            certified[determined] = design.outcome_column.bounded(self.certified_of(cells[determined]))
+        follows = determined
+        if self.components is not None and self.source is not ValueSource.STRUCTURE:
+            follows = determined & between_seen(design, cells)
+        if self.fit is not None and follows.any():
+            leverages = None if leverage is None else leverage[follows]
+            valued = cells[follows], certified[follows], leverages
+            columns[:, follows] = structure_columns(design, self._structure_ranges, *valued)
+        if self.components is not None:
+            columns[:, ~follows] = posterior_columns(self.components, design, cells[~follows])
+        predicted, error, low, high = columns
+        return CellRanges(predicted, error, low, high, certified)
 
     @cached_property
     def held_out_errors(self) -> Table | None:
-        """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
+        """Errors on held-out cells by verdict, of their values and of the plain mean; None without any."""
         design = self.decided.design
         if self.fit is None or design.train.all():
             return None
         codes = self.decided.verdicts_of(design.held_out)
-        return held_out_errors(design, codes, determined_values(self.predict, design.held_out, codes))
+        blank = np.full(len(codes), np.nan)
+        return held_out_errors(design, codes, self.ranges_of(design.held_out, blank).predicted)
 
     @cached_property
     def table(self) -> Table:
-        """The listed cells with verdict and leverage; given an outcome, the value that follows and its range."""
+        """The listed cells with verdict and leverage; given an outcome, values with ranges and what is certified."""
         decided, cells = self.decided, self.decided.listing.cells
         words = np.array([verdict.word for verdict in Verdict], dtype=object)
         columns: dict[str, Any] = {"verdict": words[decided.codes]}
@@ -223,6 +276,7 @@ class Values:
             ranges = self.ranges_of(cells, decided.leverage)
             columns |= {"predicted": ranges.predicted, "standard error": ranges.standard_error}
             columns |= {"low": ranges.low, "high": ranges.high}
+            columns |= {"rests on": rests_on(decided.codes), "certified": ranges.certified}
         if self.beyond.any():
             columns["sum out of range"] = self.beyond
         return Table({**level_columns(decided.design, cells, columns), **columns})

@@ -35,9 +35,10 @@ from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.cells.arrays import FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.structure.choice import Choice
+    from recombine.jobs.values.sources import PosteriorRanges
     from recombine.theory.identification.additive_fit import AdditiveFit
     from recombine.theory.identification.leverage import Leverage
 
@@ -55,14 +56,16 @@ SOLVED_CELLS = 5
 class CellRanges:
     """Values of some cells in outcome units, each of shape (N,): predicted, standard error, ends of the 90 % range.
 
-    The standard error is that of the predicted value as an estimate of what the additive model says. ``low`` and
-    ``high`` allow for the cell's departure from that too; they are NaN where no range can be given.
+    ``low`` and ``high`` allow for more than the standard error: for noise and departures of the cell of its own. They
+    are NaN where no range can be given. ``certified`` is what follows from the seen cells under the structure, NaN
+    where the cell is not determined.
     """
 
     predicted: FloatArray
     standard_error: FloatArray
     low: FloatArray
     high: FloatArray
+    certified: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +140,13 @@ class Ranges:
         error = self._standard_error(h, carried)
         if self.obstacle:
             blank = np.full(len(cells), np.nan)
-            return CellRanges(self.design.outcome_column.bounded(predicted), error, blank, blank)
+            middle = self.design.outcome_column.bounded(predicted)
+            return CellRanges(middle, error, blank, blank, middle)
         own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
         half = self._quantile(h, cells) * self.spread.of(own, h, carried)
         # The mean of a two-valued outcome lies between its values.
         low, middle, high = map(self.design.outcome_column.bounded, (predicted - half, predicted, predicted + half))
-        return CellRanges(middle, error, low, high)
+        return CellRanges(middle, error, low, high, middle)
 
     def _standard_error(self, h: FloatArray, carried: FloatArray) -> FloatArray:
         """Standard error of the predicted values, (N,), the seen cells' departures counted as noise of theirs.
@@ -217,29 +221,26 @@ class _LevelWeights:
         return np.asarray(np.where(departure > 0, departure, noise * self.precision.min()) / noise)
 
 
-def cell_ranges(
+def structure_columns(
     design: Design,
-    ranges: Ranges | HeldOutRanges | None,
-    predicted: FloatArray | None,
+    ranges: Ranges | HeldOutRanges | PosteriorRanges | None,
     cells: IntArray,
-    determined: BoolArray,
+    certified: FloatArray,
     leverage: FloatArray | None = None,
-) -> CellRanges:
-    """Return value, standard error and range of ``cells`` (N, C), of which those ``determined`` (N,) are.
+) -> FloatArray:
+    """Return value, standard error and ends of the range of determined ``cells`` (N, C) as rows (4, N).
 
-    ``predicted`` holds the values of those; without an outcome there are none. NaN where nothing follows.
+    The values are those that are ``certified`` (N,); NaN where there is no standard error or range.
     """
     columns, bounded = np.full((4, len(cells)), np.nan), design.outcome_column.bounded
-    if predicted is not None:
-        columns[0, determined] = bounded(predicted)
+    columns[0] = certified
     if isinstance(ranges, HeldOutRanges):
-        middle = columns[0, determined]
-        half = ranges.half(middle)
-        columns[2:, determined] = bounded(middle - half), bounded(middle + half)
-    elif ranges is not None:
-        some = ranges.of(cells[determined], leverage=None if leverage is None else leverage[determined])
-        columns[1:, determined] = some.standard_error, bounded(some.low), bounded(some.high)
-    return CellRanges(*columns)
+        half = ranges.half(certified)
+        columns[2:] = bounded(certified - half), bounded(certified + half)
+    elif isinstance(ranges, Ranges):
+        some = ranges.of(cells, leverage=leverage)
+        columns[1:] = some.standard_error, bounded(some.low), bounded(some.high)
+    return columns
 
 
 def listed_leverage(leverages: Leverage, cells: IntArray, codes: IntArray) -> FloatArray:

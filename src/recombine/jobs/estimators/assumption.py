@@ -12,6 +12,7 @@ from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.estimators.cell_estimator import WeighedRows, identified
 from recombine.jobs.estimators.structure_fits import CellFit, fit_cells
 from recombine.jobs.structure.choice import Choice, choose_structure
+from recombine.jobs.values.sources import ValueSource, choose_source
 from recombine.theory.structures.all_structures import sum_of
 
 if TYPE_CHECKING:
@@ -68,17 +69,6 @@ def chosen_assumption(
         choice, reason = Choice(sum_of(1)), str(error)
     identification = identified(choice.structure, rows.cells, design.sizes)
     curved = None
-    if misses_more(components, choice, design):
+    if choose_source(components, choice, design) is ValueSource.STRUCTURE:
         curved = fit_cells(choice.structure, rows.cells, y, design.sizes, True, seed, rows.weights)
     return Assumption(choice.structure, identification, choice.fit, curved, ladder, reason)
-
-
-def misses_more(components: ComponentsFit, choice: Choice, design: Design) -> bool:
-    """Say whether components miss seen cells that are left out by more than a chosen curve or product does."""
-    if choice.structure.is_sum or not len(choice.places):
-        return False
-    assert design.outcome is not None
-    observed = design.outcome[design.train][choice.places]
-    alone = components.leave_one_out().mean[choice.places]
-    gain = (alone - observed) ** 2 - (choice.predicted - observed) ** 2
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))

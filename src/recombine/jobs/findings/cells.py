@@ -251,7 +251,7 @@ class BeyondRange(CellsFinding):
             return f"{told}{evidence['concerned']}"
         which = "unseen cell lies" if evidence["cells"] == 1 else "unseen cells lie"
         text = f"if {evidence['curve']}, {_count_in_words(evidence)} {which} beyond every seen one"
-        return f"{text}; no value is given there{evidence['concerned']}"
+        return f"{text}; nothing is certified there{evidence['concerned']}"
 
 
 def _ranges_left(design: Design, cells: IntArray) -> dict[str, list[str]]:

@@ -99,7 +99,7 @@ def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
     """Return the mean departure of the seen cells that share each pair of levels with ``cells`` (T, C), (T, P)."""
     design = audit.design
     assert design.outcome is not None
-    departures = design.outcome[design.train] - design.outcome_column.bounded(audit.values.predict(design.seen))
+    departures = design.outcome[design.train] - design.outcome_column.bounded(audit.values.certified_of(design.seen))
     departures_of_pairs = []
     for first, second in combinations(range(design.cells.shape[1]), 2):
         span = design.sizes[second]
@@ -114,7 +114,7 @@ def _of_audit(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, Fl
     """Return determined values (T,), effects and misleading parts (T, F), and what is beyond adding (T,)."""
     design = audit.design
     mean, effects, marginals = level_values(design, additive_fit(audit), cells)
-    determined = design.outcome_column.bounded(audit.values.predict(cells))
+    determined = design.outcome_column.bounded(audit.values.certified_of(cells))
     beyond = determined - mean - effects.sum(axis=1)
     if audit.choice.structure.adds:
         beyond[:] = 0.0  # chances that adding would put outside 0 and 1 are no interaction

@@ -189,7 +189,7 @@ def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatAr
         misses = {"adding": design.outcome_column.bounded(additive_fit(audit).predict(cells)) - observed}
         if not audit.choice.structure.adds:
             misses[f"assumed structure: {audit.choice.name}"] = (
-                design.outcome_column.bounded(audit.values.predict(cells)) - observed
+                design.outcome_column.bounded(audit.values.certified_of(cells)) - observed
             )
         columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
     return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}

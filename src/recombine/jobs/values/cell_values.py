@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import product_size
 from recombine.design.design import Design
 from recombine.design.observed import Observed
 from recombine.tables.numbers import is_number
-from recombine.theory.components.fit import ComponentsFit, fit_components
+from recombine.theory.components.fit import MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS, ComponentsFit, fit_components
+from recombine.theory.components.screening import allowed_terms
+from recombine.theory.components.sparse.solver import MAX_DENSE_COLUMNS
 
 if TYPE_CHECKING:
     from recombine.cells.arrays import FloatArray, IntArray
+
+
+#: Seconds that components may take beside the rest of an audit.
+MAX_SECONDS_FITTED = 1.5
+#: Seconds of one step of work, as measured on one core: by cubed cells and by covariances of cells, for values by
+#: squared cells, by cubed columns, by cells and factors, by cells and columns, by cells in iterations.
+DENSE_FIT_SECONDS, COVARIANCE_SECONDS, DENSE_VALUE_SECONDS = 2.5e-10, 7e-9, 1.2e-10
+COLUMN_SECONDS, CELL_SECONDS, PRODUCT_SECONDS, ITERATION_SECONDS = 1e-9, 1e-6, 1e-7, 2e-4
 
 
 def level_coordinates(levels: Sequence[object]) -> FloatArray | None:
@@ -52,14 +64,19 @@ def weighted_design(
     return replace(design, observed=Observed(cells, rows.astype(bool), rows, weights, outcome).merged())
 
 
+def level_places(design: Design) -> list[Sequence[object]]:
+    """Return the levels of each factor as `fit_values` takes them: those of ordered factors by their places."""
+    return [list(map(float, factor.places)) if factor.on_scale else factor.levels for factor in design.factors]
+
+
 def fit_values(
-    design: Design, levels: Sequence[Sequence[object]], features: Mapping[int, FloatArray] | None = None
+    design: Design, levels: Sequence[Sequence[object]], features: Mapping[int, FloatArray] | None = None, order: int = 2
 ) -> ComponentsFit:
     """Fit variance components to the training cells of a design with an outcome.
 
     ``levels`` of each factor, in the order of their codes: numbers among them lie on a line. ``features`` are
     descriptors (L, D) of levels by factor, a row of NaN for a level without, in the same order; by default those of
-    the design.
+    the design. Sets of at most ``order`` factors have components.
 
     Examples
     --------
@@ -87,7 +104,9 @@ def fit_values(
         counts,
         coordinates={factor: line for factor, (line, _) in lines.items()},
         features={factor: table for factor, (table, _) in tables.items()},
+        symmetric=design.symmetric,
         replicates=replicates,
+        order=order,
     )
     further = {factor: line for factor, (_, line) in lines.items() if len(line)}
     later = {factor: table for factor, (_, table) in tables.items() if len(table)}
@@ -101,3 +120,47 @@ def design_features(design: Design, levels: Sequence[Sequence[object]]) -> dict[
         for name, features in design.reading.level_features.items()
         for twin in design.space.twins(design.names.index(name))
     }
+
+
+def fit_affordable(design: Design, listed: int = 0) -> ComponentsFit | None:
+    """Fit components to a design, those of pairs of factors too if seconds allow; None where even fewer take too long.
+
+    ``listed`` cells are to get a value.
+    """
+    if len(design.seen) < 2:
+        return None
+    for order in (2, 1):
+        if seconds_of(design, order, listed) <= MAX_SECONDS_FITTED:
+            return fit_values(design, level_places(design), order=order)
+    return None
+
+
+def seconds_of(design: Design, order: int, listed: int = 0) -> float:
+    """Estimate the seconds that components of sets of at most ``order`` factors take, with values of listed cells.
+
+    Examples
+    --------
+    >>> cells = np.indices((9, 8, 7)).reshape(3, -1).T
+    >>> design = Design.from_cells(cells, outcome=cells.sum(axis=1))
+    >>> seconds_of(design, 1) < seconds_of(design, 2) < 1
+    True
+    """
+    assert design.outcome is not None
+    cells, factors = len(design.seen), len(design.sizes)
+    sets = [chosen for size in range(1, order + 1) for chosen in combinations(design.sizes, size)]
+    columns = [min(cells, product_size(chosen)) for chosen in sets]
+    numeric = sum(level_coordinates(levels) is not None for levels in level_places(design))
+    terms, remaining = len(sets) + 2 * numeric * factors, sum(columns) - max(columns)
+    scales = 2 if np.min(design.outcome, initial=np.inf) > 0 else 1  # logs are tried too
+    if design.symmetric and cells > MAX_COVARIANCE_CELLS:
+        return float("inf")
+    if cells <= MAX_COVARIANCE_CELLS and (design.symmetric or cells <= MAX_SMALL_CELLS or remaining > cells):
+        terms = min(terms, allowed_terms(cells))
+        images = np.prod([float(len(group)) ** 2 for group in design.symmetric])
+        fit = scales * terms * (DENSE_FIT_SECONDS * cells**3 + images * COVARIANCE_SECONDS * cells**2)
+        return float(fit + listed * cells * (DENSE_VALUE_SECONDS * cells + terms * images * COVARIANCE_SECONDS))
+    if order == 1:
+        return float(scales * (COLUMN_SECONDS * remaining**3 + CELL_SECONDS * cells * factors))
+    if remaining > MAX_DENSE_COLUMNS:
+        return scales * ITERATION_SECONDS * (remaining + cells)
+    return float(scales * (COLUMN_SECONDS * remaining**3 + PRODUCT_SECONDS * cells * remaining))

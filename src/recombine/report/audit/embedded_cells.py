@@ -19,6 +19,7 @@ from recombine.cells.conjunctions import canonical
 from recombine.report.theme import NARROW_WIDTH, WIDTH
 from recombine.verdicts import Verdict
 from recombine.words.captions import TOO_LARGE
+from recombine.words.values import rests_phrase
 from recombine.words.verdicts import verdict_meaning
 from recombine.writing import printable
 
@@ -98,6 +99,7 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
         "shown": [_terms(item, design) for item in shown if item.verified] if embedded.whole else [],
         "codes": [number for code, run in groupby(embedded.codes.tolist()) for number in (code, len(list(run)))],
         "values": _values(audit, embedded),
+        "rests": [rests_phrase(audit.values, verdict) for verdict in Verdict],
         "panels": _panels(chart, embedded) if chart.tells else [],
         **table,
     }
@@ -172,9 +174,14 @@ def _levels(embedded: _Embedded) -> list[str]:
 
 
 def _values(audit: Audit, embedded: _Embedded) -> dict[str, Any]:
-    """Values and ranges of determined cells, each a column; what is known of none is left out."""
-    verdicts = audit.verdicts
-    rows = np.flatnonzero(audit.decided.codes == Verdict.DETERMINED)
+    """Values and ranges of unseen cells, each a column; what is known of none is left out.
+
+    Those of determined cells come first where there are too many.
+    """
+    verdicts, codes = audit.verdicts, audit.decided.codes
+    open_too = audit.values.components is not None
+    rows = np.flatnonzero((codes == Verdict.DETERMINED) | (open_too & (codes > Verdict.DETERMINED)))
+    rows = rows[np.argsort(codes[rows] != Verdict.DETERMINED, kind="stable")]
     rows = rows[:MAX_VALUES_EMBEDDED] if embedded.whole else rows[np.isin(rows, embedded.numbers)]
     numbers = np.searchsorted(embedded.numbers, rows)
     if embedded.whole:
@@ -184,6 +191,7 @@ def _values(audit: Audit, embedded: _Embedded) -> dict[str, Any]:
     # Where these are all the determined cells, their places need not be said.
     every = np.array_equal(numbers, np.flatnonzero(embedded.codes == Verdict.DETERMINED))
     names = {"predicted": "predicted", "low": "low", "high": "high", "error": "standard error"}
+    names |= {"certified": "certified"}
     names = {"leverage": "leverage"} if audit.values.fit is None else names
     columns = {name: verdicts[column][rows] for name, column in names.items()}
     if "high" in columns and _centred(columns["predicted"], columns["low"], columns["high"]):

@@ -16,6 +16,7 @@ from recombine.words import captions
 from recombine.writing import number, percent, share, slope_text, whole_percent
 
 if TYPE_CHECKING:
+    from recombine.cells.arrays import FloatArray
     from recombine.design.design import Design
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.additivity import OrderCheck
@@ -114,12 +115,20 @@ def levels_table(levels: Table, mapped: MappedCells) -> Grid | None:
 
 def open_cells_table(audit: Audit) -> Grid | None:
     """Listed cells that the data cannot tell, the first few."""
-    codes = audit.decided.codes
+    codes, verdicts = audit.decided.codes, audit.verdicts
     rows = np.flatnonzero(codes > Verdict.DETERMINED)
     shown = rows[:MAX_OPEN_ROWS].tolist()
     caption = captions.OPEN_CELLS.format(shown=len(shown), listed=len(rows))
-    verdict: tuple[str, Value] = ("verdict", lambda row: Verdict(int(codes[row])))
-    return table_of("t-open", caption, shown, [*_listed(audit), verdict])
+    columns: list[tuple[str, Value]] = [("verdict", lambda row: Verdict(int(codes[row])))]
+    if audit.values.components is not None:
+        numbers = {"predicted": "predicted", "90 % range from": "low", "to": "high"}
+        columns += [(head, _number(verdicts[name])) for head, name in numbers.items()]
+        columns.append(("rests on", lambda row: str(verdicts["rests on"][row])))
+    return table_of("t-open", caption, shown, [*_listed(audit), *columns])
+
+
+def _number(values: FloatArray) -> Value:
+    return lambda row: float(values[row])
 
 
 def _listed(audit: Audit) -> list[tuple[str, Value]]:
@@ -138,11 +147,9 @@ def values_table(audit: Audit) -> Grid | None:
     rows = rows[np.argsort(-decided.leverage[rows], kind="stable")]  # unknown leverages last
     shown = rows[:MOST_VALUES].tolist()
 
-    def column(name: str) -> Value:
-        return lambda row: float(verdicts[name][row])
-
     heads = {"predicted": "predicted", "standard error": "standard error", "low": "90 % range from", "high": "to"}
-    columns = [(head, column(name)) for name, head in (heads | {"leverage": "leverage"}).items()]
+    heads |= {"certified": "certified", "leverage": "leverage"}
+    columns = [(head, _number(verdicts[name])) for name, head in heads.items()]
     caption = captions.values_caption(audit, len(shown), len(rows))
     return table_of("t-values", caption, shown, [*_listed(audit), *columns])
 
@@ -196,7 +203,7 @@ def breakers_table(audit: Audit) -> Grid | None:
 
 
 def held_out_table(audit: Audit) -> Grid | None:
-    """Errors of the additive model and of the mean on held-out cells by verdict; None without any."""
+    """Errors of values and of the mean on held-out cells by verdict; None without any."""
     errors, verdicts = audit.values.held_out_errors, {verdict.word: verdict for verdict in Verdict}
     if errors is None:
         return None

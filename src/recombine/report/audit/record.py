@@ -13,9 +13,9 @@ from recombine import words
 from recombine._version import __version__
 from recombine.cells.possible import Possible
 from recombine.design.design import used_table
+from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.documents import SCHEMAS
-from recombine.jobs.structure.held_out_ranges import HeldOutRanges
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.json_text import json_text
 from recombine.verdicts import Verdict
@@ -148,15 +148,16 @@ def _ranges(audit: Audit) -> dict[str, Any] | None:
     ranges = audit.values.ranges
     if ranges is None:
         return None
-    spread = None if isinstance(ranges, HeldOutRanges) or ranges.obstacle or not ranges.replicated else ranges.spread
+    spread = ranges.spread if isinstance(ranges, Ranges) and not ranges.obstacle and ranges.replicated else None
     return {
+        "source": audit.values.source,
         "statement": words.values.ranges_sentence(audit),
         "share": STRUCTURE_LIMITS.covered_share,
         "of": words.values.range_of(ranges),
         "cells": len(ranges.misses),
         "departure": None if spread is None else float(np.sqrt(spread.departure)),
         "noise": None if spread is None else float(np.sqrt(spread.noise)),
-        "residual": None if isinstance(ranges, HeldOutRanges) else ranges.residual,
+        "residual": ranges.residual if isinstance(ranges, Ranges) else None,
     }
 
 

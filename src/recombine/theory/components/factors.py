@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,7 @@ class Factors:
     #: Where coordinates and features (D,) have their zeros and units, as they were given.
     units: tuple[tuple[FloatArray, FloatArray], ...] = ()
     feature_units: tuple[tuple[FloatArray, FloatArray], ...] = ()
+    symmetric: tuple[tuple[int, ...], ...] = ()  #: Groups of interchangeable factors, whose levels have the same codes.
 
     __repr__ = brief_repr
 
@@ -36,6 +38,7 @@ class Factors:
         codes: IntArray,
         coordinates: Mapping[int, npt.ArrayLike] | None = None,
         features: Mapping[int, npt.ArrayLike] | None = None,
+        symmetric: Sequence[Sequence[int]] = (),
     ) -> Factors:
         """Describe the factors of seen cells (N, F); arrays by factor hold one row per level, unseen ones too.
 
@@ -53,7 +56,7 @@ class Factors:
             for size, line, table in zip(seen, lines, tables, strict=True)
         ]
         flat = tuple(None if line is None else line[:, 0] for line in lines)
-        return cls(tuple(sizes), flat, tables, units, feature_units)
+        return cls(tuple(sizes), flat, tables, units, feature_units, tuple(map(tuple, symmetric)))
 
     def extended(
         self,
@@ -87,6 +90,20 @@ class Factors:
     def count(self) -> int:
         """Number of factors."""
         return len(self.sizes)
+
+    def twins(self, factor: int) -> tuple[int, ...]:
+        """Return the factors that are interchangeable with one, its own number among them."""
+        return next((group for group in self.symmetric if factor in group), (factor,))
+
+    def images(self, chosen: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the sets of factors that interchangeable ones make of one, each in the order of ``chosen``.
+
+        Examples
+        --------
+        >>> Factors.of(np.zeros((1, 3), dtype=int), symmetric=[(0, 1)]).images((0, 2))
+        [(0, 2), (1, 2)]
+        """
+        return [image for image in product(*map(self.twins, chosen)) if len(set(image)) == len(image)]
 
 
 def _placed(table: FloatArray, further: FloatArray, start: int, size: int) -> FloatArray:

@@ -34,6 +34,8 @@ from recombine.theory.components.terms import ComponentTerm, candidate_terms, ex
 MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS = 1_500, 400
 #: How many times smaller the left-out error on another scale has to be than on the outcome's.
 MIN_GAIN_RATIO = 1.05
+#: Half a range that holds nine in ten normal errors, in standard deviations.
+NORMAL_HALF_WIDTH = 1.645
 #: Noise, as a share of the outcome's variance, below which a table may have none at all.
 EXACT_NOISE_SHARE = 1e-4
 
@@ -64,6 +66,7 @@ class CellValues:
     """Values of M cells, (M,) each, on the scale of the outcomes; ``sd`` and ranges are those of a new outcome."""
 
     mean: FloatArray
+    error: FloatArray  #: Standard error of the value, without the noise of a new outcome, calibrated as ranges are.
     sd: FloatArray
     low: FloatArray
     high: FloatArray
@@ -74,6 +77,7 @@ class CellValues:
         """Return values between these and others: a share (M,) of these, what is missing to 1 of the others."""
         return CellValues(
             mean=shares * self.mean + (1 - shares) * values.mean,
+            error=shares * self.error + (1 - shares) * values.error,
             sd=shares * self.sd + (1 - shares) * values.sd,
             low=shares * self.low + (1 - shares) * values.low,
             high=shares * self.high + (1 - shares) * values.high,
@@ -111,7 +115,7 @@ class ComponentsFit:
         mean, variance = self.posterior.predict(cells)
         # Without components noise is what cells differ by, however many rows each has.
         noise = self.saliences.noise / (rows if self.terms else 1.0)
-        values = self._on_scale(mean, variance + noise, self._widths(cells))
+        values = self._on_scale(mean, variance, variance + noise, self._widths(cells))
         if self.plain is None:
             return values
         shares = np.where(_among(cells, self.posterior.codes), 1.0, self.confirmed)
@@ -129,7 +133,9 @@ class ComponentsFit:
 
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
-        values = self._on_scale(*self.posterior.leave_one_out(), np.full(len(self.y), self.width))
+        mean, variance = self.posterior.leave_one_out()
+        settled = np.maximum(variance - self.saliences.noise / self.counts, 0.0)
+        values = self._on_scale(mean, settled, variance, np.full(len(self.y), self.width))
         return values if self.plain is None else values.towards(self.plain.leave_one_out(), self.confirmed)
 
     def effects(self, factor: int) -> tuple[FloatArray, FloatArray]:
@@ -140,19 +146,26 @@ class ComponentsFit:
 
     def _widths(self, cells: IntArray) -> FloatArray:
         """Return half ranges (M,) of cells (M, F) in standard deviations, by which of their levels were seen."""
-        widths = np.full(len(cells), self.width)
-        for factor, levels in enumerate(self.posterior.codes.T):
-            unseen = ~np.isin(cells[:, factor], levels)
+        widths, posterior = np.full(len(cells), self.width), self.posterior
+        for factor in range(cells.shape[1]):
+            unseen = ~np.isin(cells[:, factor], posterior.codes[:, list(posterior.factors.twins(factor))])
             if unseen.any():
-                widths[unseen] = np.maximum(widths[unseen], unseen_width(self.posterior, factor))
+                widths[unseen] = np.maximum(widths[unseen], unseen_width(posterior, factor))
         return widths
 
-    def _on_scale(self, mean: FloatArray, variance: FloatArray, width: FloatArray) -> CellValues:
+    def _on_scale(self, mean: FloatArray, settled: FloatArray, variance: FloatArray, width: FloatArray) -> CellValues:
+        """Return values with variances (M,), without and with the noise of an outcome, on the scale of outcomes."""
         centre, sd = self.centre + self.spread * mean, self.spread * np.sqrt(variance)
         low, high = self.scale.back(centre - width * sd), self.scale.back(centre + width * sd)
-        return CellValues(
-            self.scale.back(centre), (self.scale.back(centre + sd) - self.scale.back(centre - sd)) / 2, low, high
-        )
+        # Calibrated as ranges are: a standard error is to a range what it is where errors are normal.
+        settled_sd = self.spread * np.sqrt(settled) * width / NORMAL_HALF_WIDTH
+        error, spread = (_half(self.scale, centre, each) for each in (settled_sd, sd))
+        return CellValues(self.scale.back(centre), error, spread, low, high)
+
+
+def _half(scale: OutcomeScale, centre: FloatArray, sd: FloatArray) -> FloatArray:
+    """Return half of what one standard deviation (M,) to either side of values (M,) makes of the outcome."""
+    return np.asarray(scale.back(centre + sd) - scale.back(centre - sd)) / 2
 
 
 def fit_components(
@@ -162,6 +175,7 @@ def fit_components(
     *,
     coordinates: Mapping[int, npt.ArrayLike] | None = None,
     features: Mapping[int, npt.ArrayLike] | None = None,
+    symmetric: Sequence[Sequence[int]] = (),
     replicates: tuple[FloatArray, FloatArray] | None = None,
     order: int = 2,
     scales: Sequence[OutcomeScale] = SCALES,
@@ -169,9 +183,11 @@ def fit_components(
     """Fit the components of mean outcomes ``values`` (n,) of seen cells (n, F), ``counts`` (n,) rows each.
 
     ``coordinates`` are numbers of levels (L,) by factor, ``features`` descriptors (L, D) by factor, for unseen levels
-    too. ``replicates`` are squares of rows about the mean of their cell and rows less one, (n,) each: they tell what is
-    left to every cell from noise. The scale is the one with the smallest leave-one-out error on the outcome's scale.
-    Values of unseen cells leave the mean as far as left-out cells confirm, not at all where they do not.
+    too. Factors of a ``symmetric`` group are interchangeable: their levels have the same codes and effects, whichever
+    of them has them. ``replicates`` are squares of rows about the mean of their cell and rows less one, (n,) each: they
+    tell what is left to every cell from noise. The scale is the one with the smallest leave-one-out error on the
+    outcome's scale. Values of unseen cells leave the mean as far as left-out cells confirm, not at all where they do
+    not.
 
     Examples
     --------
@@ -186,7 +202,11 @@ def fit_components(
     rows = np.ones(len(y)) if counts is None else np.asarray(counts, dtype=float)
     if rows.shape != y.shape or not (rows > 0).all():
         raise InputError(f"counts have shape {rows.shape} for {len(cells)} cells; give a positive number for each")
-    factors = Factors.of(cells, coordinates, features)
+    factors = Factors.of(cells, coordinates, features, symmetric)
+    if symmetric and len(cells) > MAX_COVARIANCE_CELLS:
+        raise InputError(
+            f"{len(cells)} cells of interchangeable factors are more than {MAX_COVARIANCE_CELLS}; give fewer"
+        )
     terms = candidate_terms(factors, cells, order, cells=tells_cells(rows, replicates))
     terms = screen_features(factors, cells, y, terms)
     with one_thread():
@@ -216,12 +236,12 @@ def tells_cells(counts: FloatArray, replicates: tuple[FloatArray, FloatArray] | 
 
 def _is_dense(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> bool:
     """Whether a dense covariance of seen cells (n, F) is faster than sparse equations, which say the same."""
-    if not MAX_SMALL_CELLS < len(codes) <= MAX_COVARIANCE_CELLS:
+    if factors.symmetric or not MAX_SMALL_CELLS < len(codes) <= MAX_COVARIANCE_CELLS:
         return len(codes) <= MAX_COVARIANCE_CELLS
     counts = [term_columns(term, factors, codes).count for term in terms]
-    # A column costs more there than a cell does here: at as many columns as cells three times as much.
+    # At as many columns as cells both take as long to fit, and sparse equations give values of further cells sooner.
     eliminated = max((count for term, count in zip(terms, counts, strict=True) if term.is_labels), default=0)
-    return 2 * (sum(counts) - eliminated) > len(codes)
+    return sum(counts) - eliminated > len(codes)
 
 
 def _among(cells: IntArray, codes: IntArray) -> BoolArray:
@@ -242,7 +262,7 @@ def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
     """Return the table with the terms that give outcomes (n,) exactly where some do: more would only blur them."""
     if len(y) > MAX_COVARIANCE_CELLS:
         return table
-    order = exact_order(table.codes, y)
+    order = exact_order(table.codes, y, symmetric=table.factors.symmetric)
     if order is None:
         return table
     exact = exact_features(table.factors, table.codes, y) if order == 1 else ()

@@ -68,15 +68,15 @@ def unseen_width(posterior: LeavesOut, factor: int) -> float:
 
 def level_blocks(posterior: LeavesOut, factor: int) -> Iterator[IntArray]:
     """Yield the seen cells of each level of a factor, or of blocks of neighbouring levels if it has coordinates."""
-    codes, line = posterior.codes[:, factor], posterior.factors.coordinates[factor]
-    levels = np.unique(codes)
+    codes = posterior.codes[:, list(posterior.factors.twins(factor))]
+    levels, line = np.unique(codes), posterior.factors.coordinates[factor]
     if line is not None:
         levels = levels[np.argsort(line[levels], kind="stable")]
     size = 1 if line is None else max(1, round(BLOCK_SHARE * len(levels)))
     rng = np.random.default_rng(0)
     starts = rng.permutation(len(levels) - size + 1)[:MAX_LEVELS_LEFT_OUT]
     for start in np.sort(starts):
-        members = np.flatnonzero(np.isin(codes, levels[start : start + size]))
+        members = np.flatnonzero(np.isin(codes, levels[start : start + size]).any(axis=1))
         yield np.sort(rng.permutation(members)[:MAX_CELLS_LEFT_OUT])
 
 

@@ -46,6 +46,11 @@ def screen_features(
     return tuple(term for term in terms if not (term.is_one_feature and (term.factors[0], term.features[0]) in dropped))
 
 
+def allowed_terms(cells: int) -> int:
+    """Return how many terms are fitted to so many seen cells at most, but for those of single factors."""
+    return min(MAX_COVARIANCE_NUMBERS // cells**2, max(cells, MIN_TERMS_ALLOWED))
+
+
 def screen_terms(
     factors: Factors, codes: IntArray, y: FloatArray, counts: FloatArray, terms: Sequence[ComponentTerm]
 ) -> tuple[ComponentTerm, ...]:
@@ -61,7 +66,7 @@ def screen_terms(
     >>> len(terms), terms[9].factors
     (30, (2, 5))
     """
-    allowed = min(MAX_COVARIANCE_NUMBERS // len(codes) ** 2, max(len(codes), MIN_TERMS_ALLOWED))
+    allowed = allowed_terms(len(codes))
     single = [term for term in terms if len(term.kernels) == 1 and not term.is_one_feature]
     joint = [term for term in terms if term not in single]
     if len(terms) <= allowed or not single:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -51,24 +51,52 @@ class ComponentTerm:
         return any(kernel.alone for _, kernel in self.kernels)
 
     def covariance(self, factors: Factors, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return the covariance (N, M) between cells (N, F) and (M, F) at variance 1."""
-        product = np.ones((len(rows), len(columns)))
-        for factor, kernel in self.kernels:
-            row_levels, row = np.unique(rows[:, factor], return_inverse=True)
-            column_levels, column = np.unique(columns[:, factor], return_inverse=True)
+        """Return the covariance (N, M) between cells (N, F) and (M, F) at variance 1.
+
+        Of interchangeable factors it is the mean over all their arrangements in either cell.
+        """
+        images = factors.images(self.factors)
+        if len(images) == 1:
+            return self._covariance(factors, rows[:, list(self.factors)], columns[:, list(self.factors)])
+        total = np.zeros((len(rows), len(columns)))
+        for here, there in product(images, images):
+            total += self._covariance(factors, rows[:, list(here)], columns[:, list(there)])
+        return total / len(images) ** 2
+
+    def _covariance(self, factors: Factors, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the covariance (N, M) given the levels (N, K) and (M, K) of the term's factors alone."""
+        joint = np.ones((len(rows), len(columns)))
+        for slot, (factor, kernel) in enumerate(self.kernels):
+            row_levels, row = np.unique(rows[:, slot], return_inverse=True)
+            column_levels, column = np.unique(columns[:, slot], return_inverse=True)
             block = kernel.between(factors, factor, row_levels, column_levels)
             if block is None:
-                product *= rows[:, factor, None] == columns[None, :, factor]
+                joint *= rows[:, slot, None] == columns[None, :, slot]
             else:
-                product *= block[np.ix_(row.reshape(-1), column.reshape(-1))]
-        return product
+                joint *= block[np.ix_(row.reshape(-1), column.reshape(-1))]
+        return joint
 
     def variance(self, factors: Factors, rows: IntArray) -> FloatArray:
         """Return the variance (N,) at cells (N, F), where that of the component is 1."""
-        product = np.ones(len(rows))
-        for factor, kernel in self.kernels:
-            product *= kernel.variances(factors, factor, rows[:, factor])
-        return product
+        images = factors.images(self.factors)
+        total = np.zeros(len(rows))
+        for here, there in product(images, images):
+            joint = np.ones(len(rows))
+            for a, b, (factor, kernel) in zip(here, there, self.kernels, strict=True):
+                joint *= _level_covariances(factors, factor, kernel, rows[:, [a, b]])
+            total += joint
+        return total / len(images) ** 2
+
+
+def _level_covariances(factors: Factors, factor: int, kernel: LevelKernel, pairs: IntArray) -> FloatArray:
+    """Return the covariance (N,) of the two levels of each of some pairs (N, 2)."""
+    if np.array_equal(pairs[:, 0], pairs[:, 1]):
+        return np.asarray(kernel.variances(factors, factor, pairs[:, 0]))
+    levels, places = np.unique(pairs, return_inverse=True)
+    block = kernel.between(factors, factor, levels, levels)
+    if block is None:
+        return np.asarray(pairs[:, 0] == pairs[:, 1], dtype=float)
+    return np.asarray(block[tuple(places.reshape(-1, 2).T)])
 
 
 def label_term(*factors: int) -> ComponentTerm:
@@ -101,11 +129,24 @@ def candidate_terms(
                 groupings.add(grouping)
     if cells:
         terms.append(label_term(*range(factors.count)))
-    return (*terms, *_numeric_terms(factors, codes))
+    return _distinct_terms(factors, [*terms, *_numeric_terms(factors, codes)])
 
 
-def exact_order(codes: IntArray, y: FloatArray, order: int = 2) -> int | None:
+def _distinct_terms(factors: Factors, terms: Sequence[ComponentTerm]) -> tuple[ComponentTerm, ...]:
+    """Return the terms but for those that interchangeable factors make the same."""
+    if not factors.symmetric:
+        return tuple(terms)
+    by_kind: dict[object, ComponentTerm] = {}
+    for term in terms:
+        kind = tuple(sorted((factors.twins(factor), kernel.name) for factor, kernel in term.kernels))
+        by_kind.setdefault(kind, term)
+    return tuple(by_kind.values())
+
+
+def exact_order(codes: IntArray, y: FloatArray, order: int = 2, symmetric: Sequence[Sequence[int]] = ()) -> int | None:
     """Return the smallest size of sets whose effects give outcomes (n,) to rounding with cells to spare, if any does.
+
+    Effects of ``symmetric`` groups of factors are those of their levels, whichever of the factors has them.
 
     Examples
     --------
@@ -113,11 +154,14 @@ def exact_order(codes: IntArray, y: FloatArray, order: int = 2) -> int | None:
     >>> exact_order(codes, codes @ [10.0, 1.0]), exact_order(codes, codes[:, 0] * codes[:, 1])
     (1, None)
     """
-    blocks = [np.ones((len(codes), 1))]
+    blocks, factors = [np.ones((len(codes), 1))], Factors.of(codes, symmetric=symmetric)
     for size in range(1, order + 1):
-        for chosen in combinations(range(codes.shape[1]), size):
-            _, member = np.unique(codes[:, list(chosen)], axis=0, return_inverse=True)
-            blocks.append((member.reshape(-1, 1) == np.arange(member.max() + 1)).astype(float))
+        for term in _distinct_terms(factors, [label_term(*each) for each in combinations(range(factors.count), size)]):
+            images = factors.images(term.factors)
+            levels = np.concatenate([codes[:, list(image)] for image in images])
+            _, member = np.unique(levels, axis=0, return_inverse=True)
+            columns = (member.reshape(-1, 1) == np.arange(member.max() + 1)).astype(float)
+            blocks.append(columns.reshape(len(images), len(codes), -1).sum(axis=0))
         design = np.hstack(blocks)
         if design.shape[1] > len(y) + codes.shape[1] ** size:
             return None

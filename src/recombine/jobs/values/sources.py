@@ -1,0 +1,163 @@
+"""Which value a cell gets: the posterior of the variance components, or what the assumed structure says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.brief import brief_repr
+from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+    from recombine.design.design import Design
+    from recombine.jobs.structure.choice import Choice
+    from recombine.theory.components.fit import ComponentsFit
+    from recombine.theory.identification.additive_fit import AdditiveFit
+
+#: Cells whose values are computed at once.
+BLOCK_CELLS = 4_096
+
+
+class ValueSource(StrEnum):
+    """Where the value of a cell comes from."""
+
+    COMPONENTS = auto()  #: The posterior of the variance components, whatever the verdict.
+    MEAN = auto()  #: The same where no component is beyond chance: the mean.
+    STRUCTURE = auto()  #: What the structure says where that determines a cell, else the posterior.
+    SUMS = auto()  #: What the structure says, and nothing elsewhere: too many cells to fit components to.
+
+
+class RestsOn(StrEnum):
+    """What a value rests on."""
+
+    DATA = "data"  #: It follows from the seen cells under the structure.
+    PRIOR = "prior"  #: For what the seen cells leave open, on how much levels usually differ.
+    NEW_LEVEL = "new level"  #: A level was never seen: on the effects of the other factors.
+
+
+def rests_on(codes: IntArray) -> list[str]:
+    """Return what values of cells with verdict ``codes`` (N,) rest on.
+
+    Examples
+    --------
+    >>> rests_on(np.array([Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL]))
+    ['data', 'prior', 'new level']
+    """
+    bases = dict.fromkeys(Verdict, RestsOn.PRIOR) | {Verdict.UNSEEN_LEVEL: RestsOn.NEW_LEVEL}
+    bases |= dict.fromkeys((Verdict.SEEN, Verdict.DETERMINED), RestsOn.DATA)
+    return [bases[Verdict(code)].value for code in codes.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorRanges:
+    """What the ranges of the components rest on: what the seen cells miss, each predicted from the others (n,)."""
+
+    misses: FloatArray = field(repr=False)
+    chances: bool = False  #: Whether the outcome has two values and no cell is measured twice.
+
+    __repr__ = brief_repr
+    what = RangeOf.NEW_CELL
+
+    @property
+    def obstacle(self) -> NoRange | None:
+        """Why no range can be given; None if one can."""
+        return NoRange.CHANCES_UNSEEN if self.chances else None
+
+
+def affordable_components(design: Design, listed: int) -> ComponentsFit | None:
+    """Fit components to a design of whose cells ``listed`` are to get a value; None where that takes too long."""
+    # What is behind it takes longer to import than to look at a small table.
+    from recombine.jobs.values.cell_values import fit_affordable
+
+    return fit_affordable(design, listed)
+
+
+def choose_source(
+    components: ComponentsFit | None, choice: Choice, design: Design, fit: AdditiveFit | None = None
+) -> ValueSource:
+    """Choose where values come from; one rule for audits and estimators.
+
+    Values are the posterior of the components, which hold every sum of effects of single factors and pairs. What the
+    assumed structure says of the cells that it determines counts instead
+
+    - where it is not a sum (a curve, a product, a link) and was named;
+    - where it is not a sum, or a sum of larger interactions than the components have, was chosen, and the components
+      miss more of the seen cells that were held out for that choice than it does;
+    - where levels lie on a scale, and the components miss more of the seen cells than the sum ``fit`` along the scale
+      does, each predicted from the others. Levels between seen ones always have their value along the scale.
+
+    Without components (there are too many cells) there is only the structure.
+    """
+    if components is None:
+        return ValueSource.SUMS
+    structure = choice.structure
+    if choice.asked and not structure.is_sum:
+        return ValueSource.STRUCTURE
+    if misses_more(components, choice, design) or _misses_scales(components, design, fit):
+        return ValueSource.STRUCTURE
+    return ValueSource.COMPONENTS if components.terms else ValueSource.MEAN
+
+
+def misses_more(components: ComponentsFit, choice: Choice, design: Design) -> bool:
+    """Say whether components miss seen cells that are held out by more than a structure which they do not hold."""
+    largest = max((len(term.factors) for term in components.terms), default=0)
+    if (choice.structure.is_sum and choice.order <= max(largest, 1)) or not len(choice.places):
+        return False
+    assert design.outcome is not None
+    observed = design.outcome[design.train][choice.places]
+    alone = components.leave_one_out().mean[choice.places]
+    return _gains((alone - observed) ** 2 - (choice.predicted - observed) ** 2)
+
+
+def _misses_scales(components: ComponentsFit, design: Design, fit: AdditiveFit | None) -> bool:
+    if fit is None or fit.leverage is None or not any(scale is not None for scale in design.scales):
+        return False
+    from recombine.theory.identification.additive_fit import leave_one_out
+
+    observed = components.y
+    predicted, determined = leave_one_out(fit, observed)
+    gain = (components.leave_one_out().mean - observed) ** 2 - (predicted - observed) ** 2
+    return bool(determined.any()) and _gains(gain[determined])
+
+
+def between_seen(design: Design, cells: IntArray) -> BoolArray:
+    """Say which of ``cells`` (N, C) have a level on a scale that was not seen itself, (N,)."""
+    between = np.zeros(len(cells), dtype=bool)
+    for factor, scale in enumerate(design.scales):
+        if scale is not None:
+            seen = design.seen[:, list(design.space.twins(factor))]
+            between |= ~np.isin(cells[:, factor], seen)
+    return between
+
+
+def _gains(gain: FloatArray) -> bool:
+    """Whether squared errors fall (n,), by more than the standard error of their mean."""
+    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+
+
+def posterior_columns(components: ComponentsFit, design: Design, cells: IntArray) -> FloatArray:
+    """Return value, its standard error and the ends of its 90 % range for ``cells`` (N, C) as rows (4, N).
+
+    The range is for one more cell measured like the seen ones; the standard error is without their noise. Values of a
+    two-valued outcome lie between its values; where its chances are not seen there is no range.
+    """
+    bounded, count = design.outcome_column.bounded, design.observed.typical_precision
+    columns = np.empty((4, len(cells)))
+    for start in range(0, len(cells), BLOCK_CELLS):
+        block = slice(start, start + BLOCK_CELLS)
+        values = components.predict(cells[block], count)
+        columns[:, block] = bounded(values.mean), values.error, bounded(values.low), bounded(values.high)
+    if chances_unseen(design):
+        columns[2:] = np.nan
+    return columns
+
+
+def chances_unseen(design: Design) -> bool:
+    """Say whether the outcome has two values and no seen cell is measured twice, so that its chances do not show."""
+    two = design.outcome_column.two_values is not None
+    return two and bool((design.precision[design.train] <= 1).all())
