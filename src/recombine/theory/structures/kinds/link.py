@@ -71,6 +71,8 @@ NANOSECONDS_PER_CELL_OF_CURVE, SHARE_WITHOUT_INVERSE = 300.0, 0.5
 STEP_SHARES = (1.0, 0.5, 0.2, 0.05)
 #: Terms under a curve up to which it is tried unasked: its fit takes their number cubed, forty times.
 MAX_TERMS_UNASKED_UNDER_CURVE = 1_200
+#: Levels up to which a curve is fitted though outcomes do not bend along held-out sums: it may change these itself.
+MAX_LEVELS_ALWAYS_CURVED = 200
 #: Seen cells up to which the linear programs of bounds take a second or two.
 MAX_CELLS_FOR_BOUNDS = 250
 #: Outcomes count as ordered from so many standard deviations of their difference on.
@@ -115,8 +117,10 @@ class Link(OfConjunctions):
         return fit_link(data.cells, data.y, self.order, weights=data.weights, symmetric=data.symmetric)
 
     def nothing_over(self, components: HeldOutComponents) -> bool:
-        """Say whether outcomes do not bend along sums, or sums have no interactions."""
-        return (self.order > 1 and not components.carries(self.order)) or not components.curved(self.order)
+        """Say whether outcomes do not bend along sums, or sums have no interactions; few effects are always fitted."""
+        if self.order == 1:
+            return sum(components.factors.sizes) > MAX_LEVELS_ALWAYS_CURVED and not components.curved()
+        return not (components.carries(self.order) and components.curved(self.order))
 
 
 @dataclass(frozen=True, eq=False)
