@@ -145,13 +145,13 @@ def _numbers_or_texts(column: pd.Series) -> pd.Series:
 
 def table_of(name: str, frame: pd.DataFrame, factors: list[str], outcome: str) -> ValueTable:
     """Return the distinct cells of a frame, each with its mean outcome and its number of rows."""
-    rows = frame[factors].assign(**{"": _as_numbers(frame[outcome])}).dropna()
+    rows = frame[factors].assign(**{"": as_numbers(frame[outcome])}).dropna()
     groups = rows.groupby(factors, observed=True, sort=True)[""].agg(["mean", "size"])
     cells = groups.index.to_frame(index=False)
     return ValueTable(name, cells, groups["mean"].to_numpy(dtype=float), groups["size"].to_numpy(dtype=np.int64))
 
 
-def _as_numbers(column: pd.Series) -> pd.Series:
+def as_numbers(column: pd.Series) -> pd.Series:
     if pd.api.types.is_numeric_dtype(column):
         return column
     return column.map({level: float(code) for code, level in enumerate(sorted(column.dropna().unique()))})

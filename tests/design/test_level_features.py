@@ -14,6 +14,7 @@ from recombine.errors import InputError
 from recombine.jobs.audit import audit
 from recombine.jobs.values import fit_values
 from recombine.table_spec import plain_spec, spec_options
+from recombine.words.values import features_sentence
 
 ROWS = pd.DataFrame({"drug": list("aabbcc"), "line": list("xyxyxy"), "y": np.arange(6.0)})
 DRUGS = pd.DataFrame({"drug": ["a", "b", "d"], "mass": [1.0, 2.0, None], "smiles": ["C", "CC", "CO"]})
@@ -85,3 +86,16 @@ def test_a_spec_with_features_is_written_and_read_again(tmp_path):
 def test_wrong_features_are_named_with_their_cure(fields, message):
     with pytest.raises(InputError, match=message):
         described(**fields)
+
+
+def test_an_audit_says_which_descriptors_count():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"drug": [f"d{number:02}" for number in range(20)]})
+    table = table.assign(**{name: rng.normal(size=20) for name in ("logP", "mass", "rings")})
+    codes = np.indices((20, 4)).reshape(2, -1).T
+    rows = pd.DataFrame({"drug": table.drug[codes[:, 0]].to_numpy(), "line": codes[:, 1].astype(str)})
+    spec = {"factors": ["drug", "line"], "outcome": "y", "features": {"drug": table}}
+    for effect, sentence in ((table.mass, "drug: carried by mass; 2 others do not help."), (0.0, "none of its 3")):
+        rows["y"] = np.broadcast_to(effect, 20)[codes[:, 0]] + codes[:, 1] + 0.1 * rng.normal(size=80)
+        assert sentence in features_sentence(audit(Design.from_frame(rows, **spec)))
+    assert features_sentence(audit(described(features=None))) == ""

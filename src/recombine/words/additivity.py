@@ -10,7 +10,7 @@ from recombine.jobs.findings.additivity import why_unchecked
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
-from recombine.words.values import held_out_sentence, ranges_sentence
+from recombine.words.values import features_sentence, held_out_sentence, ranges_sentence
 from recombine.writing import few_digits, number
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def additivity_sentences(audit: Audit) -> list[str]:
     if check is None:
         return [caution_sentence(audit.order)]
     statements = [additivity_statement(check, order) for order in sorted({1, audit.order})]
-    values = [held_out_sentence(audit), breakers_sentence(audit), ranges_sentence(audit)]
+    values = [held_out_sentence(audit), breakers_sentence(audit), ranges_sentence(audit), features_sentence(audit)]
     return [*statements, beyond_sentence(audit), *values]
 
 

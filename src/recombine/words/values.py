@@ -12,7 +12,7 @@ from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, Ran
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.jobs.values.sources import PosteriorRanges, RestsOn, ValueSource, rests_on
 from recombine.verdicts import Verdict
-from recombine.writing import few_digits, number, plural
+from recombine.writing import few_digits, listing, number, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -86,6 +86,19 @@ def ranges_sentence(audit: Audit) -> str:
         return f"{lead}. {cells} that were held out: {missed}"
     noise = "; no rows repeat, so noise is in it" if isinstance(ranges, Ranges) and not ranges.replicated else ""
     return f"{lead}{noise}. {cells}, each predicted from the others: {missed}"
+
+
+def features_sentence(audit: Audit) -> str:
+    """Say which descriptors of levels carry values, and how many do not help; empty without any."""
+    sentences = []
+    for item in audit.values.described:
+        others = len(item.names) - len(item.carriers)
+        if not item.carriers:
+            sentences.append(f"{item.factor}: none of its {plural(others, 'descriptor')} helps")
+            continue
+        remark = f"; {others} {'other does' if others == 1 else 'others do'} not help" if others else ""
+        sentences.append(f"{item.factor}: carried by {listing(item.carriers, 8)}{remark}")
+    return f"{'. '.join(sentences)}." if sentences else ""
 
 
 def range_of(ranges: Ranges | HeldOutRanges | PosteriorRanges) -> str:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
     from recombine.jobs.matters import WhatMatters
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges
+    from recombine.jobs.values.level_features import DescribedFactor
     from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
     from recombine.theory.identification.counts import Counts
@@ -191,6 +192,15 @@ class Values:
         if self.fit is None:
             return None
         return determined_values(self.certified_of, self.decided.listing.cells, self.decided.codes)
+
+    @cached_property
+    def described(self) -> tuple[DescribedFactor, ...]:
+        """What descriptors of levels move values by; empty without any or an outcome."""
+        if not self.decided.design.reading.level_features or self.components is None:
+            return ()
+        from recombine.jobs.values.level_features import described_factors
+
+        return described_factors(self.decided.design, self.components)
 
     @property
     def beyond(self) -> BoolArray:

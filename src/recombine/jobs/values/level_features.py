@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.design.design import Design
 from recombine.errors import InputError, near_miss
 from recombine.tables.level_features import LevelFeatures, read_features
 from recombine.theory.components.fit import ComponentsFit
@@ -17,6 +19,31 @@ from recombine.writing import listing
 MIN_FEATURE_SHARE = 0.01
 #: Seen cells that are asked what a descriptor does to them, at most.
 MAX_CELLS_MOVED = 400
+
+
+@dataclass(frozen=True)
+class DescribedFactor:
+    """A factor whose levels have descriptors, and what each of these moves values by (D,)."""
+
+    factor: str
+    names: tuple[str, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def carriers(self) -> tuple[str, ...]:
+        """The descriptors that count, those that move values most first."""
+        order = np.argsort(-np.array(self.shares), kind="stable")
+        return tuple(self.names[index] for index in order if self.shares[index] >= MIN_FEATURE_SHARE)
+
+
+def described_factors(design: Design, fit: ComponentsFit) -> tuple[DescribedFactor, ...]:
+    """Return what the descriptors of levels of a design move the values of its components by."""
+    described = []
+    for name, features in design.reading.level_features.items():
+        factor = design.names.index(name)
+        shares = feature_shares(fit, factor, features.of(design.factors[factor].levels))
+        described.append(DescribedFactor(name, features.names, tuple(shares.tolist())))
+    return tuple(described)
 
 
 def read_all_features(given: Mapping[Any, object] | None, names: Sequence[str]) -> dict[int, LevelFeatures]:
