@@ -99,3 +99,17 @@ def test_an_audit_says_which_descriptors_count():
         rows["y"] = np.broadcast_to(effect, 20)[codes[:, 0]] + codes[:, 1] + 0.1 * rng.normal(size=80)
         assert sentence in features_sentence(audit(Design.from_frame(rows, **spec)))
     assert features_sentence(audit(described(features=None))) == ""
+
+
+def test_values_of_described_levels_rest_on_their_features_in_an_audit():
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"drug": [f"d{number:02}" for number in range(20)], "x": rng.normal(size=20)})
+    codes = np.indices((18, 4)).reshape(2, -1).T
+    rows = pd.DataFrame({"drug": table.drug[codes[:, 0]].to_numpy(), "line": codes[:, 1].astype(str)})
+    rows["y"] = 3 * table.x[codes[:, 0]].to_numpy() + codes[:, 1] + 0.1 * rng.normal(size=72)
+    result = audit(Design.from_frame(rows, factors=["drug", "line"], outcome="y", features={"drug": table}))
+    for row in result.verdicts.rows():
+        assert (row["verdict"], row["rests on"]) == ("unseen level", "features of drug")
+        truth = 3 * float(table.x[table.drug == row["drug"]].iloc[0]) + int(row["line"])
+        assert abs(row["predicted"] - truth) < 0.5
+        assert row["low"] < row["predicted"] < row["high"]

@@ -90,8 +90,12 @@ def ranges_sentence(audit: Audit) -> str:
 
 def features_sentence(audit: Audit) -> str:
     """Say which descriptors of levels carry values, and how many do not help; empty without any."""
+    if not audit.design.reading.level_features or audit.values.components is None:
+        return ""
+    from recombine.jobs.values.level_features import described_factors
+
     sentences = []
-    for item in audit.values.described:
+    for item in described_factors(audit.design, audit.values.components):
         others = len(item.names) - len(item.carriers)
         if not item.carriers:
             sentences.append(f"{item.factor}: none of its {plural(others, 'descriptor')} helps")

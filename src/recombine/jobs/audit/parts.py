@@ -22,6 +22,7 @@ from recombine.jobs.values.sources import (
     between_seen,
     chances_unseen,
     choose_source,
+    features_of,
     posterior_columns,
     rests_on,
 )
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
     from recombine.jobs.matters import WhatMatters
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges
-    from recombine.jobs.values.level_features import DescribedFactor
     from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
     from recombine.theory.identification.counts import Counts
@@ -193,15 +193,6 @@ class Values:
             return None
         return determined_values(self.certified_of, self.decided.listing.cells, self.decided.codes)
 
-    @cached_property
-    def described(self) -> tuple[DescribedFactor, ...]:
-        """What descriptors of levels move values by; empty without any or an outcome."""
-        if not self.decided.design.reading.level_features or self.components is None:
-            return ()
-        from recombine.jobs.values.level_features import described_factors
-
-        return described_factors(self.decided.design, self.components)
-
     @property
     def beyond(self) -> BoolArray:
         """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
@@ -286,7 +277,10 @@ class Values:
             ranges = self.ranges_of(cells, decided.leverage)
             columns |= {"predicted": ranges.predicted, "standard error": ranges.standard_error}
             columns |= {"low": ranges.low, "high": ranges.high}
-            columns |= {"rests on": rests_on(decided.codes), "certified": ranges.certified}
+            columns |= {
+                "rests on": rests_on(decided.codes, features_of(decided.design, cells)),
+                "certified": ranges.certified,
+            }
         if self.beyond.any():
             columns["sum out of range"] = self.beyond
         return Table({**level_columns(decided.design, cells, columns), **columns})

@@ -13,6 +13,8 @@ from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recombine.cells.arrays import BoolArray, FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.structure.choice import Choice
@@ -40,8 +42,8 @@ class RestsOn(StrEnum):
     NEW_LEVEL = "new level"  #: A level was never seen: on the effects of the other factors.
 
 
-def rests_on(codes: IntArray) -> list[str]:
-    """Return what values of cells with verdict ``codes`` (N,) rest on.
+def rests_on(codes: IntArray, features: Sequence[str] = ()) -> list[str]:
+    """Return what values of cells with verdict ``codes`` (N,) rest on: of a new level, on its ``features`` if any.
 
     Examples
     --------
@@ -50,7 +52,36 @@ def rests_on(codes: IntArray) -> list[str]:
     """
     bases = dict.fromkeys(Verdict, RestsOn.PRIOR) | {Verdict.UNSEEN_LEVEL: RestsOn.NEW_LEVEL}
     bases |= dict.fromkeys((Verdict.SEEN, Verdict.DETERMINED), RestsOn.DATA)
-    return [bases[Verdict(code)].value for code in codes.tolist()]
+    texts = features or [""] * len(codes)
+    return [text or bases[Verdict(code)].value for code, text in zip(codes.tolist(), texts, strict=True)]
+
+
+def features_of(design: Design, cells: IntArray) -> list[str]:
+    """Name the factors by whose descriptors the new levels of ``cells`` (N, C) are known; empty where there are none.
+
+    A cell with a further new level that nothing describes has none either.
+    """
+    tables = design.reading.level_features
+    if not tables:
+        return []
+    told: dict[int, BoolArray] = {}
+    new = np.zeros((len(cells), len(design.names)), dtype=bool)
+    for factor in range(len(design.names)):
+        twins = list(design.space.twins(factor))
+        new[:, factor] = ~np.isin(cells[:, factor], design.seen[:, twins])
+        table = next((tables[design.names[twin]] for twin in twins if design.names[twin] in tables), None)
+        if table is not None:
+            described = np.asarray(np.isfinite(table.of(design.factors[factor].levels)).all(axis=1))
+            told[factor] = new[:, factor] & described[cells[:, factor]]
+    by_features = np.stack(
+        [told.get(factor, np.zeros(len(cells), dtype=bool)) for factor in range(new.shape[1])], axis=1
+    )
+    texts = []
+    complete = np.asarray((new == by_features).all(axis=1))
+    for row in by_features & complete.reshape(-1, 1):
+        names = [design.names[factor] for factor in np.flatnonzero(row)]
+        texts.append(f"features of {' and '.join(names)}" if names else "")
+    return texts
 
 
 @dataclass(frozen=True, eq=False)
