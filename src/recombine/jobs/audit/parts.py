@@ -20,10 +20,10 @@ from recombine.jobs.values.sources import (
     ValueSource,
     affordable_components,
     between_seen,
-    chances_unseen,
     choose_source,
     features_of,
     posterior_columns,
+    posterior_ranges,
     rests_on,
 )
 from recombine.table_spec import asked_structure
@@ -223,8 +223,7 @@ class Values:
         """What the ranges of determined cells rest on; None without an outcome, and where there are none."""
         if self.components is None or self.source is ValueSource.STRUCTURE:
             return self._structure_ranges
-        misses = self.components.y - self.components.leave_one_out().mean
-        return PosteriorRanges(misses, chances_unseen(self.decided.design))
+        return posterior_ranges(self.components, self.decided.design, self.fit)
 
     @cached_property
     def _structure_ranges(self) -> Ranges | HeldOutRanges | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import canonical
 from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
 from recombine.verdicts import Verdict
 
@@ -86,7 +87,10 @@ def features_of(design: Design, cells: IntArray) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class PosteriorRanges:
-    """What the ranges of the components rest on: what the seen cells miss, each predicted from the others (n,)."""
+    """What the ranges of the components rest on: misses (n,) of seen cells, each predicted from the others.
+
+    Only cells that the others determine count: what is left open without them is missed by more.
+    """
 
     misses: FloatArray = field(repr=False)
     chances: bool = False  #: Whether the outcome has two values and no cell is measured twice.
@@ -178,7 +182,7 @@ def posterior_columns(components: ComponentsFit, design: Design, cells: IntArray
     two-valued outcome lie between its values; where its chances are not seen there is no range.
     """
     bounded, count = design.outcome_column.bounded, design.observed.typical_precision
-    columns = np.empty((4, len(cells)))
+    columns, cells = np.empty((4, len(cells))), canonical(cells, design.symmetric)
     for start in range(0, len(cells), BLOCK_CELLS):
         block = slice(start, start + BLOCK_CELLS)
         values = components.predict(cells[block], count)
@@ -186,6 +190,14 @@ def posterior_columns(components: ComponentsFit, design: Design, cells: IntArray
     if chances_unseen(design):
         columns[2:] = np.nan
     return columns
+
+
+def posterior_ranges(components: ComponentsFit, design: Design, fit: AdditiveFit | None) -> PosteriorRanges:
+    """Return what ranges rest on: misses of the seen cells that the others determine, as the sum ``fit`` has it."""
+    misses = components.y - components.leave_one_out().mean
+    if fit is not None and fit.leverage is not None and (others := fit.leverage < 1.0 - fit.alone).any():
+        misses = misses[others]
+    return PosteriorRanges(misses, chances_unseen(design))
 
 
 def chances_unseen(design: Design) -> bool:
