@@ -13,8 +13,9 @@ from recombine.cells.conjunctions import distinct
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.level_kernels import BUMP, LINE, SAME, LevelKernel, feature_kernels
 
-#: A factor with coordinates gets a line and a curve if it has more seen levels than this.
-MIN_LEVELS_OF_A_LINE = 2
+#: Seen levels of a factor with coordinates that give it a line, and those that give a curve and lines of their own to
+#: levels of other factors: three tell too little of where each of them goes.
+MIN_LEVELS_OF_A_LINE, MIN_LEVELS_OF_A_CURVE = 3, 4
 #: Largest residual of outcomes that effects give exactly, as a share of the largest outcome about the mean.
 EXACT_RESIDUAL = 1e-10
 
@@ -209,9 +210,12 @@ def _numeric_terms(factors: Factors, codes: IntArray) -> list[ComponentTerm]:
         if table is not None:
             terms += _feature_terms(factors.count, factor, table.shape[1])
         line = factors.coordinates[factor]
-        if line is None or len(np.unique(line[codes[:, factor]])) <= MIN_LEVELS_OF_A_LINE:
+        levels = 0 if line is None else len(np.unique(line[codes[:, factor]]))
+        if levels >= MIN_LEVELS_OF_A_LINE:
+            terms.append(ComponentTerm(((factor, LINE),)))
+        if levels < MIN_LEVELS_OF_A_CURVE:
             continue
-        terms += [ComponentTerm(((factor, LINE),)), ComponentTerm(((factor, BUMP),))]
+        terms.append(ComponentTerm(((factor, BUMP),)))
         for partner in range(factors.count):
             if partner != factor:
                 terms += [ComponentTerm(((factor, kernel), (partner, SAME))) for kernel in (LINE, BUMP)]
