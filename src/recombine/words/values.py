@@ -46,7 +46,10 @@ def held_out_sentence(audit: Audit) -> str:
 def rests_phrase(values: Values, verdict: Verdict) -> str:
     """Say what the value of an unseen cell rests on; empty where it follows from the seen cells, or is the mean."""
     weighed = values.source in (ValueSource.COMPONENTS, ValueSource.STRUCTURE)
-    return RESTS.get(RestsOn(rests_on(np.array([verdict]))[0]), "") if weighed else ""
+    basis = RestsOn(rests_on(np.array([verdict]))[0])
+    described = basis is RestsOn.NEW_LEVEL and values.decided.design.reading.level_features
+    features = f" and, if it has any, on features of {listing(described, 4)}" if described else ""
+    return RESTS.get(basis, "") + features if weighed else ""
 
 
 def values_sentence(audit: Audit) -> str:
