@@ -81,14 +81,17 @@ test("every certificate adds up: seen cells alone, and each conjunction as often
   }
 });
 
-test("what is not determined has no certificate and no value, and says what is missing", () => {
+test("what is not determined has no certificate, and says what is missing and what its value rests on", () => {
   const { book } = reports.find(({ name }) => name === "no outcome")!;
   const torn = reports.find(({ name }) => name === "two factors, torn")!.book;
   for (const one of [book, torn]) {
     for (const entry of one.entries) {
       if (one.codes[entry]! < 2) continue;
       const account = accountOf(one, entry);
-      assert.deepEqual([account.terms.length, account.lead, account.value], [0, "", null]);
+      assert.deepEqual([account.terms.length, account.lead], [0, ""]);
+      if (one === book) assert.equal(account.value, null);
+      else assert.match(valueText(account, "y", one.data.rests), /^Predicted .* 90 % range .*; .* rests on [^;]*\.$/);
+      assert.ok(!Number.isFinite(account.value?.certified));
       if (account.code === 3) assert.match(account.sentences.join(" "), /Never seen: /);
     }
   }
@@ -103,7 +106,7 @@ test("words, verdicts and places of the map choose cells", () => {
   assert.equal(one.entries.length, 1);
   const account = accountOf(book, one.entries[0]!);
   assert.deepEqual(account.cell, ["OO", "EWR", "CHO"]);
-  assert.match(valueText(account, "air_time", book.data.rests), /air_time 52\.5, standard error 13\.9, 90 % range 24\.2 to 80\.8\.$/);
+  assert.match(valueText(account, "air_time", book.data.rests), /air_time 51\.8, standard error 12\.2, 90 % range 31\.2 to 72\.4, certified 52\.5\.$/);
   assert.equal(ask(book, { ...everything, hidden: new Set([1]) }).entries.length, all.counts[0]);
   for (const panel of book.data.panels) {
     assert.match(placeName(book, { panel, down: 0, across: 0 }), /^(origin|carrier|dest) \w+, (origin|carrier|dest) \w+$/);
