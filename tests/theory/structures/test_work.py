@@ -72,3 +72,14 @@ def test_the_same_limit_gives_the_same_answer_twice():
             rungs = ladder(cells, y)
         answers.append((rungs.too_long, rungs.nothing_over, [rung.r2 for rung in rungs.rungs]))
     assert answers[0] == answers[1]
+
+
+def test_a_structure_that_can_be_held_out_of_some_folds_only_is_scored_on_these():
+    cells, y = drawn((30, 20), 4)
+    with counted_work() as all_folds:
+        everything = ladder(cells, y, structures=["add", "link"])
+    with counted_work(1.2 * all_folds.spent):  # a structure may take half of it
+        some = ladder(cells, y, structures=["add", "link"])
+    assert [rung.name for rung in some.rungs] == ["add", "link"]
+    assert not some.too_long
+    assert some.chosen.cells < everything.chosen.cells
