@@ -8,7 +8,6 @@ it asks for most where there are too many.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 
@@ -55,16 +54,11 @@ class HeldOutComponents:
         fold: IntArray,
         spend: Callable[[float], None] | None = None,
     ) -> None:
-        self.codes, self.y, self.weights, self.fold = codes, y, weights, fold
+        self.codes, self.y, self.weights, self.fold, self.factors = codes, y, weights, fold, Factors.of(codes)
         self._spend = spend or (lambda nanoseconds: None)
         self._chosen: dict[tuple[int, OutcomeScale], tuple[ComponentTerm, ...]] = {}
         self._values: dict[tuple[object, ...], FloatArray | None] = {}
         self._fits: dict[tuple[object, ...], tuple[Saliences, SparsePosterior] | None] = {}
-
-    @cached_property
-    def factors(self) -> Factors:
-        """Levels of the factors."""
-        return Factors.of(self.codes)
 
     def values(self, order: int = 1, scale: OutcomeScale = IDENTITY) -> FloatArray | None:
         """Return values (N,) of cells that are held out, NaN for the others, by terms of up to ``order`` factors.
@@ -92,9 +86,8 @@ class HeldOutComponents:
 
     def carries(self, order: int) -> bool:
         """Whether some term of ``order`` factors carries more than chance, or might: where it takes too long to say."""
-        return self._fit(order - 1, IDENTITY) is None or bool(
-            len(self._terms(order, IDENTITY)) > len(self._terms(order - 1, IDENTITY))
-        )
+        more = len(self._terms(order, IDENTITY)) > len(self._terms(order - 1, IDENTITY))
+        return more or self._fit(order - 1, IDENTITY) is None
 
     def curved(self, order: int = 1) -> bool:
         """Whether outcomes bend as held-out values of an ``order`` grow: polynomials say more of them than a line."""
