@@ -73,7 +73,7 @@ def test_short_certificates_are_found_in_large_tables(monkeypatch: pytest.Monkey
     for item in shown:
         assert item.certificate.verified
         assert not item.further
-        assert item.by_sum == pytest.approx(item.by_fit)
+        assert item.by_sum == pytest.approx(item.certified)
     # Where only so many terms are written, sums of exactly so many are.
     longest = max(len(item.terms) for item in shown)
     assert longest > 3

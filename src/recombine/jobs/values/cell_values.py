@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Seconds that components may take beside the rest of an audit.
 MAX_SECONDS_FITTED = 1.5
+#: Columns of a curve over many levels.
+CURVE_COLUMNS = 25
 #: Seconds of one step of work, as measured on one core: by cubed cells and by covariances of cells, for values by
 #: squared cells, by cubed columns, by cells and factors, by cells and columns, by cells in iterations.
 DENSE_FIT_SECONDS, COVARIANCE_SECONDS, DENSE_VALUE_SECONDS = 2.5e-10, 7e-9, 1.2e-10
@@ -70,13 +72,17 @@ def level_places(design: Design) -> list[Sequence[object]]:
 
 
 def fit_values(
-    design: Design, levels: Sequence[Sequence[object]], features: Mapping[int, FloatArray] | None = None, order: int = 2
+    design: Design,
+    levels: Sequence[Sequence[object]],
+    features: Mapping[int, FloatArray] | None = None,
+    order: int = 2,
+    curved: bool = True,
 ) -> ComponentsFit:
     """Fit variance components to the training cells of a design with an outcome.
 
     ``levels`` of each factor, in the order of their codes: numbers among them lie on a line. ``features`` are
     descriptors (L, D) of levels by factor, a row of NaN for a level without, in the same order; by default those of
-    the design. Sets of at most ``order`` factors have components.
+    the design. Sets of at most ``order`` factors have components, and numbers are labels unless ``curved``.
 
     Examples
     --------
@@ -87,7 +93,8 @@ def fit_values(
     array([43.])
     """
     assert design.outcome is not None
-    coordinates = {factor: line for factor, each in enumerate(levels) if (line := level_coordinates(each)) is not None}
+    numbers = {factor: level_coordinates(each) for factor, each in enumerate(levels) if curved}
+    coordinates = {factor: line for factor, line in numbers.items() if line is not None}
     train, observed = design.train, design.observed
     replicates = None
     if observed.spread is not None and observed.freedom is not None and observed.freedom[train].any():
@@ -123,19 +130,19 @@ def design_features(design: Design, levels: Sequence[Sequence[object]]) -> dict[
 
 
 def fit_affordable(design: Design, listed: int = 0) -> ComponentsFit | None:
-    """Fit components to a design, those of pairs of factors too if seconds allow; None where even fewer take too long.
+    """Fit components to a design, those of curves and pairs too if seconds allow; None where even fewer take too long.
 
     ``listed`` cells are to get a value.
     """
     if len(design.seen) < 2:
         return None
-    for order in (2, 1):
-        if seconds_of(design, order, listed) <= MAX_SECONDS_FITTED:
-            return fit_values(design, level_places(design), order=order)
+    for order, curved in ((2, True), (2, False), (1, False)):
+        if seconds_of(design, order, listed, curved) <= MAX_SECONDS_FITTED:
+            return fit_values(design, level_places(design), order=order, curved=curved)
     return None
 
 
-def seconds_of(design: Design, order: int, listed: int = 0) -> float:
+def seconds_of(design: Design, order: int, listed: int = 0, curved: bool = True) -> float:
     """Estimate the seconds that components of sets of at most ``order`` factors take, with values of listed cells.
 
     Examples
@@ -149,8 +156,10 @@ def seconds_of(design: Design, order: int, listed: int = 0) -> float:
     cells, factors = len(design.seen), len(design.sizes)
     sets = [chosen for size in range(1, order + 1) for chosen in combinations(design.sizes, size)]
     columns = [min(cells, product_size(chosen)) for chosen in sets]
-    numeric = sum(level_coordinates(levels) is not None for levels in level_places(design))
-    terms, remaining = len(sets) + 2 * numeric * factors, sum(columns) - max(columns)
+    numeric = [len(each) for each in level_places(design) if curved and level_coordinates(each) is not None]
+    # A line and a curve by themselves and within every level of every other factor.
+    curves = sum((1 + min(size, CURVE_COLUMNS)) * (1 + sum(design.sizes) - size) for size in numeric)
+    terms, remaining = len(sets) + 2 * len(numeric) * factors, sum(columns) - max(columns) + curves
     scales = 2 if np.min(design.outcome, initial=np.inf) > 0 else 1  # logs are tried too
     if design.symmetric and cells > MAX_COVARIANCE_CELLS:
         return float("inf")
