@@ -269,7 +269,8 @@ def test_numbers_come_with_their_units() -> None:
     facts = dict(answers.cell(audit.design.seen[row].tolist())["facts"])
     assert (facts["rows"], facts["measurements"]) == ("1", f"{audit.design.precision[row]:.0f}")
     known = audit.decided.listing.cells[audit.decided.codes == Verdict.DETERMINED][0].tolist()
-    assert dict(answers.cell(known)["facts"])["leverage"].endswith(": the certified value's variance in units of one measurement's")
+    leverage = dict(answers.cell(known)["facts"])["leverage"]
+    assert leverage.endswith(": the certified value's variance in units of one measurement's")
     lines = " ".join(answers.certificate(known)["lines"])
     assert re.search(r"with variance [0-9.]+ in units of one measurement's; a proof", lines)
 
