@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import IntArray
     from recombine.jobs.audit.audit import Audit
     from recombine.jobs.audit.pairs import Axis
+    from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.tables.table import Table
     from recombine.theory.structures.ladder import Ladder
 
@@ -39,6 +40,9 @@ PREDICTIONS_ALTERNATIVE = (
     "Predicted against observed means of {cells:,} held-out cells by verdict, for {models}. The line is perfect "
     "agreement."
 )
+SHARES = "Shares of the variance over the seen combinations, with 90 % ranges"
+SHARES_TITLE = "What carries {outcome}"
+SIZES_TITLE = "Single factors, pairs, larger sets, noise"
 TRAINED_ON = "trained on {share} of the seen cells"
 ERROR_AXIS = "root mean squared error, {unit}"
 
@@ -154,3 +158,13 @@ def models_alternative(models: Table) -> str:
     errors = {row["model"]: row[Verdict.DETERMINED.word] for row in models.rows()}
     texts = ", ".join(f"{model} {error:.3g}" for model, error in errors.items() if not np.isnan(error))
     return f"Dot plot of errors by model and verdict; on determined cells: {texts}. The table gives all numbers."
+
+
+def shares_alternative(shares: OutcomeShares, outcome: str) -> str:
+    """Describe the figure of what carries an outcome."""
+    rows = list(shares.table.rows())
+    carried = ", ".join(f"{row['set']} {row['share']:.0%}" for row in rows[:4])
+    return (
+        f"Dots with 90 % ranges: the share of the variance of {outcome} that each set of factors carries: {carried}. "
+        "Below, bars of shares by size of set, in this table and in wide networks before they are trained."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from recombine.jobs.audit.additivity import root_mean_square
 from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.values.outcome_shares import SIZES, OutcomeShares
 from recombine.jobs.values.sources import PosteriorRanges, RestsOn, ValueSource, rests_on
 from recombine.verdicts import Verdict
-from recombine.writing import few_digits, listing, number, plural
+from recombine.writing import few_digits, join_words, listing, number, plural, printable, whole_percent
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -29,6 +30,11 @@ SUMS_ONLY = (
     "Values are what the structure certifies, and only determined cells have one: with so many cells it takes too long "
     "to weigh effects by what they carry."
 )
+
+#: Factors whose shares are told one by one.
+MAX_FACTORS_NAMED = 4
+#: A share below this is not told by itself.
+MIN_SHARE_TOLD = 0.005
 
 
 def held_out_sentence(audit: Audit) -> str:
@@ -132,3 +138,54 @@ def _why_none(ranges: Ranges | HeldOutRanges | PosteriorRanges) -> str:
         told = f"only {count} seen cell{'s are' if count != 1 else ' is'}" if count else "no seen cell is"
         told += " determined by the others"
     return f"{told}, and it takes {STRUCTURE_LIMITS.min_misses}"
+
+
+def noise_phrase(shares: OutcomeShares) -> str:
+    """Name what is left to noise, with what cannot be told from it where no rows repeat."""
+    if shares.shares.noise_is_alone:
+        return "noise"
+    return "pairs or noise" if len(shares.factors) <= 2 else "whole combinations or noise"
+
+
+def shares_sentence(shares: OutcomeShares, outcome: str) -> str:
+    """Say what shares of the variance of an outcome over the seen cells factors carry, with 90 % ranges.
+
+    Examples
+    --------
+    >>> from recombine.jobs.values.outcome_shares import outcome_shares
+    >>> from recombine.theory.components import fit_components
+    >>> cells = np.indices((8, 6)).reshape(2, -1).T
+    >>> fit = fit_components(cells, 3.0 * cells[:, 0] + cells[:, 1] + np.random.default_rng(0).normal(size=48))
+    >>> print(shares_sentence(outcome_shares(fit, ["drug", "dose"], cells), "yield"))
+    Most of yield is carried by drug: 92 % (79 % to 97 %), dose 7 % (2 % to 19 %), pairs or noise 1 % (1 % to 3 %).
+    """
+    *sets, noise = shares.table.rows()
+    told = [row for row in sets if row["size"] == 1 and row["share"] >= MIN_SHARE_TOLD][:MAX_FACTORS_NAMED]
+    parts = [f"{printable(row['set'])} {_share_range(row)}" for row in told]
+    pairs = sum(row["share"] for row in sets if row["size"] == 2)
+    parts += [f"pairs {whole_percent(pairs)}"] if pairs >= MIN_SHARE_TOLD else []
+    parts += [f"{noise_phrase(shares)} {_share_range(noise)}"] if noise["share"] >= MIN_SHARE_TOLD else []
+    shown = [*(row["share"] for row in told), *(part for part in (pairs, noise["share"]) if part >= MIN_SHARE_TOLD)]
+    others = 1 - sum(shown)
+    parts += [f"all else {whole_percent(others)}"] if others >= MIN_SHARE_TOLD else []
+    most = told[0]["set"] if told and told[0]["share"] > 0.5 else None
+    if most is None:
+        return f"What carries {printable(outcome)}: {', '.join(parts)}."
+    parts[0] = _share_range(told[0])
+    return f"Most of {printable(outcome)} is carried by {printable(most)}: {', '.join(parts)}."
+
+
+def network_shares_sentence(shares: OutcomeShares) -> str:
+    """Say what wide networks begin with on the same axis; empty for more factors than can be weighed."""
+    networks = [row for row in shares.by_size.rows() if row["layers"]]
+    if not networks:
+        return ""
+    parts = []
+    for row in networks:
+        weighed = join_words([f"{whole_percent(row[size])} on {size}" for size in SIZES if row[size] > 0])
+        parts.append(f"one with {plural(row['layers'], 'hidden layer')} puts {weighed}")
+    return f"Where a wide network begins, before training: {'; '.join(parts)}."
+
+
+def _share_range(row: dict[str, Any]) -> str:
+    return f"{whole_percent(row['share'])} ({whole_percent(row['low'])} to {whole_percent(row['high'])})"

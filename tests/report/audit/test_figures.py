@@ -19,6 +19,7 @@ import recombine as rc
 from recombine.jobs.audit.pairs import Axis, Panel
 from recombine.report.audit.figures import AdditivityFigure, ModelsFigure
 from recombine.report.audit.map_legend import SureSteps, mark_on, tint, verdict_tint
+from recombine.report.audit.share_figure import ShareFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, NARROW_WIDTH, PAPER, inline_svg
@@ -106,6 +107,8 @@ FIGURES = {
     "map of a large product": lambda: VerdictMap(large()),
     "additivity": lambda: AdditivityFigure(three_factors()),
     "models": lambda: ModelsFigure(models()),
+    "shares": lambda: ShareFigure(three_factors()),
+    "shares of long names": lambda: ShareFigure(long_names()),
 }
 
 

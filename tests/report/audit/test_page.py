@@ -155,7 +155,7 @@ CASES: dict[str, Callable[[], rc.Audit]] = {
     "two-valued": two_valued,
     "all seen": all_seen,
 }
-SECTIONS = ["findings", "map", "coverage", "additivity", "structure", "forecast", "advice", "certificates", "words"]
+SECTIONS = ["findings", "map", "coverage", "additivity", "structure", "shares", "forecast", "advice", "certificates", "words"]
 
 
 @cache
@@ -204,8 +204,9 @@ class TestEveryReport:
         assert levels.count(1) == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
         sections = [a["id"] for tag, a in shown[2].tags if tag == "section" and a.get("id") != "answer"]
-        scored = shown[0].choice.ladder is not None
-        assert sections == [name for name in SECTIONS if name != "structure" or scored]
+        absent = {"structure"} if shown[0].choice.ladder is None else set()
+        absent |= {"shares"} if shown[0].values.shares is None else set()
+        assert sections == [name for name in SECTIONS if name not in absent]
 
     def test_tables_and_figures_can_be_read_without_seeing_them(self, shown: tuple[rc.Audit, str, Outline]) -> None:
         outline = shown[2]

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from recombine.jobs.importance import Importance
     from recombine.jobs.matters import WhatMatters
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges
+    from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
     from recombine.theory.identification.counts import Counts
@@ -208,6 +209,16 @@ class Values:
         if self.fit is None:
             return None
         return affordable_components(self.decided.design, len(self.decided.listing.cells))
+
+    @cached_property
+    def shares(self) -> OutcomeShares | None:
+        """What carries the outcome, by sets of factors; None where no value is better than the mean."""
+        if self.components is None:
+            return None
+        from recombine.jobs.values.outcome_shares import outcome_shares
+
+        design = self.decided.design
+        return outcome_shares(self.components, design.names, design.seen, design.symmetric)
 
     @cached_property
     def source(self) -> ValueSource | None:

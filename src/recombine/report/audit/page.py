@@ -15,6 +15,7 @@ from recombine.report.audit import page_tables as tables
 from recombine.report.audit.embedded_cells import embedded_cells, script_json
 from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, StructureFigure
 from recombine.report.audit.sections import models_table, slopes_table
+from recombine.report.audit.share_figure import ShareFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both
 from recombine.table_spec import spec_command
@@ -59,6 +60,7 @@ def page(
         coverage={"ways": tables.ways_table(audit.coverage), "sparse": tables.sparse_table(audit.coverage)},
         additivity=_additivity(audit),
         structure=_structure(audit),
+        shares=_shares(audit),
         forecast=_forecast(audit),
         models=_models(audit, models),
         advice={"plan": advised, "table": tables.plan_table(advised)},
@@ -131,6 +133,12 @@ def _additivity(audit: Audit) -> dict[str, Any]:
         "breakers": tables.breakers_table(audit),
         "held_out": tables.held_out_table(audit),
     }
+
+
+def _shares(audit: Audit) -> dict[str, Any] | None:
+    if audit.values.shares is None:
+        return None
+    return {"svg": inline_both(ShareFigure(audit)), "table": tables.shares_table(audit)}
 
 
 def _structure(audit: Audit) -> dict[str, Any] | None:

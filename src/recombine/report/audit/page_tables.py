@@ -167,6 +167,21 @@ def rungs_table(ladder: Ladder) -> Grid | None:
     return table_of("t-structures", captions.RUNGS.format(cells=ladder.chosen.cells), ladder.rungs, columns)
 
 
+def shares_table(audit: Audit) -> Grid | None:
+    """What each set of factors carries of the outcome, with ranges."""
+    shares = audit.values.shares
+    if shares is None:
+        return None
+    noise = words.values.noise_phrase(shares)
+
+    def percentage(name: str) -> Value:
+        return lambda row: Entry(share(float(row[name])), True)
+
+    columns: dict[str, Value] = {"carried by": lambda row: str(row["set"]) if row["size"] else noise}
+    columns |= {"share": percentage("share"), "from": percentage("low"), "to": percentage("high")}
+    return table_of("t-shares", captions.SHARES, shares.table.rows(), columns)
+
+
 def orders_table(audit: Audit) -> Grid | None:
     """The additivity check, one row per order."""
     check = audit.structure.additivity

@@ -68,6 +68,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "coverage": list(coverage.ways.rows()),
         "additivity": _additivity(audit),
         "ranges": _ranges(audit),
+        "shares": _shares(audit),
         "held_out": None if errors is None else list(errors.rows()),
         "forecast": _forecast(audit),
         "findings": [finding.record for finding in audit.findings],
@@ -140,6 +141,20 @@ def _importance(audit: Audit) -> dict[str, Any] | None:
         "sums": {verdict.word: matters.sums[verdict] for verdict in Verdict},
         "shares": {verdict.word: matters.share(verdict) for verdict in Verdict if verdict is not Verdict.SEEN},
         "cells": {verdict.word: matters.count(verdict) for verdict in Verdict},
+    }
+
+
+def _shares(audit: Audit) -> dict[str, Any] | None:
+    """Return what carries the outcome, by sets of factors and by their size."""
+    shares = audit.values.shares
+    if shares is None:
+        return None
+    outcome = audit.design.outcome_column.name or "the outcome"
+    return {
+        "noise_is_alone": shares.shares.noise_is_alone,
+        "sets": list(shares.table.rows()),
+        "by_size": list(shares.by_size.rows()),
+        "sentence": words.values.shares_sentence(shares, outcome),
     }
 
 

@@ -45,6 +45,7 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
         Section("Coverage", coverage),
         Section(captions.ADDITIVITY_TITLE, words.additivity.additivity_sentences(audit)),
         Section(captions.STRUCTURE_TITLE, [words.structure.choice_statement(audit.choice) if compared else ""]),
+        Section("", _shares(audit)),
         _forecast(audit),
         Section(
             captions.MODELS,
@@ -107,6 +108,11 @@ def _bars(tally: Tally, total: int, weighted: Audit | None) -> Grid:
         numbers = [tally.number(verdict), percent(count, total), *of_matter]
         rows.append([f"{verdict.symbol} {verdict.word}", *numbers, Entry(bar or "▏" * (count > 0), style=colour)])
     return text_grid(rows, numbers=3 if shares else 2)
+
+
+def _shares(audit: Audit) -> list[str]:
+    shares, outcome = audit.values.shares, audit.design.outcome_column.name or "the outcome"
+    return [] if shares is None else [words.values.shares_sentence(shares, outcome)]
 
 
 def _forecast(audit: Audit) -> Section:
