@@ -165,7 +165,7 @@ def shares_sentence(shares: OutcomeShares, outcome: str) -> str:
     pairs = sum(row["share"] for row in sets if row["size"] == 2)
     parts += [f"pairs {whole_percent(pairs)}"] if pairs >= MIN_SHARE_TOLD else []
     parts += [f"{noise_phrase(shares)} {_share_range(noise)}"] if noise["share"] >= MIN_SHARE_TOLD else []
-    shown = [*(row["share"] for row in told), *(part for part in (pairs, noise["share"]) if part >= MIN_SHARE_TOLD)]
+    shown = [*(row["share"] for row in told), *(share for share in (pairs, noise["share"]) if share >= MIN_SHARE_TOLD)]
     others = 1 - sum(shown)
     parts += [f"all else {whole_percent(others)}"] if others >= MIN_SHARE_TOLD else []
     most = told[0]["set"] if told and told[0]["share"] > 0.5 else None

@@ -155,7 +155,18 @@ CASES: dict[str, Callable[[], rc.Audit]] = {
     "two-valued": two_valued,
     "all seen": all_seen,
 }
-SECTIONS = ["findings", "map", "coverage", "additivity", "structure", "shares", "forecast", "advice", "certificates", "words"]
+SECTIONS = [
+    "findings",
+    "map",
+    "coverage",
+    "additivity",
+    "structure",
+    "shares",
+    "forecast",
+    "advice",
+    "certificates",
+    "words",
+]
 
 
 @cache

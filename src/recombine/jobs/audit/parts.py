@@ -20,6 +20,7 @@ from recombine.jobs.values.sources import (
     ValueSource,
     affordable_components,
     between_seen,
+    carried_shares,
     choose_source,
     features_of,
     posterior_columns,
@@ -213,12 +214,7 @@ class Values:
     @cached_property
     def shares(self) -> OutcomeShares | None:
         """What carries the outcome, by sets of factors; None where no value is better than the mean."""
-        if self.components is None:
-            return None
-        from recombine.jobs.values.outcome_shares import outcome_shares
-
-        design = self.decided.design
-        return outcome_shares(self.components, design.names, design.seen, design.symmetric)
+        return carried_shares(self.components, self.decided.design)
 
     @cached_property
     def source(self) -> ValueSource | None:

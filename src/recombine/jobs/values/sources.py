@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import BoolArray, FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.structure.choice import Choice
+    from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
 
@@ -110,6 +111,15 @@ def affordable_components(design: Design, listed: int) -> ComponentsFit | None:
     from recombine.jobs.values.cell_values import fit_affordable
 
     return fit_affordable(design, listed)
+
+
+def carried_shares(components: ComponentsFit | None, design: Design) -> OutcomeShares | None:
+    """Return what carries the outcome of a design; None without components, and where none is beyond chance."""
+    if components is None or not components.terms:
+        return None
+    from recombine.jobs.values.outcome_shares import outcome_shares
+
+    return outcome_shares(components, design.names, design.seen, design.symmetric)
 
 
 def choose_source(
