@@ -197,14 +197,13 @@ def test_sparse_equations_know_features_of_later_levels(monkeypatch):
     assert np.allclose(results[0].sd, results[1].sd, rtol=0.05)
 
 
-def test_values_of_noise_alone_stay_near_its_mean():
-    departures = []
+def test_noise_alone_is_given_its_mean():
+    given = 0
     for seed in range(20):
         codes, y, seen = planted(seed, powers=(0.0, 0.0, 0.0), noise=1.0, sizes=(8, 6, 2))
-        values = fit_components(codes[seen], y[seen]).predict(codes[~seen]).mean
-        departures.append(np.mean((values - y[seen].mean()) ** 2) / np.var(y[seen]))
-    assert np.mean(departures) < 0.03
-    assert np.median(departures) < 0.01
+        fit = fit_components(codes[seen], y[seen])
+        given += np.allclose(fit.predict(codes).mean, y[seen].mean())
+    assert given >= 18
 
 
 @pytest.mark.slow

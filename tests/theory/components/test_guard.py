@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.theory.components.fit import fit_components
-from recombine.theory.components.guard import confirmed_share
+from recombine.theory.components.guard import beats_mean, confirmed_share, permutation_p
 
 CODES = np.indices((8, 9)).reshape(2, -1).T
 
@@ -39,7 +39,7 @@ def test_a_weight_counts_as_so_many_outcomes():
 
 def test_values_of_unseen_cells_lie_between_the_mean_and_the_components_and_seen_cells_stay():
     rng = np.random.default_rng(1)
-    y = rng.normal(size=8)[CODES[:, 0]] + 2.0 * rng.normal(size=72)
+    y = rng.normal(size=8)[CODES[:, 0]] + 1.2 * rng.normal(size=72)
     seen = rng.random(72) < 0.7
     fit = fit_components(CODES[seen], y[seen])
     assert fit.plain is not None
@@ -49,3 +49,39 @@ def test_values_of_unseen_cells_lie_between_the_mean_and_the_components_and_seen
     expected = np.where(seen, alone, fit.confirmed * alone + (1 - fit.confirmed) * y[seen].mean())
     np.testing.assert_allclose(values.mean, expected)
     assert np.all(values.high[~seen] - values.low[~seen] <= plain.high[~seen] - plain.low[~seen])
+
+
+def same_groups(size, *counts):
+    groups = [np.arange(size) * 7 // (index + 1) % count for index, count in enumerate(counts)]
+    return sum((group[:, None] == group).astype(float) for group in groups), groups
+
+
+def test_chances_of_noise_are_uniform():
+    gram, _ = same_groups(40, 5, 4)
+    chances = [permutation_p(gram, np.random.default_rng(seed).normal(size=40), seed=seed) for seed in range(200)]
+    assert 0.4 < np.mean(chances) < 0.6
+    assert 0.01 <= np.mean(np.array(chances) <= 0.05) <= 0.1
+
+
+def test_structure_is_found_and_permuting_rows_changes_nothing():
+    gram, groups = same_groups(40, 5, 4)
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=5)[groups[0]] + 0.5 * rng.normal(size=40)
+    assert permutation_p(gram, y) <= 0.01
+    order = rng.permutation(40)
+    assert permutation_p(gram[np.ix_(order, order)], y[order]) <= 0.01
+
+
+def test_left_out_values_worse_than_the_mean_are_not_taken():
+    gram, groups = same_groups(40, 5, 4)
+    y, grams = groups[0] + 0.0, np.stack([gram, gram])
+    assert not beats_mean(lambda members: grams[:, members][:, :, members], y, -y, np.ones(len(y)))
+    assert beats_mean(lambda members: grams[:, members][:, :, members], y, y, np.ones(len(y)))
+
+
+def test_pairs_without_single_factors_are_found():
+    rng = np.random.default_rng(3)
+    codes = np.indices((6, 5, 4)).reshape(3, -1).T
+    pair = np.where((codes[:, 0] + codes[:, 1]) % 2, 1.0, -1.0) * 1.0
+    y = pair * (1 + rng.random((6, 5))[codes[:, 0], codes[:, 1]]) + 0.8 * rng.normal(size=len(codes))
+    assert fit_components(codes, y).terms

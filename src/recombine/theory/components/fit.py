@@ -21,7 +21,7 @@ from recombine.theory.components.criterion import (
     with_replicates,
 )
 from recombine.theory.components.factors import Factors
-from recombine.theory.components.guard import confirmed_share
+from recombine.theory.components.guard import beats_mean, confirmed_share
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
 from recombine.theory.components.ranges import seen_width, unseen_width
 from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
@@ -59,6 +59,13 @@ class SeenTable:
     def cell_size(self) -> int:
         """Factors of the term that is left to every cell alone, beside noise that shrinks with rows."""
         return self.codes.shape[1] if tells_cells(self.counts, self.replicates) else 0
+
+    def covariances_among(self, members: IntArray) -> FloatArray:
+        """Return covariances (2, m, m) between some of the seen cells: by single factors alike, and by all terms."""
+        grams = covariances_of(self.factors, self.codes[members], self.terms)
+        grams /= np.maximum(grams.diagonal(axis1=1, axis2=2).mean(axis=1), 1e-300)[:, None, None]
+        single = [len(term.factors) == 1 for term in self.terms]
+        return np.stack([grams[single].sum(axis=0), grams.sum(axis=0)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +193,8 @@ def fit_components(
     too. Factors of a ``symmetric`` group are interchangeable: their levels have the same codes and effects, whichever
     of them has them. ``replicates`` are squares of rows about the mean of their cell and rows less one, (n,) each: they
     tell what is left to every cell from noise. The scale is the one with the smallest leave-one-out error on the
-    outcome's scale. Values of unseen cells leave the mean as far as left-out cells confirm, not at all where they do
-    not.
+    outcome's scale. Values of unseen cells leave the mean as far as left-out cells confirm; where no component is
+    beyond chance, the value of every cell is the mean.
 
     Examples
     --------
@@ -218,15 +225,17 @@ def fit_components(
         errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]
         penalties = [1.0 if fit.scale is IDENTITY else MIN_GAIN_RATIO for fit in fits]
         best = fits[int(np.argmin(np.multiply(errors, penalties)))]
-    return best if best.exact else _confirmed(best, mean_only(table))
+        return best if best.exact else _confirmed(best, table)
 
 
-def _confirmed(fit: ComponentsFit, plain: ComponentsFit) -> ComponentsFit:
-    """Return the fit with values of unseen cells as far from the mean as left-out cells confirm."""
-    left_out = fit.leave_one_out()
+def _confirmed(fit: ComponentsFit, table: SeenTable) -> ComponentsFit:
+    """Return the fit with values of unseen cells as far from the mean as left-out cells confirm, if not by chance."""
+    left_out, plain = fit.leave_one_out(), mean_only(table)
     weights = left_out.sd**-2 if np.ptp(fit.counts) > 0 else np.ones(len(fit.y))
     share = confirmed_share(fit.y, left_out.mean, weights)
-    return replace(fit, plain=plain, confirmed=share) if share > 0 else plain
+    if share <= 0 or not beats_mean(table.covariances_among, fit.y, left_out.mean, weights):
+        return plain
+    return replace(fit, plain=plain, confirmed=share)
 
 
 def tells_cells(counts: FloatArray, replicates: tuple[FloatArray, FloatArray] | None) -> bool:
