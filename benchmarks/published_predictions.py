@@ -138,7 +138,7 @@ def judged(path: Path) -> dict[str, Any]:
     assert design.outcome is not None
     observed, seen = design.outcome[~design.train], design.outcome[design.train]
     values = {"gears": score.models[0].predicted[:, 0], "plain mean": np.full(len(observed), seen.mean())}
-    values |= {name: found[name].audit.values.predict(design.held_out) for name in found}
+    values |= {name: found[name].audit.values.certified_of(design.held_out) for name in found}
     squares = {name: (value - observed) ** 2 for name, value in values.items()}
     model = score.models[0]
     assert model.attribution is not None

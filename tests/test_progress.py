@@ -93,10 +93,10 @@ def test_a_stream_that_is_closed_does_not_end_the_work():
         threading.Event().wait(0.05)
 
 
-def test_a_search_says_which_structure_and_fold_it_is_at():
+def test_a_search_says_which_structure_it_is_at():
     cells = np.indices((6, 6)).reshape(2, -1).T
     heard: list[str] = []
     with listening(lambda what, _: heard.append(what)):
         rc.audit(rc.Design.from_cells(cells, outcome=np.exp(cells.sum(axis=1) / 3)))
-    assert "structure add, fold 1/5" in heard
-    assert "structure link, fold 5/5" in heard
+    assert "structure add" in heard
+    assert any(what.startswith("structure link") for what in heard)

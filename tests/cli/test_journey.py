@@ -144,7 +144,7 @@ def test_a_model_that_adds_on_a_scale_has_no_cause_but_noise(tmp_path: Path, mon
         frame, factors=["site"], ordered=["dose"], numeric=["age"], outcome="y", split="part=train"
     )
     audit = rc.audit(design, structure="add")
-    predicted = audit.values.predict(design.held_out)
+    predicted = audit.values.certified_of(design.held_out)
     predicted[audit.decided.verdicts_of(design.held_out) != rc.Verdict.DETERMINED] = 0.0
     (model,) = rc.score(design, {"adding": predicted}, structure="add").models
     assert model.gain is not None

@@ -215,10 +215,11 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (
         lambda: certificates.explanation(corner(), np.array([1, 1])).splitlines()[1:],
         [
-            "  predicted 12 (leverage 3: its variance in units of one measurement's)",
+            "  predicted 12",
             "  no 90 % range: no seen cell is determined by the others, and it takes 20",
+            "  certified 12, if effects add (leverage 3: its variance in units of one measurement's)",
             "  certificate: y(1,1) = y(1,0) + y(0,1) - y(0,0)",
-            "  the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all",
+            "  the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while what is certified uses all",
         ],
     ),
     (

@@ -257,7 +257,7 @@ def test_chances_beyond_0_and_1_are_given_as_the_nearer_end_and_marked():
     row = next(audit.verdicts.rows())
     assert row["predicted"] == 1.0
     assert row["sum out of range"]
-    sentence = "1 of 1 values that follow would lie outside 0 to 1"
+    sentence = "1 of 1 certified values would lie outside 0 to 1"
     assert sentence in " ".join(audit.summary.split())
     assert audit_record(audit)["additivity"]["out_of_range"] == 1
     assert "sum out of range" not in rc.audit(warpbreaks()).verdicts.columns

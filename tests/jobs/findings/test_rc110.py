@@ -56,7 +56,8 @@ def test_sums_past_the_largest_that_was_seen(found):
     audit = rc.audit(design, structure="link")
     beyond = audit.verdicts.where(audit.verdicts["verdict"] == "beyond the seen range")
     assert len(beyond) == audit.decided.counts[rc.Verdict.BEYOND] > 0
-    assert np.isnan(beyond["predicted"]).all()
+    assert np.isnan(beyond["certified"]).all()
+    assert (beyond["rests on"] == "prior").all()
     assert "beyond the seen range" in audit.explain([7, 7])
 
 

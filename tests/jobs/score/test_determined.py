@@ -30,7 +30,7 @@ def test_parts_add_up_to_what_is_determined() -> None:
         found = regressors_of([audit], cells)
         outcome, weight = (part[audit.design.train] for part in (audit.design.outcome, audit.design.precision))
         total = np.average(outcome, weights=weight) + found.effects.sum(axis=1) + found.beyond
-        assert total == pytest.approx(audit.values.predict(cells))
+        assert total == pytest.approx(audit.values.certified_of(cells))
         assert bool(found.beyond.any()) == (structure == "pairs")
 
 
@@ -84,10 +84,10 @@ def test_a_model_that_remembers_pairs_is_told_so() -> None:
     design = rc.Design.from_cells(cells, cells @ [1.0, 0.5, 0.3] + pairs, train=train)
     audit = rc.audit(design, structure="add")
     assert design.outcome is not None
-    departures = design.outcome[design.train] - audit.values.predict(design.seen)
+    departures = design.outcome[design.train] - audit.values.certified_of(design.seen)
     alike = [(design.seen[:, :2] == cell[:2]).all(axis=1) for cell in design.held_out]
     remembered = np.array([departures[mine].mean() if mine.any() else 0.0 for mine in alike])
-    told = audit.values.predict(design.held_out) + remembered
+    told = audit.values.certified_of(design.held_out) + remembered
     model = rc.score(audit, {"net": told}).models[0]
     assert model.attribution is not None
     error = model.attribution.error.value
@@ -168,7 +168,7 @@ def test_pairs_are_looked_at_where_each_has_ten_cells() -> None:
     assert len(audit.design.held_out) == 30
     assert regressors_of([audit], audit.design.held_out[:29]).remembered is None
     remembered = regressors_of([audit], audit.design.held_out).remembered
-    departures = outcome[train] - audit.values.predict(cells[train])
+    departures = outcome[train] - audit.values.certified_of(cells[train])
     for row, cell in zip(remembered, audit.design.held_out, strict=True):
         for value, (first, second) in zip(row, [(0, 1), (0, 2), (1, 2)], strict=True):
             alike = (cells[train][:, first] == cell[first]) & (cells[train][:, second] == cell[second])

@@ -51,7 +51,9 @@ def test_what_stands_beside_is_what_the_audit_says() -> None:
     known = found.codes == Verdict.DETERMINED
     observed = design.outcome[~design.train][known]
     errors = dict(zip(found.errors["predictions"].tolist(), found.errors["squared error"].tolist(), strict=True))
-    assert errors["adding"] == pytest.approx(np.mean((audit.values.predict(design.held_out[known]) - observed) ** 2))
+    assert errors["adding"] == pytest.approx(
+        np.mean((audit.values.certified_of(design.held_out[known]) - observed) ** 2)
+    )
     assert errors["exact"] == pytest.approx(np.mean((truth[known] - observed) ** 2))
     assert errors["plain mean"] == pytest.approx(np.mean((design.outcome[design.train].mean() - observed) ** 2))
     assert errors["forecast: wide network"] == pytest.approx(audit.forecast.error.ntk**2)
@@ -208,7 +210,7 @@ def test_of_errors_at_random_nothing_over_the_noise_is_explained() -> None:
     outcome = cells[rows] @ [1.0, 0.5] + rng.normal(size=len(rows))
     design = rc.Design.from_cells(cells[rows], outcome, train=train[rows])
     audit = rc.audit(design, structure="add")
-    at_random = audit.values.predict(design.held_out) + 0.6 * rng.normal(size=len(design.held_out))
+    at_random = audit.values.certified_of(design.held_out) + 0.6 * rng.normal(size=len(design.held_out))
     by_leak = design.held_out @ [0.8, 0.5]
     models = rc.score(audit, {"at random": at_random, "leak": by_leak}).models
     # As much of the error is noise of the outcomes as is the model's: it counts on neither side.

@@ -284,7 +284,7 @@ def test_chances_add_on_log_odds_and_stay_between_the_two_values() -> None:
     chance = np.repeat(1 / (1 + np.exp(-2 * sums(1))), 25)
     audit = rc.audit(rc.Design.from_cells(rows, 1.0 + (rng.random(len(rows)) < chance)))
     assert audit.choice.name == "logit"
-    values = audit.values.predict(CELLS)
+    values = audit.values.certified_of(CELLS)
     assert values.min() >= 1
     assert values.max() <= 2
     assert np.corrcoef(values, 1 / (1 + np.exp(-2 * sums(1))))[0, 1] > 0.98
@@ -340,7 +340,7 @@ def test_separated_chances_are_said_to_be_at_their_limit() -> None:
     audit = rc.audit(rc.Design.from_cells(rows, won.astype(float), sizes=(6, 6)), structure="logit")
     text = audit.explain([0, 0])
     assert "determined at one: the seen outcomes are separated" in text
-    assert audit.values.predict(np.array([[0, 0]])).tolist() == [1.0]
+    assert audit.values.certified_of(np.array([[0, 0]])).tolist() == [1.0]
     assert "separated" not in audit.explain([3, 3])
 
 
@@ -371,7 +371,8 @@ def test_open_chances_are_counted_as_disconnected() -> None:
     assert audit.decided.identification.verdicts_of(np.array([[0, 0]])).tolist() == [rc.Verdict.DETERMINED]
     assert audit.decided.counts[rc.Verdict.DISCONNECTED] == 1
     assert audit.decided.counts[rc.Verdict.DETERMINED] == 0
-    assert np.isnan(audit.verdicts["predicted"]).all()
+    assert np.isnan(audit.verdicts["certified"]).all()
+    assert ((audit.verdicts["predicted"] > 0) & (audit.verdicts["predicted"] < 1)).all()
     assert "separated" in audit.explain([0, 0])
 
 

@@ -223,7 +223,7 @@ class Values:
         if self.fit is None:
             return None
         fit = None if decided.leverages.solved_singly else self.fit
-        return choose_source(self.components, decided.choice, decided.design, fit)
+        return choose_source(self.components, decided.choice, decided.design, decided.first, fit)
 
     @cached_property
     def ranges(self) -> Ranges | HeldOutRanges | PosteriorRanges | None:

@@ -68,7 +68,8 @@ def chosen_assumption(
     except RecombineError as error:
         choice, reason = Choice(sum_of(1)), str(error)
     identification = identified(choice.structure, rows.cells, design.sizes)
+    first = identification if choice.order == 1 else identified(sum_of(1), rows.cells, design.sizes)
     curved = None
-    if choose_source(components, choice, design) is ValueSource.STRUCTURE:
+    if choose_source(components, choice, design, first) is ValueSource.STRUCTURE:
         curved = fit_cells(choice.structure, rows.cells, y, design.sizes, True, seed, rows.weights)
     return Assumption(choice.structure, identification, choice.fit, curved, ladder, reason)

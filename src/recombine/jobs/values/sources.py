@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
+    from recombine.theory.identification.identify import Identification
 
 #: Cells whose values are computed at once.
 BLOCK_CELLS = 4_096
@@ -123,7 +124,11 @@ def carried_shares(components: ComponentsFit | None, design: Design) -> OutcomeS
 
 
 def choose_source(
-    components: ComponentsFit | None, choice: Choice, design: Design, fit: AdditiveFit | None = None
+    components: ComponentsFit | None,
+    choice: Choice,
+    design: Design,
+    first: Identification,
+    fit: AdditiveFit | None = None,
 ) -> ValueSource:
     """Choose where values come from; one rule for audits and estimators.
 
@@ -133,6 +138,8 @@ def choose_source(
     - where it is not a sum (a curve, a product, a link) and was named;
     - where it is not a sum, or a sum of larger interactions than the components have, was chosen, and the components
       miss more of the seen cells that were held out for that choice than it does;
+    - where there are as many effects as seen cells, by what adding them determines (``first``): no cell checks another,
+      so that nothing speaks for noise, nor for its size;
     - where levels lie on a scale, and the components miss more of the seen cells than the sum ``fit`` along the scale
       does, each predicted from the others. Levels between seen ones always have their value along the scale.
 
@@ -141,7 +148,7 @@ def choose_source(
     if components is None:
         return ValueSource.SUMS
     structure = choice.structure
-    if choice.asked and not structure.is_sum:
+    if (choice.asked and not structure.is_sum) or first.rank == len(design.seen):
         return ValueSource.STRUCTURE
     if misses_more(components, choice, design) or _misses_scales(components, design, fit):
         return ValueSource.STRUCTURE
