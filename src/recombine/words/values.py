@@ -61,7 +61,7 @@ def rests_phrase(values: Values, verdict: Verdict) -> str:
 def values_sentence(audit: Audit) -> str:
     """Say how good values are, or that none is better than the mean; empty without an outcome."""
     values, name = audit.values, audit.design.outcome_column.name
-    if values.source is None:
+    if values.source is None or not len(values.decided.listing.cells):
         return ""
     if values.source is ValueSource.SUMS or values.components is None:
         return SUMS_ONLY
@@ -157,7 +157,7 @@ def shares_sentence(shares: OutcomeShares, outcome: str) -> str:
     >>> cells = np.indices((8, 6)).reshape(2, -1).T
     >>> fit = fit_components(cells, 3.0 * cells[:, 0] + cells[:, 1] + np.random.default_rng(0).normal(size=48))
     >>> print(shares_sentence(outcome_shares(fit, ["drug", "dose"], cells), "yield"))
-    Most of yield is carried by drug: 92 % (79 % to 97 %), dose 7 % (2 % to 19 %), pairs or noise 1 % (1 % to 3 %).
+    Most of yield is carried by drug: 93 % (81 % to 98 %), dose 6 % (2 % to 17 %), pairs or noise 1 % (0 % to 2 %).
     """
     *sets, noise = shares.table.rows()
     told = [row for row in sets if row["size"] == 1 and row["share"] >= MIN_SHARE_TOLD][:MAX_FACTORS_NAMED]

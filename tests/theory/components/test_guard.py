@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.theory.components.fit import fit_components
-from recombine.theory.components.guard import beats_mean, confirmed_share, permutation_p
+from recombine.theory.components.guard import added_p, beats_mean, confirmed_share, permutation_p
 
 CODES = np.indices((8, 9)).reshape(2, -1).T
 
@@ -74,9 +74,9 @@ def test_structure_is_found_and_permuting_rows_changes_nothing():
 
 def test_left_out_values_worse_than_the_mean_are_not_taken():
     gram, groups = same_groups(40, 5, 4)
-    y, grams = groups[0] + 0.0, np.stack([gram, gram])
-    assert not beats_mean(lambda members: grams[:, members][:, :, members], y, -y, np.ones(len(y)))
-    assert beats_mean(lambda members: grams[:, members][:, :, members], y, y, np.ones(len(y)))
+    y, grams, codes = groups[0] + 0.0, np.stack([gram, gram]), np.stack(groups, axis=1)
+    assert not beats_mean(codes, lambda members: grams[:, members][:, :, members], y, -y, np.ones(len(y)))
+    assert beats_mean(codes, lambda members: grams[:, members][:, :, members], y, y, np.ones(len(y)))
 
 
 def test_pairs_without_single_factors_are_found():
@@ -85,3 +85,16 @@ def test_pairs_without_single_factors_are_found():
     pair = np.where((codes[:, 0] + codes[:, 1]) % 2, 1.0, -1.0) * 1.0
     y = pair * (1 + rng.random((6, 5))[codes[:, 0], codes[:, 1]]) + 0.8 * rng.normal(size=len(codes))
     assert fit_components(codes, y).terms
+
+
+def test_chances_of_added_effects_are_uniform_in_noise_and_small_where_effects_add():
+    codes = np.indices((4, 4)).reshape(2, -1).T
+    rng = np.random.default_rng(0)
+    seen = [np.sort(rng.permutation(16)[:11]) for _ in range(300)]
+    chances = [added_p(codes[some], rng.normal(size=11), np.ones(11)) for some in seen]
+    assert 0.42 < np.mean(chances) < 0.58
+    strong = [
+        added_p(codes[some], rng.normal(size=4)[codes[some, 0]] * 3 + 0.2 * rng.normal(size=11), np.ones(11))
+        for some in seen[:60]
+    ]
+    assert np.mean(np.array(strong) <= 0.01) > 0.7

@@ -17,6 +17,7 @@ from recombine.jobs.listing import Listing, ListingKind, NearCounts, choose_cell
 from recombine.jobs.structure.choice import Choice, choose_structure, counts_under, verdicts_under
 from recombine.jobs.values.sources import (
     PosteriorRanges,
+    RestsOn,
     ValueSource,
     affordable_components,
     between_seen,
@@ -258,6 +259,14 @@ class Values:
         predicted, error, low, high = columns
         return CellRanges(predicted, error, low, high, certified)
 
+    @property
+    def _bases(self) -> list[str]:
+        """What the values of the listed cells rest on (T,)."""
+        decided = self.decided
+        if self.source is ValueSource.MEAN:
+            return [RestsOn.MEAN.value] * len(decided.codes)
+        return rests_on(decided.codes, features_of(decided.design, decided.listing.cells))
+
     @cached_property
     def held_out_errors(self) -> Table | None:
         """Errors on held-out cells by verdict, of their values and of the plain mean; None without any."""
@@ -284,7 +293,7 @@ class Values:
             columns |= {"predicted": ranges.predicted, "standard error": ranges.standard_error}
             columns |= {"low": ranges.low, "high": ranges.high}
             columns |= {
-                "rests on": rests_on(decided.codes, features_of(decided.design, cells)),
+                "rests on": self._bases,
                 "certified": ranges.certified,
             }
         if self.beyond.any():

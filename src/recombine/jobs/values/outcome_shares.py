@@ -70,7 +70,7 @@ class OutcomeShares:
 def outcome_shares(
     fit: ComponentsFit, factors: Sequence[str], cells: IntArray, symmetric: Sequence[Sequence[int]] = ()
 ) -> OutcomeShares | None:
-    """Return what carries the outcome of seen cells (N, C); None where its values are no better than the mean.
+    """Return what carries the outcome of seen cells (N, C); None where no value is better than the mean.
 
     ``symmetric`` are groups of factors that are one factor, used several times.
 
@@ -82,6 +82,6 @@ def outcome_shares(
     >>> outcome_shares(fit, ["drug", "dose"], cells).table["set"].tolist()
     ['drug', 'dose', 'noise']
     """
-    if not fit.terms:
+    if not fit.terms or np.ptp(fit.y) == 0:
         return None
     return OutcomeShares(variance_shares(fit), tuple(factors), cells, tuple(map(tuple, symmetric)))

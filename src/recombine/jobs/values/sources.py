@@ -43,6 +43,7 @@ class RestsOn(StrEnum):
     DATA = "data"  #: It follows from the seen cells under the structure.
     PRIOR = "prior"  #: For what the seen cells leave open, on how much levels usually differ.
     NEW_LEVEL = "new level"  #: A level was never seen: on the effects of the other factors.
+    MEAN = "mean"  #: No component is beyond chance: on the mean of the seen cells.
 
 
 def rests_on(codes: IntArray, features: Sequence[str] = ()) -> list[str]:

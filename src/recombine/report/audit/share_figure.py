@@ -62,7 +62,7 @@ class ShareFigure(Figure):
     @property
     def _margin(self) -> int:
         """Pixels left of the axes, for names."""
-        return 216 if self.width >= WIDTH else 118
+        return 216 if self.width >= WIDTH else 136
 
     @property
     def _title_start(self) -> float:

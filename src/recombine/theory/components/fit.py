@@ -24,7 +24,7 @@ from recombine.theory.components.factors import Factors
 from recombine.theory.components.guard import beats_mean, confirmed_share
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
 from recombine.theory.components.ranges import seen_width, unseen_width
-from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale
+from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale, are_counts
 from recombine.theory.components.screening import screen_features, screen_terms
 from recombine.theory.components.sparse.mixed_equations import term_columns
 from recombine.theory.components.sparse.solver import SparsePosterior, fit_sparse
@@ -38,6 +38,8 @@ MIN_GAIN_RATIO = 1.05
 NORMAL_HALF_WIDTH = 1.645
 #: Noise, as a share of the outcome's variance, below which a table may have none at all.
 EXACT_NOISE_SHARE = 1e-4
+#: The noise that an exact table is given, as a share of the outcome's variance: more blurs, less loses digits.
+EXACT_NOISE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,11 +165,13 @@ class ComponentsFit:
     def _on_scale(self, mean: FloatArray, settled: FloatArray, variance: FloatArray, width: FloatArray) -> CellValues:
         """Return values with variances (M,), without and with the noise of an outcome, on the scale of outcomes."""
         centre, sd = self.centre + self.spread * mean, self.spread * np.sqrt(variance)
-        low, high = self.scale.back(centre - width * sd), self.scale.back(centre + width * sd)
+        middle, low, high = (self.scale.back(centre + side * width * sd) for side in (0, -1, 1))
+        if are_counts(self.y):  # no count is below 0
+            middle, low = np.maximum(middle, 0.0), np.maximum(low, 0.0)
         # Calibrated as ranges are: a standard error is to a range what it is where errors are normal.
         settled_sd = self.spread * np.sqrt(settled) * width / NORMAL_HALF_WIDTH
         error, spread = (_half(self.scale, centre, each) for each in (settled_sd, sd))
-        return CellValues(self.scale.back(centre), error, spread, low, high)
+        return CellValues(middle, error, spread, low, high)
 
 
 def _half(scale: OutcomeScale, centre: FloatArray, sd: FloatArray) -> FloatArray:
@@ -224,7 +228,8 @@ def fit_components(
         fits = [fit_on_scale(table, scale) for scale in scales if scale.fits(y)]
         errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]
         penalties = [1.0 if fit.scale is IDENTITY else MIN_GAIN_RATIO for fit in fits]
-        best = fits[int(np.argmin(np.multiply(errors, penalties)))]
+        exact = [fit for fit in fits if fit.exact]
+        best = exact[0] if exact else fits[int(np.argmin(np.multiply(errors, penalties)))]
         return best if best.exact else _confirmed(best, table)
 
 
@@ -233,7 +238,7 @@ def _confirmed(fit: ComponentsFit, table: SeenTable) -> ComponentsFit:
     left_out, plain = fit.leave_one_out(), mean_only(table)
     weights = left_out.sd**-2 if np.ptp(fit.counts) > 0 else np.ones(len(fit.y))
     share = confirmed_share(fit.y, left_out.mean, weights)
-    if share <= 0 or not beats_mean(table.covariances_among, fit.y, left_out.mean, weights):
+    if share <= 0 or not beats_mean(table.codes, table.covariances_among, fit.y, left_out.mean, weights):
         return plain
     return replace(fit, plain=plain, confirmed=share)
 
@@ -309,6 +314,23 @@ def _solved(
     return replace(saliences, noise=unit * saliences.noise), posterior
 
 
+def _may_be_exact(table: SeenTable, saliences: Saliences, within: tuple[float, float] | None) -> bool:
+    """Whether effects may give the outcomes exactly: always in few cells, which do not tell how small noise is."""
+    small = len(table.y) <= MAX_SMALL_CELLS and (within is None or within[0] == 0)
+    return bool(table.terms) and (small or saliences.noise < EXACT_NOISE_SHARE)
+
+
+def _without_noise(
+    table: SeenTable, y: FloatArray, saliences: Saliences, posterior: Posterior | SparsePosterior | MeanPosterior
+) -> tuple[Saliences, Posterior | SparsePosterior | MeanPosterior]:
+    """Return saliences and posterior of exact outcomes (n,) with next to no noise, where few cells left some."""
+    if table.covariances is None or saliences.noise <= EXACT_NOISE:
+        return saliences, posterior
+    noise = EXACT_NOISE / (table.counts * float(np.mean(1 / table.counts)))
+    posterior = posterior_of(table.factors, table.codes, y, table.terms, saliences.variances, noise)
+    return replace(saliences, noise=EXACT_NOISE), posterior
+
+
 def mean_only(table: SeenTable) -> ComponentsFit:
     """Return the fit without components: every cell has the mean of the seen cells, whatever their counts."""
     size = len(table.y)
@@ -326,9 +348,10 @@ def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
         squares, freedom = table.replicates
         within = float(squares @ (scale.slope(table.y) / spread) ** 2), float(freedom.sum())
     saliences, posterior = _solved(table, standard, within)
-    given, table = table, _exact(table, standard) if table.terms and saliences.noise < EXACT_NOISE_SHARE else table
+    given, table = table, _exact(table, standard) if _may_be_exact(table, saliences, within) else table
     if table is not given:
         saliences, posterior = _solved(table, standard, within)
+        saliences, posterior = _without_noise(table, standard, saliences, posterior)
     return ComponentsFit(
         terms=table.terms,
         variances=spread**2 * saliences.variances,

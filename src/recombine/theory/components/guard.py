@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import fdtrc
 
 from recombine.cells.arrays import FloatArray, IntArray
 
@@ -15,6 +16,8 @@ from recombine.cells.arrays import FloatArray, IntArray
 PERMUTATIONS, OBVIOUS_SCORE = 199, 6.0
 #: Chances of a false alarm, by single factors and by all terms: 5 % together, most of it where most is found.
 FALSE_ALARM_RATES = (0.04, 0.01)
+#: That of the test of added effects, which few cells may pass whose permutations are too few.
+ADDED_FALSE_ALARM_RATE = 0.01
 #: Noise over what components carry, at which left-out outcomes are predicted: almost none, as much, ten times as much.
 NOISE_RATIOS = (0.03, 0.3, 1.0, 3.0, 10.0)
 #: What the mean may vary by beside the components, far more than any outcome does.
@@ -46,8 +49,37 @@ def permutation_p(covariance: FloatArray, y: FloatArray, draws: int = PERMUTATIO
     return float(np.mean(smallest <= smallest[0] * (1 + 1e-9)))
 
 
+def added_p(codes: IntArray, y: FloatArray, weights: FloatArray) -> float:
+    """Return the p-value of the F test that no level of seen cells (n, F) adds to outcomes (n,), by weights (n,).
+
+    1 where no cell is left to tell noise by.
+
+    Examples
+    --------
+    >>> codes = np.indices((3, 4)).reshape(2, -1).T
+    >>> added_p(codes, codes[:, 0] + 0.01 * (codes.sum(axis=1) % 2), np.ones(12)) < 1e-6
+    True
+    """
+    units = np.sqrt(weights)[:, None]
+    columns = [(levels[:, None] == np.unique(levels)).astype(float) for levels in codes.T]
+    design = np.hstack([np.ones((len(y), 1)), *columns]) * units
+    effects, _, rank, _ = np.linalg.lstsq(design, units[:, 0] * y)
+    shares = weights / weights.sum()
+    total = float(weights @ (y - shares @ y) ** 2)
+    missed = float(np.square(units[:, 0] * y - design @ effects).sum())
+    spare = len(y) - int(rank)
+    if spare < 1 or rank < 2 or total == 0:
+        return 1.0
+    explained = (total - missed) / (rank - 1)
+    return float(fdtrc(rank - 1, spare, explained / max(missed / spare, 1e-300)))
+
+
 def beats_mean(
-    covariances: Callable[[IntArray], FloatArray], y: FloatArray, left_out: FloatArray, weights: FloatArray
+    codes: IntArray,
+    covariances: Callable[[IntArray], FloatArray],
+    y: FloatArray,
+    left_out: FloatArray,
+    weights: FloatArray,
 ) -> bool:
     """Whether values are worth more than the mean: left-out values (n,) are nearer to outcomes (n,), and by no chance.
 
@@ -66,6 +98,8 @@ def beats_mean(
     # In units of their noise outcomes can change places if nothing but noise tells them apart.
     units = np.sqrt(weights[members] / weights.mean())
     standard = units * (y - shares @ y)[members]
+    if added_p(codes[members], y[members], weights[members]) <= ADDED_FALSE_ALARM_RATE:
+        return True
     grams = covariances(members) * np.outer(units, units)
     return any(permutation_p(gram, standard) <= rate for gram, rate in zip(grams, FALSE_ALARM_RATES, strict=True))
 

@@ -18,6 +18,8 @@ from recombine.theory.components.sparse.mixed_equations import term_columns
 
 #: Draws of log variances about their mode from which ranges of shares are read.
 DRAWS = 2_000
+#: Cells up to which shares are those of what the seen levels carry; beyond, of what such levels usually do.
+MAX_CELLS_CARRIED = 600
 #: A standard error of a log variance above this says nothing of it: the variance may be any.
 MAX_LOG_ERROR = 3.0
 
@@ -57,14 +59,18 @@ def variance_shares(fit: ComponentsFit) -> VarianceShares:
     >>> outcome = 3.0 * cells[:, 0] + cells[:, 1] + np.random.default_rng(0).normal(size=len(cells))
     >>> shares = variance_shares(fit_components(cells, outcome))
     >>> shares.sets, shares.share.round(2), shares.noise_is_alone
-    (((0,), (1,), ()), array([0.92, 0.07, 0.01]), False)
+    (((0,), (1,), ()), array([0.93, 0.06, 0.01]), False)
     """
-    sets = sorted({term.factors for term in fit.terms}, key=lambda chosen: (len(chosen), chosen))
-    owners = [*(term.factors for term in fit.terms), ()]
+    owners = [*(tuple(sorted(term.factors)) for term in fit.terms), ()]
+    sets = sorted({*owners} - {()}, key=lambda chosen: (len(chosen), chosen))
     weights = np.array([[owner == chosen for owner in owners] for chosen in (*sets, ())], dtype=float)
     scales = _scatter(fit)
-    shares = _shares_of(np.append(fit.saliences.variances, fit.saliences.noise)[None], scales, weights)[0]
+    usual = _shares_of(np.append(fit.saliences.variances, fit.saliences.noise)[None], scales, weights)[0]
     low, high = np.quantile(_shares_of(_drawn_variances(fit), scales, weights), (0.05, 0.95), axis=0)
+    shares = usual if len(fit.y) > MAX_CELLS_CARRIED else _carried_shares(fit, weights)
+    # What these levels carry may be more than levels usually do, as with a slope: ranges move with it, in log odds.
+    moved = _log_odds(shares) - _log_odds(usual)
+    low, high = (1 / (1 + np.exp(-_log_odds(end) - moved)) for end in (low, high))
     order = [*np.argsort(-shares[:-1], kind="stable"), len(sets)]
     return VarianceShares(
         sets=(*(sets[index] for index in order[:-1]), ()),
@@ -73,6 +79,33 @@ def variance_shares(fit: ComponentsFit) -> VarianceShares:
         high=np.maximum(high, shares)[order],
         noise_is_alone=any(len(term.factors) == fit.posterior.factors.count and term.is_labels for term in fit.terms),
     )
+
+
+def _carried_shares(fit: ComponentsFit, weights: FloatArray) -> FloatArray:
+    """Return shares (K,) of what the levels that were seen carry: of sets of terms, by weights (K, T + 1) of 0 and 1.
+
+    The variance over cells of a sum of effects, posterior mean: that of its mean, and that of what is uncertain of it.
+    """
+    codes, factors = fit.posterior.codes, fit.posterior.factors
+    grams = [
+        variance * term.covariance(factors, codes, codes)
+        for term, variance in zip(fit.terms, fit.saliences.variances, strict=True)
+    ]
+    grams.append(np.diag(fit.saliences.noise / fit.counts))
+    inverse = np.linalg.pinv(sum(grams), hermitian=True)
+    outcomes = fit.posterior.y - fit.posterior.mean
+    powers = []
+    for members in weights:
+        gram = sum(gram for gram, member in zip(grams, members, strict=True) if member)
+        uncertain = gram - gram @ inverse @ gram
+        powers.append(float((gram @ inverse @ outcomes).var() + np.trace(uncertain) / len(codes) - uncertain.mean()))
+    powers_at_least = np.maximum(powers, 1e-12 * max(powers))
+    return np.asarray(powers_at_least / powers_at_least.sum())
+
+
+def _log_odds(shares: FloatArray) -> FloatArray:
+    inside = np.clip(shares, 1e-12, 1 - 1e-12)
+    return np.asarray(np.log(inside / (1 - inside)))
 
 
 def term_shares(fit: ComponentsFit) -> FloatArray:
