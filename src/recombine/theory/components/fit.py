@@ -39,7 +39,7 @@ NORMAL_HALF_WIDTH = 1.645
 #: Noise, as a share of the outcome's variance, below which a table may have none at all.
 EXACT_NOISE_SHARE = 1e-4
 #: The noise that an exact table is given, as a share of the outcome's variance: more blurs, less loses digits.
-EXACT_NOISE = 1e-10
+MIN_NOISE_SHARE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,11 +324,11 @@ def _without_noise(
     table: SeenTable, y: FloatArray, saliences: Saliences, posterior: Posterior | SparsePosterior | MeanPosterior
 ) -> tuple[Saliences, Posterior | SparsePosterior | MeanPosterior]:
     """Return saliences and posterior of exact outcomes (n,) with next to no noise, where few cells left some."""
-    if table.covariances is None or saliences.noise <= EXACT_NOISE:
+    if table.covariances is None or saliences.noise <= MIN_NOISE_SHARE:
         return saliences, posterior
-    noise = EXACT_NOISE / (table.counts * float(np.mean(1 / table.counts)))
+    noise = MIN_NOISE_SHARE / (table.counts * float(np.mean(1 / table.counts)))
     posterior = posterior_of(table.factors, table.codes, y, table.terms, saliences.variances, noise)
-    return replace(saliences, noise=EXACT_NOISE), posterior
+    return replace(saliences, noise=MIN_NOISE_SHARE), posterior
 
 
 def mean_only(table: SeenTable) -> ComponentsFit:
