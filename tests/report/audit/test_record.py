@@ -80,3 +80,10 @@ def test_estimated_counts_come_with_their_interval():
     low, high = counts["interval"]["disconnected"]
     assert low <= counts["disconnected"] <= high
     assert math.isfinite(high)
+
+
+def test_names_of_sets_cannot_forge_lines() -> None:
+    cells = np.indices((6, 5)).reshape(2, -1).T
+    outcome = (2 * cells[:, 0] + cells[:, 1]).astype(float)
+    record = audit_record(rc.audit(rc.Design.from_cells(cells, outcome, names=["a\n::error::b", "c"])))
+    assert all("\n" not in row["set"] for row in record["shares"]["sets"])

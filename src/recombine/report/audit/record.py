@@ -152,7 +152,7 @@ def _shares(audit: Audit) -> dict[str, Any] | None:
     outcome = audit.design.outcome_column.name or "the outcome"
     return {
         "noise_is_alone": shares.shares.noise_is_alone,
-        "sets": list(shares.table.rows()),
+        "sets": [{**row, "set": printable(str(row["set"]))} for row in shares.table.rows()],
         "by_size": list(shares.by_size.rows()),
         "sentence": words.values.shares_sentence(shares, outcome),
     }
