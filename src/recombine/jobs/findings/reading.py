@@ -163,4 +163,4 @@ class LevelsDescribed(NoteFinding):
         if numbers["left out"]:
             texts = [f"{column} {reason}" for column, reason in numbers["left out"].items()]
             remarks.append(f"columns left out: {listing(texts, 5)}")
-        return ", ".join(remarks)
+        return "; ".join(remarks)

@@ -83,9 +83,9 @@ def beats_mean(
 ) -> bool:
     """Whether values are worth more than the mean: left-out values (n,) are nearer to outcomes (n,), and by no chance.
 
-    The left-out error alone does not suffice: saliences were learned with every cell. Outcomes count by ``weights``
-    (n,), one over their variances up to a factor. Where there are many cells, ``covariances`` (2, m, m), by single
-    factors and by all terms, are asked for among some of them only.
+    The left-out error alone does not suffice: saliences were learned with every cell. Outcomes of seen cells ``codes``
+    (n, F) count by ``weights`` (n,), one over their variances up to a factor. Where there are many cells,
+    ``covariances`` (2, m, m), by single factors and by all terms, are asked for among some of them only.
     """
     shares = weights / weights.sum()
     apart = (y - shares @ y) / np.maximum(1 - shares, 1e-12)

@@ -40,12 +40,6 @@ class VarianceShares:
 
     __repr__ = brief_repr
 
-    def of_sizes(self) -> FloatArray:
-        """Return the shares of sets of one factor, of two, ... (C,), and last of the noise (C + 1,)."""
-        sizes = np.array([len(chosen) for chosen in self.sets])
-        largest = max(int(sizes.max()), 1)
-        return np.array([self.share[sizes == size].sum() for size in (*range(1, largest + 1), 0)])
-
 
 def variance_shares(fit: ComponentsFit) -> VarianceShares:
     """Return what share of the variance of the seen cells each set of factors carries, with 90 % ranges.
