@@ -40,7 +40,7 @@ PACKAGES = {
         "jobs/audit/parts.py",
         "jobs/audit/certificates.py",
     ),
-    "ranges": ("jobs/audit/ranges.py", "jobs/audit/noise.py", "jobs/structure/*.py"),
+    "ranges": ("jobs/audit/ranges.py", "jobs/audit/noise.py", "jobs/structure/*.py", "jobs/values/*.py"),
     "causes": ("jobs/score/*.py", "jobs/score/causes/*.py"),
     "store": ("lab/runs/store.py", "lab/runs/leases.py", "lab/runs/collect.py"),
     "guard": ("explore/guard.py", "explore/server.py"),
