@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import recombine as rc
 from recombine.design import used_spec
 from recombine.table_spec import TableFields, TableSpec, fields, make_spec, plain_spec, spec_toml
-from recombine.tables import open_table
 
 FRAME = pd.DataFrame({"colour": list("rrbb"), "shape": list("xyxy"), "n": [1, 2, 3, 4], "mass": [1.5, 2.5, 3.5, 4.5]})
 
@@ -93,19 +92,6 @@ def test_costs_and_forbidden_cells_of_the_spec_are_those_of_the_plan() -> None:
     )
     assert any(pick.cell[0] == 0 for pick in open_to_all.picks)
     assert not any(pick.cell[0] == 0 for pick in audit.plan(None).picks)
-
-
-def test_rows_are_coded_as_the_design_codes_them() -> None:
-    frame = pd.DataFrame(
-        {"x": ["AA", "AB", "BA", None, "BB", "AB"], "g": ["u+v", "u", "v", "u", "ctrl", "u"], "d": [1, 2, 3, 1, 1, 2]}
-    )
-    design = rc.Design.from_frame(frame, sequence="x", sets="g", ordered=["d"])
-    codes = design.space.codes_of_rows(open_table(frame))
-    assert codes[3].tolist() == [-1] * len(design.factors)
-    for row in (0, 1, 2, 4, 5):
-        assert codes[row].tolist() == design.space.cell([frame.d[row], frame.x[row], frame.g[row]]).tolist()
-    fewer = rc.Design.from_frame(frame[frame.d < 3], sequence="x", ordered=["d"])
-    assert fewer.space.codes_of_rows(open_table(frame))[2].tolist() == [-1] * len(fewer.factors)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,15 @@ def test_levels_without_descriptors_are_not_asked():
     assert np.isfinite(feature_shares(fit, 0, table)).all()
 
 
+@pytest.mark.parametrize("case", ["no descriptors in the fit", "an outcome that is the same everywhere", "all missing"])
+def test_where_descriptors_can_move_nothing_each_has_a_share_of_zero(case):
+    codes, table = np.indices((5, 4)).reshape(2, -1).T, np.random.default_rng(0).normal(size=(5, 2))
+    y = np.ones(20) if case.startswith("an outcome") else codes.sum(axis=1) + 0.0
+    fit = fit_components(codes, y, features=None if case.startswith("no descriptors") else {0: table})
+    asked = np.full_like(table, np.nan) if case == "all missing" else table
+    np.testing.assert_array_equal(feature_shares(fit, 0, asked), [0.0, 0.0])
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
