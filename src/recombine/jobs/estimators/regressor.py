@@ -120,7 +120,8 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     def fit(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Fit to factor columns ``X`` (N, C) with outcomes ``y``, (N,) or (N, K).
 
-        ``sample_weight`` (N,) says how many measurements each row is worth; a row of weight 0 is left out.
+        ``sample_weight`` (N,) says how many measurements each row is the mean of, up to a common factor; a row of
+        weight 0 is left out. A row given twice says more than one of weight 2: that measurements do not differ.
         """
         known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES.names))
         rows = self._learn(X, y, sample_weight)
