@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.noise import NoiseSource, cell_noise, lack_of_fit_test
 from recombine.report.audit.record import audit_record
+from recombine.theory.identification.additive_fit import fit_additive
 from recombine.words.additivity import additivity_statement
 
 CLASSES = ["1st", "2nd", "3rd", "Crew"]
@@ -175,6 +177,15 @@ def test_the_test_of_a_factorial_is_that_of_its_interactions():
     assert test.share == pytest.approx(1 - max(5 * (rest**2).sum() - 6 * noise, 0) / between)
     most = (1 - test.least_share) * between / noise
     assert stats.ncf.cdf(test.statistic, 6, 48, most) == pytest.approx(0.05, abs=1e-5)
+
+
+def test_cells_that_are_a_sum_leave_no_other_share_possible():
+    cells = np.repeat(every_cell((3, 3)), 2, axis=0)
+    design = rc.Design.from_cells(cells, cells @ [1.0, 0.25] + np.tile([-0.125, 0.125], 9))
+    fit = fit_additive(design.features(1), design.seen, design.outcome, design.precision)
+    test = lack_of_fit_test(design, fit=replace(fit, fitted=design.outcome))
+    assert (test.statistic, test.p_value, test.departure) == (0.0, 1.0, 0.0)
+    assert (test.share, test.least_share) == (1.0, 1.0)
 
 
 def test_there_is_no_test_without_rows_that_repeat_or_cells_to_spare():

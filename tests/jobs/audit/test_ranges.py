@@ -199,6 +199,13 @@ def test_the_quantile_of_all_scores_is_that_of_conformal_prediction(count, indep
     assert quantiles == pytest.approx([np.interp(position, np.arange(count), np.sort(scores))])
 
 
+def test_scores_count_where_their_leverage_is_among_the_nearest_fifth():
+    along = np.arange(1000) / 1000
+    places, quantiles = score_quantiles(along, along, 1000)
+    for place, quantile in ((0.0, 0.2 * 0.9), (0.5, 0.4 + 0.2 * 0.9), (1.0, 0.8 + 0.2 * 0.9)):
+        assert np.interp(place, places, quantiles) == pytest.approx(quantile, abs=0.003)
+
+
 def test_ranges_move_and_stretch_with_the_outcome_and_do_not_mind_the_order_of_cells():
     generator = np.random.default_rng(1)
     cells = every_cell((9, 8))[generator.random(72) < 0.8]

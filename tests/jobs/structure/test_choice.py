@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
@@ -267,6 +267,27 @@ def test_estimated_counts_have_the_interval_of_a_binomial_share(share: float) ->
     assert counts.low[Verdict.BEYOND] / determined == pytest.approx(interval.low, abs=2e-3)
     assert counts.high[Verdict.BEYOND] / determined == pytest.approx(interval.high, abs=2e-3)
     assert sum(counts.by_verdict.values()) == counts.total
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_of_few_drawn_cells_the_interval_is_that_of_two_more_of_either_kind(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recombine.jobs.structure.choice.CELLS_DRAWN", 9)
+    seen = every_cell((30, 30, 30))[::7]
+    design, engine = rc.Design.from_cells(seen, sizes=(30, 30, 30)), identify(seen, sizes=(30, 30, 30))
+    scale = OpenScale(share)
+    counts = counts_under(SimpleNamespace(fit=scale), engine, design, seen[:0], complete=False, seed=0)  # type: ignore[arg-type]
+    drawn = design.possible.draw(9, np.random.default_rng(0))
+    drawn = drawn[engine.verdicts_of(drawn) == Verdict.DETERMINED]
+    opened = scale.judge(drawn, engine.verdicts_of(drawn)) == Verdict.BEYOND
+    more, determined = np.array([*opened, 0, 0, 1, 1], dtype=float), engine.count_verdicts(0)[Verdict.DETERMINED]
+    reach = norm.ppf(0.975) * more.std() / np.sqrt(len(more))
+    ends = np.clip([more.mean() - reach, more.mean() + reach], 0, 1)
+    left = [counts.high[Verdict.DETERMINED] / determined, counts.low[Verdict.DETERMINED] / determined]
+    assert left == pytest.approx((1 - ends).tolist(), abs=1e-3)
+    if opened.any():
+        assert counts.high[Verdict.BEYOND] / determined == pytest.approx(ends[1], abs=1e-3)
 
 
 def test_counts_stay_where_no_determined_cell_is_drawn() -> None:
