@@ -89,6 +89,7 @@ def test_written_count_by_example() -> None:
 
 def test_plural_by_example() -> None:
     assert (plural(1, "row"), plural(2000, "row")) == ("1 row", "2,000 rows")
+    assert (plural(1, "cell is", "cells are"), plural(3, "cell is", "cells are")) == ("1 cell is", "3 cells are")
 
 
 def test_round_estimate_by_example() -> None:

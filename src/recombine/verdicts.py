@@ -67,14 +67,16 @@ _TEXTS = {
         "disconnected",
         "✕",
         "#e69f00",
-        "Every level is known, but no sum of seen combinations reaches this one: any value fits the data equally well.",
-        "Collect a bridging combination (see the suggestions); no model choice can replace it.",
+        "Every level is known, but no sum of seen combinations reaches this one: the data alone do not settle it, and "
+        "a value rests on how much levels usually differ.",
+        "Collect a bridging combination (see the suggestions); no model replaces it.",
     ),
     Verdict.UNSEEN_LEVEL: VerdictText(
         "unseen level",
         "■",
         "#2b2b2b",
-        "One of its levels never occurs in the training data, so nothing is known about that level's effect.",
+        "One of its levels never occurs in the training data: the data alone do not settle its effect, and a value "
+        "rests on the other factors.",
         "Collect at least one combination with that level.",
     ),
     Verdict.UNDECIDED: VerdictText(
@@ -82,14 +84,14 @@ _TEXTS = {
         "?",
         "#cc79a7",
         "Floating-point arithmetic could not separate determined from not determined here.",
-        "Install the exact arithmetic (the extra [exact]) or lower the order; the cell is never guessed.",
+        "Install the exact arithmetic (the extra [exact]) or lower the order; a verdict is never guessed.",
     ),
     Verdict.BEYOND: VerdictText(
         "beyond the seen range",
         "▲",
         "#8c2d04",
-        "It lies outside the range that was seen, of an ordered or numeric factor or of a curve: nothing says how the "
-        "trend goes on there.",
+        "It lies outside the range that was seen, of an ordered or numeric factor or of a curve: the data alone "
+        "do not settle how the trend goes on there.",
         "Collect a combination at that value or beyond it; then it lies between seen ones.",
     ),
 }

@@ -146,9 +146,9 @@ def written_count(count: int) -> str:
     return f"{count / 10**power:.2g} × 10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
-def plural(count: int, noun: str) -> str:
-    """Write a count with its noun: 1 row or 2,000 rows."""
-    return f"{written_count(count)} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, several: str = "") -> str:
+    """Write a count with its noun: 1 row or 2,000 rows; ``several`` is said of other counts than 1 if an s won't do."""
+    return f"{written_count(count)} {noun if count == 1 else several or f'{noun}s'}"
 
 
 def round_estimate(number: float) -> int:

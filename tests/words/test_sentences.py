@@ -225,9 +225,9 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (
         lambda: certificates.explanation(blocks(), np.array([2, 0])),
         (
-            "2 · 0: disconnected. Every level is known, but no sum of seen combinations reaches this one: any value "
-            "fits the data equally well. Collect a bridging combination (see the suggestions); no model choice can "
-            "replace it."
+            "2 · 0: disconnected. Every level is known, but no sum of seen combinations reaches this one: the data "
+            "alone do not settle it, and a value rests on how much levels usually differ. Collect a bridging "
+            "combination (see the suggestions); no model replaces it."
         ),
     ),
     (
@@ -380,7 +380,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (lambda: score.written_range(Amount(0.5, 0.4, 0.6)), "[0.4, 0.6]"),
     (
         lambda: split.proof_of(Verdict.DISCONNECTED, "effects add"),
-        "all levels are in training, yet if effects add any value fits training equally well",
+        "all levels are in training, yet if effects add training alone does not settle the value",
     ),
     (
         lambda: split.split_opening(split_table(frame(), "determined:0.2", factors=["drug", "line"])),

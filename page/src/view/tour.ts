@@ -37,7 +37,7 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "A bridge joins two islands",
-    task: "Rows 1 to 4 were never seen with columns 5 to 8. Every ✕ is open: any value fits. Paint one ✕ cell.",
+    task: "Rows 1 to 4 were never seen with columns 5 to 8. Every ✕ is open: the data alone do not settle it. Paint one ✕ cell.",
     shown: "One cell is a bridge: every other one follows through it. Point at a far cell to see its zig-zag.",
     scene: () => grid(8, (a, b) => (a < 5 && b < 5 && (a === 2 || b === 3)) || (a > 4 && b > 4 && (a === 6 || b === 7))),
     done: ({ following }) => !following.found.counts[Verdict.DISCONNECTED] && !following.found.counts[Verdict.UNSEEN_LEVEL],

@@ -70,7 +70,7 @@ export function accountOf(
   return { name, verdict, sentence: sentenceOf(scene, following, verdict, proof, cell), terms, total: proof && known ? tell(single) : "", oneOfMany: proof !== null && known && Math.abs(single - follows) > 1e-6 * (1 + Math.abs(single)), facts };
 }
 
-/** The range in which nine of ten measurements of the cell should lie; empty where the seen cells cannot tell. */
+/** The range in which nine of ten measurements of the cell should lie; empty where the seen cells do not give one. */
 function rangeOf(following: Following, variances: Float64Array | null, cell: number): string {
   const either = rangeQuantile(following, variances) * Math.sqrt(1 + (variances?.[cell] ?? NaN));
   const value = following.fit?.values[cell] ?? NaN;

@@ -13,10 +13,10 @@ from recombine.writing import join_words, listing, plural, share
 PROVES = {
     Verdict.SEEN: "training has the same combination: this tests memory and noise, not new combinations",
     Verdict.DETERMINED: "never in training, yet fixed by it if {assumption}: this tests whether a model recombines",
-    Verdict.DISCONNECTED: "all levels are in training, yet if {assumption} any value fits training equally well",
-    Verdict.UNSEEN_LEVEL: "a level that training never has, so that nothing is known of its effect",
+    Verdict.DISCONNECTED: "all levels are in training, yet if {assumption} training alone does not settle the value",
+    Verdict.UNSEEN_LEVEL: "a level that training never has, so that its effect is not settled",
     Verdict.UNDECIDED: "arithmetic could not tell whether training fixes it",
-    Verdict.BEYOND: "outside the range that training has: nothing says how the trend goes on there",
+    Verdict.BEYOND: "outside the range that training has: how the trend goes on there is not settled",
 }
 SHARES_TITLE = "Asked for and got, as shares of the table's rows"
 CHECK_TITLE = "What the test rows are to training"
@@ -86,7 +86,7 @@ def check_conclusions(check: SplitCheck) -> list[str]:
     undetermined = sum(shares.get(verdict.word, 0.0) for verdict in (Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL))
     if undetermined and Verdict.DETERMINED.word in shares:
         conclusions.append(
-            f"{share(undetermined)} of the test rows are open: training does not say their values; score them apart."
+            f"{share(undetermined)} of the test rows are open: training alone does not settle them; score them apart."
         )
     return conclusions
 

@@ -27,7 +27,7 @@ PHRASES = {
     "unmeasured": "Counted as seen; no value is known, so none follows from it.",
     "unshown": "It follows from the seen cells; the sum that shows it is too long for the page.",
     "sum": "Never seen, but if {assumption}, seen cells give its value: {plus} added, {minus} taken away.",
-    "neverSeen": "{level} was never seen with anything, so nothing is known about its effect.",
+    "neverSeen": "{level} was never seen with anything, so the seen cells do not settle its effect.",
     "nothingSeen": "Nothing was seen yet: drag over the first picture to paint.",
     "open": [
         "1 cell does not follow from anything seen. Paint it in the first picture, and watch the ✕ go.",

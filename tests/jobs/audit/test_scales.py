@@ -126,7 +126,7 @@ def test_outside_the_seen_range_nothing_is_certified_and_what_to_collect_is_said
     assert found.verdicts["rests on"].tolist() == ["prior"] * 3
     finding = next(finding for finding in found.findings if finding.code == "RC110")
     for words in (
-        "3 cells listed cannot be told",
+        "3 listed cells are not settled by the data",
         "dose 80 lies above the seen range 0 to 40: collect a row with dose 80 or above",
         "dose -1 lies below the seen range 0 to 40: collect a row with dose -1 or below",
         "year 2031 lies above the seen range 2000 to 2011",

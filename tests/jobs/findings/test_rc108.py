@@ -37,7 +37,7 @@ def test_what_was_said_is_not_found(found, options):
 
 
 def test_crossed_factors_are_disconnected_instead(found):
-    assert found(plants(crossed=True), "RC101").message.startswith("40 unseen cells cannot be told")
+    assert found(plants(crossed=True), "RC101").message.startswith("40 unseen cells are not settled by the data")
 
 
 def test_targets_may_refute_it(found):

@@ -19,7 +19,8 @@ def table(held_out_dose: float) -> pd.DataFrame:
 def test_a_held_out_value_above_the_seen_ones_is_named_with_the_range(found):
     design = rc.Design.from_frame(table(40), factors=["plant"], ordered=["dose"], split="part")
     assert found(design, "RC110").message == (
-        "2 cells listed cannot be told: dose 40 lies above the seen range 0 to 10: collect a row with dose 40 or above"
+        "2 listed cells are not settled by the data: dose 40 lies above the seen range 0 to 10: collect a row with "
+        "dose 40 or above"
     )
 
 
@@ -29,7 +30,7 @@ def test_the_furthest_value_on_each_side_is_named(found):
     finding = found(design, "RC110", targets=targets)
     message = finding.message
     assert finding.subjects == ("dose",)
-    assert message.startswith("4 cells listed cannot be told: ")
+    assert message.startswith("4 listed cells are not settled by the data: ")
     assert "dose -20 lies below the seen range 0 to 10: collect a row with dose -20 or below" in message
     assert "dose 80 lies above the seen range 0 to 10: collect a row with dose 80 or above" in message
     assert "dose 11" not in message

@@ -80,7 +80,7 @@ class Reader(HTMLParser):
 
 def _is_head(rows: list[list[str]], place: int) -> bool:
     """Only the table of models has a line above its column heads."""
-    return place == 0 or "your data can tell" in rows[0]
+    return place == 0 or "your data settle it" in rows[0]
 
 
 @dataclass(frozen=True)

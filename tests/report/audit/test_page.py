@@ -324,8 +324,8 @@ def test_models_are_shown_by_verdict() -> None:
         columns |= {verdict.word: [1.25, 20.5], f"{verdict.word} cells": [1020, 3]}
     text = page(disconnected(), models=rc.Table(columns))  # type: ignore[arg-type]
     outline = Outline(text)
-    assert "your data cannot tell" in outline.text
-    assert "your data can tell" in outline.text
+    assert "your data do not" in outline.text
+    assert "your data settle it" in outline.text
     assert "additive <b>" in outline.text
     assert "n = 1,020" in outline.text
     assert "Other models" not in page_of(disconnected)

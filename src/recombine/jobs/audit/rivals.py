@@ -1,7 +1,7 @@
 """The same held-out cells, other models: additive least squares beside a forest, a kernel ridge and a network.
 
-Two failures look alike in one test error. Where the verdict is not `determined` no model can know; where it is, the
-model decides. Splitting the error by verdict tells them apart.
+Two failures look alike in one test error. Where the verdict is not `determined` the data alone do not settle the
+outcome; where it is, the model decides. Splitting the error by verdict tells them apart.
 """
 
 from __future__ import annotations

@@ -65,8 +65,9 @@ class CellsNotDetermined(CellsFinding):
     title = "cells not determined"
     severity = Severity.PROBLEM
     meaning = (
-        "Some unseen combinations of known levels cannot be reached by any sum of seen ones. A model will still print "
-        "a number for them; the data do not support it."
+        "Some unseen combinations of known levels cannot be reached by any sum of seen ones, so that the data alone do "
+        "not settle them. A value given for them, here or by any model, rests on more than the data: here on how much "
+        "levels usually differ, and its range says so."
     )
     action = "Collect the combinations that the audit suggests; no model can replace them."
     verdict = Verdict.DISCONNECTED
@@ -89,8 +90,8 @@ class CellsNotDetermined(CellsFinding):
             whom = "every cell of known levels" if evidence["targets"] else "them all"
             needed = f"; {plural(evidence['needed'], 'well-chosen cell')} would determine {whom}"
         return (
-            f"{_count_in_words(evidence)} {which} cell{'s' if evidence['cells'] != 1 else ''} cannot be told from the "
-            f"data at order {evidence['order']}{evidence['concerned']}{needed}{departures and f'. {departures}'}"
+            f"{_count_in_words(evidence)} {which} {'cell is' if evidence['cells'] == 1 else 'cells are'} not settled "
+            f"by the data at order {evidence['order']}{evidence['concerned']}{needed}{departures and f'. {departures}'}"
         )
 
 
@@ -132,8 +133,8 @@ class LevelNeverSeen(FindingKind["Decided"]):
     title = "level never seen"
     severity = Severity.PROBLEM
     meaning = (
-        "A level that the targets or the held-out rows use never occurs in training, so every combination with it is "
-        "open."
+        "A level that the targets or the held-out rows use never occurs in training, so that the data alone do not "
+        "settle any combination with it. Its value rests on the effects of the other factors, and its range says so."
     )
     action = "Collect at least one combination with that level, or leave it out of what is asked."
     reads = "decided"
@@ -165,7 +166,8 @@ class CellsUndecided(CellsFinding):
     title = "cells undecided"
     severity = Severity.WARNING
     meaning = (
-        "Arithmetic could not tell whether some cells are determined. They are listed as undecided, never guessed."
+        "Arithmetic could not tell whether some cells are determined. They are listed as undecided; a verdict is never "
+        "guessed."
     )
     action = Verdict.UNDECIDED.text.action
     verdict = Verdict.UNDECIDED
@@ -228,8 +230,8 @@ class BeyondRange(CellsFinding):
     severity = Severity.PROBLEM
     meaning = (
         "Combinations hold a value of an ordered or numeric factor outside the range seen in training, or lie further "
-        "out on a curved scale than all seen ones. A trend is followed between seen values only; a model will still "
-        "print a number."
+        "out on a curved scale than all seen ones. The data alone do not settle how a trend goes on there: a value "
+        "given there rests on how much levels usually differ."
     )
     action = Verdict.BEYOND.text.action
     verdict = Verdict.BEYOND
@@ -247,7 +249,8 @@ class BeyondRange(CellsFinding):
 
     def message(self, evidence: FindingEvidence) -> str:
         if not evidence["curve"]:
-            told = f"{plural(evidence['cells'], 'cell')} listed cannot be told: {'; '.join(evidence['ranges'])}"
+            count = plural(evidence["cells"], "listed cell is", "listed cells are")
+            told = f"{count} not settled by the data: {'; '.join(evidence['ranges'])}"
             return f"{told}{evidence['concerned']}"
         which = "unseen cell lies" if evidence["cells"] == 1 else "unseen cells lie"
         text = f"if {evidence['curve']}, {_count_in_words(evidence)} {which} beyond every seen one"

@@ -114,7 +114,7 @@ def levels_table(levels: Table, mapped: MappedCells) -> Grid | None:
 
 
 def open_cells_table(audit: Audit) -> Grid | None:
-    """Listed cells that the data cannot tell, the first few."""
+    """Listed cells that the data alone do not settle, the first few."""
     codes, verdicts = audit.decided.codes, audit.verdicts
     rows = np.flatnonzero(codes > Verdict.DETERMINED)
     shown = rows[:MAX_OPEN_ROWS].tolist()

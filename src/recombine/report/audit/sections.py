@@ -139,7 +139,7 @@ def slopes_table(forecast: Forecast) -> Grid | None:
 
 
 def models_table(models: Table) -> Grid | None:
-    """Errors by model and verdict, grouped by whether the data can tell."""
+    """Errors by model and verdict, grouped by whether the data settle the cells."""
 
     def error(word: str) -> Value:
         cells = f"{word} cells"
@@ -148,7 +148,7 @@ def models_table(models: Table) -> Grid | None:
     columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{whole_percent(row['share'])} of cells"}
     columns |= {verdict.word: error(verdict.word) for verdict in MODEL_VERDICTS}
     table = table_of("t-models", captions.MODELS, models.rows(), columns, whole=True)
-    spans = [("", 2), ("your data can tell", 1), ("your data cannot tell", 2)]
+    spans = [("", 2), ("your data settle it", 1), ("your data do not", 2)]
     return None if table is None else replace(table, spans=spans)
 
 
