@@ -52,7 +52,7 @@ def test_nothing_is_decided_where_any_seen_cell_is_not_felt(cell: tuple[int, ...
 def test_the_gap_of_all_cells_is_that_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked for cell by cell, over the whole product, or over neighbours alone where that is too large to list."""
     cells = every_cell((6, 5, 4))
-    chosen = cells[(np.random.default_rng(0).random(len(cells)) < 0.2) & (cells[:, 0] < 5)]  # one level is never seen
+    chosen = cells[(np.random.default_rng(3).random(len(cells)) < 0.2) & (cells[:, 0] < 5)]  # one level is never seen
     options = {"order": 2, "sizes": (6, 5, 4), "route": "projection"}
     of_product, of_cells = identify(chosen, **options), identify(chosen, cells, **options)
     assert (of_product.gap.zero, of_product.gap.nonzero) == pytest.approx((of_cells.gap.zero, of_cells.gap.nonzero))
@@ -64,4 +64,5 @@ def test_the_gap_of_all_cells_is_that_of_the_product(monkeypatch: pytest.MonkeyP
     probes = identify(chosen, **options).gap
     assert probes.trusted
     assert probes.zero <= of_product.gap.zero
-    assert probes.nonzero >= of_product.gap.nonzero
+    assert probes.nonzero > 2 * of_product.gap.nonzero  # no neighbour of a seen cell is that near
+    assert identify(chosen, cells, **options).gap.nonzero == pytest.approx(of_product.gap.nonzero)

@@ -99,6 +99,12 @@ def test_a_staircase_grows_by_one_per_seen_cell_on_the_path():
     assert answer.leverage == pytest.approx([len(answer.certificate_of(i)) for i in range(3)])
 
 
+@pytest.mark.parametrize(("sizes", "left"), [((320, 4, 3), 7), ((20, 4, 3), 27)])
+def test_the_cost_is_that_of_the_columns_beside_an_eliminated_block_and_of_every_pair_of_a_cell(sizes, left):
+    seen = every_cell(sizes)
+    assert Leverage(Conjunctions(sizes), seen).cost == left**3 + 10 * len(seen) * 3 * 3
+
+
 def test_undetermined_cells_have_none():
     answer = identify([[0, 0], [1, 1]], [[0, 1], [0, 0]], sizes=(3, 3))
     assert np.isnan(answer.leverage[0])
@@ -115,6 +121,8 @@ def test_misuse_is_named(monkeypatch):
     with pytest.raises(SolverError, match="rank 4 but floating point sees 3"):
         Leverage(features, seen, rank=4).of(seen)
     monkeypatch.setattr("recombine.theory.identification.leverage.MAX_INVERTED_COLUMNS", 0)
+    with pytest.raises(InputError, match=r"leverage of 2001 cells .* at most 2000 at a time"):
+        Leverage(features, seen).of(np.zeros((2001, 2), dtype=int))
     monkeypatch.setattr("recombine.theory.identification.leverage.MAX_CELLS_SOLVED_SINGLY", 2)
     with pytest.raises(InputError, match="at most 2 at a time"):
         Leverage(features, seen).of(seen)
