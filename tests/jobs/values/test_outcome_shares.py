@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import recombine as rc
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.jobs.values.outcome_shares import SIZES, OutcomeShares
+from recombine.jobs.values.outcome_shares import SIZES, OutcomeShares, outcome_shares
+from recombine.theory.components import fit_components
+from recombine.theory.components.shares import VarianceShares
 from recombine.words.values import network_shares_sentence, noise_phrase, shares_sentence
 
 
@@ -89,3 +93,23 @@ def test_factors_that_are_one_are_named_together() -> None:
     shares = rc.audit(design).values.shares
     assert shares is not None
     assert shares.table["set"].tolist()[0] == "left/right"
+
+
+@pytest.mark.parametrize(("count", "networks"), [(1, 0), (2, 2), (20, 2), (21, 0)])
+def test_networks_are_set_beside_tables_of_some_factors(count: int, networks: int) -> None:
+    sets = ((0,), (), *([(0, 1)] if count > 1 else []), *([(0, 1, 2), (0, 1, 2, 3)] if count > 3 else []))
+    share = np.arange(1.0, len(sets) + 1)
+    cells = np.random.default_rng(0).integers(0, 2, (20, count))
+    shares = OutcomeShares(VarianceShares(sets, share, share, share, True), tuple(map(str, range(count))), cells)
+    own, *begun = shares.by_size.rows()
+    assert [own[name] for name in (*SIZES, "noise")] == [1, 3 if count > 1 else 0, 9 if count > 3 else 0, 2]
+    assert [row["layers"] for row in begun] == [1, 3][:networks]
+    assert all(row["noise"] == 0 for row in begun)
+
+
+def test_shares_need_components_and_an_outcome_that_varies() -> None:
+    cells = _grid(5, 4)
+    fit = fit_components(cells, (2.0 * cells[:, 0] + cells[:, 1]))
+    assert outcome_shares(fit, "ab", cells) is not None
+    assert outcome_shares(replace(fit, terms=()), "ab", cells) is None
+    assert outcome_shares(replace(fit, y=np.ones(20)), "ab", cells) is None

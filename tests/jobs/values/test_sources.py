@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.jobs.values.sources import ValueSource, rests_on
+from recombine.design.targets import encode_targets
+from recombine.jobs.audit.additivity import fit_order
+from recombine.jobs.values.cell_values import fit_affordable
+from recombine.jobs.values.sources import (
+    ValueSource,
+    between_seen,
+    carried_shares,
+    chances_unseen,
+    choose_source,
+    features_of,
+    posterior_columns,
+    posterior_ranges,
+    rests_on,
+)
 from recombine.verdicts import Verdict
 
 
@@ -126,3 +141,148 @@ def test_values_of_two_valued_outcomes_stay_between_them():
     for name in ("predicted", "low", "high"):
         assert table[name].min() >= 0
         assert table[name].max() <= 1
+
+
+def described(symmetric=(), **tables):
+    """A design of drugs and lines (a, b seen, c and d not) of which some levels are described."""
+    frame = pd.DataFrame({"drug": list("aabb"), "line": list("abab"), "y": [1.0, 2.0, 3.0, 5.0]})
+    features = {
+        name: pd.DataFrame({name: list(levels), "mass": np.arange(1.0, len(levels) + 1)})
+        for name, levels in tables.items()
+    }
+    options = {"factors": ["drug", "line"], "outcome": "y", "symmetric": symmetric, "features": features or None}
+    asked = pd.DataFrame({"drug": list("cd"), "line": list("cd")})
+    return encode_targets(rc.Design.from_frame(frame, **options), asked, new_levels=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("tables", "symmetric", "expected"),
+    [
+        ({}, (), {}),
+        ({"drug": "abc"}, (), {"aa": "", "ca": "features of drug", "da": "", "ac": "", "cc": ""}),
+        ({"line": "abc"}, (), {"ab": "", "ac": "features of line", "ad": "", "cc": ""}),
+        (
+            {"drug": "abc", "line": "abd"},
+            (),
+            {"cd": "features of drug and line", "cc": "", "dd": "", "ca": "features of drug"},
+        ),
+        (
+            {"drug": "abc"},
+            ("drug", "line"),
+            {"ac": "features of line", "cc": "features of drug and line", "cd": "", "ab": ""},
+        ),
+    ],
+)
+def test_new_levels_are_known_by_features_where_each_of_them_is_described(tables, symmetric, expected):
+    design = described(symmetric, **tables)
+    cells = np.array([design.space.cell(list(text)) for text in expected or ["ca"]])
+    assert features_of(design, cells) == list(expected.values())
+
+
+def test_a_value_rests_on_features_before_its_verdict():
+    codes = np.array([Verdict.SEEN, Verdict.UNSEEN_LEVEL, Verdict.UNSEEN_LEVEL, Verdict.BEYOND, Verdict.UNDECIDED])
+    texts = ["", "features of drug", "", "", ""]
+    assert rests_on(codes, texts) == ["data", "features of drug", "new level", "prior", "prior"]
+
+
+def fitted(*, terms=1, misses=0.0, size=1, outcome=None):
+    """Components of ``terms`` terms of ``size`` factors that miss every cell by ``misses`` where it is left out."""
+    values = np.arange(8.0) if outcome is None else outcome
+    return SimpleNamespace(
+        terms=(SimpleNamespace(factors=tuple(range(size))),) * terms,
+        y=values,
+        leave_one_out=lambda: SimpleNamespace(mean=values + misses),
+    )
+
+
+def chosen(*, is_sum=True, order=1, asked=False, misses=None):
+    places = np.arange(8) if misses is not None else np.arange(0)
+    structure = SimpleNamespace(is_sum=is_sum)
+    predicted = np.arange(8.0)[places] + (0.0 if misses is None else misses)
+    return SimpleNamespace(structure=structure, order=order, asked=asked, places=places, predicted=predicted)
+
+
+@pytest.mark.parametrize(
+    ("components", "choice", "rank", "source"),
+    [
+        (None, chosen(), 3, ValueSource.SUMS),
+        (fitted(), chosen(), 3, ValueSource.COMPONENTS),
+        (fitted(terms=0), chosen(), 3, ValueSource.MEAN),
+        (fitted(), chosen(), 8, ValueSource.STRUCTURE),  # as many effects as cells
+        (fitted(), chosen(is_sum=False, asked=True), 3, ValueSource.STRUCTURE),
+        (fitted(), chosen(asked=True), 3, ValueSource.COMPONENTS),
+        (fitted(), chosen(is_sum=False), 3, ValueSource.COMPONENTS),  # nothing was held out
+        (fitted(misses=1.0), chosen(is_sum=False, misses=0.5), 3, ValueSource.STRUCTURE),
+        (fitted(misses=0.5), chosen(is_sum=False, misses=1.0), 3, ValueSource.COMPONENTS),
+        (fitted(misses=1.0), chosen(order=1, misses=0.5), 3, ValueSource.COMPONENTS),  # a sum that they hold
+        (fitted(misses=1.0), chosen(order=2, misses=0.5), 3, ValueSource.STRUCTURE),  # and one that they do not
+        (fitted(misses=1.0, size=2), chosen(order=2, misses=0.5), 3, ValueSource.COMPONENTS),
+        (fitted(misses=1.0, terms=0), chosen(order=1, misses=0.5), 3, ValueSource.MEAN),
+        # Half of the cells are missed by more and half by less: no more than chance.
+        (fitted(misses=np.tile([1.0, 0.5], 4)), chosen(is_sum=False, misses=np.tile([0.5, 1.0], 4)), 3, "components"),
+        # One cell gains 8: a mean of 1, with a standard error of sqrt(7 / 8) = 0.94; of 0.91 with the same one.
+        (fitted(misses=np.sqrt([8.0] + [0.0] * 7)), chosen(is_sum=False, misses=0.0), 3, ValueSource.STRUCTURE),
+        (fitted(misses=np.sqrt([8.0] + [0.0] * 7)), chosen(is_sum=False, misses=0.3), 3, ValueSource.COMPONENTS),
+    ],
+)
+def test_the_structure_gives_values_where_it_was_named_or_misses_less(components, choice, rank, source):
+    design = rc.Design.from_cells(grid(4, 2), outcome=np.arange(8.0))
+    assert choose_source(components, choice, design, SimpleNamespace(rank=rank)) == source
+
+
+@pytest.mark.parametrize(("misses", "source"), [(1.0, ValueSource.STRUCTURE), (0.01, ValueSource.COMPONENTS)])
+def test_along_a_scale_sums_give_values_where_they_miss_less(misses, source):
+    frame = pd.DataFrame({"dose": np.arange(8) // 2, "line": np.arange(8) % 2})
+    y = np.array([0.1, 0.9, 1.2, 1.8, 2.1, 3.2, 3.0, 3.9])
+    design = rc.Design.from_frame(frame.assign(y=y), factors=["line"], numeric=["dose"], outcome="y")
+    fit = fit_order(design, 1)
+    components = fitted(misses=misses, outcome=design.outcome)
+    first = SimpleNamespace(rank=3)
+    assert choose_source(components, chosen(), design, first, fit) is source
+    assert choose_source(components, chosen(), design, first) is ValueSource.COMPONENTS
+    names = rc.Design.from_cells(grid(4, 2), outcome=np.arange(8.0))
+    assert choose_source(components, chosen(), names, first, fit) is ValueSource.COMPONENTS
+
+
+def test_levels_on_a_scale_may_lie_between_seen_ones():
+    frame = pd.DataFrame({"dose": [1, 1, 3, 3], "line": list("abab"), "y": [1.0, 2.0, 3.0, 4.0]})
+    asked = pd.DataFrame({"dose": [2, 1, 3], "line": ["a", "c", "b"]})
+    design = rc.Design.from_frame(frame, factors=["line"], numeric=["dose"], outcome="y")
+    design, cells = encode_targets(design, asked, new_levels=True)
+    assert between_seen(design, cells).tolist() == [True, False, False]
+
+
+def test_values_do_not_depend_on_how_many_are_computed_at_once(monkeypatch):
+    cells, outcome, seen = planted("add", 2)
+    outcome = outcome + 0.3 * np.random.default_rng(2).normal(size=len(outcome))
+    design = rc.Design.from_cells(cells[seen], outcome=outcome[seen], sizes=(6, 5, 4))
+    components = fit_affordable(design)
+    together = posterior_columns(components, design, cells)
+    monkeypatch.setattr("recombine.jobs.values.sources.BLOCK_CELLS", 7)
+    np.testing.assert_allclose(posterior_columns(components, design, cells), together, rtol=1e-9, atol=1e-12)
+    values = components.predict(cells, 1.0)
+    np.testing.assert_allclose(together, [values.mean, values.error, values.low, values.high], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("repeats", "unseen"), [(1, True), (3, False)])
+def test_two_values_have_ranges_where_a_cell_is_measured_twice(repeats, unseen):
+    cells = np.repeat(grid(5, 4), repeats, axis=0)
+    outcome = (np.random.default_rng(0).random(len(cells)) < 0.2 + 0.15 * cells[:, 0]).astype(float)
+    design = rc.Design.from_cells(cells, outcome=outcome)
+    assert chances_unseen(design) == unseen
+    components = fit_affordable(design)
+    assert np.isnan(posterior_columns(components, design, design.cells)[2:]).all() == unseen
+    assert (posterior_ranges(components, design, None).obstacle is not None) == unseen
+    assert not chances_unseen(rc.Design.from_cells(grid(5, 4), outcome=np.arange(20.0)))
+
+
+def test_ranges_rest_on_cells_that_others_determine():
+    lonely = np.array([[cell[0], cell[1]] for cell in grid(4, 4).tolist() if cell[0] < 3 or cell[1] == 0])
+    design = rc.Design.from_cells(lonely, outcome=np.random.default_rng(0).normal(size=len(lonely)), sizes=(4, 4))
+    fit = fit_order(design, 1)
+    components = fitted(misses=np.arange(1.0, 14.0), outcome=design.outcome)
+    others = design.seen[:, 0] < 3  # the fourth level of the first factor was seen once
+    np.testing.assert_allclose(posterior_ranges(components, design, fit).misses, -np.arange(1.0, 14.0)[others])
+    np.testing.assert_allclose(posterior_ranges(components, design, None).misses, -np.arange(1.0, 14.0))
+    assert carried_shares(None, design) is None
+    assert carried_shares(fitted(terms=0), design) is None
