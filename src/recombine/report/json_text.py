@@ -48,14 +48,7 @@ def _plain(value: Any) -> Any:
     """Make a value fit for JSON: no NaN, no infinities, and integers of any size as they are or as text."""
     if isinstance(value, np.generic):
         value = value.item()
-    if is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
-    if isinstance(value, msgspec.Struct):
-        value = msgspec.structs.asdict(value)
-    if isinstance(value, dict):
-        return {_plain(str(key)): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+    # Texts and numbers come first: nearly all values are.
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, str):
@@ -64,6 +57,14 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, int):
         return value if abs(value) < 2**63 else str(value)
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.structs.asdict(value)
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
     return str(value)
 
 

@@ -240,5 +240,6 @@ def inverse_of(covariance: FloatArray) -> tuple[FloatArray, float]:
         covariance = covariance + np.eye(size) * 1e-12 * covariance.diagonal().max()
         lower, failed = dpotrf(covariance, lower=1, clean=1)
     inverse, _ = dpotri(lower, lower=1)
-    upper = np.tril(inverse, -1)
-    return np.asarray(upper + upper.T + np.diag(inverse.diagonal())), 2.0 * float(np.log(lower.diagonal()).sum())
+    whole = np.asarray(inverse + inverse.T)
+    whole.flat[:: size + 1] *= 0.5
+    return whole, 2.0 * float(np.log(lower.diagonal()).sum())

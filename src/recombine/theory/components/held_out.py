@@ -79,9 +79,10 @@ class HeldOutComponents:
         for number in np.unique(self.fold[self.fold >= 0]):
             rows, tested = np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number)
             posterior = self._posterior(fit, rows, standard, noise)
-            sums = centre + spread * posterior.means(self.codes[tested])
-            residuals = spread * (standard[rows] - posterior.means(self.codes[rows]))
-            result[tested] = _as_means(scale, sums, residuals)
+            result[tested] = sums = centre + spread * posterior.means(self.codes[tested])
+            if scale is not IDENTITY:
+                residuals = spread * (standard[rows] - posterior.means(self.codes[rows]))
+                result[tested] = _as_means(scale, sums, residuals)
         return result
 
     def carries(self, order: int) -> bool:
@@ -173,7 +174,5 @@ class HeldOutComponents:
 
 def _as_means(scale: OutcomeScale, sums: FloatArray, residuals: FloatArray) -> FloatArray:
     """Return sums (M,) on a scale as means of outcomes, which differ from them as residuals (n,) do."""
-    if scale is IDENTITY:
-        return sums
     quantiles = np.quantile(residuals, (np.arange(SMEARING_QUANTILES) + 0.5) / SMEARING_QUANTILES)
     return np.asarray(scale.back(sums[:, None] + quantiles).mean(axis=1))

@@ -91,8 +91,9 @@ def _carried_shares(fit: ComponentsFit, weights: FloatArray) -> FloatArray:
     powers = []
     for members in weights:
         gram = sum(gram for gram, member in zip(grams, members, strict=True) if member)
-        uncertain = gram - gram @ inverse @ gram
-        powers.append(float((gram @ inverse @ outcomes).var() + np.trace(uncertain) / len(codes) - uncertain.mean()))
+        carried = gram @ inverse
+        uncertain = gram - carried @ gram
+        powers.append(float((carried @ outcomes).var() + np.trace(uncertain) / len(codes) - uncertain.mean()))
     powers_at_least = np.maximum(powers, 1e-12 * max(powers))
     return np.asarray(powers_at_least / powers_at_least.sum())
 

@@ -66,16 +66,17 @@ class ComponentTerm:
 
     def _covariance(self, factors: Factors, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the covariance (N, M) given the levels (N, K) and (M, K) of the term's factors alone."""
-        joint = np.ones((len(rows), len(columns)))
+        joint = np.ones((len(rows), len(columns)), dtype=bool)
         for slot, (factor, kernel) in enumerate(self.kernels):
+            if kernel is SAME:
+                joint = joint * (rows[:, slot, None] == columns[None, :, slot])
+                continue
             row_levels, row = np.unique(rows[:, slot], return_inverse=True)
             column_levels, column = np.unique(columns[:, slot], return_inverse=True)
             block = kernel.between(factors, factor, row_levels, column_levels)
-            if block is None:
-                joint *= rows[:, slot, None] == columns[None, :, slot]
-            else:
-                joint *= block[np.ix_(row.reshape(-1), column.reshape(-1))]
-        return joint
+            assert block is not None
+            joint = joint * block[np.ix_(row.reshape(-1), column.reshape(-1))]
+        return np.asarray(joint, dtype=float)
 
     def variance(self, factors: Factors, rows: IntArray) -> FloatArray:
         """Return the variance (N,) at cells (N, F), where that of the component is 1."""

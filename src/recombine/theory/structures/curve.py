@@ -141,7 +141,6 @@ def roughness(knots: FloatArray) -> FloatArray:
 def increasing(gram: FloatArray, right: FloatArray) -> FloatArray:
     """Return the height and slopes (K + 1,), no slope negative, that minimize c' gram c - 2 right' c."""
     from scipy.linalg import cholesky, solve_triangular
-    from scipy.optimize import nnls
 
     # The first height is free: eliminated, it leaves slopes alone.
     head, cross = gram[0, 0], gram[0, 1:]
@@ -152,6 +151,8 @@ def increasing(gram: FloatArray, right: FloatArray) -> FloatArray:
     free = solve_triangular(upper, solve_triangular(upper, aim, trans="T"))
     slopes = free
     if free.min() < 0:
+        from scipy.optimize import nnls  # a quarter of a second, which curves that rise by themselves do not need
+
         slopes, _ = nnls(upper, solve_triangular(upper, aim, trans="T"), maxiter=50 * len(inner))
     slopes = np.maximum(slopes, MIN_SLOPE_SHARE * max(float(slopes.mean()), 0.0))
     return np.concatenate([[(right[0] - cross @ slopes) / head], slopes])
