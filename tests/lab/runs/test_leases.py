@@ -179,6 +179,25 @@ def test_a_process_number_in_new_hands_is_not_the_old_process() -> None:
     assert process_started(child.pid) is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected"), [(None, "running"), (PermissionError, "running"), (ProcessLookupError, None)]
+)
+def test_where_there_is_no_proc_a_signal_tells_whether_a_process_runs(
+    answer: type[OSError] | None, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def kill(pid: int, signal: int) -> None:
+        asked.append((pid, signal))
+        if answer:
+            raise answer
+
+    monkeypatch.setattr("recombine.lab.runs.leases.Path", lambda name: tmp_path / name.lstrip("/"))
+    monkeypatch.setattr("recombine.lab.runs.leases.os.kill", kill)
+    assert process_started(4321) == expected
+    assert asked == [(4321, 0)]
+
+
 def test_strange_files_beside_leases_are_left_alone(leases: Leases) -> None:
     leases.folder.mkdir(parents=True, exist_ok=True)
     for name in ("ab12.0~", "ab12.abc", "ab12.", ".nfs0001", "ab12.0.swp"):
