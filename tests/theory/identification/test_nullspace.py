@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.cells.conjunctions import Conjunctions, every_cell
+from recombine.errors import InputError
 from recombine.theory.identification import elimination, nullspace
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.nullspace import null_vectors
@@ -157,6 +158,11 @@ def test_null_vectors_vanish_on_what_was_seen_and_nowhere_else(route):
     grid = features.grid_values(found.tables[:, 0], modulus=found.modulus)
     cells = every_cell(features.sizes)
     assert np.allclose(grid.reshape(-1).astype(float), found.values(cells)[:, 0].astype(float))
+
+
+def test_floating_point_gives_no_full_set_of_null_vectors():
+    with pytest.raises(InputError, match="6 seen conjunctions are too many for a full set"):
+        null_vectors(Conjunctions((3, 3)), every_cell((3, 3)), "all", route="projection")
 
 
 @pytest.mark.parametrize("name", ["chain", "blocks", "sparse order 2", "sparse order 3"])
