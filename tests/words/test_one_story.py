@@ -42,3 +42,29 @@ def test_cells_that_the_data_leave_open_are_not_denied_their_value(open_cells: r
     assert not DENIALS.search(
         str({name: vocabulary()[name] for name in ("verdicts", "actions", "findings", "phrases")})
     )
+
+
+#: What claims effects, their shares, or that something carries them over.
+CLAIMS = re.compile(
+    r"RC20\d|reaches unseen cells|Such a share|carried by|What carries|will be off by about|With early stopping"
+    r"|explains? \d|(is|is roughly) right here|depart most|a shortcut|effect is too small|estimates at best"
+)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_where_nothing_is_beyond_chance_no_sentence_claims_that_something_is(repeats: int) -> None:
+    cells = np.repeat(every_cell((6, 8))[np.random.default_rng(1).random(48) < 0.6], repeats, axis=0)
+    audit = rc.audit(rc.Design.from_cells(cells, outcome=np.random.default_rng(2).normal(size=len(cells))))
+    text = told(audit) if repeats == 1 else " ".join(audit.summary.split())
+    assert "No value is better than the mean" in text
+    assert [finding.code for finding in audit.findings if finding.code != "RC302"] == ["RC304"]
+    assert not CLAIMS.search(text)
+
+
+def test_combinations_that_differ_by_more_than_noise_are_not_said_to_do_so_by_chance() -> None:
+    """A sum of two levels, odd or even, is an interaction through and through: no level says anything by itself."""
+    cells = np.repeat(np.delete(every_cell((4, 4)), [3, 9], axis=0), 3, axis=0)
+    outcome = 2.0 * (cells.sum(axis=1) % 2) + np.random.default_rng(0).normal(size=len(cells)) / 5
+    text = " ".join(rc.audit(rc.Design.from_cells(cells, outcome=outcome), order=1).summary.split())
+    assert "Interaction is real" in text
+    assert "not beyond chance, and every" not in text

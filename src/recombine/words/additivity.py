@@ -26,6 +26,11 @@ _CHECKED = {
     AdditivityState.NOT_SHOWN: "that is not shown, see below",
     AdditivityState.UNCHECKED: "not checked",
 }
+#: What sums of effects are then, where values are such sums.
+_SUMS_ARE = {
+    AdditivityState.FAILS: ", its values are off by more than noise",
+    AdditivityState.NOT_SHOWN: ", its values are estimates at best",
+}
 #: How each state reads after "additivity".
 STATE_WORDS = {
     AdditivityState.HOLDS: "holds",
@@ -76,10 +81,11 @@ def additivity_sentence(audit: Audit) -> str:
     judged = {
         AdditivityState.HOLDS: "is right here",
         AdditivityState.HOLDS_ROUGHLY: "is roughly right here",
-        AdditivityState.FAILS: "is not right here, its values are off by more than noise",
-        AdditivityState.NOT_SHOWN: "is not shown to be right here, its values are estimates at best",
+        AdditivityState.FAILS: "is not right here",
+        AdditivityState.NOT_SHOWN: "is not shown to be right here",
     }[state]
-    lead = f"{adding[0].upper()}{adding[1:]} {judged}"
+    values = "" if audit.values.at_mean else _SUMS_ARE.get(state, "")
+    lead = f"{adding[0].upper()}{adding[1:]} {judged}{values}"
     if check.few and check.lack_of_fit is not None:
         return f"{lead}. {interaction_sentence(check.lack_of_fit)}"
     name = audit.design.outcome_column.name
@@ -108,6 +114,7 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
     """Name the cells that depart most from additivity; empty where that cannot be checked."""
     if (
         audit.structure.additivity is None
+        or audit.values.at_mean
         or audit.structure.additivity.state is AdditivityState.UNCHECKED
         or not audit.structure.additivity.orders[0].error
     ):

@@ -144,6 +144,7 @@ def why_not_forecast(forecast: Forecast) -> str:
         NoForecast.NUMERIC_FACTORS: f"networks are known to take labels, and {listing(obstacle.factors)} is a number",
         NoForecast.MANY_CELLS: f"to fit more than {obstacle.limit:,} seen cells would take too long",
         NoForecast.MANY_STEPS: f"networks are not fitted within {obstacle.limit:,} steps, and more would take too long",
+        NoForecast.CHANCE: "nothing was found beyond chance that a network could carry over",
         NoForecast.FEW_CELLS: f"fewer than {obstacle.limit} cells are determined by the others",
     }[obstacle.reason]
 

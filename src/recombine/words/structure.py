@@ -9,7 +9,7 @@ from recombine.jobs.structure.choice import NotCompared
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.theory.structures.all_structures import simplest_first, sum_of
 from recombine.theory.structures.ladder import written_share
-from recombine.writing import join_words
+from recombine.writing import join_words, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
@@ -25,6 +25,8 @@ _NOT_COMPARED: dict[str, str] = {
 
 def structure_sentence(audit: Audit) -> str:
     """Say what the chosen structure explains of held-out seen combinations, and what adding explains of them."""
+    if audit.values.at_mean:
+        return f"That {audit.choice.assumption} is not shown here."
     if (ladder := audit.choice.ladder) is None:
         return choice_statement(audit.choice)
     text, adding = str(ladder), ladder.at(sum_of(1))
@@ -59,6 +61,17 @@ def search_sentences(choice: Choice) -> list[str]:
     were, options = "was" if len(names) == 1 else "were", " or ".join(f"--structure {name}" for name in names)
     may_take = f"the search for a structure may take {STRUCTURE_LIMITS.max_seconds_compared:g} s of a laptop"
     return [f"{what} {were} left out to save time: {may_take}, by counting what it does; {options} asks."]
+
+
+def structures_statement(audit: Audit) -> str:
+    """Say which structure was found to hold, or that none was; empty where nothing was compared."""
+    ladder = audit.choice.ladder
+    if ladder is None or not audit.values.at_mean:
+        return choice_statement(audit.choice)
+    return (
+        f"None is shown to hold on {plural(ladder.chosen.cells, 'held-out seen cell')}: what levels and pairs of them "
+        f"do is not beyond chance. Verdicts are those that follow if {audit.choice.assumption}."
+    )
 
 
 def choice_statement(choice: Choice) -> str:

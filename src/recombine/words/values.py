@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.jobs.audit.additivity import root_mean_square
+from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
@@ -25,6 +26,9 @@ RESTS = {
     RestsOn.PRIOR: "the seen cells leave part of it open, and for that it rests on how much levels usually differ",
     RestsOn.NEW_LEVEL: "a level was never seen, so it rests on the effects of the other factors",
 }
+#: Why no value is better than the mean.
+CHANCE = "what levels and pairs of them do is not beyond chance"
+CHANCE_DESPITE_NOISE = "combinations differ by more than noise, but not in a way that tells of others"
 NO_RANGE = "No standard error or range: there are too many levels to work out leverages."
 SUMS_ONLY = (
     "Values are what the structure certifies, and only determined cells have one: with so many cells it takes too long "
@@ -50,7 +54,9 @@ def held_out_sentence(audit: Audit) -> str:
 
 
 def rests_phrase(values: Values, verdict: Verdict) -> str:
-    """Say what the value of an unseen cell rests on; empty where it follows from the seen cells, or is the mean."""
+    """Say what the value of an unseen cell rests on; empty where it follows from the seen cells."""
+    if values.at_mean:
+        return "the mean, for no value is better here"
     weighed = values.source in (ValueSource.COMPONENTS, ValueSource.STRUCTURE)
     basis = RestsOn(rests_on(np.array([verdict]))[0])
     described = basis is RestsOn.NEW_LEVEL and values.decided.design.reading.level_features
@@ -66,11 +72,10 @@ def values_sentence(audit: Audit) -> str:
     if values.source is ValueSource.SUMS or values.components is None:
         return SUMS_ONLY
     observed = values.components.y
-    if values.source is ValueSource.MEAN:
-        return (
-            f"No value is better than the mean of the seen combinations, {number(float(observed.mean()))}: what levels "
-            "and pairs of them do is not beyond chance, and every combination is given that mean."
-        )
+    if values.at_mean:
+        why = CHANCE_DESPITE_NOISE if _interacts(audit) else CHANCE
+        mean = f"the mean of the seen combinations, {number(float(observed.mean()))}"
+        return f"No value is better than {mean}: {why}, and every unseen combination is given that mean."
     misses = None if values.ranges is None else values.ranges.misses
     if misses is None or not len(misses):
         return ""
@@ -79,6 +84,13 @@ def values_sentence(audit: Audit) -> str:
     if values.source is ValueSource.STRUCTURE:
         return f"Values are those that follow if {audit.choice.assumption}: {off}"
     return f"Values weigh all effects by what they carry: {off}"
+
+
+def _interacts(audit: Audit) -> bool:
+    """Whether replicates show that combinations depart from the assumed sum by more than noise."""
+    check = None if audit.structure.additivity is None else audit.structure.additivity.at(audit.order)
+    test = None if check is None else check.lack_of_fit
+    return test is not None and test.p_value <= AUDIT_LIMITS.p_value_shown
 
 
 def ranges_sentence(audit: Audit) -> str:

@@ -13,7 +13,7 @@ CELLS = every_cell((6, 6))[:-4]
 
 
 def test_bad_predictions_without_rows_that_repeat(found):
-    values = np.random.default_rng(0).standard_normal(len(CELLS))
+    values = 0.5 * CELLS[:, 0] + np.random.default_rng(0).standard_normal(len(CELLS))
     finding = found(rc.Design.from_cells(CELLS, values), "RC303")
     assert finding.severity is Severity.WARNING
     assert finding.message.startswith("at order 1 held-out cells are off by ")
@@ -21,7 +21,7 @@ def test_bad_predictions_without_rows_that_repeat(found):
 
 
 def test_means_without_their_spread_are_no_replicates(found):
-    values = np.random.default_rng(0).standard_normal(len(CELLS))
+    values = 0.5 * CELLS[:, 0] + np.random.default_rng(0).standard_normal(len(CELLS))
     table = pd.DataFrame({"a": CELLS[:, 0], "b": CELLS[:, 1], "y": values, "n": 30})
     assert found(rc.Design.from_frame(table, factors=["a", "b"], outcome="y", weight="n"), "RC303") is not None
     known = rc.Design.from_frame(table.assign(s=0.1), factors=["a", "b"], outcome="y", weight="n", sd="s")

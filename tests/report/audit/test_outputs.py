@@ -264,7 +264,7 @@ def _values(found: Outputs) -> Iterator[Check]:
     cell = _find(r"The shakiest determined cell: (.*)", found.terminal)
     if cell is not None:
         truth = by_cell[tuple(cell.split(" · "))]
-        texts = {"predicted": "predicted ([^,\n]+),", "standard error": r"standard error (\S+)"}
+        texts = {"predicted": "predicted ([^,\n]+),", "standard error": r"standard error ([^\s;]+)"}
         texts |= {
             "leverage": r"leverage ([^:,\s]+)",
             "low": r"90 % range (\S+) to",

@@ -136,6 +136,7 @@ class AdditivityCheck:
     noise: CellNoise | None
     folds: int = 0
     untried: tuple[int, ...] = ()
+    beyond_chance: bool = True  #: Without, effects are not shown to add: there may be none.
 
     def __repr__(self) -> str:
         states = ", ".join(f"{self.state_at(check.order)} at order {check.order}" for check in self.orders)
@@ -153,7 +154,9 @@ class AdditivityCheck:
     def state_at(self, order: int) -> AdditivityState:
         """Return whether effects add up to interactions of ``order`` factors."""
         check = self.at(order)
-        return AdditivityState.UNCHECKED if check is None else _state(check)
+        state = AdditivityState.UNCHECKED if check is None else _state(check)
+        holds = state in (AdditivityState.HOLDS, AdditivityState.HOLDS_ROUGHLY)
+        return AdditivityState.NOT_SHOWN if holds and not self.beyond_chance else state
 
     @cached_property
     def table(self) -> Table:

@@ -62,6 +62,7 @@ class NoForecast(StrEnum):
     MANY_CELLS = auto()
     MANY_STEPS = auto()
     FEW_CELLS = auto()
+    CHANCE = auto()
 
 
 @dataclass(frozen=True)

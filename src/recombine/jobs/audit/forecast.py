@@ -196,6 +196,8 @@ def forecast_under(structure: AssumedStructure) -> Forecast:
     design, unseen = decided.design, decided.listing.typical
     additivity, order = structure.additivity, decided.choice.order
     adds = order == 1 and decided.choice.fit is None
+    if structure.values.at_mean and not obstacle(design):  # effects that may be chance have no share that arrives
+        return Forecast(obstacle=ForecastObstacle(NoForecast.CHANCE))
     if design.scales and not obstacle(design):
         plain = replace(design, space=design.space.labelled)
         additivity = check_additivity(plain, tuple(sorted({1, order})), decided.seed)

@@ -226,6 +226,11 @@ class Values:
         fit = None if decided.leverages.solved_singly else self.fit
         return choose_source(self.components, decided.choice, decided.design, decided.first, fit)
 
+    @property
+    def at_mean(self) -> bool:
+        """Whether unseen cells are given the mean: nothing that levels or pairs of them do is beyond chance."""
+        return self.source is ValueSource.MEAN and len(self.decided.listing.cells) > 0
+
     @cached_property
     def ranges(self) -> Ranges | HeldOutRanges | PosteriorRanges | None:
         """What the ranges of determined cells rest on; None without an outcome, and where there are none."""
@@ -263,7 +268,7 @@ class Values:
     def _bases(self) -> list[str]:
         """What the values of the listed cells rest on (T,)."""
         decided = self.decided
-        if self.source is ValueSource.MEAN:
+        if self.at_mean:
             return [RestsOn.MEAN.value] * len(decided.codes)
         return rests_on(decided.codes, features_of(decided.design, decided.listing.cells))
 
@@ -322,4 +327,5 @@ class AssumedStructure:
 
         order = decided.choice.order
         orders = tuple(sorted({1, 2, order}))
-        return check_additivity(decided.design, orders, decided.seed, asked=order, fits={1: first, order: fit})
+        check = check_additivity(decided.design, orders, decided.seed, asked=order, fits={1: first, order: fit})
+        return replace(check, beyond_chance=not self.values.at_mean)

@@ -1,4 +1,4 @@
-"""RC301 to RC303: whether effects add as the verdicts assume."""
+"""RC301 to RC304: whether effects add as the verdicts assume, and whether there are any."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from recombine.jobs.audit.additivity import AdditivityCheck, AdditivityState
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
-from recombine.writing import few_digits, plural, whole_percent
+from recombine.writing import few_digits, number, plural, whole_percent
 
 if TYPE_CHECKING:
-    from recombine.jobs.audit.parts import AssumedStructure
+    from recombine.jobs.audit.parts import AssumedStructure, Values
 
 
 class AdditivityFinding(FindingKind["AssumedStructure"]):
@@ -133,6 +133,8 @@ class AdditivityNotShown(AdditivityFinding):
 
     def check(self, structure: AssumedStructure) -> FindingEvidence | None:
         ladder = structure.choice.ladder
+        if structure.values.at_mean:
+            return None  # RC304 says more
         if structure.choice.structure.is_sum or ladder is None:
             return super().check(structure)
         enough = AUDIT_LIMITS.share_holds_roughly * (1.0 if ladder.ceiling is None else ladder.ceiling)
@@ -142,3 +144,26 @@ class AdditivityNotShown(AdditivityFinding):
         if "ladder" in evidence.numbers:
             return f"even the best structure says little: {evidence['ladder']}"
         return super().message(evidence)
+
+
+class NoBetterThanMean(FindingKind["Values"]):
+    code = "RC304"
+    title = "no better than the mean"
+    severity = Severity.WARNING
+    meaning = (
+        "A permutation test of the seen outcomes finds nothing beyond chance by which unseen combinations would "
+        "differ: all are given the mean of the seen ones, and no network is forecast."
+    )
+    action = (
+        "Measure more combinations, or these more often, until effects stand out from noise; or name other factors."
+    )
+    reads = "values"
+
+    def check(self, values: Values) -> FindingEvidence | None:
+        if not values.at_mean or values.components is None:
+            return None
+        return FindingEvidence({"mean": float(values.components.y.mean()), "cells": len(values.components.y)})
+
+    def message(self, evidence: FindingEvidence) -> str:
+        cells = plural(evidence["cells"], "seen cell")
+        return f"nothing in {cells} tells of others beyond chance: these are given the mean, {number(evidence['mean'])}"

@@ -146,8 +146,8 @@ def _structure(audit: Audit) -> dict[str, Any] | None:
     if ladder is None:
         return None
     figure = StructureFigure(audit)
-    # A single rung needs no plot, unless there is a curve to see.
-    drawn = len(ladder.rungs) > 1 or figure.fit is not None
+    # A single rung needs no plot, unless there is a curve to see; nor do several that explain nothing beyond chance.
+    drawn = (len(ladder.rungs) > 1 or figure.fit is not None) and not audit.values.at_mean
     return {
         "figure": figure,
         "svg": inline_both(figure) if drawn else None,

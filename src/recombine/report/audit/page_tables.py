@@ -210,7 +210,7 @@ def orders_table(audit: Audit) -> Grid | None:
 def breakers_table(audit: Audit) -> Grid | None:
     """The cells whose value the others predict worst."""
     check = audit.structure.additivity
-    if check is None or not check.orders or not check.orders[0].error:
+    if check is None or not check.beyond_chance or not check.orders or not check.orders[0].error:
         return None
     breakers, counted = check.breakers(6), audit.coverage.measurements == audit.coverage.rows
     names = [name for name in breakers.columns if name != "rows" or counted]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from recombine.design.design import Design
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.structure.choice import Choice
     from recombine.tables.table import Table
     from recombine.theory.identification.counts import Counts
 
@@ -99,7 +98,7 @@ def _table(audit: Audit) -> dict[str, Any]:
         "table": used_table(design),
         "answer": list(map(printable, words.answer.answer(audit))),
         "order": audit.order,
-        "structure": _structure(audit.choice),
+        "structure": _structure(audit),
         "structures": [{name: getattr(rung, name) for name in rung_fields} for rung in rungs],
         "seed": audit.seed,
         "factors": _factors(design),
@@ -112,8 +111,9 @@ def _table(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _structure(choice: Choice) -> dict[str, Any]:
+def _structure(audit: Audit) -> dict[str, Any]:
     """What verdicts and values assume, and the curve where there is one: hidden sums and the outcome there."""
+    choice = audit.choice
     fit, ladder, curve = choice.fit, choice.ladder, None
     if fit is not None and fit.curve is not None and fit.seen_range is not None:
         sums = np.linspace(*fit.seen_range, CURVE_POINTS)
@@ -122,7 +122,7 @@ def _structure(choice: Choice) -> dict[str, Any]:
         "name": choice.name,
         "assumes": choice.assumption,
         "asked": choice.asked or choice.order_asked,
-        "statement": words.structure.choice_statement(choice) or None,
+        "statement": words.structure.structures_statement(audit) or None,
         "ceiling": None if ladder is None else ladder.ceiling,
         "not_tried": {} if ladder is None else ladder.skipped,
         "curve": curve,

@@ -44,7 +44,7 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
         *_verdicts(audit),
         Section("Coverage", coverage),
         Section(captions.ADDITIVITY_TITLE, words.additivity.additivity_sentences(audit)),
-        Section(captions.STRUCTURE_TITLE, [words.structure.choice_statement(audit.choice) if compared else ""]),
+        Section(captions.STRUCTURE_TITLE, [words.structure.structures_statement(audit) if compared else ""]),
         Section("", _shares(audit)),
         _forecast(audit),
         Section(
