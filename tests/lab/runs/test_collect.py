@@ -243,6 +243,14 @@ class TestMerging:
         with pytest.raises(InputError, match="not a whole packed store"), opened_store(Path(__file__)):
             pass
 
+    def test_of_several_stores_the_first_by_name_is_proposed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found = [tmp_path / name / "runs" for name in "bac"]  # systems list folders in an order of their own
+        monkeypatch.setattr(Path, "glob", lambda *_: iter(found))
+        with pytest.raises(InputError, match=f"did you mean {tmp_path / 'a'}"), opened_store(tmp_path):
+            pass
+
 
 def contents(store: Store) -> dict[Path, bytes]:
     files = (path for path in (store.folder / "runs").rglob("*") if path.is_file())
