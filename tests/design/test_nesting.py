@@ -53,6 +53,13 @@ def test_confounded_factors_are_not_nested() -> None:
     assert Design.from_frame(pd.DataFrame(rows, columns=["colour", "shape", "size"])).space.nesting == ()
 
 
+@pytest.mark.parametrize(("children", "nesting"), [(6, ["batch lies inside site"]), (5, [])])
+def test_nesting_is_inferred_from_two_levels_per_level_of_the_parent_on(children: int, nesting: list[str]) -> None:
+    rows = [(str(child), str(child % 3), str(dose)) for child in range(children) for dose in range(9)]
+    frame = pd.DataFrame(rows, columns=["batch", "site", "dose"])
+    assert said(Design.from_frame(frame, factors=["batch", "site", "dose"])) == nesting
+
+
 def test_one_row_per_level_says_nothing() -> None:
     frame = pd.DataFrame({"patient": map(str, range(400)), "arm": [str(place % 2) for place in range(400)]})
     assert Design.from_frame(frame, factors=["patient", "arm"]).space.nesting == ()
