@@ -264,6 +264,10 @@ def test_the_saturated_model_determines_only_what_was_seen():
         ({"seen": np.zeros((0, 2), int)}, "no cells were seen"),
         ({"seen": [[0, 0]], "targets": [[0, 0, 0]]}, "3 columns but the design has 2"),
         ({"seen": [[0, 3]], "sizes": (2, 2)}, "level 3 but factor 1 has 2 levels"),
+        (
+            {"seen": [[0, 1]], "targets": [[0, 1], [4, 0]], "sizes": (2, 2)},
+            r"targets\[1, 0\] is level 4 but factor 0 has 2",
+        ),
         ({"seen": [[0, 0]], "route": "magic"}, "'magic' is not one of graph, exact, projection"),
         ({"seen": [[0, 0, 0]], "route": "graph"}, "needs two factors at order 1"),
         ({"seen": [[0, 0]], "order": 3}, "order 3 does not fit 2 factors"),
