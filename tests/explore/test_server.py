@@ -118,8 +118,9 @@ def test_the_page_is_handed_out_under_a_policy_of_its_own(client: Client) -> Non
     policy = first.headers["content-security-policy"]
     nonce = re.search(r"script-src 'nonce-([\w-]+)'", policy)
     assert nonce is not None
-    assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
+    ours, nothing = f"'nonce-{nonce[1]}'", dict.fromkeys(("frame-ancestors", "base-uri", "form-action"), "'none'")
+    needed = {"script-src": ours, "style-src": ours, "img-src": "data:", "connect-src": "'self'"}
+    assert dict(rule.split(" ", 1) for rule in policy.split("; ")) == {"default-src": "'none'", **nothing, **needed}
     assert "http-equiv" not in first.text
     assert nonce[1] not in second.text
     for tag in re.findall(r"<script[^>]*>|<style[^>]*>", first.text):
