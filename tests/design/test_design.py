@@ -296,10 +296,10 @@ BAD_FILES: list[tuple[str, dict[str, Any], str]] = [
     ("a,b,y\n,,\n,,\n", {"factors": ["a", "b"]}, "no usable row .2 rows have no value of 'a'"),
     ("a,b,y\nx,p,1\nx,q,2\n", {"factors": ["a", "b"]}, "factor 'a' of table.csv has one level only"),
     ("a,b,y\nx,p,nan\nz,q,inf\nz,p,NA\n", {"factors": ["a", "b"], "outcome": "y"}, "3 rows have no usable outcome 'y'"),
-    ("a,b,y\nx,,1\n,q,2\n", {"factors": ["a", "b"]}, r"no usable row \(1 rows have no value of 'a'; 1 rows"),
+    ("a,b,y\nx,,1\n,q,2\n", {"factors": ["a", "b"]}, r"no usable row \(1 row has no value of 'a'; 1 row"),
     ("a,y\nx,1\nz,2\n", {"outcome": "y"}, "fewer than two columns that look like factors .*name them with --factors"),
     ("a,b\n" + "x,1\nz,2\n" * 9000 + "x,1,1\n", {"factors": ["a", "b"]}, "line 18,002 has 3 fields"),
-    ("a,b,w\nx,p,0\nz,q,-1\n", {"factors": ["a", "b"], "weight": "w"}, "1 rows have no usable weight 'w'"),
+    ("a,b,w\nx,p,0\nz,q,-1\n", {"factors": ["a", "b"], "weight": "w"}, "1 row has no usable weight 'w'"),
     ("a,b,w\nx,p,0\nz,q,0\n", {"factors": ["a", "b"], "weight": "w"}, r"\(every weight 'w' is 0\)"),
 ]
 

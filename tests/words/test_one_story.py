@@ -68,3 +68,33 @@ def test_combinations_that_differ_by_more_than_noise_are_not_said_to_do_so_by_ch
     text = " ".join(rc.audit(rc.Design.from_cells(cells, outcome=outcome), order=1).summary.split())
     assert "Interaction is real" in text
     assert "not beyond chance, and every" not in text
+
+
+#: A count of one with a noun of many; "factor 1 levels" is a name, and "0 of 1 cells" counts others.
+ONE_OF_MANY = re.compile(
+    r"(?<!factor )(?<!order )(?<! of )\b1 ((un)?seen |target |listed |held-out |determined |training |test |more )*"
+    r"(cells|rows|combinations|levels|terms)\b|All 1 "
+)
+
+
+@pytest.fixture(scope="module")
+def products() -> rc.Audit:
+    """Levels multiply without noise, and one cell is missing."""
+    cells = every_cell((3, 3))
+    outcome = np.array([1.0, 2.0, 5.0])[cells[:, 0]] * np.array([1.0, 3.0, 7.0])[cells[:, 1]]
+    return rc.audit(rc.Design.from_cells(cells[:-1], outcome[:-1]))
+
+
+def test_values_of_effects_that_multiply_are_said_to_be_such(products: rc.Audit) -> None:
+    assert products.verdicts["predicted"].tolist() == pytest.approx([35.0])
+    text = " ".join(products.summary.split())
+    assert "Values weigh all effects by what they carry, taking it that effects multiply: " in text
+    assert "the outcome of a seen combination is found exactly." in text
+    assert "predicted 35, standard error 0; so if effects multiply" in text
+    assert "estimates at best" not in text
+
+
+def test_one_cell_is_not_counted_as_many(products: rc.Audit) -> None:
+    text = told(products)
+    assert "The one unseen cell is listed." in text
+    assert [match.group() for match in ONE_OF_MANY.finditer(text)] == []

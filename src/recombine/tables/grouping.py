@@ -15,7 +15,7 @@ from recombine.errors import InputError, near_miss
 from recombine.tables.columns import no_number, one_class, two_classes
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import level_text
-from recombine.writing import listing
+from recombine.writing import listing, plural
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -114,7 +114,9 @@ def group(
     totals = [nw.col(name).sum() for name in sums]
     result = source.fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
     if len(result["__rows"]) == 0:
-        reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
+        reasons = "; ".join(
+            f"{plural(count, 'row has', 'rows have')} {reason}" for reason, count in left_out.items() if count
+        )
         empty = f"every weight {columns.weight!r} is 0" if columns.weight else "it has a header but no rows"
         limit = f"; an outcome is a number below {MAX_OUTCOME:g}" if "no usable outcome" in reasons else ""
         raise InputError(f"{source.name} has no usable row ({reasons or empty}); nothing to audit{limit}")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recombine.errors import InputError, near_miss
 from recombine.output_files import path_beside
-from recombine.writing import listing, printable
+from recombine.writing import listing, plural, printable
 
 Column = npt.NDArray[Any]
 
@@ -184,14 +184,14 @@ class Table:
             "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in texts
         ]
         if len(self) > len(texts) - 1:
-            lines.append(f"... {len(self) - len(texts) + 1:,} more rows")
+            lines.append(f"... {plural(len(self) - len(texts) + 1, 'more row')}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         head, *body = self._texts()
         heading = "".join(f"<th>{html.escape(text)}</th>" for text in head)
         rows = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in body)
-        more = f"<p>{len(self) - len(body):,} more rows</p>" if len(self) > len(body) else ""
+        more = f"<p>{plural(len(self) - len(body), 'more row')}</p>" if len(self) > len(body) else ""
         return f"<table><thead><tr>{heading}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 

@@ -10,7 +10,7 @@ from recombine.jobs.findings.additivity import why_unchecked
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.words.structure import structure_sentence
-from recombine.words.values import features_sentence, held_out_sentence, ranges_sentence
+from recombine.words.values import features_sentence, held_out_sentence, ranges_sentence, values_scale
 from recombine.writing import few_digits, number
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def additivity_sentence(audit: Audit) -> str:
         AdditivityState.FAILS: "is not right here",
         AdditivityState.NOT_SHOWN: "is not shown to be right here",
     }[state]
-    values = "" if audit.values.at_mean else _SUMS_ARE.get(state, "")
+    others = audit.values.at_mean or values_scale(audit.values)
+    values = "" if others else _SUMS_ARE.get(state, "")
     lead = f"{adding[0].upper()}{adding[1:]} {judged}{values}"
     if check.few and check.lack_of_fit is not None:
         return f"{lead}. {interaction_sentence(check.lack_of_fit)}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Sentences with holes: what fills them has the name of the hole.
 AUDIT_TITLE = "Recombine audit of {source}"
-TARGETS_TITLE = "{cells:,} target cells, {condition}:"
+TARGETS_TITLE = "{cells}, {condition}:"
 UNSEEN_TITLE = "unseen cells, {condition}:"
 MORE_IN = '{page}("report.html") writes the whole report; {table} is the table behind it.'
 OPEN_CELLS = "Cells that the data alone do not settle: {shown:,} of {listed:,} listed"

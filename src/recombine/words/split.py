@@ -55,7 +55,8 @@ def split_remarks(made: TableSplit) -> list[str]:
             "of numbers) to be distributed as the training rows are."
         )
     if made.left_out:
-        remarks.append(f"{plural(made.left_out, 'row')} lack a factor and are in no part.")
+        lack, are = ("row lacks", "is") if made.left_out == 1 else ("rows lack", "are")
+        remarks.append(f"{made.left_out:,} {lack} a factor and {are} in no part.")
     return remarks
 
 
@@ -95,7 +96,8 @@ def check_remarks(check: SplitCheck) -> list[str]:
     """Say which rows were left out, and what the search for a structure left out to save time."""
     count = int((~check.rows.kept).sum())
     unknown = "" if check.rows.design.outcome is None else ", or have a level that no row with an outcome has,"
-    rows = [f"{plural(count, 'row')} lack a factor or a part{unknown} and are left out."] if count else []
+    lack, are = ("row lacks", "is") if count == 1 else ("rows lack", "are")
+    rows = [f"{count:,} {lack} a factor or a part{unknown} and {are} left out."] if count else []
     return [*rows, *search_sentences(check.choice)]
 
 

@@ -79,7 +79,7 @@ def choice_statement(choice: Choice) -> str:
     if choice.ladder is None:
         why = _NOT_COMPARED.get(choice.obstacle, choice.obstacle)
         return f"Structures were not compared: {why}." if why else ""
-    text, cells = str(choice.ladder), f"{choice.ladder.chosen.cells:,} held-out seen cells"
+    text, cells = str(choice.ladder), plural(choice.ladder.chosen.cells, "held-out seen cell")
     shares = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in choice.ladder.rungs)
     if len(choice.ladder.rungs) == 1:
         return f"{text[0].upper()}{text[1:]} (share of the variance of {cells})."

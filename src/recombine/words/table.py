@@ -113,9 +113,10 @@ def listing_sentence(listing: Listing) -> str:
     if listing.matter is not None:
         return f"{_listed_first(listing.matter)} {_drawn(listing, count)}"
     if listing.kind is ListingKind.TARGETS:
-        return f"{count} target cells are listed."
+        return f"{plural(len(listing.typical), 'target cell is', 'target cells are')} listed."
     if listing.kind is ListingKind.ALL_UNSEEN:
-        return f"All {count} unseen cells are listed."
+        which = {0: "There is no unseen cell to list.", 1: "The one unseen cell is listed."}
+        return which.get(len(listing.typical), f"All {count} unseen cells are listed.")
     return _drawn(listing, count)
 
 

@@ -13,6 +13,7 @@ from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, Ran
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.jobs.values.outcome_shares import SIZES, OutcomeShares
 from recombine.jobs.values.sources import PosteriorRanges, RestsOn, ValueSource, rests_on
+from recombine.theory.components.scales import LOG, LOG_ODDS, LOG_OF_COUNTS
 from recombine.verdicts import Verdict
 from recombine.writing import few_digits, join_words, listing, number, plural, printable, whole_percent
 
@@ -35,6 +36,14 @@ SUMS_ONLY = (
     "to weigh effects by what they carry."
 )
 
+#: What effects do on the scales on which components may add, by the name of the scale.
+SCALES_SAID = {
+    LOG.name: "effects multiply",
+    LOG_OF_COUNTS.name: "effects multiply",
+    LOG_ODDS.name: "effects add on log odds",
+}
+#: Misses up to this share of the largest outcome are left by rounding.
+MAX_ROUNDING_SHARE = 1e-8
 #: Factors whose shares are told one by one.
 MAX_FACTORS_NAMED = 4
 #: A share below this is not told by itself.
@@ -59,6 +68,8 @@ def rests_phrase(values: Values, verdict: Verdict) -> str:
         return "the mean, for no value is better here"
     weighed = values.source in (ValueSource.COMPONENTS, ValueSource.STRUCTURE)
     basis = RestsOn(rests_on(np.array([verdict]))[0])
+    if basis is RestsOn.DATA and (scale := values_scale(values)) and values.decided.choice.structure.is_sum:
+        return f"so if {scale}"
     described = basis is RestsOn.NEW_LEVEL and values.decided.design.reading.level_features
     features = f" and, if it has any, on features of {listing(described, 4)}" if described else ""
     return RESTS.get(basis, "") + features if weighed else ""
@@ -74,16 +85,26 @@ def values_sentence(audit: Audit) -> str:
     observed = values.components.y
     if values.at_mean:
         why = CHANCE_DESPITE_NOISE if _interacts(audit) else CHANCE
+        which = "the unseen combination" if len(values.decided.codes) == 1 else "every unseen combination"
         mean = f"the mean of the seen combinations, {number(float(observed.mean()))}"
-        return f"No value is better than {mean}: {why}, and every unseen combination is given that mean."
+        return f"No value is better than {mean}: {why}, and {which} is given that mean."
     misses = None if values.ranges is None else values.ranges.misses
     if misses is None or not len(misses):
         return ""
     what = f"the {name} of a seen combination" if name else "a seen combination"
-    off = f"predicted so from others, {what} is off by {number(root_mean_square(misses))}."
+    exact = np.abs(misses).max() <= MAX_ROUNDING_SHARE * np.abs(observed).max()
+    missed = "is found exactly" if exact else f"is off by {number(root_mean_square(misses))}"
+    off = f"predicted so from others, {what} {missed}."
     if values.source is ValueSource.STRUCTURE:
         return f"Values are those that follow if {audit.choice.assumption}: {off}"
-    return f"Values weigh all effects by what they carry: {off}"
+    scale = values_scale(values)
+    return f"Values weigh all effects by what they carry{scale and f', taking it that {scale}'}: {off}"
+
+
+def values_scale(values: Values) -> str:
+    """Say what effects do where values add them on another scale than the outcome's; else empty."""
+    fit = values.components if values.source is ValueSource.COMPONENTS else None
+    return "" if fit is None else SCALES_SAID.get(fit.scale.name, "")
 
 
 def _interacts(audit: Audit) -> bool:
@@ -100,9 +121,14 @@ def ranges_sentence(audit: Audit) -> str:
         return NO_RANGE if audit.values.fit else ""
     if ranges.obstacle:
         return f"No 90 % range: {_why_none(ranges)}."
-    missed = f"half of them are missed by more than {few_digits(float(np.median(np.abs(ranges.misses))))}."
+    middle = float(np.median(np.abs(ranges.misses)))
+    assert audit.design.outcome is not None
+    exact = middle <= MAX_ROUNDING_SHARE * np.abs(audit.design.outcome).max()
+    missed = (
+        "half of them are found exactly." if exact else f"half of them are missed by more than {few_digits(middle)}."
+    )
     lead = f"A 90 % range is for {range_of(ranges)}"
-    cells = f"It rests on {len(ranges.misses):,} seen cells"
+    cells = f"It rests on {plural(len(ranges.misses), 'seen cell')}"
     if isinstance(ranges, HeldOutRanges):
         return f"{lead}. {cells} that were held out: {missed}"
     noise = "; no rows repeat, so noise is in it" if isinstance(ranges, Ranges) and not ranges.replicated else ""

@@ -177,7 +177,8 @@ class CellsUndecided(CellsFinding):
         return None if numbers is None else FindingEvidence(numbers)
 
     def message(self, evidence: FindingEvidence) -> str:
-        return f"{_count_in_words(evidence)} cells could not be decided{evidence['concerned']}; {self.action}"
+        cells = "cell" if evidence["cells"] == 1 else "cells"
+        return f"{_count_in_words(evidence)} {cells} could not be decided{evidence['concerned']}; {self.action}"
 
 
 class DeterminedButShaky(FindingKind["Values"]):

@@ -20,10 +20,8 @@ def leak_examples(leak: Leak) -> list[str]:
 
 def _copied_words(copy: CopiedRows) -> str:
     chance = "fewer than 0.0001" if copy.chance < 1e-4 else f"{copy.chance:.1g}"
-    return (
-        f"{copy.factor} {copy.level!r} has the rows of {copy.original!r} in all of its {copy.cells:,} test cells "
-        f"({chance} expected by chance)"
-    )
+    cells = "its one test cell" if copy.cells == 1 else f"all of its {copy.cells:,} test cells"
+    return f"{copy.factor} {copy.level!r} has the rows of {copy.original!r} in {cells} ({chance} expected by chance)"
 
 
 class LeakFinding(FindingKind["SplitCheck"]):

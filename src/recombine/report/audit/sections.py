@@ -15,7 +15,7 @@ from recombine.report.layout import Entry, Grid, Line, Section, Value, table_of,
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 from recombine.words import captions
-from recombine.writing import number, percent, slope_text, whole_percent
+from recombine.writing import number, percent, plural, slope_text, whole_percent
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -74,7 +74,8 @@ def _verdicts(audit: Audit) -> Iterator[Section]:
     if asked.targets:
         condition = words.additivity.condition(audit, audit.order)
         yield Section(
-            captions.TARGETS_TITLE.format(cells=asked.total, condition=condition), [_bars(asked, asked.total, audit)]
+            captions.TARGETS_TITLE.format(cells=plural(asked.total, "target cell"), condition=condition),
+            [_bars(asked, asked.total, audit)],
         )
     unseen = decided.counts.total - decided.counts[Verdict.SEEN]
     engines = {1: (decided.first, decided.first_counts), audit.order: (decided.identification, decided.counts)}

@@ -115,5 +115,6 @@ class _Logit(OutcomeScale):
 
 
 IDENTITY, LOG, LOG_OF_COUNTS = _Identity("identity"), _Log("log"), _LogCount("log of counts")
+LOG_ODDS = _Logit("log odds")
 #: Every scale that is tried, the plainest first.
-SCALES: tuple[OutcomeScale, ...] = (IDENTITY, LOG, LOG_OF_COUNTS, _Logit("log odds"))
+SCALES: tuple[OutcomeScale, ...] = (IDENTITY, LOG, LOG_OF_COUNTS, LOG_ODDS)
