@@ -8,6 +8,7 @@ slopes. Smoothed without limit it is a straight line, so that a link shrinks to 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,10 +70,20 @@ class Pieces:
     stop: FloatArray
     share: FloatArray
 
+    @cached_property
+    def turn(self) -> FloatArray:
+        """The matrix (2 K, K + 1) of `from_slopes`."""
+        return from_slopes(self.knots)
+
+    @cached_property
+    def rough(self) -> FloatArray:
+        """The matrix (K + 1, K + 1) of `roughness`."""
+        return roughness(self.knots)
+
     def heights(self, bent: FloatArray) -> FloatArray:
         """Return the heights (N,) of the curve with first height and slopes ``bent`` (K + 1,)."""
         slopes = bent[1:]
-        knots = bent[0] + rises(self.knots) @ slopes
+        knots = bent[0] + self.turn[: len(slopes), 1:] @ slopes
         return np.asarray(knots[self.piece] + self.start * slopes[self.piece] + self.stop * slopes[self.piece + 1])
 
     def steepness(self, bent: FloatArray) -> FloatArray:
@@ -92,8 +103,7 @@ class Pieces:
                 local[columns[row], columns[column]] += sums
                 if row != column:
                     local[columns[column], columns[row]] += sums
-        turn = from_slopes(self.knots)
-        return np.asarray(turn.T @ local @ turn)
+        return np.asarray(self.turn.T @ local @ self.turn)
 
     def dot(self, values: FloatArray) -> FloatArray:
         """Return the products (K + 1,) of first height and slopes with ``values`` (N,)."""
@@ -102,7 +112,7 @@ class Pieces:
         local[:pieces] = np.bincount(self.piece, values, minlength=pieces)
         local[count:-1] = np.bincount(self.piece, values * self.start, minlength=pieces)
         local[count + 1 :] += np.bincount(self.piece, values * self.stop, minlength=pieces)
-        return np.asarray(from_slopes(self.knots).T @ local)
+        return np.asarray(self.turn.T @ local)
 
     def rows(self, weights: FloatArray) -> csr_array:
         """Return the weighted sparse matrix (N, 2 K) that takes heights and slopes at the knots to the points."""
@@ -128,14 +138,17 @@ def pieces_of(knots: FloatArray, x: FloatArray) -> Pieces:
 
 def from_slopes(knots: FloatArray) -> FloatArray:
     """Return the matrix (2 K, K + 1) from the first height and the slopes to heights and slopes at the knots."""
-    count = len(knots)
-    return np.block([[np.ones((count, 1)), rises(knots)], [np.zeros((count, 1)), np.eye(count)]])
+    turn, count = np.eye(2 * len(knots), len(knots) + 1, 1 - len(knots)), len(knots)
+    turn[:count, 0], turn[:count, 1:] = 1.0, rises(knots)
+    return turn
 
 
 def roughness(knots: FloatArray) -> FloatArray:
     """Return the matrix (K + 1, K + 1) of the integral of the squared second derivative, in height and slopes."""
     apart = np.diff(np.eye(len(knots)), axis=0) / np.sqrt(np.diff(knots))[:, None]
-    return np.pad(apart.T @ apart, ((1, 0), (1, 0)))
+    result = np.zeros((len(knots) + 1, len(knots) + 1))
+    result[1:, 1:] = apart.T @ apart
+    return result
 
 
 def increasing(gram: FloatArray, right: FloatArray) -> FloatArray:

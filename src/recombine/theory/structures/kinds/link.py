@@ -26,10 +26,8 @@ from recombine.theory.structures.curve import (
     MIN_SLOPE_SHARE,
     Curve,
     Pieces,
-    from_slopes,
     increasing,
     pieces_of,
-    roughness,
 )
 from recombine.theory.structures.kinds.sums import OfConjunctions
 from recombine.theory.structures.normal_equations import (
@@ -293,7 +291,7 @@ class _Rounds:
         spread = float(sums.std()) or 1.0
         effects, sums = effects / spread, sums / spread
         pieces = pieces_of(self._knots(sums) if knots is None else knots, sums)
-        gram = pieces.gram(self.weights) + self.smoothing * roughness(pieces.knots)
+        gram = pieces.gram(self.weights) + self.smoothing * pieces.rough
         bent = increasing(gram, pieces.dot(self.weights * self.y))
         misfit = float(self.weights @ (self.y - pieces.heights(bent)) ** 2)
         state = _State(effects, sums, pieces, bent, misfit, 0.0)
@@ -301,7 +299,7 @@ class _Rounds:
 
     def _objective(self, state: _State) -> float:
         shrunk = float(self.ridge[self.terms.size - 1] @ state.effects**2)
-        rough = float(state.bent @ roughness(state.knots) @ state.bent)
+        rough = float(state.bent @ state.pieces.rough @ state.bent)
         return state.misfit + shrunk + self.smoothing * rough
 
     def _knots(self, sums: FloatArray) -> FloatArray:
@@ -316,7 +314,7 @@ class _Rounds:
 
     def _step(self, state: _State) -> FloatArray:
         """Return the Gauss-Newton step of the effects, the curve moving along; sets both smoothings on the way."""
-        pieces, turn = state.pieces, from_slopes(state.knots)
+        pieces, turn = state.pieces, state.pieces.turn
         slope = pieces.steepness(state.bent)
         steep = self.weights * slope
         size, bends = self.terms.columns, turn.shape[1]
@@ -328,7 +326,7 @@ class _Rounds:
         scale = float(matrix.diagonal()[:size].mean()) or 1.0
         residuals = self.weights * (self.y - pieces.heights(state.bent))
         shrink = self.ridge[self.terms.size - 1]
-        rough = self.smoothing * roughness(state.knots)
+        rough = self.smoothing * pieces.rough
         matrix[size:, size:] += rough + 1e-9 * np.diag(matrix.diagonal()[size:] + scale)
         matrix[np.arange(size), np.arange(size)] += shrink + MIN_RIDGE_SHARE * scale
         down = self.back @ (slope * residuals) - shrink * state.effects
@@ -350,7 +348,7 @@ class _Rounds:
         determined = determined_effects(self.ridge, spread[:size], orders)
         block = np.tril(inverse[size:, size:])
         block = block + np.tril(block, -1).T
-        rough = roughness(state.knots)
+        rough = state.pieces.rough
         bends = max(len(state.knots) - 1 - self.smoothing * float((block * rough).sum()), 1e-9)
         self.freedom = float(determined.sum()) + 1.0 + bends
         spare = len(self.y) - CELLS_PER_EFFECT * self.freedom
