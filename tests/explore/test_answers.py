@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import known_audits
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.data import flights_path
 from recombine.errors import InputError
 from recombine.explore.answers import NotInTableError, TableAnswers
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.verdicts import Verdict
-
-
-def flights() -> rc.Design:
-    return rc.Design.from_frame(
-        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
-    )
 
 
 def islands() -> rc.Design:
@@ -60,11 +55,19 @@ def asked(design: rc.Design, **options: Any) -> TableAnswers:
     return TableAnswers(audit, audit.plan(3))
 
 
-DESIGNS = {"flights": flights, "islands": islands, "twins": twins, "dose": dose, "nested": nested}
+@cache
+def of_flights() -> TableAnswers:
+    audit = known_audits.flights()
+    return TableAnswers(audit, audit.plan(3))
 
 
-@pytest.fixture(params=DESIGNS, scope="module")
+DESIGNS = {"islands": islands, "twins": twins, "dose": dose, "nested": nested}
+
+
+@pytest.fixture(params=["flights", *DESIGNS], scope="module")
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TableAnswers:
+    if request.param == "flights":
+        return of_flights()
     make = DESIGNS[request.param]
     folder = tmp_path_factory.mktemp("tables")
     return asked(make(folder) if request.param in ("dose", "nested") else make())
@@ -203,7 +206,7 @@ def test_wrong_windows_are_refused(sides: tuple[int, int], shape: tuple[int, int
 
 
 def test_a_window_around_a_cell_holds_it_and_stays_inside() -> None:
-    answers = asked(flights())
+    answers = of_flights()
     for dest in (0, 50, 101):
         found = answers.window((0, 2), [3, 0, dest], None, (5, 20), "connected")
         assert dest in found["levels"][1]
@@ -212,7 +215,7 @@ def test_a_window_around_a_cell_holds_it_and_stays_inside() -> None:
 
 
 def test_levels_are_found_by_part_of_their_names() -> None:
-    answers = asked(flights())
+    answers = of_flights()
     assert [one["label"] for one in answers.levels(2, "lax")] == ["LAX"]
     first = [one["label"] for one in answers.levels(2, "s")]
     assert all(label.startswith("S") for label in first[:5])
@@ -276,7 +279,7 @@ def test_numbers_come_with_their_units() -> None:
 
 
 def test_several_threads_get_the_same_answers() -> None:
-    answers = asked(flights())
+    answers = of_flights()
     known = answers.audit.decided.listing.cells[::450].tolist()
     questions = [lambda cell=cell: answers.cell(cell) for cell in known]
     questions += [lambda cell=cell: answers.certificate(cell) for cell in known]

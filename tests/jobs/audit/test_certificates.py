@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.data import flights_path
+from known_audits import flights
 from recombine.jobs.audit.certificates import (
     MAX_CELLS_SEARCHED_ALL,
     SLOW_CERTIFICATES_SHOWN,
@@ -18,13 +18,6 @@ from recombine.jobs.audit.certificates import (
     certificates_to_show,
 )
 from recombine.verdicts import Verdict
-
-
-def flights() -> rc.Audit:
-    design = rc.Design.from_frame(
-        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
-    )
-    return rc.audit(design)
 
 
 def disconnected() -> rc.Audit:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import known_audits
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit.additivity import fit_order
@@ -17,7 +18,6 @@ from recombine.jobs.audit.ranges import STUDENT_DEGREES, fit_spread, measure_ran
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.jobs.values.sources import ValueSource
-from recombine.report.audit.page import page
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.leverage import Leverage
@@ -336,12 +336,7 @@ def test_a_two_valued_outcome_has_ranges_of_chances_only_where_rows_repeat():
 
 @pytest.fixture(scope="module")
 def flights():
-    from recombine.data import flights_path
-
-    design = rc.Design.from_frame(
-        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
-    )
-    return rc.audit(design)
+    return known_audits.flights()
 
 
 def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tmp_path):
@@ -372,7 +367,7 @@ def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tm
     assert record["ranges"]["statement"] == ranges_sentence(flights)
     assert record["ranges"]["of"] == "one more cell measured like the seen ones"
     assert ranges_sentence(flights) in " ".join(flights.summary.split())
-    text = page(flights)
+    text = known_audits.flights_page()
     assert "90 % range from" in text
     assert number(table["predicted"][row]) in text
 

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from known_audits import flights, flights_page
 from recombine.cells.conjunctions import canonical
-from recombine.data import flights_path
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.embedded_cells import IMPOSSIBLE, MAX_LEVELS_EMBEDDED, embedded_cells
 from recombine.report.audit.page import page
@@ -27,13 +27,6 @@ from recombine.writing import printable
 
 VECTORS = Path(__file__).parents[3] / "page" / "test" / "vectors" / "reports.json.gz"
 HOSTILE = ["</script><script>alert(1)</script>", "<!--", "a\u2028b", '"quoted" \\u003c']
-
-
-def demo() -> rc.Audit:
-    design = rc.Design.from_frame(
-        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
-    )
-    return rc.audit(design)
 
 
 def torn() -> rc.Audit:
@@ -63,7 +56,7 @@ def too_large() -> rc.Audit:
 
 
 WHOLE: dict[str, Callable[[], rc.Audit]] = {
-    "demo": demo,
+    "demo": flights,
     "torn": torn,
     "interchangeable": interchangeable,
     "nested": nested,
@@ -177,7 +170,7 @@ def test_of_a_table_too_large_some_listed_cells_are_carried_along() -> None:
 
 
 def test_asking_gives_the_certificates_that_the_report_writes_out() -> None:
-    audit = demo()
+    audit = flights()
     written = certificates_to_show(audit.values)
     data = embedded_cells(audit, VerdictMap(audit), [one.certificate for one in written])
     assert len(data["shown"]) == len(written) > 5
@@ -202,7 +195,7 @@ def test_names_cannot_end_the_script() -> None:
 
 
 def test_controls_need_the_script_and_little_is_added() -> None:
-    text = page(demo())
+    text = flights_page()
     bare = re.sub(r"<script.*?</script>", "", text, flags=re.S)
     assert '<div id="ask" class="ask" hidden></div>' in bare
     assert "<button" not in bare
@@ -212,7 +205,7 @@ def test_controls_need_the_script_and_little_is_added() -> None:
 
 def test_what_the_scripts_tests_replay_is_what_reports_embed() -> None:
     stored = json.loads(gzip.decompress(VECTORS.read_bytes()))["demo"]["embedded"]
-    audit = demo()
+    audit = flights()
     now = json.loads(json.dumps(embedded_cells(audit, VerdictMap(audit))))
     assert stored.keys() == now.keys()
     for name in now.keys() - {"values", "panels"}:

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.data import flights_path
+from known_audits import flights
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.page import page
@@ -338,14 +338,6 @@ def wrong(found: Outputs) -> Iterator[str]:
     for where, text, value in compared(found):
         if text is None or not agrees(text, value):
             yield f"{where}: {text!r} is not {value!r}"
-
-
-@cache
-def flights() -> rc.Audit:
-    design = rc.Design.from_frame(
-        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
-    )
-    return rc.audit(design)
 
 
 @cache

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from known_audits import flights, flights_page
 from known_tasks import context_dependence
-from recombine.data import flights_path
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.page import page
 from recombine.report.notebook import notebook
@@ -62,14 +62,6 @@ class Outline(HTMLParser):
     @property
     def text(self) -> str:
         return " ".join(" ".join(self.texts).split())
-
-
-@cache
-def flights() -> rc.Audit:
-    design = rc.Design.from_frame(
-        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
-    )
-    return rc.audit(design)
 
 
 @cache
@@ -171,7 +163,7 @@ SECTIONS = [
 
 @cache
 def page_of(make: Callable[[], rc.Audit]) -> str:
-    return page(make())
+    return flights_page() if make is flights else page(make())
 
 
 @pytest.fixture(scope="module", params=CASES.values(), ids=CASES)

@@ -8,20 +8,17 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import known_audits
 import recombine as rc
 from known_tasks import context_dependence
 from recombine.cells.conjunctions import every_cell
-from recombine.data import flights_path
 from recombine.report.audit.sections import audit_sections
 from recombine.report.screen import result_text, show_sections
 
 
 @pytest.fixture(scope="module")
 def flights() -> rc.Audit:
-    design = rc.Design.from_frame(
-        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
-    )
-    return rc.audit(design)
+    return known_audits.flights()
 
 
 def shown(audit: rc.Audit, width: int = 100, **parts) -> str:

@@ -71,6 +71,7 @@ def test_pretraining_is_drawn_by_a_script_of_its_own() -> None:
     assert torch.equal(found.weights["hidden"], hidden.weight.detach().double())
 
 
+@pytest.mark.slow
 def test_a_single_task_ends_at_the_published_loss_and_has_met_it() -> None:
     """Two of the authors' students at their size: the least loss of the second comes long before its last."""
     setting = {**SMALL, "width": 1000, "scale": 1e-3, "stop": 1e-8, "batch": 128, "auxiliary samples": 1024}
