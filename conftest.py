@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import signal
 from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 HAS_TORCH = find_spec("torch") is not None
 HAS_LAB = (Path(__file__).parent / "src" / "recombine" / "lab").is_dir()
@@ -50,8 +53,11 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if re.search(uses, text, re.MULTILINE) else None
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C work in tests that are about it: shells ignore it in what they start in the background."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let workers keep byte code, and Ctrl-C work in tests about it: shells ignore it in what they start behind."""
+    if getattr(config.option, "numprocesses", None) and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        # Else every worker and every process that a test starts compiles every module; sources' folders stay clean.
+        os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -145,10 +145,8 @@ def from_slopes(knots: FloatArray) -> FloatArray:
 
 def roughness(knots: FloatArray) -> FloatArray:
     """Return the matrix (K + 1, K + 1) of the integral of the squared second derivative, in height and slopes."""
-    apart = np.diff(np.eye(len(knots)), axis=0) / np.sqrt(np.diff(knots))[:, None]
-    result = np.zeros((len(knots) + 1, len(knots) + 1))
-    result[1:, 1:] = apart.T @ apart
-    return result
+    apart = np.diff(np.eye(len(knots), len(knots) + 1, 1), axis=0) / np.sqrt(np.diff(knots))[:, None]
+    return np.asarray(apart.T @ apart)
 
 
 def increasing(gram: FloatArray, right: FloatArray) -> FloatArray:

@@ -22,13 +22,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
-from recombine.theory.structures.curve import (
-    MIN_SLOPE_SHARE,
-    Curve,
-    Pieces,
-    increasing,
-    pieces_of,
-)
+from recombine.theory.structures.curve import MIN_SLOPE_SHARE, Curve, Pieces, increasing, pieces_of
 from recombine.theory.structures.kinds.sums import OfConjunctions
 from recombine.theory.structures.normal_equations import (
     DENSE_COLUMNS,
@@ -276,8 +270,7 @@ class _Rounds:
     def _round(self, state: _State, moving: bool) -> _State | None:
         """Return the state after a step that lowers the penalized misfit, None if there is none."""
         move = self._step(state)
-        knots = None if moving else state.knots
-        bar = self._objective(state)
+        knots, bar = None if moving else state.knots, self._objective(state)
         for share in STEP_SHARES:
             tried = self._bent(state.effects + share * move, knots)
             if tried.objective < bar:
@@ -307,8 +300,7 @@ class _Rounds:
         dense = np.quantile(sums, np.linspace(0, 1, self.count // 2 + 1))
         even = np.linspace(sums.min(), sums.max(), self.count - self.count // 2)
         knots = np.unique(np.concatenate([dense, even]))
-        near = np.diff(knots) < 1e-3 * (knots[-1] - knots[0])
-        apart = np.concatenate([[True], ~near])
+        apart = np.concatenate([[True], np.diff(knots) >= 1e-3 * (knots[-1] - knots[0])])
         apart[-1] = True
         return np.asarray(knots[apart])
 
@@ -325,8 +317,7 @@ class _Rounds:
         matrix[size:, size:] = pieces.gram(self.weights)
         scale = float(matrix.diagonal()[:size].mean()) or 1.0
         residuals = self.weights * (self.y - pieces.heights(state.bent))
-        shrink = self.ridge[self.terms.size - 1]
-        rough = self.smoothing * pieces.rough
+        shrink, rough = self.ridge[self.terms.size - 1], self.smoothing * pieces.rough
         matrix[size:, size:] += rough + 1e-9 * np.diag(matrix.diagonal()[size:] + scale)
         matrix[np.arange(size), np.arange(size)] += shrink + MIN_RIDGE_SHARE * scale
         down = self.back @ (slope * residuals) - shrink * state.effects
