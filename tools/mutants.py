@@ -181,6 +181,7 @@ def judge(key: str, reason: str, options: argparse.Namespace) -> int:
             if record["key"] == key and record["status"] in MISSED:
                 record["equivalent"] = reason
                 options.seed = json.loads(path.read_text(encoding="utf-8"))["seed"]
+                options.count = len(records)
                 written(path, path.stem, options, records)
                 return 0
     raise SystemExit(f"mutants: {options.out} holds no survivor {key!r}")
