@@ -98,3 +98,13 @@ def test_one_cell_is_not_counted_as_many(products: rc.Audit) -> None:
     text = told(products)
     assert "The one unseen cell is listed." in text
     assert [match.group() for match in ONE_OF_MANY.finditer(text)] == []
+
+
+def test_a_check_by_replicates_names_no_cells_that_depart_and_no_reason_against_it() -> None:
+    """Two values, three factors of two levels, one cell missing, many rows of each other."""
+    cells = np.repeat(every_cell((2, 2, 2))[:-1], 400, axis=0)
+    bought = np.random.default_rng(0).random(len(cells)) < 0.1 + cells @ [0.25, 0.12, 0.06]
+    text = " ".join(rc.audit(rc.Design.from_cells(cells, bought.astype(float))).summary.split())
+    assert "Additivity holds: the replicates show no interaction" in text
+    assert "Additivity holds: only" not in text
+    assert "depart most" not in text

@@ -117,6 +117,7 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
         audit.structure.additivity is None
         or audit.values.at_mean
         or audit.structure.additivity.state is AdditivityState.UNCHECKED
+        or audit.structure.additivity.orders[0].few
         or not audit.structure.additivity.orders[0].error
     ):
         return ""
@@ -138,7 +139,8 @@ def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:
     depth = "" if order == 1 else f" up to interactions of {order} factors"
     lead = f"Additivity{depth} {STATE_WORDS[state]}: "
     if tried.few:
-        return f"{lead}{why_unchecked(check, order)}, so that the replicates decide.{shown}"
+        why = why_unchecked(check, order)
+        return f"{lead}{shown[1].lower()}{shown[2:]} {why[0].upper()}{why[1:]} to check it on them."
     text = (
         f"{lead}predicting {_predicted(check, tried)}, the additive model is off by {few_digits(tried.error)} "
         f"(root mean square), the plain mean by {few_digits(tried.baseline)}"

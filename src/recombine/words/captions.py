@@ -124,7 +124,7 @@ def no_map_sentence(quantity: str, middle: float | None, all_seen: bool) -> str:
     """Say why a map would show nothing; ``middle`` is about what all values of ``quantity`` are."""
     if all_seen:
         return "There is nothing to map: every combination was seen."
-    alike = "" if middle is None else f", and all are known about equally well ({quantity}: {number(middle)})"
+    alike = "" if middle is None else f", and known about equally well ({quantity}: {number(middle)})"
     return f"There is nothing to map: every unseen combination is determined{alike}."
 
 

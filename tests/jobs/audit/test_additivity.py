@@ -202,7 +202,8 @@ def test_a_small_factorial_holds_if_its_replicates_rule_out_interaction():
     noise = np.random.default_rng(0).standard_normal(len(cells))
     clear = check_additivity(Design.from_cells(cells, cells @ [5.0, 5.0] + noise))
     assert clear.state == AdditivityState.HOLDS
-    assert "so that the replicates decide. The replicates show no interaction" in additivity_statement(clear)
+    assert additivity_statement(clear).startswith("Additivity holds: the replicates show no interaction (lack of fit: ")
+    assert additivity_statement(clear).endswith("such cells to check it on them.")
     hidden = check_additivity(Design.from_cells(cells, cells @ [0.3, 0.3] + noise))
     assert hidden.state == AdditivityState.UNCHECKED
 
