@@ -200,7 +200,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (
         lambda: captions.no_map_sentence("leverage", 2.0, False),
         (
-            "There is nothing to map: every unseen combination is determined, and all are known about equally well "
+            "There is nothing to map: every unseen combination is determined, and known about equally well "
             "(leverage: 2)."
         ),
     ),
