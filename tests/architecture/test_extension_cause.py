@@ -102,7 +102,7 @@ def test_a_comparison_of_two_scores_names_the_new_cause(cause: Cause) -> None:
     comparison = rc.compare(scored(0.1), scored(0.4))
     changes = {change.what: change for change in comparison.changes["net"]}
     assert changes["cause: echo"].outside
-    assert "cause: echo" in str(comparison)
+    assert "cause: echo" in comparison.summary
     assert "cause&#58; echo" in comparison.markdown or "cause: echo" in comparison.markdown
     assert "cause: echo" in comparison_json(comparison)
 
@@ -123,7 +123,7 @@ def test_coefficients_of_factors_have_the_name_that_the_cause_gives_them() -> No
         assert "square that is echoed" in score_page(score)
         comparison = rc.compare(score, later)
         assert "reflection: dose" in {change.what for change in comparison.changes["net"]}
-        assert "Reflection: share of a square that is echoed (0: none)." in " ".join(str(comparison).split())
+        assert "Reflection: share of a square that is echoed (0: none)." in " ".join(comparison.summary.split())
 
 
 def test_a_name_is_taken_once() -> None:

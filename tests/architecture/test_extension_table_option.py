@@ -70,7 +70,7 @@ def test_python_files_documents_and_comparisons_have_it(batched: type[rc.TableSp
     assert "batch" not in json.loads(before)["table"]
     Path("before.json").write_text(before)
     Path("after.json").write_text(after)
-    assert "batch: plate" in " ".join(run("compare", "before.json", "after.json").split())
+    assert "batch: plate" in " ".join(run("compare", "before.json", "after.json", "--full").split())
     assert "--batch plate" in table_spec.spec_command("audit", "table.csv", design.spec)
 
 

@@ -31,7 +31,11 @@ def refused(result: tuple[int, str, str], *words: str) -> None:
 def test_an_audit_prints_the_summary_and_succeeds(run, table):
     code, out, err = run("audit", table, *FACTORS, "--outcome", "mass")
     assert (code, err) == (0, "")
-    assert out.startswith("Recombine audit of table.csv\ncolour (3) × shape (3), outcome mass; 6 training rows\n")
+    assert out.startswith(
+        "Recombine audit of table.csv\nRead          6 training rows: colour (3) × shape (3), outcome mass\n"
+    )
+    assert len(out.splitlines()) <= 12
+    assert max(map(len, out.splitlines())) <= 100
     assert "\x1b" not in out
     assert all(line == line.rstrip() for line in out.splitlines())
 
@@ -125,7 +129,7 @@ def test_gene_pairs_are_symmetric(run, tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("gene_a,gene_b,fitness\nTP53,MYC,1\nMYC,KRAS,2\nKRAS,TP53,3\n")
     options = ["--factors", "gene_a,gene_b", "--outcome", "fitness", "--symmetric", "gene_a,gene_b"]
-    code, out, _ = run("audit", path, *options)
+    code, out, _ = run("audit", path, *options, "--full")
     assert code == 0
     assert "one factor used twice: gene_a and gene_b" in out
     assert "6 cells, 3 seen" in out  # unordered pairs, each gene with itself included
@@ -135,8 +139,9 @@ def test_factors_are_guessed_and_the_guess_is_marked(run, tmp_path):
     path = tmp_path / "t.csv"
     rows = "".join(f"{c},{s},{i * 1.5}\n" for i, (c, s) in enumerate([("r", "u"), ("r", "v"), ("b", "u")] * 4))
     path.write_text("colour,shape,mass\n" + rows)
-    code, out, _ = run("audit", path, "--outcome", "mass", "--fail-on", "RC104")
+    code, out, _ = run("audit", path, "--outcome", "mass", "--fail-on", "RC104", "--full")
     assert code == 1
+    assert "the factors are a guess (--factors)" in " ".join(out.split())
     assert "The factors are a guess" in out
     assert "RC104" in out
 
@@ -144,7 +149,7 @@ def test_factors_are_guessed_and_the_guess_is_marked(run, tmp_path):
 def test_unicode_levels_are_fine(run, tmp_path):
     path = tmp_path / "übung.csv"
     path.write_text("farbe,größe\nрот,小\nрот,大\nčervená,小\n", encoding="utf-8")
-    code, out, _ = run("audit", path, "--factors", "farbe,größe")
+    code, out, _ = run("audit", path, "--factors", "farbe,größe", "--full")
     assert code == 0
     assert "größe" in out
     assert "y(červená,大) = " in out
@@ -177,7 +182,7 @@ def test_how_weights_were_read_is_said_and_can_be_changed(run, tmp_path):
     path, page = tmp_path / "counts.csv", tmp_path / "page.html"
     path.write_text(COUNTS)
     asked = ["audit", path, "--factors", "sex,class", "--outcome", "survived", "--weight", "n"]
-    code, out, _ = run(*asked, "--html", page)
+    code, out, _ = run(*asked, "--html", page, "--full")
     assert code == 0
     sentence = "A row with weight n is read as n equal measurements; if rows are means of n, say --means."
     assert sentence in " ".join(out.split())
@@ -188,7 +193,7 @@ def test_how_weights_were_read_is_said_and_can_be_changed(run, tmp_path):
     assert test["freedom"] == [2, 1310]
     assert f"F(2, 1310) = {test['statistic']:.2f}" in " ".join(out.split())
     assert f"F(2, 1310) = {test['statistic']:.2f}" in page.read_text()
-    means = run(*asked, "--means")[1]
+    means = run(*asked, "--means", "--full")[1]
     assert "read as the mean of n measurements; how much those differ is not known" in " ".join(means.split())
     assert json.loads(run(*asked, "--means", "--json")[1])["rows"] == 12
     refused(run("audit", path, "--factors", "sex,class", "--counts"), "Name the column of counts", "--weight")
@@ -320,7 +325,7 @@ def test_a_product_of_10_to_the_12_is_audited(run, tmp_path):
     names = list("abcdef")
     generator = np.random.default_rng(0)
     pd.DataFrame({name: generator.permutation(np.arange(100)) for name in names}).to_csv(path, index=False)
-    code, out, _ = run("audit", path, "--factors", ",".join(names), "--plan", "0")
+    code, out, _ = run("audit", path, "--factors", ",".join(names), "--plan", "0", "--full")
     assert code == 0
     assert "1,000,000,000,000 cells" in out
     assert "is too large to list" in " ".join(out.split())
@@ -395,7 +400,7 @@ def test_nesting_is_noticed_said_or_denied(run, plants):
 def test_possible_cells_come_from_a_file(run, plants, tmp_path):
     path = tmp_path / "possible.csv"
     path.write_text("plant,treatment,dose\np0,chilled,\n")
-    code, out, _ = run("audit", plants, *PLANTS, "--possible", path)
+    code, out, _ = run("audit", plants, *PLANTS, "--possible", path, "--full")
     assert code == 0
     assert "All combinations that can exist: 36 cells, 35 seen" in out
     assert "44 of the 80 combinations of levels cannot exist: they are not in possible.csv; 31 cells of" in " ".join(
@@ -489,8 +494,8 @@ def test_ordered_and_numeric_factors_tell_values_between_seen_ones(run, doses, t
 
 
 def test_ordered_may_be_repeated_or_separated_by_commas(run, doses):
-    code, out, _ = run("audit", doses, "--factors", "plant", "--ordered", "dose,year", "--plan", "0")
-    again = run("audit", doses, "--factors", "plant", "--ordered", "dose", "--ordered", "year", "--plan", "0")
+    code, out, _ = run("audit", doses, "--factors", "plant", "--ordered", "dose,year", "--plan", "0", "--full")
+    again = run("audit", doses, "--factors", "plant", "--ordered", "dose", "--ordered", "year", "--plan", "0", "--full")
     assert code == 0
     assert (code, out) == again[:2]
     assert "year is ordered" in out
@@ -498,7 +503,7 @@ def test_ordered_may_be_repeated_or_separated_by_commas(run, doses):
 
 def test_a_factor_that_is_no_number_is_refused_with_its_row(run, doses):
     refused(run("audit", doses, "--factors", "plant,dose", "--numeric", "plant"), "'a' (row 1)", "is not a number")
-    code, out, _ = run("audit", doses, "--factors", "dose", "--ordered", "plant=a<x<b", "--plan", "0")
+    code, out, _ = run("audit", doses, "--factors", "dose", "--ordered", "plant=a<x<b", "--plan", "0", "--full")
     assert code == 0
     assert "plant (3)" in out
     assert "plant is ordered" in out
@@ -507,7 +512,7 @@ def test_a_factor_that_is_no_number_is_refused_with_its_row(run, doses):
 def test_importance_is_a_table_or_a_column(run, table, tmp_path):
     matters = tmp_path / "matters.csv"
     matters.write_text("shape,importance\ncone,2\n,1\n")
-    code, out, err = run("audit", table, *FACTORS, "--importance", matters)
+    code, out, err = run("audit", table, *FACTORS, "--importance", matters, "--full")
     assert (code, err) == (0, "")
     assert "Cells are weighted by matters.csv." in " ".join(out.split())
     assert "of what matters" in out

@@ -136,6 +136,8 @@ def test_score_and_split_guess_the_factors_as_the_audit_does(run: Run, folder: P
     ):
         code, out, err = run(*words)
         assert code == 0, err
+        assert "the factors are a guess" in " ".join(out.split()).lower()
+        out = run(*words, "--full")[1]
         assert "The factors are a guess; name them with --factors to be sure." in " ".join(out.split())
         assert json.loads(run(*words, "--json")[1])["table"]["factors"] == ["drug", "line"]
 

@@ -37,7 +37,7 @@ def audited(encoding: str, folder: Path, *arguments: str) -> subprocess.Complete
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_no_sign_and_no_name_is_lost(encoding: str, folder: Path) -> None:
-    done = audited(encoding, folder, "--html", "re port.html")
+    done = audited(encoding, folder, "--html", "re port.html", "--full")
     assert (done.returncode, done.stderr) == (0, b"")
     text = done.stdout.decode(encoding)
     assert "?" not in text.replace("here?", "").replace("next?", "")

@@ -190,7 +190,7 @@ def test_audit_check_and_score_agree_where_the_structure_is_chosen(
     assert f'# structure = "{structure}"  # {told}' in Path("design.toml").read_text().splitlines()
     spec = TableSpec.read(Path("design.toml"))
     check = check_split("table.csv", spec, split="part=train")
-    assert f"Verdicts hold if {check.choice.assumption} ({told})." in " ".join(str(check).split())
+    assert f"Verdicts hold if {check.choice.assumption} ({told})." in " ".join(check.summary.split())
     designs = class_designs if made is classes else rc.Design.from_frame
     score = rc.score(designs("table.csv", spec, split="part=train"), "table.csv", ["net"])
     audit = rc.audit(score.design, structure="add" if made is classes else None)

@@ -37,7 +37,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_the_command_says_why_models_missed(run: Run, table: Path) -> None:
-    code, out, err = run("score", table, *OPTIONS, "--prediction", "half,exact")
+    code, out, err = run("score", table, *OPTIONS, "--prediction", "half,exact", "--full")
     assert (code, err) == (0, "")
     words = " ".join(out.split())
     assert "Recombine score of half, exact" in words
@@ -47,7 +47,11 @@ def test_the_command_says_why_models_missed(run: Run, table: Path) -> None:
     assert "noise alone" in words
     assert "forecast: wide network" in words
     design = rc.Design.from_frame(table, factors=["site", "dose", "line"], outcome="y", split="part=train")
-    assert " ".join(str(rc.score(design, table, ["half", "exact"], "part=train")).split()) == words
+    score = rc.score(design, table, ["half", "exact"], "part=train")
+    assert " ".join(score.summary.split()) == words
+    short = run("score", table, *OPTIONS, "--prediction", "half,exact")[1]
+    assert short.rstrip("\n") == str(score)
+    assert len(short.splitlines()) <= 12
 
 
 def test_json_is_all_there_is_on_standard_output(run: Run, table: Path) -> None:

@@ -83,7 +83,7 @@ def test_levels_are_hidden_of_the_factor_that_is_named(run: Run, table: Path, tm
 
 
 def test_a_check_says_what_a_random_split_proves(run: Run, table: Path) -> None:
-    code, text, err = run("split", table, *OPTIONS, "--check", "part=train", "--outcome", "y")
+    code, text, err = run("split", table, *OPTIONS, "--check", "part=train", "--outcome", "y", "--full")
     assert (code, err) == (0, "")
     words = " ".join(text.split())
     assert "training has the same combination: this tests memory and noise, not new combinations" in words

@@ -52,7 +52,7 @@ def test_names_are_text_whatever_they_look_like() -> None:
     frame["y"], frame["[/]net"] = cells @ [1.0, 2.0], cells @ [1.0, 1.0]
     frame["part"] = np.where(cells.sum(axis=1) % 3 > 0, "train", "test")
     design = rc.Design.from_frame(frame, factors=["site", "dose"], outcome="y", split="part=train")
-    text = str(rc.score(design, frame, ["[/]net"], "part=train"))
+    text = rc.score(design, frame, ["[/]net"], "part=train").summary
     assert "[bold]x[/foo]5 · 4" in text
     assert "Determined cells that [/]net misses by most" in text
 

@@ -41,7 +41,7 @@ class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
 
 
-@takes_table(outputs=("html", "json", "baseline", "markdown", "fail_on", "save_design", "safe_csv", "force"))
+@takes_table(outputs=("full", "html", "json", "baseline", "markdown", "fail_on", "save_design", "safe_csv", "force"))
 def audit_command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
     table: TableSpec,
@@ -87,7 +87,7 @@ def audited(file: Path, table: TableSpec, targets: Path | None, new_levels: bool
     return result
 
 
-@takes_table(outputs=("html", "force"))
+@takes_table(outputs=("full", "html", "force"))
 def demo_command(
     outputs: Outputs,
     models: Annotated[bool, typer.Option(help="Train other models beside it, and compare them by verdict.")] = False,
@@ -141,7 +141,8 @@ class _Answer:
 
             return audit_sections(audit, self.plan, self.models)
 
-        outputs.answer(self.audit, as_json, as_sections)
+        full = outputs.full or self.models is not None
+        msgspec.structs.replace(outputs, full=full).tell(self.audit, as_json, as_sections, self.plan)
 
     def write(self, outputs: Outputs, verdicts: Path | None = None) -> list[str]:
         """Write the files asked for and return where they are."""

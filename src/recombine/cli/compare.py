@@ -11,7 +11,7 @@ from recombine.cli.outputs import Outputs, read_fail_on, tell_changes
 from recombine.cli.table_options import takes_table
 
 
-@takes_table(outputs=("json", "markdown", "fail_on", "force"))
+@takes_table(outputs=("full", "json", "markdown", "fail_on", "force"))
 def compare_command(
     before: Annotated[Path, typer.Argument(help="What recombine audit --json (or score --json) printed before.")],
     after: Annotated[Path, typer.Argument(help="What it printed after.")],

@@ -15,7 +15,7 @@ from recombine import table_spec
 from recombine.errors import InputError
 from recombine.interrupts import interrupts_wait
 from recombine.output_files import check_outputs, files_together, write_whole
-from recombine.report.screen import capture, say, say_aside, say_json
+from recombine.report.screen import capture, capture_answer, say, say_aside, say_json
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
 
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+    full: Annotated[bool, typer.Option("--full", help="Print everything, not only the answer of a screen.")] = False
     baseline: Annotated[
         Path | None, typer.Option(help="Compare with an earlier --json; --fail-on then looks at what is new only.")
     ] = None
@@ -61,6 +62,21 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
             raise InputError("--markdown - and --json both want standard output; name a file for one of them")
         summary = None if self.markdown in (None, "-") else Path(str(self.markdown))
         check_outputs([summary, self.html, *files, self.save_design], inputs, self.force)
+
+    def tell(
+        self,
+        result: Any,
+        as_json: Callable[[Any], str],
+        sections: Callable[[Any], Iterable[Section]],
+        *about: object,
+    ) -> None:
+        """Print a result: as JSON, all of it, or its answer with what that is ``about`` besides."""
+        if self.json or self.full:
+            self.answer(result, as_json, sections)
+            return
+        with working("writing the answer"):
+            text = capture_answer(result, *about)
+        say(text, drawn=True)
 
     def answer(self, result: Any, as_json: Callable[[Any], str], sections: Callable[[Any], Iterable[Section]]) -> None:
         """Print a result, as JSON or drawn for the terminal."""
@@ -122,10 +138,11 @@ def tell_changes(
     with files_together():
         if outputs.markdown is not None:
             write_whole(outputs.markdown, comparison_markdown(comparison, met))
-        outputs.answer(
+        outputs.tell(
             comparison,
             lambda result: comparison_json(result, met),
             lambda result: comparison_sections(result, met, only_new=only_new),
+            met,
         )
         if outputs.markdown is not None:
             outputs.note(f"summary written to {Path(outputs.markdown).resolve()}")

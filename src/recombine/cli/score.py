@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @takes_table(
     required=("outcome",),
     without=("forbidden", "cost"),
-    outputs=("html", "json", "baseline", "markdown", "fail_on", "save_design", "force"),
+    outputs=("full", "html", "json", "baseline", "markdown", "fail_on", "save_design", "force"),
 )
 def score_command(
     file: Annotated[
@@ -63,7 +63,7 @@ def score_command(
         else:
             from recombine.report.score import score_json, score_sections
 
-            outputs.answer(result, score_json, score_sections)
+            outputs.tell(result, score_json, score_sections)
         outputs.note(*notes)
     if before is not None:
         raise typer.Exit(code)

@@ -41,7 +41,7 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
 @takes_table(
     without=("split", "forbidden", "cost", "importance"),
     called={"check": "split"},
-    outputs=("json", "fail_on", "save_design", "safe_csv", "force"),
+    outputs=("full", "json", "fail_on", "save_design", "safe_csv", "force"),
 )
 def split_command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
@@ -70,7 +70,7 @@ def _check(file: Path, table: TableSpec, asked: SplitQuestions, outputs: Outputs
     checked = check_split(file, table, seed=asked.seed)
     with files_together():
         notes = outputs.save(table, checked.rows.design, checked.choice)
-        outputs.answer(checked, check_json, check_sections)
+        outputs.tell(checked, check_json, check_sections)
         outputs.note(*notes)
     end_on(fail_on, checked.findings)
 

@@ -91,7 +91,7 @@ class TableAnswers:
             "cells": written_count(design.possible.count),
             "verdicts": [self._verdict(verdict) for verdict in Verdict],
             "sampled": audit.decided.counts.sampled,
-            "answer": [printable(sentence) for sentence in words.answer.answer(audit)],
+            "answer": words.audit_answer.audit_answer(audit, self.plan).sentences,
             "findings": [item.record | {"subjects": list(map(printable, item.subjects))} for item in audit.findings],
             "left_out": [printable(sentence) for sentence in words.verdicts.left_out_sentences(audit)],
             "next": self._next(),

@@ -35,12 +35,14 @@ _FUNCTIONS = {
         "page": "report.audit.page:page",
         "explorer": "explore.notebook:explorer",
         "explanation": "words.certificates:explanation",
+        "answer": "words.audit_answer:audit_answer",
     },
     **{
         f"{kind}Comparison": {
             "json": "report.comparison.record:comparison_json",
             "markdown": "report.comparison.markdown:comparison_markdown",
             "sections": "report.comparison.sections:comparison_sections",
+            "answer": "words.comparison:comparison_answer",
         }
         for kind in ("Audit", "Score")
     },
@@ -51,8 +53,13 @@ _FUNCTIONS = {
         "sections": "report.score.sections:score_sections",
         "notebook": "report.notebook:score_notebook",
         "page": "report.score.page:score_page",
+        "answer": "words.score_answer:score_answer",
     },
-    "SplitCheck": {"json": "report.split:check_json", "sections": "report.split:check_sections"},
+    "SplitCheck": {
+        "json": "report.split:check_json",
+        "sections": "report.split:check_sections",
+        "answer": "words.split:check_answer",
+    },
     "TableSplit": {"json": "report.split:split_json", "sections": "report.split:split_sections"},
 }
 for _result, _outputs in _FUNCTIONS.items():

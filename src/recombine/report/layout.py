@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recombine.verdicts import Verdict
+from recombine.words.answer import CAREFUL, FAILS, LOOK, NAME_LETTERS, Answer
 from recombine.words.table import GUESS
 from recombine.writing import aligned, number, share
 
@@ -39,7 +40,7 @@ class Entry:
 class Grid:
     """A table: caption, column heads and rows of entries; on a page the first entry of a row heads it.
 
-    ``bars`` are drawn by a wide terminal too.
+    ``bars`` are drawn by a wide terminal too, which indents the table unless it is ``flush``.
     """
 
     caption: str
@@ -48,6 +49,7 @@ class Grid:
     identity: str = ""
     spans: Sequence[tuple[str, int]] = ()
     bars: bool = False
+    flush: bool = False
 
 
 class Line(NamedTuple):
@@ -141,6 +143,19 @@ def _entry(value: object, bar: bool) -> Entry:
     if isinstance(value, float) and bar and value == value:
         return Entry(share(value), True, min(max(value, 0.0), 1.0))
     return Entry(number(value, 4), True) if isinstance(value, int | float) else Entry(str(value))
+
+
+#: How the names of lines that should not be overlooked are printed.
+_STYLES = {CAREFUL: "bold red", LOOK: "bold yellow", FAILS: "bold red"}
+
+
+def answer_section(answer: Answer) -> Section:
+    """Return the answer as a terminal shows it: what each line is about, and what it says."""
+    rows = [
+        [Entry(f"{line.name:<{NAME_LETTERS - 2}}", style=_STYLES.get(line.name, "bold")), line.text]
+        for line in answer.lines
+    ]
+    return Section(answer.title, [replace(text_grid(rows), flush=True)])
 
 
 def guess_lines(design: Design) -> list[Line]:

@@ -33,14 +33,14 @@ def notebook(audit: Audit) -> str:
     True
     """
     tally, design = words.verdicts.Tally.of(audit), audit.design
-    title = captions.AUDIT_TITLE.format(source=design.reading.source)
-    about = f"{design.space.title}; {words.table.rows_phrase(audit.coverage)}"
+    answer = audit.answer
     notes = [words.table.impossible_sentence(design), words.importance.importance_statement(audit.decided.matters)]
     counts = {verdict: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
     findings = "".join(f"<li>{_finding(finding)}</li>" for finding in audit.findings)
     return _frame(
-        _paragraph(f": {about}", lead=title),
-        *map(_paragraph, [*words.answer.answer(audit), *notes]),
+        _paragraph(f": {design.space.title}", lead=answer.title),
+        *(_paragraph(f" {line.text}", lead=line.name) for line in answer.content),
+        *map(_paragraph, notes),
         _bar([(f"{count:,} {verdict.word}", count / tally.total, verdict.colour) for verdict, count in counts.items()]),
         _legend(_verdict_chip(audit, verdict, tally) for verdict in counts),
         _paragraph("" if tally.exact else captions.ESTIMATED, _SOFT),
@@ -81,8 +81,8 @@ def score_notebook(score: Score) -> str:
     True
     """
     return _frame(
-        _paragraph(f" {words.score.scored_phrase(score)}", lead="Recombine score"),
-        *map(_paragraph, words.score.score_answers(score)),
+        _paragraph("", lead=score.answer.title),
+        *(_paragraph(f" {line.text}", lead=line.name) for line in score.answer.content),
         *(_causes(score, model) for model in score.models if model.attribution is not None),
         *(_paragraph(sentence, _SOFT) for sentence in words.score.unclear_sentences(score)),
         _paragraph(captions.MORE_IN.format(page="score.to_html", table="score.causes"), _SOFT),
@@ -111,7 +111,7 @@ def _frame(*texts: str) -> str:
 
 def _paragraph(text: str, style: str = "margin:0 0 .35em", lead: str = "") -> str:
     title = f"<strong>{_shown(lead)}</strong>" if lead else ""
-    return f'<p style="{style}">{title}{_shown(text)}</p>' if text else ""
+    return f'<p style="{style}">{title}{_shown(text)}</p>' if text or lead else ""
 
 
 def _bar(pieces: Iterable[tuple[str, float, str]]) -> str:

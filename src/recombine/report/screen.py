@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from recombine.jobs.outputs import widget
+from recombine.words.answer import LINE_LETTERS
 from recombine.writing import in_ascii, printable, printable_lines
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
     from rich.table import Table as RichTable
 
     table = RichTable(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(width=0)
+    margin = [] if grid.flush else [""]
+    for _ in margin:
+        table.add_column(width=0)
     columns = zip(grid.heads, *grid.rows, strict=True)
     numbers = sum(2 + max(len(entry.text) for entry in column) for column in columns if column[0].numeric)
     for head in grid.heads:
@@ -116,12 +119,12 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
         whole = head.numeric and numbers + MIN_LETTERS_FOR_TEXTS <= width
         table.add_column(justify="right" if head.numeric else "left", no_wrap=whole)
     if any(head.text for head in grid.heads):
-        table.add_row("", *(_Hanging(head.text, "dim") for head in grid.heads))
+        table.add_row(*margin, *(_Hanging(head.text, "dim") for head in grid.heads))
     notes = ["".join(entry.note for entry in row if not entry.numeric) for row in grid.rows]
     bars = BAR_LETTERS if grid.bars and width >= MIN_COLUMNS_FOR_BARS else 0
     for row, note in zip(grid.rows, notes, strict=True):
         texts = [_Hanging(_entry_text(entry, bars), entry.style) for entry in row]
-        table.add_row("", *texts, *([_Hanging(note)] if note else []))
+        table.add_row(*margin, *texts, *([_Hanging(note)] if note else []))
     return table
 
 
@@ -181,6 +184,13 @@ def capture(drawn: Drawn, plain_width: int | None = None) -> str:
     _draw(drawn, Console(file=buffer, width=width, force_terminal=terminal, highlight=False, emoji=False))
     text = buffer.getvalue()
     return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def capture_answer(result: object, *about: object) -> str:
+    """Return the answer of a result, a screen of lines, with colours where a terminal is watching."""
+    from recombine.report.layout import answer_section
+
+    return capture([answer_section(widget(result, "answer", *about))], LINE_LETTERS)
 
 
 def _draw(drawn: Drawn, console: Console) -> None:

@@ -9,13 +9,11 @@ from recombine.jobs.split.table_files import TableSplit
 from recombine.report.json_text import json_document
 from recombine.report.layout import Section, guess_lines, text_grid
 from recombine.theory.structures.all_structures import sum_of
-from recombine.verdicts import Verdict
 from recombine.words import split as words
 from recombine.writing import percent, share
 
 #: Version of the JSON documents: it grows when a field is renamed, removed or means something else.
 SCHEMA = 2
-_VERDICTS = {verdict.word: verdict for verdict in Verdict}
 
 
 def split_sections(made: TableSplit) -> list[Section]:
@@ -25,7 +23,7 @@ def split_sections(made: TableSplit) -> list[Section]:
     rows = []
     for row in split.shares.rows():
         numbers = share(row["asked"]), share(row["got"]), f"{row['rows']:,}", f"{row['cells']:,}"
-        rows.append([f"  {row['part']}", *numbers, words.proof_of(_VERDICTS[row["part"]], assumption)])
+        rows.append([f"  {row['part']}", *numbers, words.proof_of(words.VERDICTS[row["part"]], assumption)])
     rows.append(["  training", "", percent(len(split.train), total), f"{len(split.train):,}", f"{cells:,}"])
     if split.unused:
         rows.append(["  unused", "", percent(split.unused, total), f"{split.unused:,}"])
@@ -43,7 +41,7 @@ def check_sections(check: SplitCheck) -> list[Section]:
     rows = []
     for row in check.verdicts.rows():
         numbers = f"{row['rows']:,}", share(row["share of rows"]), f"{row['cells']:,}", share(row["share of cells"])
-        proof = words.proof_of(_VERDICTS[row["verdict"]], check.choice.assumption)
+        proof = words.proof_of(words.VERDICTS[row["verdict"]], check.choice.assumption)
         rows.append([f"  {row['verdict']}", *numbers, proof])
     grid = text_grid(rows, ["", "rows", "of rows", "cells", "of cells"], 4)
     return [

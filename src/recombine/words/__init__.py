@@ -9,6 +9,7 @@ from recombine._lazy import lazy_package
 if TYPE_CHECKING:
     from recombine.words import additivity as additivity
     from recombine.words import answer as answer
+    from recombine.words import audit_answer as audit_answer
     from recombine.words import captions as captions
     from recombine.words import certificates as certificates
     from recombine.words import comparison as comparison

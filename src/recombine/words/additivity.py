@@ -9,8 +9,7 @@ from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.additivity import why_unchecked
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
-from recombine.words.structure import structure_sentence
-from recombine.words.values import features_sentence, held_out_sentence, ranges_sentence, values_scale
+from recombine.words.values import features_sentence, held_out_sentence, ranges_sentence
 from recombine.writing import few_digits, number
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ _CHECKED = {
     AdditivityState.FAILS: "they do not, see below",
     AdditivityState.NOT_SHOWN: "that is not shown, see below",
     AdditivityState.UNCHECKED: "not checked",
-}
-#: What sums of effects are then, where values are such sums.
-_SUMS_ARE = {
-    AdditivityState.FAILS: ", its values are off by more than noise",
-    AdditivityState.NOT_SHOWN: ", its values are estimates at best",
 }
 #: How each state reads after "additivity".
 STATE_WORDS = {
@@ -64,39 +58,6 @@ def additivity_sentences(audit: Audit) -> list[str]:
     statements = [additivity_statement(check, order) for order in sorted({1, audit.order})]
     values = [held_out_sentence(audit), breakers_sentence(audit), ranges_sentence(audit), features_sentence(audit)]
     return [*statements, beyond_sentence(audit), *values]
-
-
-def additivity_sentence(audit: Audit) -> str:
-    """Return whether the assumption holds, in a sentence."""
-    if not audit.choice.structure.is_sum:
-        return structure_sentence(audit)
-    adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
-    if audit.structure.additivity is None:
-        return f"Whether {adding} is right was not checked: no outcome was named."
-    state, check = audit.structure.additivity.state_at(audit.order), audit.structure.additivity.at(audit.order)
-    if check is None or state is AdditivityState.UNCHECKED:
-        return (
-            f"Whether {adding} is right could not be checked: {why_unchecked(audit.structure.additivity, audit.order)}."
-        )
-    judged = {
-        AdditivityState.HOLDS: "is right here",
-        AdditivityState.HOLDS_ROUGHLY: "is roughly right here",
-        AdditivityState.FAILS: "is not right here",
-        AdditivityState.NOT_SHOWN: "is not shown to be right here",
-    }[state]
-    others = audit.values.at_mean or values_scale(audit.values)
-    values = "" if others else _SUMS_ARE.get(state, "")
-    lead = f"{adding[0].upper()}{adding[1:]} {judged}{values}"
-    if check.few and check.lack_of_fit is not None:
-        return f"{lead}. {interaction_sentence(check.lack_of_fit)}"
-    name = audit.design.outcome_column.name
-    what = f"the {name} of a seen combination" if name else "a seen combination"
-    most = "up to " * check.at_most
-    noise = f" and noise alone would make it {most}{number(check.expected)}" if check.expected is not None else ""
-    return (
-        f"{lead}: predicted from the others, {what} is off by {number(check.error)}, where the plain mean is off by "
-        f"{number(check.baseline)}{noise}."
-    )
 
 
 def beyond_sentence(audit: Audit) -> str:
@@ -146,7 +107,7 @@ def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:
         f"(root mean square), the plain mean by {few_digits(tried.baseline)}"
     )
     if tried.expected is not None:
-        text += f", and noise alone would make it {'up to ' * tried.at_most}{few_digits(tried.expected)}"
+        text += f"; if effects added exactly it would be off by {'up to ' * tried.at_most}{few_digits(tried.expected)}"
     if state is AdditivityState.NOT_SHOWN and test is None:
         shown = " No rows repeat, so noise and interaction cannot be told apart."
     return f"{text}.{shown}"

@@ -1,33 +1,96 @@
-"""The answer in a few sentences: what is settled, whether adding is right, how good values are, what a network does."""
+"""The answer: one screen in the reader's words, the same in every output.
+
+At most twelve lines of a hundred letters: what was read, how many combinations are predictable, open and new, what
+values miss by beside noise, the plain mean and a network, what to measure next, what to look at, where the rest is.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from recombine.words.additivity import additivity_sentence
-from recombine.words.forecast import network_sentence
-from recombine.words.importance import importance_sentence
-from recombine.words.values import values_sentence
-from recombine.words.verdicts import verdict_sentence
+from recombine.writing import printable
 
-if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+#: Lines that say where the rest is, what to beware of, what to look at, and why a build stops.
+MORE_NAME, CAREFUL, LOOK, FAILS = "More", "Careful", "Look at", "--fail-on"
+#: Lines and letters of a screen, and letters before what a line says.
+MAX_LINES, LINE_LETTERS, NAME_LETTERS = 12, 100, 14
 
 
-def answer(audit: Audit) -> list[str]:
-    """Return the sentences of ``audit``; what cannot be known is said to be unknown, and why.
+class AnswerLine(NamedTuple):
+    """One thing that an answer says: what it is about, a sentence, and a shorter one for where there is no room."""
 
-    Where cells are weighted by importance, one says after the first how much of what matters is settled; where there is
-    an outcome, one before the last how good values are.
+    name: str
+    text: str
+    short: str = ""
+
+    @property
+    def rows(self) -> list[str]:
+        """The lines on a screen that the text takes, names of the data printable."""
+        letters = LINE_LETTERS - NAME_LETTERS
+        # A row that begins inside a name of the data is indented, so that it does not look like a line of ours.
+        rows = textwrap.wrap(printable(self.text), letters, subsequent_indent="  ", break_on_hyphens=False)
+        return list(map(printable, rows)) or [""]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer of at most twelve lines of a hundred letters; ``str`` is what a screen shows.
 
     Examples
     --------
-    >>> import recombine as rc
-    >>> for sentence in answer(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))):
-    ...     print(sentence)
-    If effects add, the seen combinations determine the one unseen combination.
-    Whether adding effects is right was not checked: no outcome was named.
-    What a network will do is not known without an outcome.
+    >>> print(Answer("Recombine audit of a.csv", (AnswerLine("Seen", "3 of 4 combinations"),)))
+    Recombine audit of a.csv
+    Seen          3 of 4 combinations
     """
-    sentences = [verdict_sentence(audit), importance_sentence(audit), additivity_sentence(audit)]
-    return [sentence for sentence in [*sentences, values_sentence(audit), network_sentence(audit)] if sentence]
+
+    title: str
+    said: tuple[AnswerLine, ...]
+    #: The numbers that are said, by name: the same in every output.
+    numbers: dict[str, float] = field(default_factory=dict)
+    #: Three numbers to show large, each with what it is.
+    large: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def lines(self) -> tuple[AnswerLine, ...]:
+        """What is said, the longest lines, the last of them first, in short where there is no room for all."""
+        lines = [line for line in self.said if line.text]
+        for index in sorted(range(len(lines)), key=lambda index: (-len(lines[index].rows), -index)):
+            if 1 + sum(len(line.rows) for line in lines) <= MAX_LINES:
+                break
+            line = lines[index]
+            lines[index] = line._replace(text=line.short or _cut(line.text))
+        return tuple(_fitting(lines))
+
+    @property
+    def content(self) -> list[AnswerLine]:
+        """The lines but the one that says where the rest is, for outputs that have the rest below."""
+        return [line for line in self.lines if line.name != MORE_NAME]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same, each line as one text."""
+        return [printable(f"{line.name}: {line.text}") for line in self.content]
+
+    def __str__(self) -> str:
+        rows = [_cut(printable(self.title), LINE_LETTERS)]
+        for line in self.lines:
+            for index, row in enumerate(line.rows):
+                rows.append(f"{'' if index else line.name:<{NAME_LETTERS}}{row}")
+        return "\n".join(rows)
+
+
+def _fitting(lines: list[AnswerLine]) -> Iterator[AnswerLine]:
+    """Yield lines, those cut at the end of their row for which there is still no room."""
+    room = MAX_LINES - 1 - len(lines)
+    for line in lines:
+        extra = len(line.rows) - 1
+        yield line if extra <= room else line._replace(text=_cut(line.text))
+        room -= extra if extra <= room else 0
+
+
+def _cut(text: str, letters: int = LINE_LETTERS - NAME_LETTERS) -> str:
+    """Return a text in at most so many letters, its end left out."""
+    return text if len(printable(text)) <= letters else f"{printable(text)[: letters - 1]}…"

@@ -46,6 +46,7 @@ SIZES_TITLE = "Single factors, pairs, larger sets, noise"
 TRAINED_ON = "trained on {share} of the seen cells"
 ERROR_AXIS = "root mean squared error, {unit}"
 
+READ_TITLE = "How the table was read"
 ADDITIVITY_TITLE = "Does additivity hold here?"
 STRUCTURE_TITLE = "Which structure holds here?"
 FORECAST_TITLE = "What your model will do"

@@ -9,10 +9,11 @@ from recombine.jobs.audit.audit import Audit
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.cell_maps import MOST_LABELS, Transitions, Unlisted, why_unlisted
 from recombine.jobs.comparison.documents import AmountRecord, AuditDocument, FindingRecord, ScoreDocument
-from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
+from recombine.jobs.comparison.scores import ERRORS, AmountChange, ScoreComparison
 from recombine.jobs.findings.changes import cells_obstacle, errors_obstacle
 from recombine.jobs.score.causes import CAUSES
 from recombine.verdicts import Verdict
+from recombine.words.answer import CAREFUL, FAILS, MORE_NAME, Answer, AnswerLine
 from recombine.writing import few_digits, listing, plural, written_count
 
 #: Decimals of a number beside its range.
@@ -87,6 +88,37 @@ def coefficient_meanings() -> str:
     """Say what the coefficients of the causes mean."""
     coefficients = [cause.coefficient for cause in CAUSES if cause.coefficient is not None]
     return " ".join(f"{item.name.capitalize()}: {item.meaning}." for item in coefficients)
+
+
+def comparison_answer(comparison: AuditComparison | ScoreComparison, met: Sequence[str] = ()) -> Answer:
+    """Return what changed in a screen, and ``met``, what of ``--fail-on`` is there."""
+    limit = 3
+    lines = [
+        AnswerLine("Before", side_text(comparison.before, limit)),
+        AnswerLine("After", side_text(comparison.after, limit)),
+        AnswerLine("Changed", comparison_headline(comparison)),
+    ]
+    if isinstance(comparison, AuditComparison):
+        for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL):
+            old, new, step = count_text(comparison, verdict.word) if verdict.word in comparison.counts else ("", "", "")
+            lines.append(AnswerLine(verdict.word.capitalize(), f"{old} before, {new} after ({step})" if step else ""))
+        lines += [
+            AnswerLine("New finding", f"{item.code} {item.title}: {item.message}", f"{item.code} {item.title}")
+            for item in findings_by_code(comparison.findings.new)[:1]
+        ]
+    else:
+        for name, change in ((name, moved) for name, moved in comparison.changes.items() if name in comparison.worse):
+            errors = next(item for item in change if item.what == ERRORS[0])
+            text = f"{name}: {amount_text(errors.before)} before, {amount_text(errors.after)} after"
+            lines.append(AnswerLine("Worse", text))
+    notes, settings = comparison_notes(comparison), comparison.settings.items()
+    lines += [
+        AnswerLine("Besides", "; ".join(f"{name}: {old} before, {new} after" for name, (old, new) in settings)),
+        AnswerLine(CAREFUL, notes[0] if notes else ""),
+        AnswerLine(FAILS, "; ".join(met)),
+        AnswerLine(MORE_NAME, "--full (comparison.summary) prints all of it, --markdown writes it for a pull request"),
+    ]
+    return Answer(comparison_title(comparison), tuple(lines))
 
 
 def comparison_headline(comparison: AuditComparison | ScoreComparison) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.audit.fitted_networks import ForecastSource, NoForecast
 from recombine.jobs.audit.noise import cell_noise
-from recombine.words.verdicts import Tally
 from recombine.writing import join_words, listing, number, plural, whole_percent
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ _SOURCES = {
 }
 #: Kernels in words, as rows of the table of errors.
 ROWS = {
+    "values": "the values given here",
     "ntk": "network, all layers learn (NTK)",
     "nngp": "network, its readout learns (NNGP)",
     "additive": "effects added",
@@ -163,25 +163,6 @@ def models_sentence(audit: Audit, models: Table) -> str:
     return (
         f"The models were trained on parts of {shown:,} of the {seen:,} seen cells, those of levels drawn at random, "
         f"to save time; in Python audit.compare_models(max_cells={seen}) takes all."
-    )
-
-
-def network_sentence(audit: Audit) -> str:
-    """Say in outcome units what a network will be off by, and how often that came true; or why it is not forecast."""
-    error = audit.forecast.error
-    if audit.design.outcome is None:
-        return "What a network will do is not known without an outcome."
-    if error is None:
-        reason = why_not_forecast(audit.forecast) or "too few seen combinations are determined by the others"
-        return f"What a network will be off by is not forecast: {reason}."
-    unseen = Tally.of(audit).unseen
-    where = "determined combinations" if unseen else "seen combinations, each predicted from the others"
-    network = "A network trained to convergence" + (" with every level a label" if audit.design.scales else "")
-    trials = _error_trust(audit.forecast)
-    trust = f"; such a forecast was within 20 % in {trials}" if trials else ""
-    return (
-        f"{network} will be off by about {number(error.ntk)} on {where}, adding "
-        f"effects by {number(error.additive)} and the plain mean by {number(error.mean)}{trust}."
     )
 
 

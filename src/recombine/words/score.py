@@ -34,12 +34,6 @@ def score_opening(score: Score) -> str:
     )
 
 
-def scored_phrase(score: Score) -> str:
-    """Say what was scored, on how many cells."""
-    cells = plural(len(score.codes), "held-out cell")
-    return f"of {score.outcome_name} in {score.design.reading.source}: {cells}, {score.determined:,} determined"
-
-
 def cause_meaning(model: ModelScore, cause: Cause) -> str:
     """Say what a cause is; coefficients on the other side of what is expected are said to be the opposite.
 
@@ -87,19 +81,40 @@ def score_answers(score: Score) -> list[str]:
         ]
     answers = []
     for model in score.models:
-        whose = _whose_error(score, model) if model.misses is None else _whose_classes(score, model)
+        whose = _whose_error(score, model) if model.misses is None else whose_classes(score, model)
         answers += [sentence for sentence in (whose, _single_measurements(model)) if sentence]
     return answers
 
 
-def _whose_error(score: Score, model: ModelScore) -> str:
-    if not model.unseen_error.value > 0:
-        return ""
+def _whose(model: ModelScore) -> tuple[dict[str, float], dict[str, float], dict[str, float], float]:
+    """Return the shares of a model's error that are the test's, the data's and its own, and what has no cause."""
     shares = model.error_shares
     untold = shares.pop(Verdict.DETERMINED.word, 0.0)
     of_test = {name: share for name, share in shares.items() if name not in CAUSES}
     of_data = {name: share for name, share in shares.items() if name in CAUSES and CAUSES[name].of == "data"}
     of_model = {name: share for name, share in shares.items() if name in CAUSES and CAUSES[name].of == "model"}
+    return of_test, of_data, of_model, untold
+
+
+def shares_phrase(model: ModelScore) -> str:
+    """Say in a few words whose a model's error is; empty where it has none."""
+    if not model.unseen_error.value > 0:
+        return ""
+    of_test, of_data, of_model, untold = _whose(model)
+    parts = [
+        ("its own" + (f" ({_listed(of_model, model)})" if of_model else ""), sum(of_model.values())),
+        ("noise or structure", sum(of_data.values())),
+        ("cells that the data leave open", sum(of_test.values())),
+        ("not told why", untold),
+    ]
+    shown = [f"{whole_percent(share)} {name}" for name, share in parts if abs(share) >= SCORE_LIMITS.share_shown]
+    return ", ".join(shown)
+
+
+def _whose_error(score: Score, model: ModelScore) -> str:
+    if not model.unseen_error.value > 0:
+        return ""
+    of_test, of_data, of_model, untold = _whose(model)
     clauses = []
     if sum(of_test.values()) >= SCORE_LIMITS.share_shown:
         total = whole_percent(sum(of_test.values()))
@@ -124,7 +139,7 @@ def _whose_error(score: Score, model: ModelScore) -> str:
     return f"Of {model.name}'s squared error on {_unseen_cells(score)}, {join_words(clauses)}{made_up}."
 
 
-def _whose_classes(score: Score, model: ModelScore) -> str:
+def whose_classes(score: Score, model: ModelScore) -> str:
     """Say whose the wrong classes are: of cells that are not determined, of the best class of each cell, or its own."""
     misses = model.misses
     assert misses is not None

@@ -6,7 +6,9 @@ from recombine.jobs.split.check import SplitCheck
 from recombine.jobs.split.table_files import TableSplit
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
+from recombine.words.answer import CAREFUL, MORE_NAME, Answer, AnswerLine
 from recombine.words.structure import choice_origin, search_sentences
+from recombine.words.table import GUESSED
 from recombine.writing import join_words, listing, plural, share
 
 #: What an error on test rows of each verdict speaks of; the hole is the condition under which verdicts hold.
@@ -18,6 +20,7 @@ PROVES = {
     Verdict.UNDECIDED: "arithmetic could not tell whether training fixes it",
     Verdict.BEYOND: "outside the range that training has: how the trend goes on there is not settled",
 }
+VERDICTS = {verdict.word: verdict for verdict in Verdict}
 SHARES_TITLE = "Asked for and got, as shares of the table's rows"
 CHECK_TITLE = "What the test rows are to training"
 #: Levels and pairs of levels that are named.
@@ -125,3 +128,46 @@ def check_leaks(check: SplitCheck) -> list[str]:
     copied = ["a copied level"] if len(check.rows.others) > 1 else []
     sought = ["the same cell", *permuted, "a level spelled another way", *copied]
     return [f"None of what was looked for: {join_words(sought)} on both sides."]
+
+
+def check_answer(check: SplitCheck) -> Answer:
+    """Return the answer of a checked split: what its test rows are to training, what it can show, and what leaks.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.jobs.split import check_split
+    >>> frame = pd.DataFrame({"colour": list("rrbb"), "shape": list("xyxy"), "part": ["train"] * 3 + ["test"]})
+    >>> print(check_answer(check_split(frame, factors=["colour", "shape"], split="part")))
+    Recombine split check of part in the table
+    Read          colour (2) × shape (2): 3 training rows, 1 test row in 1 cell
+    Assumed       effects add (assumed without comparing)
+    Determined    1 row (100.0 %): never in training, yet fixed by it if effects add: this tests whether
+                    a model recombines
+    Leaks         None of what was looked for: the same cell and a level spelled another way on both
+                    sides.
+    More          --full (check.summary) prints all of it, --json is for scripts
+    """
+    rows = f"{plural(check.trained, 'training row')}, {plural(len(check.where), 'test row')}"
+    guess = GUESSED if check.rows.design.reading.proposals else ""
+    lines = [
+        AnswerLine("Read", f"{check.rows.design.space.title}: {rows} in {plural(len(check.cells), 'cell')}{guess}"),
+        AnswerLine("Assumed", f"{check.choice.assumption} ({choice_origin(check.choice)})"),
+    ]
+    numbers: dict[str, float] = {"training rows": check.trained, "test rows": len(check.where)}
+    for row in check.verdicts.rows():
+        verdict = VERDICTS[row["verdict"]]
+        proof, count = proof_of(verdict, check.choice.assumption), f"{plural(row['rows'], 'row')}"
+        counted = f"{count} ({share(row['share of rows'])}): "
+        lines.append(AnswerLine(verdict.word.capitalize(), f"{counted}{proof}", f"{counted}{proof.partition(':')[0]}"))
+        numbers[verdict.word] = row["rows"]
+    lines += [AnswerLine(CAREFUL, sentence) for sentence in check_conclusions(check)]
+    leaks = check_leaks(check)
+    more = f" ({len(leaks) - 1} more)" if len(leaks) > 1 else ""
+    left_out = check_remarks(check)
+    lines += [
+        AnswerLine("Leaks", f"{leaks[0]}{more}"),
+        AnswerLine("Left out", left_out[0] if left_out else ""),
+        AnswerLine(MORE_NAME, "--full (check.summary) prints all of it, --json is for scripts"),
+    ]
+    return Answer(check_title(check), tuple(lines), numbers)

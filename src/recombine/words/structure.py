@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.data.hit_rates import hit_rate
 from recombine.jobs.structure.choice import NotCompared
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
-from recombine.theory.structures.all_structures import simplest_first, sum_of
+from recombine.theory.structures.all_structures import simplest_first
 from recombine.theory.structures.ladder import written_share
 from recombine.writing import join_words, plural
 
@@ -23,17 +23,10 @@ _NOT_COMPARED: dict[str, str] = {
 }
 
 
-def structure_sentence(audit: Audit) -> str:
-    """Say what the chosen structure explains of held-out seen combinations, and what adding explains of them."""
-    if audit.values.at_mean:
-        return f"That {audit.choice.assumption} is not shown here."
-    if (ladder := audit.choice.ladder) is None:
-        return choice_statement(audit.choice)
-    text, adding = str(ladder), ladder.at(sum_of(1))
-    beside = "" if adding is None else f", adding effects {adding.r2:.2f}"
-    record = None if audit.choice.asked else audit.choice.structure.hit_rate
-    right = "" if record is None else f"; such a choice had less error than adding in {hit_rate(record)}"
-    return f"{text[0].upper()}{text[1:]} of what differs between held-out seen combinations{beside}{right}."
+def _record(choice: Choice) -> str:
+    """Say how often such a choice was better than adding; empty where none was made, or it was adding."""
+    record = None if choice.asked else choice.structure.hit_rate
+    return "" if record is None else f" Such a choice had less error than adding in {hit_rate(record)}."
 
 
 def choice_origin(choice: Choice) -> str:
@@ -88,5 +81,5 @@ def choice_statement(choice: Choice) -> str:
     untried = f" Not tried for want of cells or of time: {', '.join(choice.untried)}; --structure asks for one."
     return (
         f"{text[0].upper()}{text[1:]}: chosen as the simplest within one standard error of the best on {cells} "
-        f"(share of their variance{weighed}: {shares}).{over}{untried if choice.untried else ''}"
+        f"(share of their variance{weighed}: {shares}).{over}{untried if choice.untried else ''}{_record(choice)}"
     )

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from recombine.design.design import Design
     from recombine.jobs.audit.coverage import Coverage
 
+#: Where there is room for a few words only.
+GUESSED = "; the factors are a guess (--factors)"
 GUESS = "The factors are a guess; name them with --factors to be sure."
 
 

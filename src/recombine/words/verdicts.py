@@ -73,31 +73,6 @@ def verdict_meaning(verdict: Verdict, condition: str) -> str:
     return verdict.text.meaning.format(assumption=condition)
 
 
-def verdict_sentence(audit: Audit) -> str:
-    """Return how many unseen cells carry each verdict, in a sentence."""
-    tally = Tally.of(audit)
-    noun = "target combination" if tally.targets else "unseen combination"
-    if not tally.unseen:
-        which = "" if audit.design.possible.whole else " that can exist"
-        every = f"Every combination{which} was seen; nothing is left to predict."
-        return "Every target was seen." if tally.targets else every
-    lead = f"If {audit.choice.assumption}, the seen combinations determine"
-    determined = tally.counts[Verdict.DETERMINED]
-    if determined == tally.unseen:
-        both = {1: f"the one {noun}", 2: f"both {noun}s"}
-        which = both.get(determined, f"all {plural(determined, noun)}")
-        return f"{lead} {which}{_already_seen(tally)}."
-    counts = {verdict: tally.counts[verdict] for verdict in UNSEEN[1:] if tally.counts[verdict]}
-    others = [f"{tally.number(verdict)} {state_phrase(verdict, count == 1)}" for verdict, count in counts.items()]
-    these = tally.number(Verdict.DETERMINED) if determined else "none"
-    return f"{lead} {these} of the {plural(tally.unseen, noun)}{_already_seen(tally)}; {join_words(others)}."
-
-
-def _already_seen(tally: Tally) -> str:
-    seen = tally.counts[Verdict.SEEN]
-    return f" ({seen:,} more {'was' if seen == 1 else 'were'} seen)" if tally.targets and seen else ""
-
-
 def state_phrase(verdict: Verdict, single: bool = True) -> str:
     """Say which state cells are in, after a count or a share of them."""
     if verdict is Verdict.UNSEEN_LEVEL:

@@ -25,7 +25,6 @@ from recombine.words.forecast import (
     error_caption,
     error_rows,
     error_sentences,
-    network_sentence,
     shallow_sentence,
     slopes_trust,
     why_not_forecast,
@@ -303,7 +302,7 @@ def test_rates_of_trials_are_told_of_the_cells_that_the_trials_were_about():
     by_pairs, by_adding = rc.audit(paired(), order=2), rc.audit(paired(), order=1)
     assert (by_pairs.forecast.adding, by_adding.forecast.adding) == (False, True)
     for audit, told in ((by_adding, True), (by_pairs, False)):
-        sentences = [network_sentence(audit), slopes_trust(audit.forecast), *error_sentences(audit.forecast)]
+        sentences = [str(audit.answer), slopes_trust(audit.forecast), *error_sentences(audit.forecast)]
         sentences += [finding.message for finding in audit.findings if finding.code in {"RC201", "RC202"}]
         assert any("trials" in sentence for sentence in sentences) == told
     assert "determined if effects add up to interactions of 2 factors" in error_caption(by_pairs)
@@ -320,7 +319,8 @@ def test_the_noise_is_an_estimate_with_the_spread_that_it_really_has():
         truth = cells.sum(axis=1).astype(float)
         design = rc.Design.from_cells(cells, truth + generator.normal(size=len(cells)), train=train)
         misses = design.outcome[~design.train] - design.held_out.sum(axis=1)
-        ratios.append(np.sqrt(np.mean(misses**2)) / fitted_networks._noise(design, np.flatnonzero(~design.train)))
+        noise = fitted_networks.noise_at(design, np.flatnonzero(~design.train))
+        ratios.append(np.sqrt(np.mean(misses**2) / noise.mean()))
     label = error_rows(rc.audit(design))[-1][0]
     assert float(re.search(r"± (\d+)", label)[1]) == pytest.approx(100 * np.std(ratios), rel=0.35)
     assert min(ratios) < 0.9

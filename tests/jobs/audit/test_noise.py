@@ -244,7 +244,7 @@ def test_one_row_per_cell_of_two_values_has_at_most_that_noise(values):
     assert audit.structure.additivity.noise.at_most
     assert check.noise == pytest.approx((high - low) * np.sqrt(np.mean(chance * (1 - chance))), rel=0.03)
     assert audit.structure.additivity.state == AdditivityState.UNCHECKED
-    assert "the chance in a two-valued outcome alone would put the model off by up to" in additivity_statement(
+    assert "chance alone would put the model of a two-valued outcome off by up to" in additivity_statement(
         audit.structure.additivity
     )
     assert "RC301" not in [finding.code for finding in audit.findings]

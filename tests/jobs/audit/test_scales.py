@@ -244,7 +244,7 @@ def test_networks_are_forecast_on_labels() -> None:
 def test_no_network_is_forecast_where_a_factor_is_a_number() -> None:
     found = rc.audit(rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"]))
     assert found.forecast.error is None
-    assert "not forecast: networks are known to take labels, and year is a number." in " ".join(found.summary.split())
+    assert "Not forecast: networks are known to take labels, and year is a number." in " ".join(found.summary.split())
 
 
 def test_other_models_are_compared_on_the_columns_of_the_curve() -> None:

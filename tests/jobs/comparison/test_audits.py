@@ -79,7 +79,7 @@ def test_a_level_that_is_gone_takes_its_cells_with_it_and_is_named_where_it_was_
     assert "2 vanished with levels that are gone" in str(gone)
     other = rc.compare(audit(cells), audit([*cells[:3], ("A3", "u")]))
     assert (other.lost, other.vanished, other.respelled) == (0, 2, (("colour", "a3", "A3"),))
-    said = " ".join(str(other).split())
+    said = " ".join(other.summary.split())
     assert "Likely respelled: colour 'a3' and 'A3'. The first is gone, the second is new" in said
     assert json.loads(comparison_json(other))["respelled"] == [{"factor": "colour", "gone": "a3", "new": "A3"}]
     new = rc.compare(audit(cells), audit([*cells[:3], ("b3", "u")]))
@@ -252,7 +252,7 @@ def test_a_factor_may_be_called_before():
     found = rc.compare(one, two)
     assert found.gained == 4
     assert "green · ball: disconnected → determined" not in str(found)
-    assert "ball · green disconnected determined" in " ".join(str(found).split())  # factors are sorted by name
+    assert "ball · green disconnected determined" in " ".join(found.summary.split())  # factors are sorted by name
 
 
 def test_states_are_named_once():

@@ -60,7 +60,7 @@ def test_the_rise_is_that_of_a_paired_test_whatever_the_order(table):
     assert change(found).outside
     assert change(found, "error on determined cells").rise == rise  # all of them are
     assert found.worse == ("model",)
-    assert "yes: per cell" in str(found)
+    assert "yes: per cell" in found.summary
     back = rc.compare(scored(shuffled, "cab", "worse"), scored(table))
     assert back.better == ("model",)
     assert change(back).rise.value == pytest.approx(-rise.value)

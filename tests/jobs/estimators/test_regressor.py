@@ -399,13 +399,13 @@ class TestAuto:
     def test_a_planted_curve_is_found_and_beats_adding(self, seed):
         """A protein-like table: rows depart from one commonest cell in two of 12 positions; a sigmoid bends sums."""
         rng = np.random.default_rng(seed)
-        cells = np.zeros((1_500, 12), dtype=int)
+        cells = np.zeros((3_000, 12), dtype=int)
         for row in cells:
             row[rng.choice(12, 2, replace=False)] = rng.integers(1, 6, 2)
         effects = -rng.gamma(1.0, 1.5, (12, 6)) * (np.arange(6) > 0)
         sums = effects[np.arange(12), cells].sum(axis=1)
-        y = 1 / (1 + np.exp(-(sums + 3))) + 0.03 * rng.normal(size=1_500)
-        known = np.arange(1_500) < 1_000
+        y = 1 / (1 + np.exp(-(sums + 3))) + 0.03 * rng.normal(size=3_000)
+        known = np.arange(3_000) < 2_000
         unseen = ~known & ~np.isin(cells @ 7 ** np.arange(12), cells[known] @ 7 ** np.arange(12))
         auto = CompositionalRegressor().fit(cells[known], y[known])
         add = CompositionalRegressor("add").fit(cells[known], y[known])

@@ -109,7 +109,7 @@ def test_few_cells_are_not_split_by_cause() -> None:
     found = rc.score(design, np.array([1.0, 2.0, 4.0]))
     assert found.models[0].causes == {}
     assert any("it takes 12 to tell causes apart" in sentence for sentence in unclear_sentences(found))
-    assert "on held-out cells, by verdict" in str(found)
+    assert "on held-out cells, by verdict" in found.summary
 
 
 def test_chances_are_scored_by_their_square() -> None:

@@ -28,7 +28,6 @@ from recombine.report.notebook import notebook
 from recombine.report.screen import plain_text
 from recombine.verdicts import Verdict
 from recombine.words.additivity import STATE_WORDS
-from recombine.words.answer import answer
 from recombine.words.forecast import ROWS
 from recombine.writing import round_estimate
 
@@ -93,7 +92,7 @@ class Outputs:
 
 
 def outputs(audit: rc.Audit, folder: Any, models: rc.Table | None = None) -> Outputs:
-    plan = audit.plan(3)
+    plan = audit.plan()
     audit.verdicts.to_csv(folder / "verdicts.csv")
     with (folder / "verdicts.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
@@ -149,22 +148,28 @@ def _find(pattern: str, text: str) -> str | None:
 
 def _answers(found: Outputs) -> Iterator[Check]:
     record = found.record
-    for sentence in [*record["answer"], *(item["message"] for item in record["findings"])]:
+    for sentence in [*answer_texts(record), *(item["message"] for item in record["findings"])]:
         for where, text in (("terminal", found.terminal), ("notebook", found.notebook), ("page", found.reader.text)):
             # The page begins the message of a finding with a capital.
             yield _same(where, sentence[1:], text)
-    error, first = record["forecast"]["error"], (record["additivity"] or {"orders": []})["orders"]
-    if error is not None:
-        words = {"ntk": "off by about", "additive": "effects by", "mean": "mean by"}
-        for name, lead in words.items():
-            yield f"answer: {name}", _find(rf"{lead} ({NUMBER})[ ;]", record["answer"][-1]), error[name]
-    shown = next((row for row in first if row["order"] == record["order"]), None)
-    if shown is not None and " is off by " in record["answer"][1]:
-        yield "answer: error", _find(rf" is off by ({NUMBER}), where", record["answer"][1]), shown["error"]
-        baseline = _find(rf"mean is off by ({NUMBER})[ .]", record["answer"][1] + " ")
-        yield "answer: mean", (baseline or "").rstrip("."), shown["mean baseline"]
+    error, numbers, together = record["forecast"]["error"], record["numbers"], "\n".join(record["answer"])
+    leads = {"values": "Values: miss", "mean": "the plain mean", "noise": "noise alone", "network": "will miss them"}
+    for name, lead in leads.items():
+        if f"miss of {name}" in numbers:
+            written = _find(rf"{lead} by (?:about )?({NUMBER})", together)
+            yield f"answer: {name}", (written or "").rstrip(".,:"), numbers[f"miss of {name}"]
+    if error is not None and error["values"] is not None:
+        known = {"values": "values", "mean": "mean", "noise": "noise", "network": "ntk"}
+        for name, field in known.items():
+            if error[field] is not None:
+                yield f"numbers: {name}", f"{numbers[f'miss of {name}']:.6g}", error[field]
     for item in record["findings"]:
         yield from _finding(item, record)
+
+
+def answer_texts(record: dict[str, Any]) -> list[str]:
+    """What the lines of the answer say, without what they are about."""
+    return [sentence.partition(": ")[2] for sentence in record["answer"]]
 
 
 def _finding(item: dict[str, Any], record: dict[str, Any]) -> Iterator[Check]:
@@ -219,7 +224,7 @@ def _additivity(found: Outputs) -> Iterator[Check]:
     yield _same("terminal", check["statement"], found.terminal)
     yield _same("page", check["statement"], found.reader.text)
     heads = {"cells tested": "cells tested", "error": "error", "plain mean": "mean baseline"}
-    heads |= {"noise floor": "noise floor", "share explained": "share explained"}
+    heads |= {"if effects add": "error if effects add", "share explained": "share explained"}
     for row, truth in zip(found.reader.tables["t-orders"], check["orders"], strict=True):
         for head, name in heads.items():
             yield f"page, additivity, {head}", row.get(head, "–"), truth[name]
@@ -427,7 +432,7 @@ def shown_numbers(found: Outputs) -> Iterator[tuple[Any, ...]]:
         if row["factors"] == "all":
             yield "coverage", place, "share"
     if record["additivity"]:
-        names = ["cells tested", "error", "mean baseline", "noise floor", "share explained"]
+        names = ["cells tested", "error", "mean baseline", "error if effects add", "share explained"]
         for place in range(len(record["additivity"]["orders"])):
             yield from (("additivity", "orders", place, name) for name in names)
         if "t-breakers" in found.reader.tables:
@@ -481,23 +486,20 @@ def test_the_file_is_what_page_and_terminal_show(found: Outputs) -> None:
 
 
 def test_a_few_sentences_open_every_output(found: Outputs) -> None:
-    sentences = found.record["answer"]
-    of_values = [text for text in sentences if text.startswith(("Values ", "No value "))]
-    assert len(sentences) == 3 + len(of_values)
-    assert len(of_values) <= (found.record["outcome"] is not None)
-    assert all(text.endswith(".") and text[0].isupper() for text in sentences)
-    together = " ".join(sentences)
+    names = [sentence.partition(": ")[0] for sentence in found.record["answer"]]
+    assert names[0] == "Read"
+    assert {"Seen", "Predictable"} <= set(names)
+    assert len(names) <= 11
+    together = " ".join(f"{name} {text}" for name, text in zip(names, answer_texts(found.record), strict=True))
     assert together in " ".join(found.terminal.split())
     assert together in found.reader.text
     assert found.reader.text.index(together) < found.reader.text.index("Findings")
-    assert found.terminal.index(sentences[-1]) < found.terminal.index("Coverage")
 
 
 def test_without_an_outcome_only_what_can_be_known_is_said() -> None:
-    settled, adding, network = answer(no_outcome())
-    assert settled.startswith("If effects add, the seen combinations determine")
-    assert adding == "Whether adding effects is right was not checked: no outcome was named."
-    assert network == "What a network will do is not known without an outcome."
+    lines = {line.name: line.text for line in no_outcome().answer.lines}
+    assert lines["Predictable"].endswith("unseen, if effects add, which nothing checks without an outcome")
+    assert not {"Values", "A network", "Careful"} & lines.keys()
 
 
 def test_certificates_of_the_page_are_those_of_the_audit() -> None:

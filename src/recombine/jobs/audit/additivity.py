@@ -160,7 +160,7 @@ class AdditivityCheck:
 
     @cached_property
     def table(self) -> Table:
-        """One row per order: cells tested, error, baseline, noise floor, share explained, lack of fit, state."""
+        """One row per order: cells tested, errors, the share explained, lack of fit, state."""
         nothing = float("nan")
         tests = [
             (nothing, nothing) if test is None else (test.statistic, test.p_value)
@@ -172,7 +172,9 @@ class AdditivityCheck:
                 "cells tested": [check.tested for check in self.orders],
                 "error": [check.error for check in self.orders],
                 "mean baseline": [check.baseline for check in self.orders],
-                "noise floor": [nothing if check.expected is None else check.expected for check in self.orders],
+                "error if effects add": [
+                    nothing if check.expected is None else check.expected for check in self.orders
+                ],
                 "share explained": [check.share for check in self.orders],
                 "lack of fit F": [statistic for statistic, _ in tests],
                 "lack of fit p": [p_value for _, p_value in tests],

@@ -99,9 +99,14 @@ class Audit:
         """Numbered findings, worst first."""
         return find_all(self, ResultKind.AUDIT)
 
+    @cached_property
+    def answer(self) -> Any:
+        """The answer in at most twelve lines: print it, or take its ``lines`` and ``numbers``."""
+        return widget(self, "answer", self.plan())
+
     @property
     def summary(self) -> str:
-        """The audit in a screenful of plain text."""
+        """All of the audit as plain text."""
         return render(self, "text")
 
     def certificate(self, cell: Cell | int) -> Certificate:
@@ -163,7 +168,7 @@ class Audit:
         return render(self, "notebook")
 
     def __str__(self) -> str:
-        return self.summary
+        return str(self.answer)
 
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {written_count(self.design.possible.count)} cells seen"

@@ -78,18 +78,35 @@ class ForecastObstacle:
 class Scored:
     """Predictions at T cells whose outcome is known and that the fitted cells determine, each of shape (T,).
 
-    ``additive`` is the value that follows if effects add, ``mean`` the plain mean of the fitted cells, ``noise`` the
-    root mean square of the noise of ``observed`` where rows repeat; ``networks`` go by kernel ("ntk": all layers learn,
-    "nngp": the readout) and number of hidden layers. ``adding`` says that the cells are all that adding determines.
+    ``places`` are their numbers among the cells of the design. ``additive`` is the value that follows if effects add,
+    ``mean`` the plain mean of the fitted cells, ``noise`` the variance of the noise of ``observed`` where it is known;
+    ``networks`` go by kernel ("ntk": all layers learn, "nngp": the readout) and number of hidden layers. ``adding``
+    says that the cells are all that adding determines.
     """
 
     source: ForecastSource
+    places: IntArray
     observed: FloatArray
     additive: FloatArray
     mean: FloatArray
-    noise: float | None
+    noise: FloatArray | None
     networks: dict[tuple[str, int], FloatArray] = field(default_factory=dict)
     adding: bool = True
+
+    def only(self, chosen: BoolArray) -> Scored:
+        """Return the predictions at some of the cells, (T,)."""
+        if chosen.all():
+            return self
+        return Scored(
+            self.source,
+            self.places[chosen],
+            self.observed[chosen],
+            self.additive[chosen],
+            self.mean[chosen],
+            None if self.noise is None else self.noise[chosen],
+            {name: values[chosen] for name, values in self.networks.items()},
+            adding=False,
+        )
 
 
 def fitted_cells(design: Design) -> int:
@@ -173,10 +190,11 @@ def score_held_out(
     cells = design.cells[rows]
     return Scored(
         source,
+        rows,
         design.outcome[rows],
         fit.predict(cells),
         np.full(len(rows), float(design.outcome[train].mean())),
-        _noise(design, rows),
+        noise_at(design, rows),
         predict_networks(design, train, cells, depths_of(design)),
     )
 
@@ -199,9 +217,10 @@ def score_seen(design: Design, check: OrderCheck, assumed: OrderCheck, seed: int
         )[tested]
         for name, depth in each("kernels of networks", _asked(DEPTHS))
     }
-    noise, all_tested = None if assumed.at_most else assumed.noise, bool((tested == check.determined).all())
-    additive, source = check.predicted[tested], ForecastSource.SEEN_CELLS
-    return Scored(source, outcome[tested], additive, mean[tested], noise, networks, all_tested)
+    places, additive = np.flatnonzero(design.train)[tested], check.predicted[tested]
+    noise, all_tested = noise_at(design, places), bool((tested == check.determined).all())
+    source = ForecastSource.SEEN_CELLS
+    return Scored(source, places, outcome[tested], additive, mean[tested], noise, networks, all_tested)
 
 
 def _score_tenth(design: Design, order: int, seed: int) -> Scored | None:
@@ -221,10 +240,12 @@ def _score_tenth(design: Design, order: int, seed: int) -> Scored | None:
     return replace(score_held_out(design, fit, rows, train, ForecastSource.HELD_OUT_CELLS), adding=order == 1)
 
 
-def _noise(design: Design, rows: IntArray) -> float | None:
-    """Return the root mean square of the noise of mean outcomes, where it is known; held-out cells count like seen."""
+def noise_at(design: Design, rows: IntArray) -> FloatArray | None:
+    """Return the variance of the noise of mean outcomes (T,), where it is known; held-out cells count like seen."""
     noise, count = cell_noise(design), design.precision
     if noise is None or noise.at_most:
         return None
     single = float(np.average(noise.variances * count[design.train], weights=count[design.train]))
-    return float(np.sqrt(np.mean(single / count[rows])))
+    variances = single / count
+    variances[design.train] = noise.variances
+    return np.asarray(variances[rows])

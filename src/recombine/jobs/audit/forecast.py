@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 #: Unseen cells that slopes are read from; more would not change the second digit.
 MAX_CELLS_FOR_SLOPES = 1_000
+#: What is left of exact values by rounding, as a share of the largest outcome: they are sums of many weights.
+VALUE_ROUNDING = 1e-8
 #: The networks that errors and slopes are read from: all layers learn, or the readout.
 _ONE_LAYER = {("ntk", 1), ("nngp", 1)}
 
@@ -61,7 +63,8 @@ class ErrorForecast:
 
     ``ntk`` and ``nngp`` are those of a network of one hidden layer trained to convergence, if all layers learn or the
     readout; ``additive`` that of values that follow if effects add, ``mean`` that of the plain mean, ``noise`` what
-    noise alone makes of it where rows repeat. ``cells`` were scored, those that ``source`` names.
+    noise alone makes of it where it is known, ``values`` that of the values that an audit gives, where there are
+    some. ``cells`` were scored, those that ``source`` names: the same ones for all.
     """
 
     ntk: float
@@ -71,6 +74,7 @@ class ErrorForecast:
     noise: float | None
     cells: int
     source: ForecastSource
+    values: float | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ class Forecast:
     shallow: bool = False  #: Whether networks of two layers and more were left out to save time.
     #: Whether the cells are all that adding determines, as in the trials of `recombine.data.hit_rates`.
     adding: bool = True
+    scored: Scored | None = None  #: What the error was read from.
 
     def __repr__(self) -> str:
         error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
@@ -202,10 +207,41 @@ def forecast_under(structure: AssumedStructure) -> Forecast:
         plain = replace(design, space=design.space.labelled)
         additivity = check_additivity(plain, tuple(sorted({1, order})), decided.seed)
         assumed = None if adds else Determinacy(decided.verdicts_of, additivity.at(order))
-        return forecast(plain, unseen, check=additivity.at(1), assumed=assumed, seed=decided.seed)
+        told = forecast(plain, unseen, check=additivity.at(1), assumed=assumed, seed=decided.seed)
+        return beside_values(told, structure)
     check, judged = (None, None) if additivity is None else (additivity.at(1), additivity.at(order))
     assumed = None if adds else Determinacy(decided.verdicts_of, judged)
-    return forecast(design, unseen, first=decided.first, check=check, fit=fit, assumed=assumed, seed=decided.seed)
+    told = forecast(design, unseen, first=decided.first, check=check, fit=fit, assumed=assumed, seed=decided.seed)
+    return beside_values(told, structure)
+
+
+def beside_values(told: Forecast, structure: AssumedStructure) -> Forecast:
+    """Return a forecast with the error of an audit's values on the same cells, those that have one left out."""
+    if told.scored is None or told.error is None:
+        return told
+    values = values_at(structure, told.scored.places)
+    valued = np.isfinite(values)
+    if valued.sum() < AUDIT_LIMITS.min_cells_tested:
+        return told
+    scored = told.scored.only(valued)
+    error, adding = _error(scored, values[valued]), told.adding and bool(valued.all())
+    return replace(told, error=error, depths=_depths(scored), scored=scored, adding=adding)
+
+
+def error_of_values(values: FloatArray, observed: FloatArray) -> float:
+    """Return the root mean square by which values (T,) miss outcomes (T,); 0 where that is rounding."""
+    missed = root_mean_square(values - observed)
+    return missed if missed > VALUE_ROUNDING * np.abs(observed).max() else 0.0
+
+
+def values_at(structure: AssumedStructure, places: IntArray) -> FloatArray:
+    """Return values of cells of the design (T,), seen ones predicted from others; NaN where these do not say."""
+    design, values = structure.values.decided.design, np.full(len(places), np.nan)
+    seen = design.train[places]
+    values[~seen] = structure.values.ranges_of(design.cells[places[~seen]]).predicted
+    if seen.any():
+        values[seen] = structure.left_out[(np.cumsum(design.train) - 1)[places[seen]]]
+    return values
 
 
 def _fitted_forecast(
@@ -246,7 +282,7 @@ def _fitted_forecast(
             reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
     shallow = depths_of(design) != DEPTHS
     tables |= {"obstacle": reason, "shallow": shallow, "adding": adding}
-    return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), **tables)
+    return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), scored=scored, **tables)
 
 
 def _unseen_rows(design: Design) -> IntArray:
@@ -271,13 +307,15 @@ def _some(items: IntArray, most: int, seed: int) -> IntArray:
     return items[np.sort(np.random.default_rng(seed).choice(len(items), most, replace=False))]
 
 
-def _error(scored: Scored) -> ErrorForecast | None:
+def _error(scored: Scored, given: FloatArray | None = None) -> ErrorForecast | None:
     if not scored.networks.keys() >= _ONE_LAYER:
         return None
     values = scored.networks["ntk", 1], scored.networks["nngp", 1], scored.additive, scored.mean
     ntk, nngp, additive, mean = (root_mean_square(value - scored.observed) for value in values)
     additive = additive if additive > ROUNDING * np.abs(scored.observed).max() else 0.0
-    return ErrorForecast(ntk, nngp, additive, mean, scored.noise, len(scored.observed), scored.source)
+    noise = None if scored.noise is None else float(np.sqrt(scored.noise.mean()))
+    missed = None if given is None else error_of_values(given, scored.observed)
+    return ErrorForecast(ntk, nngp, additive, mean, noise, len(scored.observed), scored.source, missed)
 
 
 def _depths(scored: Scored) -> Table:

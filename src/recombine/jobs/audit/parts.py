@@ -329,3 +329,17 @@ class AssumedStructure:
         orders = tuple(sorted({1, 2, order}))
         check = check_additivity(decided.design, orders, decided.seed, asked=order, fits={1: first, order: fit})
         return replace(check, beyond_chance=not self.values.at_mean)
+
+    @cached_property
+    def left_out(self) -> FloatArray:
+        """Values of the seen cells (n,), each predicted from others as values are; NaN where these do not say."""
+        values, choice, design = self.values, self.choice, self.values.decided.design
+        predicted = np.full(len(design.seen), np.nan)
+        weighed = values.source in (ValueSource.COMPONENTS, ValueSource.MEAN)
+        if weighed and values.components is not None:
+            return design.outcome_column.bounded(values.components.leave_one_out().mean)
+        if choice.fit is not None:
+            predicted[choice.places] = choice.predicted
+        elif self.additivity is not None and (check := self.additivity.at(choice.order)) is not None:
+            predicted[check.determined] = check.predicted[check.determined]
+        return design.outcome_column.bounded(predicted)

@@ -103,18 +103,18 @@ def why_unchecked(additivity: AdditivityCheck, order: int) -> str:
         )
     if check.at_most:
         return (
-            f"no rows repeat, and the chance in a two-valued outcome alone would put the model off by up to {expected} "
+            f"no rows repeat, and chance alone would put the model of a two-valued outcome off by up to {expected} "
             f"(it is off by {error}, the plain mean by {baseline}); more rows per cell would tell"
         )
     if check.drowned:
         more = "more than" if (check.expected or 0.0) > check.baseline else "nearly as much as"
         return (
-            f"noise alone would put the model off by {expected}, {more} the plain mean is ({baseline}); more rows per "
-            "cell would tell"
+            f"even if effects added exactly the model would be off by {expected}, {more} the plain mean is "
+            f"({baseline}); more rows per cell would tell"
         )
     return (
-        f"held-out cells are off by {error} where noise alone would make it {expected}, and the replicates show no "
-        "interaction; more rows per cell would tell"
+        f"held-out cells are off by {error}, where it would be {expected} if effects added exactly, and the replicates "
+        "show no interaction; more rows per cell would tell"
     )
 
 

@@ -16,7 +16,7 @@ from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.listing import level_columns
-from recombine.jobs.outputs import render, write_page
+from recombine.jobs.outputs import render, widget, write_page
 from recombine.jobs.score.determined import held_out_noise, regressors_of
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import HeldOutCells, ModelScore, mean_squares, model_scores
@@ -103,8 +103,18 @@ class Score(HeldOutCells):
     def _repr_html_(self) -> str:
         return render(self, "notebook")
 
-    def __str__(self) -> str:
+    @property
+    def answer(self) -> Any:
+        """The answer in at most twelve lines: print it, or take its ``lines`` and ``numbers``."""
+        return widget(self, "answer")
+
+    @property
+    def summary(self) -> str:
+        """All of it as plain text."""
         return render(self, "text")
+
+    def __str__(self) -> str:
+        return str(self.answer)
 
     def __repr__(self) -> str:
         names = listing((model.name for model in self.models), 4)

@@ -14,7 +14,7 @@ from recombine.design.naming import outcome_parts, split_parts
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import audit
 from recombine.jobs.findings.finding import Finding, ResultKind
-from recombine.jobs.outputs import render
+from recombine.jobs.outputs import render, widget
 from recombine.jobs.score.predictions import first_class, structure_of_classes
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
 from recombine.jobs.split.table_files import FactorRows, column_texts, outcome_values, read_rows
@@ -79,8 +79,18 @@ class SplitCheck:
         """Number of training rows."""
         return int(self.train.sum())
 
-    def __str__(self) -> str:
+    @property
+    def answer(self) -> Any:
+        """The answer in at most twelve lines: print it, or take its ``lines`` and ``numbers``."""
+        return widget(self, "answer")
+
+    @property
+    def summary(self) -> str:
+        """All of it as plain text."""
         return render(self, "text")
+
+    def __str__(self) -> str:
+        return str(self.answer)
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{row['verdict']} {row['share of rows']:.3g}" for row in self.verdicts.rows())

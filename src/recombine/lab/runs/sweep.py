@@ -20,7 +20,7 @@ from recombine.lab.runs.outcome import Failure, Sweep
 from recombine.lab.runs.progress import Progress
 from recombine.lab.runs.provenance import driver_record
 from recombine.lab.runs.store import Store
-from recombine.lab.runs.worker import Answer, Errand, RunLimits, execute
+from recombine.lab.runs.worker import Errand, RunLimits, WorkAnswer, execute
 from recombine.writing import listing, plural
 
 #: Times in a row that an executor may break before any unit has begun.
@@ -129,7 +129,7 @@ class _Source:
     def inline(self) -> bool:
         return isinstance(self._executor, InlineExecutor)
 
-    def submit(self, errand: Errand) -> Future[Answer]:
+    def submit(self, errand: Errand) -> Future[WorkAnswer]:
         return self._executor.submit(execute, errand)
 
     def renew(self, error: Exception) -> None:
@@ -155,10 +155,10 @@ class _Driver:
         self._errand, self._store, self._source = errand, errand.store, source
         self._limits, self._progress = errand.limits, progress
         self._pending = deque(units)
-        self._running: dict[Future[Answer], Unit] = {}
+        self._running: dict[Future[WorkAnswer], Unit] = {}
         self._waiting: list[Unit] = []
         self._attempts: Counter[str] = Counter()
-        self._silent: set[Future[Answer]] = set()
+        self._silent: set[Future[WorkAnswer]] = set()
         self._mourned: set[str] = set()
         self._barren = 0
         self._start = self._looked = self._listened = time.monotonic()
@@ -252,7 +252,7 @@ class _Driver:
         mine = words.get("driver") == self._errand.driver and words.get("token") not in self._mourned
         return words if mine else None
 
-    def _judge(self, unit: Unit, answer: Answer) -> None:
+    def _judge(self, unit: Unit, answer: WorkAnswer) -> None:
         if answer.status == "failed":
             self._retry(unit, answer.error, answer.details, final=answer.final)
         elif answer.status == "busy":

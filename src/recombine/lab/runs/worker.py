@@ -93,7 +93,7 @@ class Errand:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkAnswer:
     """What became of one attempt.
 
     Parameters
@@ -117,7 +117,7 @@ class Answer:
     final: bool = False
 
 
-def execute(errand: Errand) -> Answer:
+def execute(errand: Errand) -> WorkAnswer:
     """Run one unit and store its result.
 
     Examples
@@ -134,22 +134,22 @@ def execute(errand: Errand) -> Answer:
     """
     store, key = errand.store, errand.unit.key
     if store.has(key):
-        return Answer("found")
+        return WorkAnswer("found")
     lease = store.leases.take(key, errand.driver)
     if lease is None:
-        return Answer("busy")
+        return WorkAnswer("busy")
     if lease.losses > errand.limits.retries and not store.has(key):
         # An answer can be lost with its worker, and is then asked for again: it must be the same.
         store.leases.withdraw(lease)
-        return Answer("failed", error=lease.reason or f"its worker died ({lease.losses} in a row)", final=True)
+        return WorkAnswer("failed", error=lease.reason or f"its worker died ({lease.losses} in a row)", final=True)
     try:
         # Again, now that nobody else can start: it may have been finished between the look and the lease.
-        return Answer("found") if store.has(key) else _attempt(errand, lease)
+        return WorkAnswer("found") if store.has(key) else _attempt(errand, lease)
     finally:
         store.leases.release(lease)
 
 
-def _attempt(errand: Errand, lease: Lease) -> Answer:
+def _attempt(errand: Errand, lease: Lease) -> WorkAnswer:
     start = time.perf_counter()
     states, about = errand.store.checkpoints(errand.unit.key), {"device": errand.unit.device}
     try:
@@ -163,20 +163,20 @@ def _attempt(errand: Errand, lease: Lease) -> Answer:
                 rows = errand.experiment.function(errand.experiment.ready(errand.unit))
             fresh = errand.store.write(errand.unit, rows, _record(errand, checkpoints.pieces), lease)
             shutil.rmtree(states, ignore_errors=True)
-        return Answer("done" if fresh else "found", time.perf_counter() - start)
+        return WorkAnswer("done" if fresh else "found", time.perf_counter() - start)
     except TrainingPausedError:
-        return Answer("paused", time.perf_counter() - start)
+        return WorkAnswer("paused", time.perf_counter() - start)
     except TimeIsUpError:
-        return Answer("failed", errand.limits.timeout or 0.0, f"ran past its limit of {errand.limits.timeout:g} s")
+        return WorkAnswer("failed", errand.limits.timeout or 0.0, f"ran past its limit of {errand.limits.timeout:g} s")
     except ModuleNotFoundError as error:
-        return Answer("failed", 0.0, str(missing_package(error)), traceback.format_exc(), final=True)
+        return WorkAnswer("failed", 0.0, str(missing_package(error)), traceback.format_exc(), final=True)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         # A unit that calls sys.exit fails like any other: it must not end its worker, and be begun anew for ever.
         text = f"{type(error).__name__}: {error}"
         seconds = time.perf_counter() - start
-        return Answer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
+        return WorkAnswer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
 
 
 def _record(errand: Errand, pieces: list[dict[str, Any]]) -> dict[str, Any]:

@@ -13,6 +13,6 @@ if TYPE_CHECKING:
     from recombine.report.audit.sections import audit_sections as audit_sections
     from recombine.report.audit.verdict_map import VerdictMap as VerdictMap
     from recombine.report.notebook import notebook as notebook
-    from recombine.words.answer import answer as answer
+    from recombine.words.audit_answer import audit_answer as audit_answer
 
 lazy_package(__name__)

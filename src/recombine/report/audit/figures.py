@@ -123,7 +123,7 @@ class AdditivityFigure(Figure):
         if floor:
             axes.axhspan(-2 * floor, 2 * floor, color=HAIR, alpha=0.55, zorder=0, linewidth=0)
         reach = 1.05 * max(map(abs, _span(np.concatenate([difference, [0.0]]))))
-        title = "Left over" + (" (band: ± 2 × noise)" if floor else "")
+        title = "Left over" + (" (band: by noise alone)" if floor else "")
         axes.set(
             xlim=_span(predicted), ylim=(-reach, reach), title=title, ylabel=f"observed − predicted {self.outcome}"
         )

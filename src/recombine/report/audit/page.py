@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
     from recombine.tables.table import Table
+    from recombine.words.answer import Answer
 
 
 def page(
@@ -55,7 +56,7 @@ def page(
         "page.html.j2",
         audit=audit,
         design=audit.design,
-        head=_head(audit),
+        head=_head(audit, words.audit_answer.audit_answer(audit, advised)),
         map=_map(audit, chart),
         coverage={"ways": tables.ways_table(audit.coverage), "sparse": tables.sparse_table(audit.coverage)},
         additivity=_additivity(audit),
@@ -71,11 +72,12 @@ def page(
     )
 
 
-def _head(audit: Audit) -> dict[str, Any]:
+def _head(audit: Audit, answer: Answer) -> dict[str, Any]:
     tally = words.verdicts.Tally.of(audit)
     marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
     return {
-        "answer": words.answer.answer(audit),
+        "answer": answer.content,
+        "large": answer.large,
         "tally": tally,
         "shares": [(v, tally.counts[v], tally.counts[v] / max(tally.total, 1)) for v in Verdict if tally.counts[v]],
         "counts": tables.counts_table(audit),

@@ -196,7 +196,7 @@ def orders_table(audit: Audit) -> Grid | None:
         "cells tested": "tested",
         "error": "error",
         "plain mean": "baseline",
-        "noise floor": lambda tried: float("nan") if tried.expected is None else tried.expected,
+        "if effects add": lambda tried: float("nan") if tried.expected is None else tried.expected,
         "share explained": lambda tried: Entry(share(tried.share) if tried.share == tried.share else "–", True),
         "lack of fit": lack_of_fit,
         "additivity": lambda tried: words.additivity.STATE_WORDS[check.state_at(tried.order)],

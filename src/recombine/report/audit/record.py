@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
     from recombine.tables.table import Table
     from recombine.theory.identification.counts import Counts
+    from recombine.words.answer import Answer
 
 #: Points of a curve in the document.
 CURVE_POINTS = 41
@@ -55,7 +56,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
     """Return the audit as nested dictionaries."""
     decided, coverage, errors = audit.decided, audit.coverage, audit.values.held_out_errors
     return {
-        **_table(audit),
+        **_table(audit, words.audit_answer.audit_answer(audit, plan)),
         "rows": coverage.rows,
         "rows_are": audit.design.observed.rows_are,
         "two_values": audit.design.outcome_column.two_values,
@@ -84,7 +85,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
     }
 
 
-def _table(audit: Audit) -> dict[str, Any]:
+def _table(audit: Audit, answer: Answer) -> dict[str, Any]:
     """By what the audit was made, how the table was read, and what is assumed."""
     design, ladder, rung_fields = audit.design, audit.choice.ladder, ("name", "r2", "error", "cells", "chosen")
     impossible = Possible.product(design.sizes, design.symmetric).count - design.possible.count
@@ -96,7 +97,8 @@ def _table(audit: Audit) -> dict[str, Any]:
         "libraries": {name: _version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.reading.source,
         "table": used_table(design),
-        "answer": list(map(printable, words.answer.answer(audit))),
+        "answer": answer.sentences,
+        "numbers": answer.numbers,
         "order": audit.order,
         "structure": _structure(audit),
         "structures": [{name: getattr(rung, name) for name in rung_fields} for rung in rungs],

@@ -11,7 +11,17 @@ import numpy as np
 from recombine import words
 from recombine.jobs.findings.finding import Severity
 from recombine.jobs.listing import ListingKind
-from recombine.report.layout import Entry, Grid, Line, Section, Value, table_of, text_grid
+from recombine.report.layout import (
+    Entry,
+    Grid,
+    Line,
+    Section,
+    Value,
+    answer_section,
+    guess_lines,
+    table_of,
+    text_grid,
+)
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 from recombine.words import captions
@@ -39,11 +49,14 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
     findings = [Line(str(finding), _STYLES[finding.severity]) for finding in audit.findings]
     coverage = [words.table.coverage_sentence(audit.coverage), words.table.thin_levels(audit.coverage)]
     return [
-        _heading(audit),
-        Section("", [Line(sentence, "bold") for sentence in words.answer.answer(audit)]),
+        answer_section(words.audit_answer.audit_answer(audit, plan)),
+        Section(captions.READ_TITLE, _notes(audit)),
         *_verdicts(audit),
         Section("Coverage", coverage),
-        Section(captions.ADDITIVITY_TITLE, words.additivity.additivity_sentences(audit)),
+        Section(
+            captions.ADDITIVITY_TITLE,
+            [*words.additivity.additivity_sentences(audit), words.values.values_sentence(audit)],
+        ),
         Section(captions.STRUCTURE_TITLE, [words.structure.structures_statement(audit) if compared else ""]),
         Section("", _shares(audit)),
         _forecast(audit),
@@ -58,18 +71,15 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
     ]
 
 
-def _heading(audit: Audit) -> Section:
+def _notes(audit: Audit) -> list[str | Line]:
     design, say = audit.design, words.table
     notes = [*say.twin_phrases(design), *say.scale_sentences(design), say.weight_sentence(design)]
     notes += [say.impossible_sentence(design), words.importance.importance_statement(audit.decided.matters)]
-    guess = Line(say.GUESS if design.reading.proposals else "", "bold yellow")
-    return Section(
-        captions.AUDIT_TITLE.format(source=design.reading.source), [captions.table_phrase(audit), *notes, guess]
-    )
+    return [*notes, *guess_lines(design)]
 
 
 def _verdicts(audit: Audit) -> Iterator[Section]:
-    """Yield counts of targets, then those of the full product, at the order asked for and at order 1."""
+    """Yield counts of targets, then those of the full product."""
     decided, asked = audit.decided, words.verdicts.Tally.of(audit)
     if asked.targets:
         condition = words.additivity.condition(audit, audit.order)
@@ -78,15 +88,17 @@ def _verdicts(audit: Audit) -> Iterator[Section]:
             [_bars(asked, asked.total, audit)],
         )
     unseen = decided.counts.total - decided.counts[Verdict.SEEN]
-    engines = {1: (decided.first, decided.first_counts), audit.order: (decided.identification, decided.counts)}
-    blocks: list[str | Line | Grid] = []
-    for order, (engine, counts) in engines.items():
-        weighted = audit if order == audit.order and not asked.targets else None
-        blocks += [
-            captions.UNSEEN_TITLE.format(condition=words.additivity.condition(audit, order)),
-            _bars(words.verdicts.Tally(dict(counts.by_verdict), counts.exact), unseen, weighted),
-            Line(words.verdicts.decision(engine) if counts.exact else words.verdicts.estimate_sentence(counts), "dim"),
-        ]
+    counts = decided.counts
+    blocks: list[str | Line | Grid] = [
+        captions.UNSEEN_TITLE.format(condition=words.additivity.condition(audit, audit.order)),
+        _bars(words.verdicts.Tally(dict(counts.by_verdict), counts.exact), unseen, None if asked.targets else audit),
+        Line(
+            words.verdicts.decision(decided.identification)
+            if counts.exact
+            else words.verdicts.estimate_sentence(counts),
+            "dim",
+        ),
+    ]
     if decided.listing.kind is ListingKind.SAMPLE:
         blocks.append(Line(words.table.listing_sentence(decided.listing), "dim"))
     yield Section(captions.product_title(audit, asked.targets), blocks)

@@ -11,6 +11,7 @@ from recombine.report.score.figures import CausesFigure, PredictionsFigure
 from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
 from recombine.words.score import model_sentences, score_answers, unclear_sentences
+from recombine.words.score_answer import score_answer
 from recombine.words.structure import search_sentences
 
 
@@ -31,6 +32,7 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         score=score,
         design=score.design,
         unseen=int((score.codes != Verdict.SEEN).sum()),
+        answer=score_answer(score).content,
         answers=score_answers(score),
         unclear=unclear_sentences(score),
         left_out=search_sentences(score.audit.choice),

@@ -7,12 +7,13 @@ from typing import Any
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES
-from recombine.report.layout import Entry, Grid, Section, Value, guess_lines, table_of
+from recombine.report.layout import Entry, Grid, Section, Value, answer_section, guess_lines, table_of
 from recombine.verdicts import Verdict
 from recombine.words import captions
 from recombine.words import score as words
+from recombine.words.score_answer import score_answer
 from recombine.words.structure import search_sentences
-from recombine.writing import few_digits, listing, plural
+from recombine.writing import few_digits, plural
 
 #: Cells that a model misses by most, as many as a terminal shows and a page lists.
 MAX_WORST_CELLS_SHOWN, MAX_WORST_CELLS_LISTED = 5, 8
@@ -27,10 +28,8 @@ def score_sections(score: Score) -> list[Section]:
         causes.append(_section(causes_table(score, model), *words.model_sentences(score, model)))
         worst.append(_section(worst_table(score, model, MAX_WORST_CELLS_SHOWN, joined=True)))
     return [
-        Section(
-            f"Recombine score of {listing((model.name for model in score.models), 6)}",
-            [words.score_opening(score), *guess_lines(score.design)],
-        ),
+        answer_section(score_answer(score)),
+        Section("", [words.score_opening(score), *guess_lines(score.design)]),
         Section("", words.score_answers(score)),
         *verdicts,
         *causes,

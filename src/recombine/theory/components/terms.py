@@ -34,7 +34,7 @@ class ComponentTerm:
     @property
     def is_labels(self) -> bool:
         """Whether it takes levels as labels only: [z_J = z'_J]."""
-        return all(kernel is SAME for _, kernel in self.kernels)
+        return all(kernel == SAME for _, kernel in self.kernels)
 
     @property
     def is_lines(self) -> bool:
@@ -68,7 +68,7 @@ class ComponentTerm:
         """Return the covariance (N, M) given the levels (N, K) and (M, K) of the term's factors alone."""
         joint = np.ones((len(rows), len(columns)), dtype=bool)
         for slot, (factor, kernel) in enumerate(self.kernels):
-            if kernel is SAME:
+            if kernel == SAME:
                 joint = joint * (rows[:, slot, None] == columns[None, :, slot])
                 continue
             row_levels, row = np.unique(rows[:, slot], return_inverse=True)
