@@ -151,7 +151,7 @@ _STYLES = {CAREFUL: "bold red", LOOK: "bold yellow", FAILS: "bold red"}
 
 def answer_section(answer: Answer) -> Section:
     """Return the answer as a terminal shows it: what each line is about, and what it says."""
-    rows = [
+    rows: list[list[str | Entry]] = [
         [Entry(f"{line.name:<{NAME_LETTERS - 2}}", style=_STYLES.get(line.name, "bold")), line.text]
         for line in answer.lines
     ]

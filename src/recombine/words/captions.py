@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from recombine.theory.structures.ladder import Ladder
 
 #: Sentences with holes: what fills them has the name of the hole.
-AUDIT_TITLE = "Recombine audit of {source}"
 TARGETS_TITLE = "{cells}, {condition}:"
 UNSEEN_TITLE = "unseen cells, {condition}:"
 MORE_IN = '{page}("report.html") writes the whole report; {table} is the table behind it.'
