@@ -223,12 +223,15 @@ def _next(plan: Plan | None) -> AnswerLine:
         return AnswerLine("Measure next", "")
     if not plan.picks:
         return AnswerLine("Measure next", plan_sentence(plan) or "nothing: no further combination would help much")
-    names = [plan.design.label(pick.cell) for pick in plan.picks]
-    first = "; the first: " if len(names) > 1 else ": "
-    more, last = len(names) - MAX_CELLS_NAMED, f"{first}{gain_text(plan, plan.picks[0])}"
-    named = ", ".join(names[:MAX_CELLS_NAMED]) + (f" and {more} more" if more > 0 else "")
     settles = plan.needed is not None and plan.needed > 0 and not plan.beyond
-    whole = f"; {plan.needed} in all would settle everything" if settles else last
+    connecting = [pick for pick in plan.picks if pick.reason == "connect"] if settles else []
+    names = [plan.design.label(pick.cell) for pick in connecting or plan.picks]
+    more, first = len(names) - MAX_CELLS_NAMED, "; the first: " if len(names) > 1 else ": "
+    named = ", ".join(names[:MAX_CELLS_NAMED]) + (f" and {more} more" if more > 0 else "")
+    whole = f"{first}{gain_text(plan, plan.picks[0])}"
+    if settles:
+        enough = f"; {'it' if plan.needed == 1 else 'these'} would settle everything"
+        whole = enough if plan.needed == len(names) else f"; {plan.needed} in all would settle everything"
     short = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
     return AnswerLine("Measure next", f"{named}{whole}", f"{short}{whole if settles else ''}")
 
