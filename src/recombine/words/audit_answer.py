@@ -230,8 +230,10 @@ def _next(plan: Plan | None) -> AnswerLine:
     named = ", ".join(names[:MAX_CELLS_NAMED]) + (f" and {more} more" if more > 0 else "")
     whole = f"{first}{gain_text(plan, plan.picks[0])}"
     if settles:
-        enough = f"; {'it' if plan.needed == 1 else 'these'} would settle everything"
-        whole = enough if plan.needed == len(names) else f"; {plan.needed} in all would settle everything"
+        # As the sentence of the plan has it: what does not matter or lies beyond the seen range is not planned for.
+        everything = f"everything{' that matters' * plan.weighted}{' inside the seen range' * plan.ranged}"
+        which = "it" if plan.needed == 1 else "these"
+        whole = f"; {which if plan.needed == len(names) else f'{plan.needed} in all'} would settle {everything}"
     short = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
     return AnswerLine("Measure next", f"{named}{whole}", f"{short}{whole if settles else ''}")
 
