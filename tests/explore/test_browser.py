@@ -267,13 +267,19 @@ def test_a_dropped_file_opens(open_page: Open) -> None:
 
 
 def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
-    frame = pd.DataFrame({"kind": ["a", "b", "b"], "site": ["p", "p", "q"], "y": [1.5, 2.0, 4.0]})
-    frame.to_parquet(tmp_path / "own.parquet")
+    frame = pd.DataFrame({"kind": list("abba"), "site": ["p", "p", "q", None], "y": [1.5, 2.0, 4.0, 9.0]})
+    frame["notes"] = [[1], [2], [3], [4]]  # no levels: it is not asked about
+    frame.to_parquet(tmp_path / "own.parquet", row_group_size=2)
     page = open_page()
     page.click("#open")
     page.set_input_files("dialog input[type=file]", tmp_path / "own.parquet")
+    page.wait_for_selector("dialog fieldset")
+    assert page.locator("dialog fieldset label").all_inner_texts() == ["kind", "site", "y"]
     page.click("dialog button:has-text('Show it')")
     waits_for(page, "determined 1")
+    assert "1 of 4 rows were left out" in page.inner_text("#toast")
+    move_to(page, 0, 1)
+    page.wait_for_function("() => document.querySelector('#say').textContent.includes('= 3.5')")
 
 
 @pytest.mark.parametrize("outcome", [lambda row: row / 8, lambda row: row])

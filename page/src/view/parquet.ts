@@ -1,6 +1,10 @@
 /** Parquet files as tables of text, the form in which every table is read here. */
 
-import { parquetMetadata, parquetRead } from "hyparquet";
+// Only what reads a whole file: the package's own readParquet brings filters, indexes and plans of what not to read.
+import { readColumn } from "hyparquet/src/column.js";
+import { DEFAULT_PARSERS as parsers } from "hyparquet/src/convert.js";
+import { parquetMetadata } from "hyparquet/src/metadata.js";
+import { getSchemaPath } from "hyparquet/src/schema.js";
 import { TableError, type TextTable } from "./csv.ts";
 
 /** Rows up to which a file is read here. */
@@ -10,23 +14,35 @@ export function isParquet(start: Uint8Array): boolean {
   return String.fromCharCode(...start.subarray(0, 4)) === "PAR1";
 }
 
-export async function readParquet(buffer: ArrayBuffer): Promise<TextTable> {
+export function readParquet(buffer: ArrayBuffer): TextTable {
   const cure = "save it as CSV, or run recombine explore with its name";
-  let rows: Record<string, unknown>[];
-  let columns: string[];
   try {
-    const metadata = parquetMetadata(buffer);
-    if (metadata.num_rows > MOST_ROWS) throw new TableError(`the file has ${metadata.num_rows} rows, more than the page takes; run recombine explore with its name`);
-    rows = [];
-    await parquetRead({ file: buffer, metadata, rowFormat: "object", onComplete: (found) => (rows = found) });
-    columns = rows.length ? Object.keys(rows[0]!) : [];
+    const { num_rows: rows, schema, row_groups: groups } = parquetMetadata(buffer);
+    if (rows > MOST_ROWS) throw new TableError(`the file has ${rows} rows, more than the page takes; run recombine explore with its name`);
+    if (!rows) throw new TableError("the table has no rows");
+    const columns = new Map<string, string[]>();
+    for (const group of groups) {
+      const count = Number(group.num_rows);
+      for (const { meta_data: meta } of group.columns) {
+        // Lists and records have no levels, so their columns are left out.
+        if (!meta || meta.path_in_schema.length > 1) continue;
+        const schemaPath = getSchemaPath(schema, meta.path_in_schema);
+        const start = Number(meta.dictionary_page_offset || meta.data_page_offset);
+        const reader = { view: new DataView(buffer, start, Number(meta.total_compressed_size)), offset: 0 };
+        const decoder = { pathInSchema: meta.path_in_schema, element: schemaPath.at(-1)!.element, schemaPath, parsers, ...meta };
+        const { data } = readColumn(reader, { groupStart: 0, selectStart: 0, selectEnd: count, groupRows: count }, decoder);
+        const fields = columns.get(meta.path_in_schema[0]!) ?? [];
+        columns.set(meta.path_in_schema[0]!, fields);
+        for (const chunk of data) for (const value of chunk) fields.push(textOf(value));
+      }
+    }
+    const names = [...columns.keys()];
+    return { columns: names, rows: Array.from({ length: Number(rows) }, (_, row) => names.map((name) => columns.get(name)![row] ?? "")) };
   } catch (error) {
     if (error instanceof TableError) throw error;
     // Compressed in a way this page does not know, or broken.
     throw new TableError(`the Parquet file cannot be read here (${error instanceof Error ? error.message : String(error)}); ${cure}`);
   }
-  if (!rows.length) throw new TableError("the table has no rows");
-  return { columns, rows: rows.map((row) => columns.map((name) => textOf(row[name]))) };
 }
 
 function textOf(value: unknown): string {
