@@ -21,7 +21,12 @@ COMMANDS = {
     "papers": ("recombine.lab.cli.papers:papers_command", "Papers, their claims, and what was established."),
     "reproduce": ("recombine.lab.cli.reproduce:reproduce_command", "Run a paper's experiments and check its claims."),
 }
-_STYLE: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": "rich"}
+_STYLE: dict[str, Any] = {
+    "add_completion": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "rich",
+}
 
 
 class LazyCommands(TyperGroup):
