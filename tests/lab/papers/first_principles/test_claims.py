@@ -16,7 +16,7 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS, NOT_RUN = ("3", "4c", "8b", "23"), ("5b", "20")
+FAILS, NOT_RUN = ("3", "4c", "23"), ("5b", "20")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def _gap_map(table: Table) -> Any:
 #: By how much R2 of the networks at full length is below the released one, where that is more than the bound allows.
 RELEASED_LESS_OURS = np.r_[
     *(0, 0.047, -0.05, 0.594, 0, 0.024, np.zeros(8), 0.028, 0.035, np.zeros(6)),
-    *(0.02, 0.021, 0.035, 0, -0.11, 0.03, np.zeros(7)),
+    *(0.02, 0.021, 0.035, 0, -0.11, 0.03, np.zeros(9), -0.55, 0, 0.361, 0.03),
 ]
 
 #: Claim -> rows to bend, column, and how: what was measured changes, so the verdict must.
@@ -97,8 +97,8 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "7a": (_where("rule", "hard"), "full", lambda values: values - 1),
     "7b": (_where("rule", "soft"), "shown elsewhere", lambda values: values + 1e-6),
     "8a": (_rows("orthogonal*"), "mse all", lambda values: 0.5 * values),
-    # The third seed of planes errs 1.6 times as much as the others; with one plane for each slot there is none.
-    "8b": (_third_seed_of_planes, "mse all", lambda values: values / 1.6),
+    # The third seed of planes errs 1.6 times as much as the others; a little more, and the rest is too little.
+    "8b": (_third_seed_of_planes, "mse all", lambda values: 1.1 * values),
     "9a": (_first, "gradient", lambda values: 0 * values),
     "9b": (_rows("orthogonal", "rgba"), "opaque at start", np.ones_like),
     "9c": (_rows("orthogonal", "rgba sigmoid"), "r2 all", lambda values: values + 0.05),

@@ -138,7 +138,7 @@ FIGURES = (
     ),
     Plot(
         "embeddings",
-        title="Where the low-rank network composes, each value owns a stripe",
+        title="With the variance penalty each value owns a stripe",
         caption="One low-rank network per column, with the seed of the released notebook: the image that one x and one "
         "y of the hole own, each over its largest size (red and blue: its two signs), and what is painted where they "
         "meet. Peaks of the released networks: 0.04 without a penalty, 1.00 with both.",

@@ -124,7 +124,7 @@ FIGURES = (
     ),
     Plot(
         "single-factors",
-        title="What decoders paint in the hole is what they paint for x alone plus what they paint for y alone",
+        title="In the hole decoders paint something closer to x alone plus y alone than to the right image",
         caption="Convolutional decoders of population codes; mean and two standard errors over seeds. x alone: the "
         "code of x beside the mean code of y over the training set. Trained on 1 - G. The "
         "released test records pictures, no number.",
