@@ -16,7 +16,6 @@ import textwrap
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import NoneType
 from typing import get_args
 
 from recombine import jobs, table_spec
@@ -155,8 +154,6 @@ def structures_page() -> str:
 
 #: A table of options in a page: between these two comments.
 OPTIONS = re.compile(r"(<!-- Options of (\w+): .*? -->\n)(.*?)(<!-- End of options -->)", re.DOTALL)
-#: How values of options are written, by their type; a switch has none.
-VALUES = {bool: "", int: "n", float: "x", Path: "FILE"}
 #: Commands that read a table.
 READERS = ("audit", "split", "score", "explore", "probe")
 
@@ -179,7 +176,7 @@ def options_table(command: str) -> str:
         lacking = [name for name in READERS if field.name not in options[name]]
         takers = [name for name in READERS if name not in lacking]
         flags, told = options[takers[0]][field.name]
-        shown = re.sub(r" (TEXT|n)`", f" {field.option.example}`", flags)
+        shown = re.sub(r" [A-Z=/]+`", f" {field.option.example}`", flags)
         few = ", ".join(takers) if len(takers) <= len(lacking) else f"all but {', '.join(lacking)}"
         rows.append([shown, told, few if lacking else "all"])
     return "\n".join(_table(["option", "what it says of the table", "taken by"], rows))
@@ -190,17 +187,15 @@ def _options(command: str) -> dict[str, list[str]]:
     module, _, function = COMMANDS[command][0].partition(":")
     options = {}
     for name, parameter in inspect.signature(getattr(import_module(module), function)).parameters.items():
-        kind, *marks = get_args(parameter.annotation) or (parameter.annotation,)
+        _, *marks = get_args(parameter.annotation) or (parameter.annotation,)
         if not marks or type(marks[0]).__name__ != "OptionInfo":
             continue
-        given = [entry for entry in get_args(kind) or (kind,) if entry is not NoneType]
-        value = VALUES.get(given[0], "TEXT")
         # What is written after Option( is its default or its name: here always the latter.
         names = marks[0].default if isinstance(marks[0].default, str) else f"--{name.replace('_', '-')}"
         default = "" if parameter.default in (None, False, True, inspect.Parameter.empty) else parameter.default
         told = f"{marks[0].help}{'' if default == '' else f' Default: {default}.'}"
-        written = ", ".join(f"`{f'{flag} {value}'.strip()}`" for flag in names.split("/"))
-        options[name] = [written, told.replace("|", "\\|")]
+        written = ", ".join(f"`{f'{flag} {marks[0].metavar}'.strip()}`" for flag in names.split("/"))
+        options[name] = [text.replace("|", "\\|") for text in (written, told)]
     return options
 
 

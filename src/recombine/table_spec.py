@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -46,7 +47,8 @@ class Option:
     """How a field of a spec is offered: its text of help, its flag if not ``--name``, and an example for documents.
 
     The option may be given several times if ``repeatable``; ``file`` says that the value names another table, and both
-    that it names one for each of some factors.
+    that it names one for each of some factors. ``metavar`` is what help calls its value, if not by its kind, and
+    ``heading`` the group of options in help that begins here.
     """
 
     help: str
@@ -54,6 +56,8 @@ class Option:
     repeatable: bool = False
     example: str = ""
     file: bool = False
+    metavar: str = ""
+    heading: str = ""
 
 
 class SpecFile(msgspec.Struct, frozen=True):
@@ -128,7 +132,10 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
     """
 
     factors: Annotated[
-        Names | None, Option("Factor columns, separated by commas. Guessed if left out.", example="colour,shape")
+        Names | None,
+        Option(
+            "Factor columns, separated by commas. Guessed if left out.", example="colour,shape", heading="Which columns"
+        ),
     ] = None
     outcome: Annotated[
         str | None,
@@ -145,7 +152,8 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
         Option("Is a row with weight n that many equal measurements, or their mean?", flag="--counts/--means"),
     ] = None
     symmetric: Annotated[
-        Names, Option("Factors that are one factor used twice: gene_a,gene_b.", example="gene_a,gene_b")
+        Names,
+        Option("Factors that are one factor used twice: gene_a,gene_b.", example="gene_a,gene_b", heading="Factors"),
     ] = ()
     as_levels: Annotated[
         Names, Option("Numeric columns with very many values that are labels.", example="barcode")
@@ -157,9 +165,12 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
         str | None,
         Option("Column of sets such as A+B+ctrl: each member is a factor.", flag="--set", example="genes"),
     ] = None
-    separator: Annotated[str | None, Option("What separates members; + ; , | are recognised.", example="+")] = None
+    separator: Annotated[
+        str | None, Option("What separates members; + ; , | are recognised.", example="+", metavar="SIGN")
+    ] = None
     control: Annotated[
-        Names | None, Option("Words for no member of a set, by commas: ctrl,control by default.", example="ctrl")
+        Names | None,
+        Option("Words for no member of a set, by commas: ctrl,control by default.", example="ctrl", metavar="WORDS"),
     ] = None
     ordered: Annotated[
         Names,
@@ -173,10 +184,23 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
         Names,
         Option("Factors whose effect is a smooth curve, by commas. May be repeated.", repeatable=True, example="age"),
     ] = ()
+    features: Annotated[
+        Any,
+        Option(
+            "Descriptors of a factor's levels, a row each: drug=file, or drug=file:column of levels. May be repeated.",
+            repeatable=True,
+            file=True,
+            example="drug=descriptors.csv",
+        ),
+    ] = None
     nested: Annotated[
         Names,
         Option(
-            "A factor inside another: plant/treatment. May be repeated.", repeatable=True, example="plant/treatment"
+            "A factor inside another: plant/treatment. May be repeated.",
+            repeatable=True,
+            example="plant/treatment",
+            metavar="INNER/OUTER",
+            heading="Combinations",
         ),
     ] = ()
     crossed: Annotated[bool, Option("Infer no nesting: every combination can exist.")] = False
@@ -197,20 +221,17 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
             example="use.csv",
         ),
     ] = None
-    features: Annotated[
-        Any,
-        Option(
-            "Descriptors of a factor's levels, a row each: drug=file, or drug=file:column of levels. May be repeated.",
-            repeatable=True,
-            file=True,
-            example="drug=descriptors.csv",
-        ),
-    ] = None
     order: Annotated[
         int | None,
-        Option("How many factors may interact (1: effects add); by default as the data show.", example="2"),
+        Option(
+            "How many factors may interact (1: effects add); by default as the data show.",
+            example="2",
+            heading="Structure",
+        ),
     ] = None
-    structure: Annotated[str | None, Option("What effects do; auto chooses.", example="pairs")] = None
+    structure: Annotated[str | None, Option("What effects do; auto chooses.", example="pairs", metavar="STRUCTURE")] = (
+        None
+    )
 
 
 class TableFields(TypedDict, total=False):
@@ -231,25 +252,26 @@ class TableFields(TypedDict, total=False):
     control: Sequence[str] | None
     ordered: Sequence[str]
     numeric: Sequence[str]
+    features: Mapping[str, Any] | None
     nested: Sequence[str]
     crossed: bool
     possible: Any
     forbidden: Any
     cost: Any
     importance: Any
-    features: Mapping[str, Any] | None
     order: int | None
     structure: str | None
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a spec: its name, what it holds, its value if nothing is said, and how it is offered."""
+    """One field of a spec: its name, what it holds, its value if nothing is said, and how and where it is offered."""
 
     name: str
     kind: Kind
     default: Any
     option: Option
+    heading: str
 
     @property
     def flag(self) -> str:
@@ -261,9 +283,13 @@ def fields(kind: type[TableSpec] | None = None) -> tuple[Field, ...]:
     """Return the fields of a spec in the order in which they are offered."""
     listed = _FIELDS.get(kind := kind or TableSpec)
     if listed is None:
+        entries = [(entry, entry.type.__metadata__[0]) for entry in msgspec.structs.fields(kind)]
+        headings: Iterable[str] = itertools.accumulate(
+            (option.heading for _, option in entries), lambda before, own: own or before
+        )
         listed = _FIELDS[kind] = tuple(
-            Field(entry.name, _kind(entry.type), entry.default, entry.type.__metadata__[0])
-            for entry in msgspec.structs.fields(kind)
+            Field(entry.name, _kind(entry.type), entry.default, option, heading)
+            for (entry, option), heading in zip(entries, headings, strict=True)
         )
     return listed
 

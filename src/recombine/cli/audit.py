@@ -35,9 +35,12 @@ class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     models: Annotated[bool, typer.Option("--models", help="Also compare scikit-learn models, by verdict.")] = False
     explain: Annotated[
-        str | None, typer.Option(help="Print one cell's verdict and certificate instead: its levels, by commas.")
+        str | None,
+        typer.Option(help="Print one cell's verdict and certificate instead: its levels, by commas.", metavar="LEVELS"),
     ] = None
-    verdicts: Annotated[Path | None, typer.Option(help="Write the listed verdicts to this CSV file.")] = None
+    verdicts: Annotated[
+        Path | None, typer.Option(help="Write the listed verdicts to this CSV file.", rich_help_panel=Outputs.panel)
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
 
 

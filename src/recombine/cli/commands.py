@@ -6,21 +6,32 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-#: Command -> the function behind it, as ``module:function``, and what ``recombine --help`` says of it.
-COMMANDS = {
-    "audit": ("recombine.cli.audit:audit_command", "Which unseen combinations do the data determine?"),
-    "split": ("recombine.cli.split:split_command", "Make a test that proves what it should, or check one."),
-    "score": ("recombine.cli.score:score_command", "Why did trained models miss?"),
-    "compare": ("recombine.cli.compare:compare_command", "What changed between two audits or two scores?"),
-    "explore": ("recombine.cli.explore:explore_command", "Paint seen cells and watch what follows, in a browser."),
-    "probe": ("recombine.cli.probe:probe_command", "Do predictions depend on what they should ignore?"),
-    "inspect": ("recombine.cli.inspect:inspect_command", "Do a model's activations compose?"),
-    "demo": ("recombine.cli.audit:demo_command", "Audit a table of flight times that comes with the package."),
-    "papers": ("recombine.lab.cli.papers:papers_command", "Papers, their claims, and what was established."),
-    "reproduce": ("recombine.lab.cli.reproduce:reproduce_command", "Run a paper's experiments and check its claims."),
+#: What commands are about, in the order of use -> command -> the function behind it, as ``module:function``, and what
+#: ``recombine --help`` says of it.
+PANELS = {
+    "Tables and predictions": {
+        "audit": ("recombine.cli.audit:audit_command", "Which unseen combinations do the data determine?"),
+        "split": ("recombine.cli.split:split_command", "Make a test that proves what it should, or check one."),
+        "score": ("recombine.cli.score:score_command", "Why did trained models miss?"),
+        "compare": ("recombine.cli.compare:compare_command", "What changed between two audits or two scores?"),
+        "explore": ("recombine.cli.explore:explore_command", "Paint seen cells and watch what follows, in a browser."),
+    },
+    "Models": {
+        "probe": ("recombine.cli.probe:probe_command", "Do predictions depend on what they should ignore?"),
+        "inspect": ("recombine.cli.inspect:inspect_command", "Do a model's activations compose?"),
+    },
+    "The package": {
+        "demo": ("recombine.cli.audit:demo_command", "Audit a table of flight times that comes with the package."),
+    },
+    "Papers": {
+        "papers": ("recombine.lab.cli.papers:papers_command", "Papers, their claims, and what was established."),
+        "reproduce": ("recombine.lab.cli.reproduce:reproduce_command", "Run a paper's experiments, check its claims."),
+    },
 }
+#: Command -> the function behind it and its line of help.
+COMMANDS = {name: entry for entries in PANELS.values() for name, entry in entries.items()}
 _STYLE: dict[str, Any] = {
     "add_completion": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
@@ -29,8 +40,29 @@ _STYLE: dict[str, Any] = {
 }
 
 
+class GroupedCommand(TyperCommand):
+    """A command whose options stand in named groups, ``--help`` with those about output."""
+
+    def get_params(self, context: Any) -> list[Any]:
+        """Return the options, the one that asks for help last; in no group it would stand above all others."""
+        *options, asks_for_help = super().get_params(context)
+        asks_for_help.rich_help_panel = "Output"  # type: ignore[attr-defined]
+        return _bare([*options, asks_for_help])
+
+
+def _bare(options: list[Any]) -> list[Any]:
+    """Let switches stand in help without the type of a value that nobody gives."""
+    for option in options:
+        option.metavar = "" if getattr(option, "is_flag", False) else option.metavar
+    return options
+
+
 class LazyCommands(TyperGroup):
     """A group that knows its commands by name and help, and imports the one that is called."""
+
+    def get_params(self, context: Any) -> list[Any]:
+        """Return the options of the program itself."""
+        return _bare(super().get_params(context))
 
     def resolve_command(self, context: Any, arguments: list[str]) -> Any:
         """Return name, command and remaining arguments; what is listed stands in for the command until now."""
@@ -42,7 +74,7 @@ def load_command(name: str) -> Any:
     """Return the command, its module imported."""
     module, _, function = COMMANDS[name][0].partition(":")
     single = typer.Typer(**_STYLE)
-    single.command(name)(getattr(import_module(module), function))
+    single.command(name, cls=GroupedCommand)(getattr(import_module(module), function))
     return typer.main.get_command(single)
 
 
@@ -52,8 +84,9 @@ app = typer.Typer(
     help="Which unseen combinations of factors does your data determine, and what to collect next?",
     **_STYLE,
 )
-for _name, (_, _help) in COMMANDS.items():
-    app.command(_name, help=_help)(lambda: None)
+for _panel, _entries in PANELS.items():
+    for _name, (_, _help) in _entries.items():
+        app.command(_name, help=_help, rich_help_panel=_panel)(lambda: None)
 
 
 @app.callback(invoke_without_command=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NO_BROWSER = "no browser could be started; open {what} in one\n"
 
 
-@takes_table(outputs=("save_design", "force"))
+@takes_table(outputs=("save_design", "force"), panel="Page")
 def explore_command(
     table: TableSpec,
     outputs: Outputs,

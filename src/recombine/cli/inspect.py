@@ -11,13 +11,13 @@ from recombine.cli.outputs import Outputs
 from recombine.cli.table_options import takes_table
 
 
-@takes_table(outputs=("json",))
+@takes_table(outputs=("json",), panel="Activations")
 def inspect_command(
     file: Annotated[
         Path,
         typer.Argument(help="Activations: .npy, or .npz with one array per layer. One axis per factor, then features."),
     ],
-    factors: Annotated[str, typer.Option(help="Names of the first axes, separated by commas: x,y.")],
+    factors: Annotated[str, typer.Option(help="Names of the first axes, separated by commas: x,y.", metavar="NAMES")],
     outputs: Outputs,
     seen: Annotated[
         Path | None,
@@ -27,7 +27,7 @@ def inspect_command(
         Path | None, typer.Option(help="The right outputs (.npy), in the shape of the last layer.")
     ] = None,
     background: Annotated[
-        str, typer.Option(help="What all cells share and is taken away first: median, mean or none.")
+        str, typer.Option(help="What all cells share and is taken away first.", metavar="median|mean|none")
     ] = "median",
 ) -> None:
     """Say whether a model's activations compose, where they stop moving, and how additive each layer is."""

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn
 
 import msgspec
 import typer
@@ -28,22 +28,37 @@ if TYPE_CHECKING:
     from recombine.report.layout import Section
 
 
+#: Options that make a step of a build.
+BUILD = "In a build"
+
+
 class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     """Where the answer of a command goes, and what it ends with."""
 
+    panel: ClassVar[str] = "Output"
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
     full: Annotated[bool, typer.Option("--full", help="Print everything, not only the answer of a screen.")] = False
     baseline: Annotated[
-        Path | None, typer.Option(help="Compare with an earlier --json; --fail-on then looks at what is new only.")
+        Path | None,
+        typer.Option(
+            help="Compare with an earlier --json; --fail-on then looks at what is new only.", rich_help_panel=BUILD
+        ),
     ] = None
     markdown: Annotated[
-        str | None, typer.Option(help="Write what changed, for a pull request, to this file; - prints it instead.")
+        str | None,
+        typer.Option(
+            help="Write what changed, for a pull request, to this file; - prints it instead.",
+            metavar="FILE",
+            rich_help_panel=BUILD,
+        ),
     ] = None
     fail_on: Annotated[
         str | None,
         typer.Option(
-            help="Exit with 1 on these findings, by commas, each by its number or word; a wrong one lists all."
+            help="Exit with 1 on these findings, by commas, each by its number or word; a wrong one lists all.",
+            metavar="FINDINGS",
+            rich_help_panel=BUILD,
         ),
     ] = None
     save_design: Annotated[

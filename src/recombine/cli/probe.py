@@ -24,7 +24,10 @@ class ProbeQuestions(msgspec.Struct, frozen=True, kw_only=True):
     """How the dependence of predictions is tested."""
 
     factor: Annotated[
-        str | None, typer.Option(help="Factors that decide the outcome, by commas; the others should not matter.")
+        str | None,
+        typer.Option(
+            help="Factors that decide the outcome, by commas; the others should not matter.", metavar="COLUMNS"
+        ),
     ] = None
     level: Annotated[float, typer.Option(help="Report dependences whose adjusted p-value is at most this.")] = 0.05
     permutations: Annotated[
@@ -34,10 +37,10 @@ class ProbeQuestions(msgspec.Struct, frozen=True, kw_only=True):
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
 
 
-@takes_table(without=UNUSED, outputs=("json", "fail_on"))
+@takes_table(without=UNUSED, panel="Predictions", outputs=("json", "fail_on"))
 def probe_command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per prediction.")],
-    prediction: Annotated[str, typer.Option(help="Column of predictions: classes, or numbers.")],
+    prediction: Annotated[str, typer.Option(help="Column of predictions: classes, or numbers.", metavar="COLUMN")],
     table: TableSpec,
     asked: ProbeQuestions,
     outputs: Outputs,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @takes_table(
     required=("outcome",),
     without=("forbidden", "cost"),
+    panel="Predictions",
     outputs=("full", "html", "json", "baseline", "markdown", "fail_on", "save_design", "force"),
 )
 def score_command(
@@ -38,7 +39,8 @@ def score_command(
     prediction: Annotated[
         str,
         typer.Option(
-            help="Predictions, one per model, by commas: columns, or net for chances in net:cat, net:dog, ..."
+            help="Predictions, one per model, by commas: columns, or net for chances in net:cat, net:dog, ...",
+            metavar="COLUMNS",
         ),
     ],
     table: TableSpec,

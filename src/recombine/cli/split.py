@@ -23,16 +23,20 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             help="Parts of the test with their shares of the rows, by commas: determined:0.2, disconnected:0.1; also "
-            "seen, and unseen level (of a factor: unseen level of dose:0.1)."
+            "seen, and unseen level (of a factor: unseen level of dose:0.1).",
+            metavar="PART:SHARE",
         ),
     ] = None
     check: Annotated[
         str | None,
         typer.Option(
-            help="Say what this split proves: its column, or column=value naming training; else that of --design."
+            help="Say what this split proves: its column, or column=value naming training; else that of --design.",
+            metavar="COLUMN",
         ),
     ] = None
-    stratify: Annotated[str | None, typer.Option(help="Outcome column to be alike in test and training.")] = None
+    stratify: Annotated[
+        str | None, typer.Option(help="Outcome column to be alike in test and training.", metavar="COLUMN")
+    ] = None
     out: Annotated[Path | None, typer.Option(help="Write the table with a split column to this CSV file.")] = None
     column: Annotated[str, typer.Option(help="Name of the column that is added.")] = "split"
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
@@ -41,6 +45,7 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
 @takes_table(
     without=("split", "forbidden", "cost", "importance"),
     called={"check": "split"},
+    panel="Split",
     outputs=("full", "json", "fail_on", "save_design", "safe_csv", "force"),
 )
 def split_command(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 #: Fields that make factors of columns, by themselves or beside ``factors``.
 MAKE_FACTORS = ("factors", "sequence", "sets", "ordered", "numeric")
+#: What help calls the value of an option, by its type; a switch has none.
+METAVARS = {bool: "", int: "N", float: "X", str: "TEXT", Path: "FILE"}
+#: The same of what is said about a table, by the kind of field.
+TABLE_METAVARS = {"names": "COLUMNS", "text": "COLUMN", "file": "FILE", "tables": "FACTOR=FILE"}
 
 
 def files_of(table: TableSpec) -> list[Path]:
@@ -66,12 +71,14 @@ def takes_table(
     without: Sequence[str] = (),
     outputs: Sequence[str] = (),
     called: Mapping[str, str] | None = None,
+    panel: str = "Question",
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Replace parameters of a command by the options they stand for.
 
     ``table`` (a `TableSpec`) stands for its fields but those of ``without``, and for ``--design``; ``outputs`` for the
     fields of `Outputs` that are named; any other struct for its fields, each with an option. Fields that are
     ``required`` may stand in the file of ``--design``. An option of another struct sets the field it is ``called`` for.
+    In help an option stands in the ``panel`` that it names itself, or its struct, or else this one.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -79,15 +86,18 @@ def takes_table(
         offered = [field for field in table_spec.fields() if field.name not in without]
         packed = {name: kind for name, kind in hints.items() if name != "table" and _is_struct(kind)}
         entries = {name: outputs if kind is Outputs else kind.__struct_fields__ for name, kind in packed.items()}
-        options = [_parameter("context", typer.Context)]
+        options = [_parameter("context", typer.Context, msgspec.NODEFAULT, panel)]
         for name, parameter in signature(command).parameters.items():
             if name == "table":
-                options += [*map(_option, offered), _DESIGN]
+                options += [*map(_option, offered), _parameter("design", _DESIGN, None, offered[0].heading)]
             elif name in packed:
                 fields = {entry.name: entry for entry in msgspec.structs.fields(packed[name])}
-                options += [_parameter(entry, fields[entry].type, fields[entry].default) for entry in entries[name]]
+                heading = getattr(packed[name], "panel", panel)
+                options += [
+                    _parameter(each, fields[each].type, fields[each].default, heading) for each in entries[name]
+                ]
             else:
-                options.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+                options.append(_parameter(name, hints[name], parameter.default, panel))
 
         def run(**given: Any) -> None:
             context, table = given.pop("context"), None
@@ -116,26 +126,40 @@ def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-def _parameter(name: str, annotation: Any, default: Any = msgspec.NODEFAULT) -> Parameter:
+def _dressed(annotation: Any, panel: str) -> Any:
+    """Return an option in its panel of the help, and what its value is called there, if not by its type."""
+    kind, *marks = typing.get_args(annotation) or (annotation,)
+    if not marks:
+        return annotation
+    info: Any = copy(marks[0])
+    plain = kind
+    while typing.get_args(plain):  # Path of list[Path] | None
+        plain = typing.get_args(plain)[0]
+    info.metavar = METAVARS[plain] if info.metavar is None else info.metavar
+    if isinstance(info, typer.models.OptionInfo):
+        info.rich_help_panel = info.rich_help_panel or panel
+    return Annotated[kind, info]
+
+
+def _parameter(name: str, annotation: Any, default: Any, panel: str) -> Parameter:
     default = Parameter.empty if default is msgspec.NODEFAULT else default
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=_dressed(annotation, panel), default=default)
 
 
 _DESIGN_HELP = (
     "Read what the columns are from this TOML file, by default from tool.recombine of pyproject.toml; options given "
     "beside it win."
 )
-_DESIGN = _parameter("design", Annotated[Path | None, typer.Option(help=_DESIGN_HELP)], None)
+_DESIGN = Annotated[Path | None, typer.Option(help=_DESIGN_HELP)]
 
 
 def _option(field: Field) -> Parameter:
     """Return the option of one field; None stands for what was not given."""
-    values: dict[str, Any] = {"names": str, "text": str, "file": str, "flag": bool, "number": int, "tables": str}
-    kind: Any = list[str] if field.option.repeatable else values[field.kind]
-    metavar = "PATH" if field.kind == "file" else None
-    return _parameter(
-        field.name, Annotated[kind | None, typer.Option(field.flag, help=_help(field), metavar=metavar)], None
-    )
+    values: dict[str, Any] = {"flag": bool, "number": int}
+    kind: Any = list[str] if field.option.repeatable else values.get(field.kind, str)
+    metavar = field.option.metavar or TABLE_METAVARS.get(field.kind)
+    option = typer.Option(field.flag, help=_help(field), metavar=metavar)
+    return _parameter(field.name, Annotated[kind | None, option], None, field.heading)
 
 
 def _help(field: Field) -> str:

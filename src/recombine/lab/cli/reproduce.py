@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 import typer
@@ -28,6 +28,7 @@ STORE = Path(".recombine")
 class Written(msgspec.Struct, frozen=True, kw_only=True):
     """Where results are read and written."""
 
+    panel: ClassVar[str] = "Output"
     html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None
     figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None
     save: Annotated[
@@ -38,15 +39,17 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False
 
 
-@takes_table()
+@takes_table(panel="Run")
 def reproduce_command(
-    paper: Annotated[str, typer.Argument(help="Short name, as listed by 'recombine papers'.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Short name, as listed by 'recombine papers'.")],
     *,
     running: Running,
     from_results: Annotated[
         bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")
     ] = False,
-    only: Annotated[list[str] | None, typer.Option(help="Only these claims: 13a,13b; may be repeated.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="CLAIMS", help="Only these claims: 13a,13b; may be repeated.")
+    ] = None,
     written: Written,
 ) -> None:
     """Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one."""

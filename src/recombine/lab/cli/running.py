@@ -27,10 +27,11 @@ class Running(msgspec.Struct, frozen=True, kw_only=True):
     """What is run, where and for how long."""
 
     scale: Annotated[
-        str | None, typer.Option(help="quick (minutes on a laptop) or full (the paper's size). [default: quick]")
+        str | None,
+        typer.Option(help="Minutes on a laptop, or the paper's size. [default: quick]", metavar="quick|full"),
     ] = None
-    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.")] = "cpu"
-    executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local"
+    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.", metavar="DEVICE")] = "cpu"
+    executor: Annotated[str, typer.Option(help="Where units run.", metavar="inline|local|dask|slurm")] = "local"
     address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None
     workers: Annotated[
         str | None,
