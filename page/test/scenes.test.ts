@@ -9,7 +9,7 @@ import { begin, look, redo, step, undo } from "../src/view/history.ts";
 import { layOut, placeOf, shorten, strokeBetween, targetAt } from "../src/view/layout.ts";
 import { LinkError, packMask, packScene, unpackMask, unpackScene } from "../src/view/link.ts";
 import { openPreset, PRESETS } from "../src/view/presets.ts";
-import { cellAt, lineOf, makeScene, paint, plainFactors, rectangleOf, resize, type Scene, truthOf } from "../src/view/scene.ts";
+import { atUnseen, cellAt, lineOf, makeScene, paint, plainFactors, rectangleOf, resize, type Scene, truthOf } from "../src/view/scene.ts";
 import { Store } from "../src/view/store.ts";
 import { sceneOfTable } from "../src/view/tables.ts";
 import { hasLeft, STEPS } from "../src/view/tour.ts";
@@ -89,6 +89,25 @@ test("own factors, hostile names and tables go into a link and come back", () =>
   assert.deepEqual(unpackScene(packScene(scene)), scene);
   const written = makeScene(plainFactors([4, 5, 2]), { truth: truthOf("formula", { formula: "a*b + (c > 1)" }), order: 2, rows: 0, columns: 2, slice: [0, 3, 0] });
   assert.deepEqual(unpackScene(packScene(written)), written);
+});
+
+test("a scene opens at the slice with most unseen cells, whether it comes from a preset, a table or a link", () => {
+  const full = makeScene(plainFactors([3, 2, 4, 5]));
+  const seenBut = (...cells: number[]): Scene => paint({ ...full, seen: full.seen.map(() => 1) }, cells, false);
+  // Slices of the first two factors, 20 cells each.
+  assert.deepEqual(atUnseen(seenBut(21, 65, 66, 101, 102)).slice.slice(0, 2), [1, 1]);
+  assert.deepEqual(atUnseen(seenBut()).slice, [0, 0, 0, 0]);
+  assert.deepEqual(atUnseen(full).slice, [0, 0, 0, 0]);
+  const never = Array.from({ length: 20 }, (_, cell) => 40 + cell);
+  assert.deepEqual(atUnseen(seenBut(...never, 119)).slice.slice(0, 2), [2, 1], "not where nothing was seen");
+  assert.deepEqual(atUnseen({ ...seenBut(7, 8), rows: 0, columns: 1 }).slice, [0, 0, 1, 2]);
+  assert.deepEqual(openPreset(PRESETS.find(({ id }) => id === "barley")!).slice, [1, 0, 0]);
+  const link = packScene(seenBut(65, 66)).replace(/&w=[^&]*/, "");
+  assert.deepEqual(unpackScene(link).slice.slice(0, 2), [1, 1]);
+  assert.deepEqual(unpackScene(`${link}&w=2.3.0.1.0.0`).slice, [0, 1, 0, 0]);
+  const lines = ["one", "two"].flatMap((k) => ["a", "b"].flatMap((i) => ["p", "q"].map((j) => `${k},${i},${j},1`)));
+  const { scene } = sceneOfTable(readCsv(["k,i,j,y", ...lines.slice(0, -1)].join("\n")), ["k", "i", "j"], "y");
+  assert.deepEqual(scene.slice.slice(0, 1), [1]);
 });
 
 test("links that make no sense are refused with a reason", () => {

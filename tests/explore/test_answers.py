@@ -73,6 +73,39 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return asked(make(folder) if request.param in ("dose", "nested") else make())
 
 
+def opening(design: rc.Design) -> tuple[list[int], np.ndarray]:
+    """Where the map opens, and the number of unseen cells in every slice of the factors it holds."""
+    start = asked(design).record["start"]
+    unseen = np.full(design.sizes, 1)
+    unseen[~design.possible.holds(every_cell(design.sizes)).reshape(design.sizes)] = 0
+    unseen[tuple(design.seen.T)] = 0
+    for symmetric in design.symmetric:
+        unseen *= unseen.swapaxes(*symmetric)
+    held = [factor for factor in range(len(design.sizes)) if factor not in start["sides"]]
+    return [start["at"][factor] for factor in held], unseen.sum(axis=tuple(start["sides"]))
+
+
+def test_the_map_opens_where_most_is_unseen() -> None:
+    cells = every_cell((4, 6, 5))
+    full = ((cells[:, 0] != 2) | (cells[:, 1] + cells[:, 2] < 7)) & ((cells[:, 0] != 3) | (cells[:, 1] > 0))
+    at, unseen = opening(rc.Design.from_cells(cells[full]))
+    assert (at, unseen.tolist()) == ([2], [0, 0, 6, 5])
+    at, unseen = opening(rc.Design.from_cells(cells[cells[:, 1] + cells[:, 2] < 9]))
+    assert (at, unseen.tolist()) == ([0], [1, 1, 1, 1]), "of several the first"
+
+
+def test_the_map_opens_at_the_same_slice_where_some_cells_cannot_exist(tmp_path: Path) -> None:
+    path = tmp_path / "nested.csv"
+    rows = [f"{'abc'[plant // 2]},p{plant},s{site},{plant + site}" for plant in range(6) for site in range(7)]
+    path.write_text("treatment,plant,site,y\n" + "\n".join(rows[:23] + rows[24:37] + rows[39:]) + "\n")
+    nest = rc.Design.from_frame(path, factors=["treatment", "plant", "site"], outcome="y", nested=["plant/treatment"])
+    at, unseen = opening(nest)
+    assert (at, unseen.tolist()) == ([2], [0, 1, 2])
+    trio = [[a, b, c] for a in range(5) for b in range(a, 5) for c in range(3) if (a + b + c) % 4 and c < 2 or a == b]
+    at, unseen = opening(rc.Design.from_cells(trio, symmetric=[[0, 1]]))
+    assert at == [int(np.argmax(unseen))] == [2]
+
+
 @pytest.mark.parametrize("by", ["name", "connected"])
 def test_a_window_has_the_audit_s_verdicts(answers: TableAnswers, by: str) -> None:
     design, audit = answers.audit.design, answers.audit

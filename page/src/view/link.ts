@@ -3,6 +3,7 @@
 import { productOf } from "../engine/index.ts";
 import { openPreset, presetOf } from "./presets.ts";
 import {
+  atUnseen,
   type Factor,
   isPlain,
   makeScene,
@@ -74,8 +75,7 @@ export function packScene(scene: Scene): string {
   if (scene.noise) parts.set("n", String(scene.noise));
   parts.set("k", scene.kernel + scene.depth);
   const view = [scene.rows, scene.columns, ...scene.slice].join(".");
-  const usual = makeScene(scene.factors);
-  if (view !== [usual.rows, usual.columns, ...usual.slice].join(".")) parts.set("w", view);
+  if (scene.factors.length > 2 || scene.rows) parts.set("w", view);
   if (scene.focus >= 0) parts.set("c", scene.focus.toString(36));
   if (scene.show === "misses") parts.set("d", "1");
   return parts.toString();
@@ -109,15 +109,17 @@ export function unpackScene(hash: string): Scene {
   if (!network) throw new LinkError(`the link asks for the network ${parts.get("k")}; it is ntk or nngp and a depth`);
   const view = parts.get("w")?.split(".").map((text, at) => whole(text, 0, at < 2 ? factors.length - 1 : sizes[at - 2]! - 1, "view"));
   if (view && (view.length !== factors.length + 2 || view[0] === view[1])) throw new LinkError("the link's view does not fit its factors");
-  return {
+  const usual = makeScene(factors);
+  const found: Scene = {
     ...scene,
     focus: Number.isInteger(scene.focus) ? scene.focus : -1,
     kernel: network[1] as "ntk" | "nngp",
     depth: whole(network[2]!, 1, 50, "depth"),
-    rows: view?.[0] ?? makeScene(factors).rows,
-    columns: view?.[1] ?? makeScene(factors).columns,
-    slice: view?.slice(2) ?? factors.map(() => 0),
+    rows: view?.[0] ?? usual.rows,
+    columns: view?.[1] ?? usual.columns,
+    slice: view?.slice(2) ?? usual.slice,
   };
+  return view ? found : atUnseen(found);
 }
 
 function packFactors(parts: URLSearchParams, factors: readonly Factor[]): void {

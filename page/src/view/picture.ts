@@ -1,6 +1,6 @@
 /** One of the three pictures of the grid, drawn on a canvas: cells, marks, certificate, suggestions, focus. */
 
-import { type Certificate, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
+import { type Certificate, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
 import type { Following } from "./analysis.ts";
 import { type Layout, placeOf } from "./layout.ts";
 import { between, type Colour, colourOf, decimalsFor, type Fill, gapFill, type Inks, LOOKS, round, timeOf, valueFill } from "./looks.ts";
@@ -342,11 +342,4 @@ export function drawThumbnail(canvas: HTMLCanvasElement, scene: Scene, verdicts:
       context.fillRect(column * dotSize, row * dotSize, dotSize - +(dotSize > 3), dotSize - +(dotSize > 3));
     }
   }
-}
-
-/** Return the slices there are: every combination of levels of the factors that are on no side. */
-export function slicesOf(scene: Scene): number[][] {
-  const sizes = sizesOf(scene).map((size, factor) => (factor === scene.rows || factor === scene.columns ? 1 : size));
-  const count = sizes.reduce((total, size) => total * size, 1);
-  return Array.from({ length: count }, (_, slice) => levelsOf(sizes, slice));
 }

@@ -1,7 +1,7 @@
 /** Where to begin: the tasks of the papers, and three real tables. */
 
 import { levelsOf } from "../engine/index.ts";
-import { type Factor, makeScene, plainFactors, type Scene, sizesOf, truthOf } from "./scene.ts";
+import { atUnseen, type Factor, makeScene, plainFactors, type Scene, sizesOf, truthOf } from "./scene.ts";
 import { barley, flights, titanic } from "./real.ts";
 
 export interface Preset {
@@ -152,5 +152,5 @@ export function presetOf(id: string): Preset | undefined {
 
 /** Return the scene of a preset, named after it. */
 export function openPreset(preset: Preset): Scene {
-  return { ...preset.make(), preset: preset.id };
+  return atUnseen({ ...preset.make(), preset: preset.id });
 }

@@ -57,7 +57,7 @@ export function barley(): Scene {
 32.1 27.4 15.2 44.2 30.0 41.3 25.2 31.4 26.8 43.2 28.1 36.0 20.6 22.2 16.6 35.0 27.4 38.5 41.8 30.6 20.6 46.6 29.1 49.2
 32.1 22.5 32.2 38.8 26.8 37.4 35.9 29.3 20.7 47.2 38.0 58.2`,
     "bushels per acre",
-    { slice: [1, 0, 0], order: 2 },
+    { order: 2 },
   );
   const hidden = (cell: number): boolean => cell >= 60 && Math.floor(cell / 6) % 10 < 4 && cell % 6 >= 3;
   return { ...whole, seen: whole.seen.map((one, cell) => (hidden(cell) ? 0 : one)) };

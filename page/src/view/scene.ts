@@ -1,7 +1,7 @@
 /** What the page shows: factors, which cells were seen, what is true, and how one looks at it. Scenes never change;
  * every action makes a new one, so that undoing is going back. */
 
-import { type KernelName, type Mask, productOf } from "../engine/index.ts";
+import { type KernelName, levelsOf, type Mask, productOf } from "../engine/index.ts";
 
 export interface Factor {
   readonly name: string;
@@ -99,6 +99,23 @@ export function cellAt(scene: Scene, row: number, column: number, slice: readonl
     cell = cell * factor.levels.length + level;
   });
   return cell;
+}
+
+/** Return the slices there are: every combination of levels of the factors that are on no side. */
+export function slicesOf(scene: Scene): number[][] {
+  const sizes = sizesOf(scene).map((size, factor) => (factor === scene.rows || factor === scene.columns ? 1 : size));
+  return Array.from({ length: productOf(sizes) }, (_, slice) => levelsOf(sizes, slice));
+}
+
+/** Return the scene at the slice with most unseen cells, the first of several, among those of which some cell was seen. */
+export function atUnseen(scene: Scene): Scene {
+  let [best, most] = [scene.slice, -1];
+  for (const slice of scene.factors.length > 2 ? slicesOf(scene) : []) {
+    const cells = scene.factors[scene.rows]!.levels.flatMap((_, row) => lineOf({ ...scene, slice }, "row", row));
+    const unseen = cells.filter((cell) => !scene.seen[cell]).length;
+    if (unseen > most && unseen < cells.length) [best, most] = [slice, unseen];
+  }
+  return { ...scene, slice: best };
 }
 
 /** Return a scene in which these cells are seen, or not. */

@@ -3,8 +3,8 @@
 import { placeOf } from "./layout.ts";
 import { button, byId, make } from "./elements.ts";
 import type { Inks } from "./looks.ts";
-import { drawThumbnail, slicesOf } from "./picture.ts";
-import { cellAt, type Scene } from "./scene.ts";
+import { drawThumbnail } from "./picture.ts";
+import { cellAt, type Scene, slicesOf } from "./scene.ts";
 import type { Store } from "./store.ts";
 
 /** Slices up to which each has a picture. */

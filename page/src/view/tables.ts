@@ -2,7 +2,7 @@
 
 import { MOST_CELLS } from "../engine/product.ts";
 import { isMissing, numberOf, TableError, type TextTable } from "./csv.ts";
-import { type Factor, makeScene, MOST_FACTORS, MOST_LEVELS, type Scene, truthOf } from "./scene.ts";
+import { atUnseen, type Factor, makeScene, MOST_FACTORS, MOST_LEVELS, type Scene, truthOf } from "./scene.ts";
 
 export interface Reading {
   readonly scene: Scene;
@@ -34,7 +34,7 @@ export function sceneOfTable(table: TextTable, names: readonly string[], outcome
   const seen = Uint8Array.from(counts, (count) => +(count > 0));
   const values = sums.map((sum, cell) => (counts[cell] && target >= 0 ? sum / counts[cell]! : NaN));
   const truth = truthOf("table", { table: values, unit: outcome ?? "" });
-  return { scene: makeScene(factors, { seen, truth }), leftOut: table.rows.length - rows.length };
+  return { scene: atUnseen(makeScene(factors, { seen, truth })), leftOut: table.rows.length - rows.length };
 }
 
 /** Levels in order: numbers by size, names by the alphabet. */

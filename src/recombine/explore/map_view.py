@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MAX_WINDOW_SIDE, MAX_WINDOW_CELLS = 400, 40_000
 #: Bins along a side at most, levels per side that are looked at for them, and pictures in bins that are kept.
 MAX_BINS_PER_SIDE, MAX_LEVELS_BINNED, MAX_SLICES_CACHED = 100, 500, 64
+#: Cells looked at to find the slice with most unseen ones, where slices differ in how many can exist.
+MAX_CELLS_COUNTED = 400_000
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -90,14 +92,22 @@ class MapView:
 
     @cached_property
     def start(self) -> dict[str, Any]:
-        """The two factors with the most levels, and of the others the levels that most seen cells have together."""
+        """The two factors with the most levels; of the others levels seen together: those with most unseen cells."""
         design = self.audit.design
         row, column = sorted(np.argsort([-size for size in design.sizes], kind="stable")[:2].tolist())
         fixed = [factor for factor in range(len(design.sizes)) if factor not in (row, column)]
         at = np.array([order[0] for order in self.orders["connected"]])
         if fixed:
-            combinations, inverse = distinct(design.seen[:, fixed])
-            at[fixed] = combinations[int(np.argmax(np.bincount(inverse)))]
+            slices, inverse = distinct(design.seen[:, fixed])
+            unseen = -np.bincount(inverse)
+            sides = [np.arange(design.sizes[side]) for side in (row, column)]
+            even = design.possible.whole and not design.symmetric  # all slices have as many cells
+            if not even and len(slices) * len(sides[0]) * len(sides[1]) <= MAX_CELLS_COUNTED:
+                for index, levels in enumerate(slices):
+                    at[fixed] = levels
+                    codes = self.codes((row, column), at, *sides)
+                    unseen[index] = np.count_nonzero((codes != Verdict.SEEN) & (codes != IMPOSSIBLE))
+            at[fixed] = slices[int(np.argmax(unseen))]
         return {"sides": [row, column], "at": at.tolist()}
 
     def beside(self, factor: int, level: int, step: int, by: str) -> int:
