@@ -285,7 +285,7 @@ def fields(kind: type[TableSpec] | None = None) -> tuple[Field, ...]:
     if listed is None:
         entries = [(entry, entry.type.__metadata__[0]) for entry in msgspec.structs.fields(kind)]
         headings: Iterable[str] = itertools.accumulate(
-            (option.heading for _, option in entries), lambda before, own: own or before
+            (option.heading for _, option in entries), lambda before, new: new or before
         )
         listed = _FIELDS[kind] = tuple(
             Field(entry.name, _kind(entry.type), entry.default, option, heading)

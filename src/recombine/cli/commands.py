@@ -33,7 +33,6 @@ PANELS = {
 #: Command -> the function behind it and its line of help.
 COMMANDS = {name: entry for entries in PANELS.values() for name, entry in entries.items()}
 _STYLE: dict[str, Any] = {
-    "add_completion": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
     "pretty_exceptions_enable": False,
     "rich_markup_mode": "rich",
@@ -73,7 +72,7 @@ class LazyCommands(TyperGroup):
 def load_command(name: str) -> Any:
     """Return the command, its module imported."""
     module, _, function = COMMANDS[name][0].partition(":")
-    single = typer.Typer(**_STYLE)
+    single = typer.Typer(add_completion=False, **_STYLE)
     single.command(name, cls=GroupedCommand)(getattr(import_module(module), function))
     return typer.main.get_command(single)
 

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from recombine.cli.commands import app
+from recombine.cli.completion import ASKED
 from recombine.errors import InputError, RecombineError, StoppedError
 from recombine.interrupts import requests_interrupt
 from recombine.report.screen import fit_streams, hush
@@ -44,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _stop(str(error))
     except _UsageProblem as error:
         _stop(_usage(error))
-    except (BrokenPipeError, SystemExit):  # the reader of a help page (head, less) has gone; either, by version
+    except (BrokenPipeError, SystemExit) as end:  # the reader of a help page has gone, either by version; or typer
+        if isinstance(end, SystemExit) and ASKED in os.environ:  # tells a shell whether there is anything to complete
+            raise
         hush(sys.stdout)
         sys.exit(0)
     except OSError as error:

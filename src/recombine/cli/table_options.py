@@ -6,6 +6,7 @@ one line of the files of ``--design``, and one keyword of Python.
 
 from __future__ import annotations
 
+import os
 import shlex
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +20,7 @@ import msgspec
 import typer
 
 from recombine import table_spec
+from recombine.cli.completion import ASKED, completion_of
 from recombine.cli.outputs import Outputs
 from recombine.errors import InputError, near_miss
 from recombine.report.screen import say_aside
@@ -127,7 +129,7 @@ def _is_struct(kind: Any) -> bool:
 
 
 def _dressed(annotation: Any, panel: str) -> Any:
-    """Return an option in its panel of the help, and what its value is called there, if not by its type."""
+    """Return an option in its panel of the help; its value is called there, and completed, for what it is."""
     kind, *marks = typing.get_args(annotation) or (annotation,)
     if not marks:
         return annotation
@@ -136,6 +138,7 @@ def _dressed(annotation: Any, panel: str) -> Any:
     while typing.get_args(plain):  # Path of list[Path] | None
         plain = typing.get_args(plain)[0]
     info.metavar = METAVARS[plain] if info.metavar is None else info.metavar
+    info.autocompletion = info.autocompletion or completion_of(info.metavar)
     if isinstance(info, typer.models.OptionInfo):
         info.rich_help_panel = info.rich_help_panel or panel
     return Annotated[kind, info]
@@ -163,8 +166,8 @@ def _option(field: Field) -> Parameter:
 
 
 def _help(field: Field) -> str:
-    """Return the help of an option; where it names structures, that of their registry."""
-    if field.name not in ("structure", "order"):
+    """Return the help of an option; where it names structures, that of their registry, which no shell waits for."""
+    if field.name not in ("structure", "order") or ASKED in os.environ:
         return field.option.help
     from recombine.words.structure import listed_orders, listed_structures
 

@@ -12,9 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
 from recombine.errors import InputError, near_file
 from recombine.tables.numbers import kind_of_texts
-from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
+from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, header_names, look_at
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -110,6 +112,17 @@ def open_file(path: Path) -> Reader:
         raise InputError(
             f"{path.name} cannot be read as a table: {first_lines(error)}; write it again, or name it for what it is"
         ) from None
+
+
+def column_names(path: Path) -> tuple[str, ...]:
+    """Return the columns of a file by its header, first line or footer alone."""
+    _check_path(path)
+    if path.suffix.lower() in _CSV:
+        return header_names(path)
+    if path.suffix.lower() in _JSON:
+        with path.open("rb") as file:
+            return tuple(msgspec.json.decode(file.readline(), type=dict[str, Any]))
+    return open_file(path).columns
 
 
 def _name_for_engine(path: Path) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
+import io
 import itertools
 import re
 import shutil
@@ -82,6 +84,14 @@ def look_at(path: Path) -> TextFile:
     if survey_result.plain:
         return TextFile(path, path, names, delimiter, survey_result.newline, len(head))
     return _copied(path, survey_result, names, delimiter, len(head))
+
+
+def header_names(path: Path) -> tuple[str, ...]:
+    """Return the names in the header of a text table, of which nothing else is read."""
+    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        begun = file.read(MAX_HEADER_CHARACTERS // 64)
+    text = begun.decode("utf-16" if begun[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig", "ignore")
+    return _names(path, io.StringIO(text, newline=""), _delimiter(path, text.partition("\n")[0]))
 
 
 def _delimiter(path: Path, head: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.completion import completion_by
 from recombine.cli.table_options import takes_table
 from recombine.errors import InputError
 from recombine.report.screen import capture, say, say_aside, say_json
@@ -17,9 +18,21 @@ if TYPE_CHECKING:
     from recombine.lab.papers.reproduce import Reproduction
 
 
+def _listed_papers(_: typer.Context) -> list[str]:
+    from recombine.lab.papers import available
+
+    return list(available())
+
+
+#: What completes the name of a paper.
+PAPERS = completion_by(_listed_papers)
+
+
 @takes_table(panel="Output")
 def papers_command(
-    name: Annotated[str | None, typer.Argument(metavar="PAPER", help="Show the claims of this paper only.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="PAPER", autocompletion=PAPERS, help="Show the claims of this paper only.")
+    ] = None,
     results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Every claim as JSON, with verdict and numbers.")] = False,
 ) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from recombine.cli.table_options import takes_table
 from recombine.errors import InputError, install_advice, near_miss
-from recombine.lab.cli.papers import claims_on_screen, no_results
+from recombine.lab.cli.papers import PAPERS, claims_on_screen, no_results
 from recombine.lab.cli.running import Running, chosen_executor, measured_processes, merge_units, run_order
 from recombine.output_files import check_folder, check_outputs, write_whole
 from recombine.report.screen import say, say_aside
@@ -41,7 +41,9 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 @takes_table(panel="Run")
 def reproduce_command(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Short name, as listed by 'recombine papers'.")],
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", autocompletion=PAPERS, help="Short name, as listed by 'recombine papers'.")
+    ],
     *,
     running: Running,
     from_results: Annotated[
