@@ -405,9 +405,86 @@ def test_in_a_notebook_the_frame_and_python_tell_each_other(browser: Any) -> Non
     assert problems == []
 
 
-@pytest.mark.parametrize("scene", ["", "p=barley&o=2", "p=flights", "s=50x50", "p=context&o=2"])
-def test_nothing_sticks_out_at_400_pixels(open_page: Open, scene: str) -> None:
-    page = open_page(scene, width=400)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400, scheme
+#: Elements whose content is wider than they are, and pairs of parts of the page that lie over each other.
+ASTRAY = """() => {
+  const shown = [...document.querySelectorAll("main *, header *")].filter((one) => one.offsetParent && !one.closest(".hidden"));
+  const cut = shown.filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline");
+  const parts = shown.filter((one) => one.matches("header button, header select, h1, .deck, figure, #slices, #say, #panel > div"));
+  const boxes = parts.map((one) => [one, one.getBoundingClientRect()]);
+  const over = boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
+  ).map(([two]) => [one, two]));
+  return [...cut, ...over.flat()].map((one) => `${one.tagName}#${one.id}.${one.className}`);
+}"""
+
+
+@pytest.mark.parametrize("touch", [False, True])
+@pytest.mark.parametrize("width", [1280, 1024, 760, 400])
+def test_nothing_is_cut_off_or_lies_over_something_else(open_page: Open, width: int, touch: bool) -> None:
+    page = open_page(width=width, has_touch=touch, is_mobile=touch)
+    for scene in ("p=islands", "p=barley&o=2&c=1c", "p=flights&c=3&d=1", "s=50x50&m=", "p=context&o=2"):
+        page.evaluate("scene => { location.hash = scene; }", scene)
+        page.wait_for_timeout(300)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (scene, scheme)
+            assert page.evaluate(ASTRAY) == [], (scene, scheme)
+
+
+@pytest.mark.parametrize("width", [760, 400])
+def test_a_finger_finds_what_it_presses(open_page: Open, width: int) -> None:
+    page = open_page("p=barley&o=2", width=width, has_touch=True, is_mobile=True)
+    page.click("#collect")
+    sizes = page.evaluate(
+        """() => [...document.querySelectorAll("button, select, input")].filter((one) => one.offsetParent)
+        .map((one) => [one.id || one.textContent, Math.min(one.offsetHeight, one.offsetWidth)])"""
+    )
+    assert len(sizes) > 15
+    assert [size for size in sizes if size[1] < 40] == []
+    if width == 400:
+        page.evaluate("location.hash = 'p=islands'")
+        page.wait_for_function("() => document.querySelector('#seen').clientHeight >= 9 * 40 + 20")
+
+
+def swipe(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Move a finger over the page, as the browser would hear of it."""
+    hand = page.context.new_cdp_session(page)
+    hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": start[0], "y": start[1]}]})
+    for step in range(1, 11):
+        x, y = (one + (two - one) * step / 10 for one, two in zip(start, end, strict=True))
+        hand.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y}]})
+        page.wait_for_timeout(20)
+    hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(300)
+
+
+def test_a_finger_scrolls_over_the_grid_and_a_tap_paints_one_cell(open_page: Open) -> None:
+    page = open_page(width=400, has_touch=True, is_mobile=True)
+    box = page.locator("#seen").bounding_box()
+    x, y = box["x"] + 20 + 7.5 * 40, box["y"] + 20 + 2.5 * 40  # the dashed square
+    swipe(page, (x, y + 150), (x, y - 150))
+    assert page.evaluate("scrollY") > 100
+    assert legend(page) == ISLANDS, "a drag has painted nothing"
+    page.evaluate("scrollTo(0, 0)")
+    page.touchscreen.tap(x, y)
+    waits_for(page, "seen 17")
+    waits_for(page, "determined 64")
+    page.touchscreen.tap(x, y)
+    waits_for(page, "seen 16")
+    page.tap("#drag")
+    assert page.get_attribute("#drag", "aria-pressed") == "true"
+    before = page.evaluate("scrollY")
+    y = page.locator("#seen").bounding_box()["y"] + 20 + 0.5 * 40
+    swipe(page, (box["x"] + 220, y), (box["x"] + 360, y + 160))
+    assert page.evaluate("scrollY") == before
+    page.wait_for_function("() => parseInt(document.querySelector('#legend b').textContent) >= 20")
+    page.tap("#undo")
+    waits_for(page, "seen 16")
+
+
+def test_networks_are_named_by_what_they_are(open_page: Open) -> None:
+    page = open_page()
+    assert page.inner_text("#ntk").split() == ["all", "layers", "learn", "NTK"]
+    assert page.inner_text("#nngp").split() == ["only", "the", "last", "NNGP"]
+    page.click("#nngp")
+    page.wait_for_function("() => location.hash.includes('k=nngp3')")

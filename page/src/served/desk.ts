@@ -116,17 +116,14 @@ export class Desk {
       if (cell) this.take(cell);
     });
     this.near.addEventListener("keydown", (event) => this.pressed(event));
-    const jump = (event: PointerEvent): void => {
+    const jump = (event: MouseEvent): void => {
       const { width, height } = this.far.getBoundingClientRect();
       const place = [event.offsetY / height, event.offsetX / width].map((share, side) => clamp(Math.floor(share * this.levels[side]!), 0, this.levels[side]! - 1));
       void this.refresh([0, 1].map((side) => Math.max(0, place[side]! - Math.floor(this.shape[side]! / 2))) as unknown as Pair);
     };
-    this.far.addEventListener("pointerdown", (event) => {
-      this.far.setPointerCapture(event.pointerId);
-      jump(event);
-    });
+    this.far.addEventListener("click", jump);
     this.far.addEventListener("pointermove", (event) => {
-      if (event.buttons) jump(event);
+      if (event.buttons && event.pointerType !== "touch") jump(event); // a finger scrolls
     });
     new ResizeObserver(() => {
       if (this.element.clientWidth !== this.width) void this.refresh(this.view?.first ?? null);

@@ -50,6 +50,7 @@ export function openPage(link = location.hash): void {
   const canvases = KINDS.map((kind) => byId<HTMLCanvasElement>(kind));
   const layouts: (Layout | null)[] = [null, null, null];
   const tour = startTour(store);
+  const touch = window.matchMedia("(pointer: coarse)").matches;
   let inks = readInks(document.documentElement);
   let collecting = false;
   let waiting = 0;
@@ -68,7 +69,7 @@ export function openPage(link = location.hash): void {
 
   const layAll = (): void => {
     canvases.forEach((canvas, at) => {
-      layouts[at] = layOut(store.scene, Math.floor(canvas.clientWidth), window.innerWidth < 700 ? 310 : 470, measureText);
+      layouts[at] = layOut(store.scene, Math.floor(canvas.clientWidth), 470, measureText);
     });
   };
 
@@ -101,7 +102,7 @@ export function openPage(link = location.hash): void {
     showNext(scene, collecting ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
     showControls(store, collecting);
     canvases[1]!.setAttribute("aria-label", `What follows: ${VERDICT_WORDS.map((word, verdict) => `${following.found.counts[verdict]} ${word}`).join(", ")}`);
-    write(byId("brushline"), frame.invited >= 0 ? "Click or drag. Try the dashed square." : "Drag to paint, click to erase.");
+    write(byId("brushline"), frame.invited >= 0 ? `${touch ? "Tap" : "Click or drag"}. Try the dashed square.` : touch ? "Tap to paint or erase." : "Drag to paint, click to erase.");
     showSlices(store, inks);
     drawn = scene;
     if ((!known?.fresh || variances === undefined) && !settled) {
@@ -154,7 +155,10 @@ export function openPage(link = location.hash): void {
     layAll();
     render(false);
   };
-  new ResizeObserver(resized).observe(byId("pictures"));
+  // The pictures may have no box of their own; what is said below them changes the height only.
+  new ResizeObserver(() => {
+    if (canvases.some((canvas, at) => Math.floor(canvas.clientWidth) !== layouts[at]?.width)) resized();
+  }).observe(byId("pictures").parentElement!);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     inks = readInks(document.documentElement);
     drawn = null;

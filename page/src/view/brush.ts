@@ -1,5 +1,6 @@
 /** The brush and the keys: what the pointer and the keyboard do to the pictures. */
 
+import { byId } from "./elements.ts";
 import { type Layout, placeOf, strokeBetween, targetAt } from "./layout.ts";
 import { cellAt, lineOf, paint, rectangleOf, type Scene, sizesOf } from "./scene.ts";
 import type { Store } from "./store.ts";
@@ -18,6 +19,14 @@ let strokes = 0;
 
 export function holdBrush(canvas: HTMLCanvasElement, store: Store, layoutOf: () => Layout | null): void {
   let stroke: Stroke | null = null;
+  /** Where a finger came down that may paint one cell, or scroll: the browser takes it away then. */
+  let tapped: ReturnType<typeof targetAt> = null;
+  const free = byId("drag");
+  free.addEventListener("click", () => {
+    const on = canvas.style.touchAction !== "none";
+    canvas.style.touchAction = on ? "none" : "";
+    free.setAttribute("aria-pressed", String(on));
+  });
 
   const under = (event: PointerEvent): ReturnType<typeof targetAt> => {
     const layout = layoutOf();
@@ -25,9 +34,7 @@ export function holdBrush(canvas: HTMLCanvasElement, store: Store, layoutOf: () 
     return layout && targetAt(layout, event.clientX - box.left, event.clientY - box.top);
   };
 
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
-    const target = under(event);
+  const press = (target: ReturnType<typeof targetAt>): void => {
     if (!target) return;
     const { scene } = store;
     const tag = `stroke ${++strokes}`;
@@ -36,17 +43,27 @@ export function holdBrush(canvas: HTMLCanvasElement, store: Store, layoutOf: () 
       store.commit(paint(scene, cells, !cells.every((cell) => scene.seen[cell])), tag);
       return;
     }
-    canvas.setPointerCapture(event.pointerId);
     const cell = cellAt(scene, target.row, target.column);
     const place = [target.row, target.column] as const;
     stroke = { tag, sees: !scene.seen[cell], start: place, last: place, before: scene };
     store.commit({ ...paint(scene, [cell], stroke.sees), focus: cell }, tag);
-    event.preventDefault();
     canvas.focus({ preventScroll: true });
+  };
+
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    tapped = null;
+    if (event.pointerType === "touch" && canvas.style.touchAction !== "none") tapped = under(event);
+    else {
+      press(under(event));
+      if (stroke) canvas.setPointerCapture(event.pointerId);
+      event.preventDefault();
+    }
   });
 
   canvas.addEventListener("pointermove", (event) => {
     const target = under(event);
+    if (tapped) return;
     if (!stroke) {
       const cell = target?.kind === "cell" ? cellAt(store.scene, target.row, target.column) : -1;
       if (cell >= 0 && cell !== store.scene.focus) store.view({ focus: cell });
@@ -64,9 +81,12 @@ export function holdBrush(canvas: HTMLCanvasElement, store: Store, layoutOf: () 
   });
 
   const end = (): void => {
-    stroke = null;
+    tapped = stroke = null;
   };
-  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointerup", (event) => {
+    if (tapped && JSON.stringify(tapped) === JSON.stringify(under(event))) press(tapped);
+    end();
+  });
   canvas.addEventListener("pointercancel", end);
 }
 

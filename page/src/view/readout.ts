@@ -121,7 +121,7 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
       "",
       ...rows.map((row) => {
         const verdict = row.verdict as 1 | 2 | 3;
-        return make("tr", "", make("th", "", chip(verdict), LOOKS[verdict]!.word, make("span", "note", knownOf(row) && `, ${knownOf(row)}`)), cell(row.adding), cell(row.network), cell(row.mean));
+        return make("tr", "", make("th", "", make("span", "whole", chip(verdict), LOOKS[verdict]!.word), make("span", "note", knownOf(row) && `, ${knownOf(row)}`)), cell(row.adding), cell(row.network), cell(row.mean));
       }),
     ),
   );
