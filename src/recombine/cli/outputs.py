@@ -36,9 +36,9 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     """Where the answer of a command goes, and what it ends with."""
 
     panel: ClassVar[str] = "Output"
+    full: Annotated[bool, typer.Option("--full", help="Print everything, not only the answer of a screen.")] = False
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
-    full: Annotated[bool, typer.Option("--full", help="Print everything, not only the answer of a screen.")] = False
     baseline: Annotated[
         Path | None,
         typer.Option(

@@ -39,7 +39,9 @@ class ProbeQuestions(msgspec.Struct, frozen=True, kw_only=True):
 
 @takes_table(without=UNUSED, panel="Predictions", outputs=("json", "fail_on"))
 def probe_command(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per prediction.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per prediction; - for a pipe.")
+    ],
     prediction: Annotated[str, typer.Option(help="Column of predictions: classes, or numbers.", metavar="COLUMN")],
     table: TableSpec,
     asked: ProbeQuestions,

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 )
 def score_command(
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table: training rows, and held-out ones predicted.")
+        Path,
+        typer.Argument(
+            help="CSV, TSV, Parquet or JSON-lines table: training rows, and held-out ones predicted; - for a pipe."
+        ),
     ],
     prediction: Annotated[
         str,

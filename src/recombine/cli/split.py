@@ -49,7 +49,9 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
     outputs=("full", "json", "fail_on", "save_design", "safe_csv", "force"),
 )
 def split_command(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement; - for a pipe.")
+    ],
     table: TableSpec,
     asked: SplitQuestions,
     outputs: Outputs,

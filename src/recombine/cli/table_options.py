@@ -22,6 +22,7 @@ import typer
 from recombine import table_spec
 from recombine.cli.completion import ASKED, completion_of
 from recombine.cli.outputs import Outputs
+from recombine.cli.stdin import from_pipe
 from recombine.errors import InputError, near_miss
 from recombine.report.screen import say_aside
 from recombine.tables.text_files import named
@@ -93,16 +94,15 @@ def takes_table(
             if name == "table":
                 options += [*map(_option, offered), _parameter("design", _DESIGN, None, offered[0].heading)]
             elif name in packed:
-                fields = {entry.name: entry for entry in msgspec.structs.fields(packed[name])}
                 heading = getattr(packed[name], "panel", panel)
-                options += [
-                    _parameter(each, fields[each].type, fields[each].default, heading) for each in entries[name]
-                ]
+                fields = [entry for entry in msgspec.structs.fields(packed[name]) if entry.name in entries[name]]
+                options += [_parameter(entry.name, entry.type, entry.default, heading) for entry in fields]
             else:
                 options.append(_parameter(name, hints[name], parameter.default, panel))
 
         def run(**given: Any) -> None:
             context, table = given.pop("context"), None
+            given |= from_pipe(given, context)
             if "table" in hints:
                 values = {field: given.pop(field.name) for field in offered}
                 for option, name in (called or {}).items():

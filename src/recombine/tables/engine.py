@@ -146,12 +146,12 @@ def _check_path(path: Path) -> None:
         raise InputError(f"{path} does not exist;{hint or ' check the path'}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one CSV or Parquet file (or a dataframe)")
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or device, not a file; pipe the table in and name it -, or save it first")
     if path.suffix.lower() not in _CSV | _PARQUET | _JSON:
         raise InputError(f"{path.name} is not a CSV, TSV, Parquet or JSON-lines file; save the table as one of these")
     if path.suffix.lower() == ".gz" and Path(path.stem).suffix.lower() in _PARQUET | _JSON:
         raise InputError(f"{path.name} is compressed, which is read of CSV and TSV only; unpack it first")
-    if not path.is_file():
-        raise InputError(f"{path} is a pipe or device, not a file; save the table to a file first")
     if path.stat().st_size == 0:
         raise InputError(f"{path.name} is empty; it needs a header line and rows")
 
