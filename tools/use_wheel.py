@@ -28,7 +28,7 @@ COLUMNS = ["--factors", "site,dose", "--outcome", "y"]
 USES = [
     (["--version"], ""),
     (["demo"], "report written to"),
-    (["audit", "my table.csv", *COLUMNS, "--html", "audit.html"], "determined"),
+    (["audit", "my table.csv", *COLUMNS, "--html", "audit.html"], "Predictable"),
     (["score", "my table.csv", "--prediction", "net", "--split", "part=train", *COLUMNS], "by verdict"),
     (["explore", "--no-open"], "page.html"),
     (["split", "my table.csv", "--factors", "site,dose", "--test", "determined:0.2"], "determined"),

@@ -234,13 +234,12 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
     )
 
 
-class TableFields(TypedDict, total=False):
-    """The fields of `TableSpec` as keywords."""
+class ColumnFields(TypedDict, total=False):
+    """The fields of `TableSpec` as keywords, without what jobs take by name: split, structure, order, importance."""
 
     factors: Sequence[str] | None
     outcome: str | None
     classes: bool
-    split: str | None
     weight: str | None
     sd: str | None
     counts: bool | None
@@ -258,6 +257,12 @@ class TableFields(TypedDict, total=False):
     possible: Any
     forbidden: Any
     cost: Any
+
+
+class TableFields(ColumnFields, total=False):
+    """The fields of `TableSpec` as keywords."""
+
+    split: str | None
     importance: Any
     order: int | None
     structure: str | None

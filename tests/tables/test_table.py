@@ -5,6 +5,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars
+import pyarrow
 import pytest
 
 from recombine.errors import InputError
@@ -87,3 +90,35 @@ def test_html_keeps_levels_as_text() -> None:
     page.feed(Table({"<b>name": ["<script>alert(1)</script>", "a & b"]})._repr_html_())
     assert set(page.tags) == {"table", "thead", "tbody", "tr", "th", "td"}
     assert page.text == ["<b>name", "<script>alert(1)</script>", "a & b"]
+
+
+def test_any_library_that_reads_arrow_takes_a_table() -> None:
+    columns = {
+        "text": ["a", "é"],
+        "object": np.array(["x", None], dtype=object),
+        "mixed": np.array([1, "b"], dtype=object),
+        "whole": [1, 2],
+        "real": [0.5, np.nan],
+        "flag": [True, False],
+        "day": np.array(["2020-01-01", "2021-02-03"], dtype="datetime64[D]"),
+        'quoted " name': [1, 2],
+    }
+    table = Table(columns)
+    arrow, frame = pyarrow.table(table), polars.DataFrame(table)
+    assert arrow.column_names == frame.columns == table.columns
+    assert arrow["text"].to_pylist() == frame["text"].to_list() == ["a", "é"]
+    assert arrow["object"].to_pylist() == ["x", None]
+    assert arrow["mixed"].to_pylist() == ["1", "b"]
+    assert arrow["whole"].type == pyarrow.int64()
+    assert arrow["flag"].to_pylist() == [True, False]
+    assert arrow["real"].to_pylist()[0] == 0.5
+    assert frame["day"].to_list()[1].day == 3
+    assert polars.DataFrame(Table({"a": np.array([], dtype=float)})).shape == (0, 1)
+    with pytest.raises(InputError, match="no columns"):
+        pyarrow.table(Table({}))
+
+
+def test_pandas_takes_a_table_by_its_rows() -> None:
+    table = Table({"a": ["x", "y"], "b": [1, 2]})
+    pd.testing.assert_frame_equal(pd.DataFrame(table), table.to_pandas(), check_dtype=False)
+    assert list(table) == [{"a": "x", "b": 1}, {"a": "y", "b": 2}]

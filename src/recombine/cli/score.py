@@ -85,17 +85,10 @@ def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None,
     if table.split is not None and train is not None:
         raise InputError("--split and --train both say what was trained on; leave one out")
     with working("reading the table"), pandas_left_alone():
-        from recombine import Design, score
-        from recombine.jobs.score.predictions import class_designs, has_classes
-        from recombine.tables.frames import open_table
+        from recombine import score
+        from recombine.jobs.score.predictions import read_designs
 
-        several = table.classes or has_classes(open_table(train or file), str(table.outcome))
-        held_out = None if train is None else file
-        design: Design | dict[str, Design]
-        if several:
-            design = class_designs(train or file, table, held_out=held_out)
-        else:
-            design = Design.from_frame(train or file, table, held_out=held_out)
+        design = read_designs(train or file, table, None if train is None else file)
     with working("finding the causes"), pandas_left_alone():
         importance = None if table.importance is None else named_importance(table.importance, file, None)
         return score(design, file, models, table.split, importance=importance, seed=seed)

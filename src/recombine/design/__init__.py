@@ -8,6 +8,7 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.design.design import Design as Design
+    from recombine.design.design import as_design as as_design
     from recombine.design.design import used_spec as used_spec
     from recombine.design.factors import Factor as Factor
     from recombine.design.nesting import Nested as Nested

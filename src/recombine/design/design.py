@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,16 +17,16 @@ from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.cells.possible import Possible
 from recombine.cells.scaled import FactorShape, additive_model
 from recombine.cells.scales import Scale
-from recombine.design.factors import Factor, numbered_factors
+from recombine.design.factors import Factor, factor_table, numbered_factors
 from recombine.design.observed import Observed, OutcomeColumn
 from recombine.design.reading import Reading, read_table
 from recombine.design.restriction import possible_cells, restrict
 from recombine.design.scaling import scales_of
 from recombine.design.space import FactorSpace
 from recombine.errors import InputError
-from recombine.table_spec import TableFields, TableSpec, make_spec, plain_spec
+from recombine.table_spec import ColumnFields, TableFields, TableSpec, make_spec, plain_spec
 from recombine.tables.grouping import RowsAre, two_values
-from recombine.writing import printable, written_count
+from recombine.writing import listing, printable, written_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +120,9 @@ class Design:
         seen = f"{len(self.seen):,} of {written_count(self.possible.count)} cells seen"
         return printable(f"Design({self.space.title}{outcome}; {seen})")
 
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{factor_table(self.factors)._repr_html_()}"
+
     @property
     def factors(self) -> tuple[Factor, ...]:
         """The factors."""
@@ -186,18 +190,32 @@ class Design:
 
     def features(self, order: int) -> Conjunctions:
         """Return the additive model of one order on the cells of this design."""
-        if order not in self._features:
-            shape = self.sizes, order, self.symmetric, self.possible.following
-            self._features[order] = additive_model(*shape, self.scales)
-        return self._features[order]
-
-    @cached_property
-    def _features(self) -> dict[int, Conjunctions]:
-        return {}
+        models: dict[int, Conjunctions] = self.__dict__.setdefault("_models_by_order", {})
+        if order not in models:
+            models[order] = additive_model(self.sizes, order, self.symmetric, self.possible.following, self.scales)
+        return models[order]
 
     def label(self, cell: Sequence[int] | IntArray) -> str:
         """Return one cell as text: ``"AA · JFK · LAX"``."""
         return self.space.label(cell)
+
+
+def as_design(data: object, split: str | None, fields: ColumnFields) -> Design:
+    """Return a design as it is, or that of a path or dataframe that is read as ``fields`` say; see `Design.from_frame`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"colour": ["red", "blue"], "shape": ["cube", "ball"], "y": [1.0, 2.0]})
+    >>> as_design(frame, None, {"factors": ["colour", "shape"], "outcome": "y"})
+    Design(colour (2) × shape (2), outcome y; 2 of 4 cells seen)
+    """
+    if not isinstance(data, Design):
+        return Design.from_frame(data, split=split, **fields)
+    if fields or split is not None:
+        names = listing([*fields, *(["split"] if split is not None else [])])
+        raise InputError(f"a Design says already how its table is read; leave out {names}, or give the table itself")
+    return data
 
 
 def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:

@@ -15,6 +15,7 @@ from recombine.cells.arrays import IntArray, sizes_of
 from recombine.cells.scales import FactorScale
 from recombine.errors import InputError, near_miss
 from recombine.tables.numbers import is_number, level_text
+from recombine.tables.table import Table
 from recombine.writing import listing, printable
 
 #: From here on floating point skips integers, so two levels could be read as one.
@@ -160,6 +161,19 @@ def code_levels(
         factors.append(Factor(name, tuple(levels)))
         codes.append(_coded(levels, column))
     return tuple(factors), np.stack(codes, axis=1).astype(np.int64)
+
+
+def factor_table(factors: Sequence[Factor]) -> Table:
+    """Return one row per factor: how many levels it has, and the first of them.
+
+    Examples
+    --------
+    >>> factor_table([Factor("colour", ("blue", "red"))])
+    factor  levels  names
+    colour  2       blue, red
+    """
+    rows = [(factor.name, len(factor.labels), listing(factor.labels, 6)) for factor in factors]
+    return Table.from_rows({"factor": name, "levels": count, "names": names} for name, count, names in rows)
 
 
 def numbered_factors(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from recombine import words
 from recombine.jobs.findings.finding import Finding, Severity
 from recombine.report.theme import ink_on
+from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words import captions
 from recombine.writing import percent, printable, whole_percent
 
 if TYPE_CHECKING:
+    from recombine.jobs.advice import Plan
     from recombine.jobs.audit.audit import Audit
     from recombine.jobs.score import ModelScore, Score
 
@@ -67,6 +69,20 @@ def _verdict_chip(audit: Audit, verdict: Verdict, tally: words.verdicts.Tally) -
     share = f"{percent(tally.counts[verdict], tally.total)}{f'; {weighted}' if weighted else ''}"
     meaning = words.verdicts.verdict_meaning(verdict, audit.choice.assumption)
     return _chip(verdict.colour, f"{tally.number(verdict)} {verdict.word} ({share})", meaning, verdict.symbol)
+
+
+def plan_notebook(plan: Plan) -> str:
+    """Return a plan as HTML: what it takes, and the cells to collect with what each brings.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> "become determined" in plan_notebook(rc.audit(rc.Design.from_cells([[0, 0], [1, 1], [2, 1]])).plan())
+    True
+    """
+    gains = [{"collect": plan.design.label(pick.cell), "gain": words.plan.gain_text(plan, pick)} for pick in plan.picks]
+    sentences = [*words.plan.plan_sentences(plan), words.plan.gains_sentence(plan)]
+    return _frame(*map(_paragraph, sentences), Table.from_rows(gains)._repr_html_() if gains else "")
 
 
 def score_notebook(score: Score) -> str:

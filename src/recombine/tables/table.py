@@ -149,6 +149,10 @@ class Table:
         """Return the first ``count`` rows."""
         return Table({name: values[:count] for name, values in self._columns.items()})
 
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield rows, so that ``pandas.DataFrame(table)`` reads them."""
+        return self.rows()
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each row as a dictionary of plain Python values."""
         plain = {name: values.tolist() for name, values in self._columns.items()}
@@ -166,6 +170,19 @@ class Table:
         import polars
 
         return polars.DataFrame({name: values.tolist() for name, values in self._columns.items()})
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Hand the columns to any library that reads Arrow: ``polars.DataFrame(table)``, ``pyarrow.table(table)``."""
+        import duckdb
+
+        if not self._columns:
+            raise InputError("the table has no columns, so that there is nothing to hand over")
+        # A text of numpy would become a category, and a date without a time is one that DuckDB does not read.
+        kinds = {"U": np.dtype(object), "M": np.dtype("datetime64[us]")}
+        columns = {name: col.astype(kinds.get(col.dtype.kind, col.dtype)) for name, col in self._columns.items()}
+        with duckdb.connect() as connection:
+            connection.register("columns", columns)
+            return connection.sql("select * from columns").__arrow_c_stream__(requested_schema)
 
     def to_csv(self, path: str | Path, *, safe: bool = False) -> None:
         """Write the table as CSV with a header line; see `write_csv` for ``safe``."""

@@ -11,7 +11,12 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.design.targets import outside_words, why_impossible, why_not_nested
 from recombine.errors import SolverError
-from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_places, certificate_variance
+from recombine.jobs.audit.certificates import (
+    MAX_TERMS_WRITTEN,
+    certificate_places,
+    certificate_variance,
+    level_names,
+)
 from recombine.theory.identification.certificate import Certificate, written_weight
 from recombine.theory.structures.structure import OpenProduct, StructureData
 from recombine.verdicts import Verdict
@@ -177,8 +182,7 @@ def _certificate_lines(audit: Audit, cell: IntArray, certificate: Certificate | 
         terms = [f"{weights[term]:+.3g} y({audit.design.label(certificate.cells[term])})" for term in largest]
         text = f"certificate: a weighted sum of {len(certificate):,} seen cells, led by {'  '.join(terms)}"
         return [text, f"the sum{total}, {aside}"]
-    names = audit.design.label if audit.design.space.parts else [factor.labels for factor in audit.design.factors]
-    lines = [f"certificate: {certificate.text(names)}"]
+    lines = [f"certificate: {certificate.text(level_names(audit.design))}"]
     if observed is None:
         return [*lines, f"the sum, {aside}"]
     added = " ".join(map(_summand, certificate.weights, observed.tolist())).removeprefix("+ ")
@@ -189,8 +193,8 @@ def _hidden_lines(audit: Audit, cell: IntArray, certificate: Certificate) -> lis
     """The certificate of a structure that adds on another scale: a sum there, and what the outcome is at that sum."""
     if len(certificate) > MAX_TERMS_WRITTEN:
         return [f"certificate: on its own scale a weighted sum of {len(certificate):,} seen cells"]
-    names = audit.design.label if audit.design.space.parts else [factor.labels for factor in audit.design.factors]
-    lines = [f"certificate, on the scale on which effects add: {certificate.text(names).replace('y(', 's(')}"]
+    named = certificate.text(level_names(audit.design))
+    lines = [f"certificate, on the scale on which effects add: {named.replace('y(', 's(')}"]
     assert audit.choice.fit is not None
     sums = audit.choice.fit.latent(certificate.cells)
     if limit := audit.choice.fit.limit_of(cell):

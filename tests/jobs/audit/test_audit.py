@@ -69,8 +69,31 @@ def test_an_order_beyond_the_factors_is_refused():
     for order in (0, 3, -1):
         with pytest.raises(rc.InputError, match="does not fit 2 factors"):
             rc.audit(design, order)
-    with pytest.raises(rc.InputError, match="takes a Design"):
-        rc.audit(pd.DataFrame({"a": [1]}))
+
+
+def test_a_table_is_audited_as_its_design_is():
+    frame = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [1.0, 2.0, 3.0, 9.0], "part": list("rrrs")})
+    design = rc.Design.from_frame(frame, factors=["a", "b"], outcome="y", split="part=r")
+    direct = rc.audit(frame, factors=["a", "b"], outcome="y", split="part=r")
+    assert direct.design.spec == design.spec
+    assert str(direct) == str(rc.audit(design))
+    assert direct.verdicts["predicted"] == pytest.approx([4.0])
+    with pytest.raises(rc.InputError, match="says already how its table is read; leave out factors, split"):
+        rc.audit(design, factors=["a"], split="part=r")
+    with pytest.raises(rc.InputError, match="a list is not a table"):
+        rc.audit([1])
+
+
+def test_a_certificate_is_asked_by_level_names_and_written_in_them(audited):
+    by_name = audited.certificate(origin="EWR", carrier="AA", dest="BOS")
+    assert str(by_name) == str(audited.certificate(["AA", "EWR", "BOS"])) == by_name.text(None)
+    assert str(by_name).startswith("y(AA,EWR,BOS) = ")
+    assert audited.explain(origin="EWR", carrier="AA", dest="BOS") == audited.explain(["AA", "EWR", "BOS"])
+    for wrong in ({}, {"carrier": "AA"}, {"carrier": "AA", "origin": "EWR", "dest": "BOS", "wing": 1}):
+        with pytest.raises(rc.InputError, match=r"which cell|lacks a level of origin, dest|'wing' is not a factor"):
+            audited.certificate(**wrong)
+    with pytest.raises(rc.InputError, match="which cell"):
+        audited.certificate(0, carrier="AA")
 
 
 def test_targets_keep_their_order_and_are_listed_once(audited, flights, written):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recombine as rc
+from recombine.jobs.score.predictions import class_designs
 from recombine.theory.kernels import KernelRegressor, OverlapKernel
 from recombine.verdicts import Verdict
 from recombine.words import unclear_sentences
@@ -135,8 +137,10 @@ def test_what_cannot_be_scored_is_refused() -> None:
         rc.score(whole, [1.0])
     with pytest.raises(rc.InputError, match="name the outcome's column"):
         rc.score(rc.Design.from_cells([[0, 0], [0, 1]], train=[True, False]), [1.0])
-    with pytest.raises(rc.InputError, match="score takes a Design, not a list"):
+    with pytest.raises(rc.InputError, match="a list is not a table"):
         rc.score([1], [1.0])
+    with pytest.raises(rc.InputError, match="leave out factors"):
+        rc.score(whole, [1.0], factors=["a"])
     with pytest.raises(rc.InputError, match="no class is named"):
         rc.score({}, [1.0])
     some = design_of()
@@ -253,3 +257,24 @@ def test_wrong_classes_are_counted_in_rows_by_what_is_determined() -> None:
             by_others += 0.5 if alike == unlike else float(alike < unlike)
     missed = wrong[mine & ~undetermined].sum()
     assert misses.most == pytest.approx(min(by_others, missed) / mine.sum())
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_columns_of_one_table_are_scored_as_its_design_and_predictions_are(classes: bool) -> None:
+    cells = np.indices((6, 6)).reshape(2, -1).T
+    frame = pd.DataFrame(cells, columns=["a", "b"]).astype(str)
+    frame["y"] = cells @ [1.0, 2.0]
+    frame["net"] = cells @ [1.0, 1.0] + 2.5
+    if classes:
+        kinds = np.array(["cat", "dog", "owl"])
+        frame["y"], frame["net"] = kinds[cells[:, 0] // 2], kinds[(cells[:, 0] + (cells[:, 1] > 4)) // 2 % 3]
+    frame["part"] = np.where(cells.sum(axis=1) % 3 > 0, "train", "test")
+    said = {"factors": ["a", "b"], "outcome": "y", "split": "part=train"}
+    design = class_designs(frame, **said) if classes else rc.Design.from_frame(frame, **said)
+    apart = rc.score(design, frame, ["net"], "part=train")
+    for named in ("net", ["net"]):
+        direct = rc.score(frame, named, **said)
+        assert direct.classes == apart.classes
+        assert str(direct.causes) == str(apart.causes)
+    predicted = frame[frame.part == "test"].drop(columns="part")
+    assert str(rc.score(frame, predicted, ["net"], **said).causes) == str(apart.causes)

@@ -15,6 +15,7 @@ from recombine.jobs.advice.limits import PLAN_LIMITS
 from recombine.jobs.advice.reach import Reach, reach_all, reach_what_matters
 from recombine.jobs.advice.variance import VariancePlan
 from recombine.jobs.listing import furthest_outside, level_columns
+from recombine.jobs.outputs import render, widget
 from recombine.progress import tell
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
@@ -73,6 +74,13 @@ class Plan:
             return "Plan(nothing to collect: enough)"
         needed = "" if self.needed is None else f"; {self.needed:,} needed to determine what can be"
         return f"Plan({plural(len(self.picks), 'cell')} to collect{needed})"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what each cell to collect brings and return the matplotlib axes: those given as ``ax``, or new ones."""
+        return widget(self, "plot", ax)
+
+    def _repr_html_(self) -> str:
+        return render(self, "notebook")
 
     @property
     def ranged(self) -> bool:
@@ -141,6 +149,8 @@ def plan(
     >>> proposed.picks[0].reason, proposed.picks[0].gain
     ('connect', 2.0)
     """
+    if not hasattr(design, "seen"):
+        raise InputError(f"plan takes a Design, not a {type(design).__name__}; of a table, rc.audit(table, ...).plan()")
     if k is not None and k < 1:
         raise InputError(f"k = {k} asks for no cell; ask for at least one")
     if criterion not in ("V", "D"):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from recombine.design.design import Design
+from recombine.design.design import Design, as_design
 from recombine.design.targets import place_cell, why_impossible
-from recombine.errors import InputError
+from recombine.errors import InputError, near_miss
 from recombine.jobs.advice.candidates import Collecting
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.coverage import Coverage, cover
@@ -19,15 +19,16 @@ from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
 from recombine.jobs.outputs import render, widget, write_page
-from recombine.writing import printable, written_count
+from recombine.writing import listing, printable, written_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from recombine.cells.arrays import IntArray
     from recombine.jobs.advice.candidates import Cell, Costs
     from recombine.jobs.importance import Importance
     from recombine.jobs.structure.choice import Choice
+    from recombine.table_spec import ColumnFields
     from recombine.tables.table import Table
     from recombine.theory.identification.certificate import Certificate
 
@@ -109,23 +110,26 @@ class Audit:
         """All of the audit as plain text."""
         return render(self, "text")
 
-    def certificate(self, cell: Cell | int) -> Certificate:
-        """Return the signed seen cells that add up to ``cell``: levels, or a row of the verdicts; see `explain`."""
-        audit, codes = self._asked(cell)
+    def certificate(self, cell: Cell | int | None = None, /, **levels: object) -> Certificate:
+        """Return the signed seen cells that add up to a cell: a row of the verdicts, its levels, or each by its factor.
+
+        Examples
+        --------
+        >>> design = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])
+        >>> print(audit(design).certificate(colour=1, shape=1))
+        y(1,1) = y(1,0) + y(0,1) - y(0,0)
+        """
+        from recombine.jobs.audit.certificates import level_names
+
+        audit, codes = _asked(self, cell, levels)
         if reason := why_impossible(audit.design, codes):
             raise InputError(f"{audit.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
-        return audit.decided.identification.certificate_of(tuple(codes.tolist()))
+        certificate = audit.decided.identification.certificate_of(tuple(codes.tolist()))
+        return replace(certificate, names=level_names(audit.design))
 
-    def _asked(self, cell: Cell | int) -> tuple[Audit, IntArray]:
-        """The codes of a cell and the audit that knows its levels: a new one if it has a new value on a scale."""
-        if isinstance(cell, int):
-            return self, self.decided.listing.cells[cell]
-        design, codes = place_cell(self.design, cell)
-        return self if design is self.design else Audit(decide(design, None, self.order, seed=self.seed)), codes
-
-    def explain(self, cell: Cell | int) -> str:
+    def explain(self, cell: Cell | int | None = None, /, **levels: object) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
-        audit, codes = self._asked(cell)
+        audit, codes = _asked(self, cell, levels)
         return render(audit, "explanation", codes)
 
     def plan(
@@ -160,6 +164,13 @@ class Audit:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""
         return write_page(self, path, force)
 
+    def plot(self, ax: Any = None, factors: tuple[str, str] | None = None) -> Any:
+        """Draw the map of verdicts and return its matplotlib axes: those given as ``ax``, or new ones.
+
+        Of more than two factors, the pair named by ``factors``, or the one whose map varies most.
+        """
+        return widget(self, "plot", ax, factors)
+
     def explore(self) -> Any:
         """Return the page of ``recombine explore`` with these cells, a widget for notebooks."""
         return widget(self)
@@ -176,8 +187,23 @@ class Audit:
         return printable(f"Audit({' × '.join(self.design.space.columns)}{shape}; {seen})")
 
 
+def _asked(audit: Audit, cell: Cell | int | None, levels: Mapping[str, object]) -> tuple[Audit, IntArray]:
+    """Return the codes of a cell and the audit that knows its levels: a new one if it has a new value on a scale."""
+    if (cell is None) == (not levels):
+        raise InputError("which cell? Give a row of the verdicts, a list of levels, or each level by its factor")
+    names = dict.fromkeys((*audit.design.space.columns, *audit.design.names))
+    if wrong := [name for name in levels if name not in names]:
+        raise InputError(f"{wrong[0]!r} is not a factor;{near_miss(wrong[0], names, f'factors: {listing(names)}')}")
+    if isinstance(cell, int):
+        return audit, audit.decided.listing.cells[cell]
+    design, codes = place_cell(audit.design, levels if cell is None else cell)
+    if design is audit.design:
+        return audit, codes
+    return Audit(decide(design, None, audit.order, seed=audit.seed)), codes
+
+
 def audit(
-    design: Design,
+    data: object,
     order: int | None = None,
     *,
     structure: str | None = None,
@@ -185,12 +211,15 @@ def audit(
     new_levels: bool = False,
     importance: object = None,
     seed: int = 0,
+    split: str | None = None,
+    **fields: Unpack[ColumnFields],
 ) -> Audit:
-    """Audit a design: which unseen cells do the seen ones determine, how will models miss them, what to collect next?
+    """Audit a table: which unseen cells do the seen ones determine, how will models miss them, what to collect next?
 
     Parameters
     ----------
-    design : Design
+    data : path, dataframe or Design
+        The table, as `Design.from_frame` takes it, or the design of one.
     order : int, optional
         Largest number of factors that interact in the assumed model; 1 means effects add. By default that of the
         chosen structure.
@@ -206,14 +235,17 @@ def audit(
         How much each cell matters; see `recombine.jobs.read_importance`. By default as the design's spec says.
     seed : int
         Fixes every random choice.
+    split : str, optional
+        Of a table, which rows were trained on: ``"part=train"``.
+    **fields
+        Of a table, how it is read: ``factors``, ``outcome``, ``weight`` and so on, those of `recombine.TableSpec`.
 
     Examples
     --------
-    >>> design = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])
-    >>> audit(design).verdicts
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"colour": ["red", "red", "blue"], "shape": ["cube", "ball", "cube"]})
+    >>> audit(frame, factors=["colour", "shape"]).verdicts
     colour  shape  verdict     leverage
-    1       1      determined  3.0
+    blue    ball   determined  3.0
     """
-    if not isinstance(design, Design):
-        raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
-    return Audit(decide(design, structure, order, targets, new_levels, importance, seed))
+    return Audit(decide(as_design(data, split, fields), structure, order, targets, new_levels, importance, seed))

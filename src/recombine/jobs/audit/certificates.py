@@ -16,7 +16,7 @@ import numpy as np
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
-from recombine.theory.identification.certificate import Certificate, certificate, cube_terms, written_weight
+from recombine.theory.identification.certificate import Certificate, Names, certificate, cube_terms, written_weight
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 
@@ -178,6 +178,11 @@ def _shown(values: Values, row: int, reason: str, certificate: Certificate) -> S
         _measured(design, cell),
         certificate,
     )
+
+
+def level_names(design: Design) -> Names:
+    """Return how a certificate writes levels: the labels of each factor, or what writes a cell of a sequence or set."""
+    return design.label if design.space.parts else [factor.labels for factor in design.factors]
 
 
 def certificate_variance(design: Design, certificate: Certificate) -> float:

@@ -74,6 +74,13 @@ def class_designs(
     return {name: Design.from_frame(data, named, held_out=held_out) for name, named in each.items()}
 
 
+def read_designs(data: object, spec: TableSpec, held_out: object = None) -> Design | dict[str, Design]:
+    """Return the design of a table to score, or one for each class where the outcome has several."""
+    if spec.outcome is not None and (spec.classes or has_classes(open_table(data), spec.outcome)):
+        return class_designs(data, spec, held_out=held_out)
+    return Design.from_frame(data, spec, held_out=held_out)
+
+
 def read_predictions(
     designs: Sequence[Design],
     predictions: object,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,16 @@ from recombine.jobs.outputs import render, widget, write_page
 from recombine.jobs.score.determined import held_out_noise, regressors_of
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import HeldOutCells, ModelScore, mean_squares, model_scores
-from recombine.jobs.score.predictions import importance_of_cells, read_predictions, structure_of_classes
-from recombine.table_spec import asked_structure
+from recombine.jobs.score.predictions import (
+    importance_of_cells,
+    read_designs,
+    read_predictions,
+    structure_of_classes,
+)
+from recombine.table_spec import ColumnFields, asked_structure, make_spec
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import listing, plural, printable
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +102,13 @@ class Score(HeldOutCells):
         """Write the score as one HTML file and return its path; an existing file is kept unless ``force``."""
         return write_page(self, path, force)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw each model's squared error by cause and return the matplotlib axes: those given as ``ax``, or new ones.
+
+        Where too few cells tell causes apart, predicted against observed means of the first model.
+        """
+        return widget(self, "plot", ax)
+
     def _repr_html_(self) -> str:
         return render(self, "notebook")
 
@@ -122,7 +131,7 @@ class Score(HeldOutCells):
 
 
 def score(
-    design: Design | Audit | Mapping[str, Design],
+    data: object,
     predictions: object,
     columns: Sequence[str] = (),
     split: str | None = None,
@@ -131,17 +140,19 @@ def score(
     order: int | None = None,
     importance: object = None,
     seed: int = 0,
+    **fields: Unpack[ColumnFields],
 ) -> Score:
     """Say why models missed: their squared error on held-out cells by verdict, and on determined ones by cause.
 
     Parameters
     ----------
-    design : Design, Audit, or mapping of class to Design
+    data : path, dataframe, Design, Audit, or mapping of class to Design
         With an outcome, and with rows held out (``split``); of several classes as `class_designs` makes them. An audit
         is not made again, and says what is assumed.
-    predictions : mapping of str to array (H,) or (H, K), array, path or dataframe
-        One number per held-out cell (in the order of ``design.held_out``), model and class, or a table with the factor
-        columns and columns of predictions. Chances, or classes, where the outcome has classes.
+    predictions : str, list of str, mapping of str to array (H,) or (H, K), array, path or dataframe
+        Columns of the table ``data``; or one number per held-out cell (in the order of ``design.held_out``), model and
+        class; or another table with the factor columns and ``columns`` of predictions. Chances, or classes, where the
+        outcome has classes.
     columns : sequence of str
         The columns of a table that hold predictions, one per model; of several classes ``model`` holds the predicted
         class, or ``model:class`` its chance.
@@ -155,6 +166,8 @@ def score(
         `recombine.jobs.read_importance`. Means are weighted by it, and cells of importance 0 count for nothing.
     seed : int
         Fixes every random choice.
+    **fields
+        Of a table, how it is read: ``factors``, ``outcome`` and so on, those of `recombine.TableSpec`.
 
     Examples
     --------
@@ -169,7 +182,12 @@ def score(
     Score(net; 12 held-out cells, 12 determined)
     >>> round(scored.models[0].attribution.per_factor["leak"].coefficients["shape"].value, 2)
     0.5
+
+    The same of a table that has the predictions in a column::
+
+        rc.score("predicted.csv", "net", factors=["colour", "shape"], outcome="y", split="part=train")
     """
+    design, predictions, columns, split = _read(data, predictions, columns, split, fields)
     classes = tuple(design) if isinstance(design, Mapping) else ()
     entries = list(design.values()) if isinstance(design, Mapping) else [design]
     designs = [entry.design if isinstance(entry, Audit) else entry for entry in entries]
@@ -192,6 +210,20 @@ def score(
         if (counts > 0).sum() >= SCORE_LIMITS.min_cells_for_causes:
             score = replace(score, regressors=regressors_of(audits, designs[0].cells[rows], counts))
     return replace(score, models=model_scores(score, predicted, seed))
+
+
+def _read(
+    data: Any, predictions: object, columns: Sequence[str], split: str | None, fields: ColumnFields
+) -> tuple[Design | Audit | Mapping[str, Design], object, Sequence[str], str | None]:
+    """Return the design of a table, its predictions, the columns that hold them, and the split left to apply."""
+    if isinstance(data, Design | Audit | Mapping):
+        if fields:
+            raise InputError(f"the design says already how its table is read; leave out {listing(fields)}")
+        return data, predictions, columns, split
+    names = [predictions] if isinstance(predictions, str) else predictions
+    if not columns and isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
+        predictions, columns = data, names
+    return read_designs(data, make_spec(None, {**fields, "split": split})), predictions, columns, None
 
 
 def _check(designs: Sequence[Design]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from recombine.errors import InputError
 from recombine.jobs.audit import pairs
 from recombine.report.audit import map_legend
 from recombine.report.audit.map_legend import Rgba, SureSteps, mark_on, tint, verdict_tint
@@ -17,8 +18,11 @@ from recombine.report.theme import PAPER, PIXELS_PER_INCH, SOFT, inches, shorten
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words import captions
+from recombine.writing import listing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
@@ -163,6 +167,32 @@ class VerdictMap(Figure):
         for entry, x, top in entries:
             entry.draw(axes, x, top)
         return figure
+
+    def panel_of(self, factors: Sequence[str] | None) -> Panel:
+        """Return the panel of a pair of factors; by default that whose places differ most."""
+        if factors is None:
+            return max(self.all_panels, key=_spread)
+        for panel in self.all_panels:
+            if {panel.row.factor, panel.column.factor} == {*factors}:
+                return panel
+        names = listing(self.audit.design.names)
+        raise InputError(f"{listing(factors)} are not two factors of the map; choose two of {names}")
+
+    def draw_on(self, axes: Axes, panel: Panel) -> None:
+        """Draw one panel, without a legend, into axes of any size."""
+        rows, columns = panel.counts.shape[:2]
+        pixel = PIXELS_PER_INCH / axes.figure.dpi
+        size = axes.bbox.width * pixel / columns, axes.bbox.height * pixel / rows
+        named = _nameable(panel.row), _nameable(panel.column) and size[0] >= NAME_WIDTH
+        box = _Box(0, 0, size, columns, rows, 8.0, named)
+        _draw_panel(axes, panel, box, _colours(panel, self.steps), verdicts=self.steps is None)
+        for note in axes.texts:  # what runs along an axis without names is said by its label
+            note.remove()
+        labels = [
+            shorten(axis.factor, 40) if shown else captions.axis_note(shorten(axis.factor), axis)
+            for axis, shown in zip((panel.row, panel.column), named, strict=True)
+        ]
+        axes.set(title="", ylabel=labels[0], xlabel=labels[1])
 
     def _layout(self) -> tuple[list[Any], float, list[_Box], float]:
         """The legend's entries and height, where grids stand below it, and the height of all."""

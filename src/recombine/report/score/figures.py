@@ -10,8 +10,19 @@ from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
-from recombine.report.figure import Figure
-from recombine.report.theme import INK, SOFT, WIDTH, inches, ink_on, shorten, symbol_marker, text_width, verdict_legend
+from recombine.report.figure import Figure, drawing_on
+from recombine.report.theme import (
+    INK,
+    PIXELS_PER_INCH,
+    SOFT,
+    WIDTH,
+    inches,
+    ink_on,
+    shorten,
+    symbol_marker,
+    text_width,
+    verdict_legend,
+)
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words.captions import PREDICTIONS_ALTERNATIVE, SQUARED_ERROR
@@ -64,9 +75,15 @@ class CausesFigure(Figure):
         margin = min(40 + 7.0 * max(text_width(shorten(model.name, 20)) for model in models), 0.4 * self.width)
         bottom, tall = (_BOTTOM_PX + self._legend_height) / height, _BAR_PX * len(models) / height
         axes = figure.add_axes((margin / self.width, bottom, 1 - (margin + 18) / self.width, tall))
-        low, high = self._limits
+        self.draw_bars(axes, self.width - margin - 18)
+        self._legend(figure, height)
+        return figure
+
+    def draw_bars(self, axes: Axes, width: float) -> None:
+        """Draw the bars, without a legend, into axes that are so many pixels wide."""
+        models, (low, high) = self.score.models, self._limits
         axes.set_xlim(low, high)
-        pixels = (self.width - margin - 18) / (high - low)
+        pixels = width / (high - low)
         for row, model in enumerate(models):
             self._bar(axes, model, row, pixels)
         axes.set_ylim(len(models) - 0.45, -0.55)
@@ -77,8 +94,6 @@ class CausesFigure(Figure):
         axes.axvline(0, color=SOFT, linewidth=0.8)
         axes.set_xlabel(SQUARED_ERROR, loc="right")
         self._beside(axes, pixels)
-        self._legend(figure, height)
-        return figure
 
     @property
     def _limits(self) -> tuple[float, float]:
@@ -212,15 +227,13 @@ class PredictionsFigure(Figure):
         side = min((self.width - 40) / across - 70, 330.0)
         height = 40 + down * (side + 74)
         figure = Canvas(figsize=inches(self.width, height))
-        ends = self._ends
         for position, model in enumerate(self.models):
             x = 66 + (position % across) * (side + 82)
             bottom = height - 40 - (position // across + 1) * (side + 74) + 52
             axes = figure.add_axes((x / self.width, bottom / height, side / self.width, side / height))
-            self._panel(axes, model, ends)
-            if position % across == 0:
-                axes.set_ylabel(shorten(f"predicted {self._unit}", 34))
-            axes.set_xlabel(shorten(f"observed {self._unit}", 34), loc="right")
+            self.draw_panel(axes, model)
+            if position % across:
+                axes.set_ylabel("")
         verdict_legend(figure, [verdict for verdict in VERDICTS if (self.score.codes == verdict).any()])
         return figure
 
@@ -235,10 +248,45 @@ class PredictionsFigure(Figure):
         margin = 0.04 * ((high - low) or 1.0)
         return low - margin, high + margin
 
-    def _panel(self, axes: Axes, model: ModelScore, ends: tuple[float, float]) -> None:
+    def draw_panel(self, axes: Axes, model: ModelScore) -> None:
+        """Draw the points of one model into axes of any size."""
+        ends = self._ends
+        axes.set_xlabel(shorten(f"observed {self._unit}", 34), loc="right")
+        axes.set_ylabel(shorten(f"predicted {self._unit}", 34))
         axes.plot(ends, ends, color=SOFT, linewidth=1.0, zorder=1)
         for verdict, observed, predicted in self._points(model):
             look: dict[str, Any] = {"ms": 6, "mfc": verdict.colour, "mec": INK, "mew": 0.35, "alpha": 0.8, "zorder": 3}
             axes.plot(observed, predicted, linestyle="none", marker=symbol_marker(verdict), **look)
         axes.set(xlim=ends, ylim=ends)
         axes.set_title(shorten(model.name, 30), fontsize=12.5, pad=6)
+
+
+def plot_score(score: Score, ax: Axes | None = None) -> Axes:
+    """Draw each model's error by cause, or where causes cannot be told apart, one model's predicted against observed.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> cells = np.indices((6, 6)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> axes = plot_score(rc.score(design, {"net": design.held_out @ [1.0, 1.0]}))
+    >>> [label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel()
+    (['net'], 'squared error on determined cells')
+    """
+    if score.regressors is None:
+        scatter = PredictionsFigure(score)
+        with drawing_on(ax, inches(420, 420)) as axes:
+            scatter.draw_panel(axes, score.models[0])
+        return axes
+    from matplotlib.patches import Patch
+
+    bars = CausesFigure(score)
+    with drawing_on(ax, inches(WIDTH, 110 + _BAR_PX * len(score.models))) as axes:
+        bars.draw_bars(axes, axes.bbox.width * PIXELS_PER_INCH / axes.figure.dpi)
+        causes = [CAUSES[name] for name in CAUSES.names if any(name in model.causes for model in score.models)]
+        handles = [
+            Patch(label=cause.name, facecolor=cause.colour, hatch=cause.hatch, edgecolor=ink_on(cause.colour))
+            for cause in causes
+        ]
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0)
+    return axes

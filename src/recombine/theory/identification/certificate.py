@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +22,7 @@ from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
 from recombine.theory.identification.level_graph import is_graph, level_graph, shortest_path
 from recombine.theory.identification.signed_sums import Terms, balances, signed_sum
+from recombine.writing import printable
 
 #: Labels of each factor's levels, or what writes a cell.
 Names = Sequence[Sequence[object]] | Callable[[Sequence[int]], str]
@@ -49,6 +50,7 @@ class Certificate:
     cells: IntArray
     weights: tuple[Fraction, ...]
     verified: bool  #: Whether the rows of conjunctions were checked to agree exactly.
+    names: Names | None = field(default=None, compare=False, repr=False)  #: How levels are written; None: as codes.
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -57,7 +59,7 @@ class Certificate:
         return self.text()
 
     def __repr__(self) -> str:
-        return f"Certificate({self})"
+        return printable(f"Certificate({self})")
 
     def value(self, outcomes: FloatArray) -> float:
         """Return the cell's value from the ``outcomes`` (m,) of its seen cells."""
@@ -65,6 +67,7 @@ class Certificate:
 
     def text(self, levels: Names | None = None) -> str:
         """Write the certificate as an equation; ``levels`` names them, one list per factor, or names a whole cell."""
+        levels = self.names if levels is None else levels
         terms = [
             _signed(weight) + _named(row, levels) for row, weight in zip(self.cells.tolist(), self.weights, strict=True)
         ]

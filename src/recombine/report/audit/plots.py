@@ -1,0 +1,126 @@
+"""Plots for a notebook or a paper: the map of an audit and the gains of a plan, drawn into matplotlib axes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from recombine import words
+from recombine.report.audit.map_legend import Rgba, legend_entries, mark_on, tint, verdict_tint
+from recombine.report.audit.verdict_map import VerdictMap
+from recombine.report.figure import drawing_on
+from recombine.report.theme import HAIR, PAPER, POINT, SOFT, inches, shorten, symbol_marker
+from recombine.words import captions
+from recombine.writing import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from recombine.jobs.advice.plan import Plan
+    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.pairs import Panel
+
+#: Room for the names of levels, for the legend beside a map, and for the map; the height of a bar.
+_NAMES_PX, _LEGEND_PX, _MAP_PX, _PLACE_PX, _BAR_PX = 110.0, 200.0, 520.0, 26.0, 30.0
+
+
+def plot_audit(audit: Audit, ax: Axes | None = None, factors: Sequence[str] | None = None) -> Axes:
+    """Draw the map of verdicts of one pair of factors.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> axes = plot_audit(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('shape', 'colour')
+    """
+    chart = VerdictMap(audit)
+    panel = chart.panel_of(factors)
+    rows, columns = panel.counts.shape[:2]
+    side = min(_PLACE_PX, _MAP_PX / max(rows, columns))
+    size = inches(columns * side + _NAMES_PX + _LEGEND_PX, max(rows * side, 150.0) + _NAMES_PX)
+    with drawing_on(ax, size) as axes:
+        chart.draw_on(axes, panel)
+        handles, labels = _legend(chart, panel)
+        title = chart.quantity if chart.steps is not None else None if panel.single else captions.SHARE_DETERMINED
+        placing: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "alignment": "left"}
+        axes.legend(handles, labels, title=title, frameon=False, borderaxespad=0, **placing)
+    return axes
+
+
+def _legend(chart: VerdictMap, panel: Panel) -> tuple[list[Any], list[str]]:
+    """Return what explains a map, as handles and labels; a verdict is its colour with its symbol on it."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = []
+    labels: list[str] = []
+    if chart.steps is not None:
+        ends = [number(bound, 2) for bound in chart.steps.bounds]
+        labels += [
+            f"under {ends[0]}",
+            *(f"{low} to {high}" for low, high in itertools.pairwise(ends)),
+            f"over {ends[-1]}",
+        ]
+        handles += [Patch(color=_shade(tint(chart.steps.strength(step)))) for step in range(len(labels))]
+    elif not panel.single:
+        labels += ["all", "half", "few"]
+        handles += [Patch(color=_shade(tint(share))) for share in (1.0, 0.5, 0.1)]
+    for entry in legend_entries([panel], chart.steps, ""):
+        marker: dict[str, Any] = {"linestyle": "none", "mec": "none"}
+        if entry.verdict is not None:
+            ink = mark_on(verdict_tint(entry.verdict))
+            sign = Line2D([], [], marker=symbol_marker(entry.verdict), ms=6, mfc=ink, **marker)
+            handles.append((Patch(color=_shade(verdict_tint(entry.verdict))), sign))
+        elif entry.dot:
+            handles.append(Line2D([], [], marker="o", ms=5, mfc=SOFT, **marker))
+        elif list(entry.colours) == [None]:
+            handles.append(Patch(facecolor=PAPER, edgecolor=HAIR))
+        else:
+            continue
+        labels.append(entry.text)
+    return handles, labels
+
+
+def _shade(colour: Rgba) -> tuple[float, float, float, float]:
+    red, green, blue, opacity = (channel / 255 for channel in colour)
+    return red, green, blue, opacity
+
+
+def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
+    """Draw one bar per cell to collect, first on top; those that settle others and those that sharpen have own scales.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> axes = plot_plan(rc.audit(rc.Design.from_cells([[0, 0], [1, 1], [2, 1]])).plan(k=1))
+    >>> [text.get_text() for text in axes.texts]
+    ['2 other unseen cells become determined']
+    """
+    largest = {
+        reason: max((pick.gain for pick in plan.picks if pick.reason == reason), default=0.0) for reason in _COLOURS
+    }
+    size = inches(820, _BAR_PX * max(len(plan.picks), 1) + 46)
+    with drawing_on(ax, size) as axes:
+        for row, pick in enumerate(plan.picks):
+            length = pick.gain / largest[pick.reason] if largest[pick.reason] > 0 else 0.0
+            axes.barh([row], [length], height=0.62, color=_COLOURS[pick.reason])
+            text = shorten(words.plan.gain_text(plan, pick), 70)
+            axes.annotate(text, (length, row), (6, 0), textcoords="offset points", va="center", color=SOFT)
+        names = [f"{row}  {shorten(plan.design.label(pick.cell), 34)}" for row, pick in enumerate(plan.picks, 1)]
+        axes.set_yticks(range(len(names)), names)
+        axes.set(xlim=(0, 2.6), ylim=(max(len(names), 1) - 0.5, -0.5), xticks=[])
+        axes.set_title(captions.PICKS)
+        axes.grid(visible=False)
+        axes.tick_params(length=0)
+        for side in ("top", "right", "bottom"):
+            axes.spines[side].set_visible(False)
+        if not names:
+            axes.text(0.02, 0, words.plan.plan_sentence(plan) or words.plan.NOTHING_TO_COLLECT, va="center", wrap=True)
+    return axes
+
+
+#: Colour of a bar by what the cell is for.
+_COLOURS = {"connect": POINT, "sharpen": "#8aa9bd"}
