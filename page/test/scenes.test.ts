@@ -14,7 +14,7 @@ import { Store } from "../src/view/store.ts";
 import { sceneOfTable } from "../src/view/tables.ts";
 import { hasLeft, STEPS } from "../src/view/tour.ts";
 import { gapsOf, truthValues } from "../src/view/truths.ts";
-import { accountOf, hintOf, knownOf, spoken } from "../src/view/words.ts";
+import { accountOf, hintOf, knownOf, nameOf, spoken } from "../src/view/words.ts";
 
 const small = (): Scene => makeScene(plainFactors([3, 4]));
 const seenCells = (scene: Scene): number[] => [...scene.seen.keys()].filter((cell) => scene.seen[cell]);
@@ -76,6 +76,28 @@ test("every preset goes into a link and comes back, painted or not", () => {
     const scene = openPreset(preset);
     const painted: Scene = { ...paint(scene, [0, 3], !scene.seen[0]), focus: 2, depth: 7, kernel: "nngp", noise: 0.5, show: "misses" };
     for (const one of [scene, painted]) assert.deepEqual(unpackScene(`#${packScene(one)}`), one, preset.id);
+  }
+});
+
+test("tables of the trades show what is told of them", () => {
+  const opened = (id: string, parts: Partial<Scene> = {}): Scene => ({ ...openPreset(PRESETS.find((preset) => preset.id === id)!), ...parts });
+  const counts = (scene: Scene): number[] => [...follow(scene).found.counts].slice(0, 4);
+  const open = (scene: Scene): string[] => [...new Set([...follow(scene).found.verdicts.keys()].filter((cell) => follow(scene).found.verdicts[cell]! > 1).map((cell) => nameOf(scene, cell)))];
+  // New drugs (two) with old lines (seven), old drugs (six) with new lines (two).
+  assert.deepEqual(counts(opened("screen")).slice(2), [2 * 7 + 6 * 2, 0]);
+  assert.deepEqual(counts(opened("pages")).slice(2), [0, 0]);
+  assert.ok(open(opened("pages", { order: 2 })).some((name) => name.startsWith("page D")));
+  const robot = opened("robot");
+  assert.deepEqual(counts(robot).slice(2), [0, 15]);
+  assert.ok(open(robot).every((name) => name.startsWith("light dark")));
+  const trial = opened("trial");
+  assert.equal(counts(trial)[0], 21 - 4);
+  assert.deepEqual(open(trial).length, 12);
+  assert.ok(open(trial).every((name) => name.includes("treatment G") !== name.includes("block VII")));
+  for (const id of ["screen", "pages", "robot", "trial"]) {
+    const { truth, factors } = opened(id);
+    assert.ok(truth.unit && factors.every(({ levels }) => levels.every((name) => name === name.trim() && name)));
+    assert.ok(truth.table!.every((value) => value > 0 && value < 100));
   }
 });
 

@@ -50,7 +50,7 @@ export function wireControls(store: Store, collect: () => void): void {
 
 function fillPresets(): void {
   const list = select("preset");
-  for (const group of ["To begin", "Tasks of the papers", "Real tables"] as const) {
+  for (const group of ["To begin", "Like your data", "Tasks of the papers", "Real tables"] as const) {
     const box = make("optgroup");
     box.label = group;
     for (const preset of PRESETS) {

@@ -1,12 +1,13 @@
-/** Where to begin: the tasks of the papers, and three real tables. */
+/** Where to begin: tables as four trades meet them, the tasks of the papers, and three real tables. */
 
 import { levelsOf } from "../engine/index.ts";
 import { atUnseen, type Factor, makeScene, plainFactors, type Scene, sizesOf, truthOf } from "./scene.ts";
 import { barley, flights, titanic } from "./real.ts";
+import { pages, robot, screen, trial } from "./trades.ts";
 
 export interface Preset {
   readonly id: string;
-  readonly group: "To begin" | "Tasks of the papers" | "Real tables";
+  readonly group: "To begin" | "Like your data" | "Tasks of the papers" | "Real tables";
   readonly title: string;
   /** What it is and where it is from, one or two sentences. */
   readonly about: string;
@@ -66,6 +67,34 @@ export const PRESETS: readonly Preset[] = [
     title: "An empty grid",
     about: "Twelve levels by twelve, nothing seen.",
     make: () => makeScene(plainFactors([12, 12])),
+  },
+  {
+    id: "screen",
+    group: "Like your data",
+    title: "Drug screen: drug × cell line",
+    about: "Two new drugs were tried on two new cell lines only, so nothing compares them with the others. Made-up numbers.",
+    make: screen,
+  },
+  {
+    id: "pages",
+    group: "Like your data",
+    title: "A/B test: page × audience × device",
+    about: "Page D was shown to newsletter readers on phones only. If effects add, that is enough to know the rest; let 2 factors interact, and it is not. Made-up numbers.",
+    make: pages,
+  },
+  {
+    id: "robot",
+    group: "Like your data",
+    title: "Robot: object × pose × light",
+    about: "In dim light only the upright mug was tried, in the dark nothing. Made-up numbers.",
+    make: robot,
+  },
+  {
+    id: "trial",
+    group: "Like your data",
+    title: "Field trial: treatment × block, with gaps",
+    about: "Incomplete blocks of three, four plots lost: treatment G is left in block VII alone and block VII has nothing else, so the two are confounded. Made-up numbers.",
+    make: trial,
   },
   {
     id: "addition",
