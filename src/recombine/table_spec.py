@@ -7,8 +7,6 @@ A file is a flat TOML document, in which paths are relative to the folder it lie
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import os
@@ -25,7 +23,7 @@ import msgspec
 
 from recombine.errors import InputError, near_miss
 from recombine.output_files import check_file, write_whole
-from recombine.writing import listing, printable
+from recombine.writing import listing, option_text, printable
 
 Names = tuple[str, ...]
 #: What a field holds, as options and files write it.
@@ -576,16 +574,10 @@ def spec_options(spec: TableSpec) -> list[str]:
         elif field.kind == "tables":
             words += [word for text in value for word in (field.flag, text)]
         else:
-            words += [field.flag, _joined(value) if field.kind == "names" else str(value)]
+            words += shlex.split(option_text(field.flag, *value)) if field.kind == "names" else [field.flag, str(value)]
     return words
 
 
 def spec_command(job: str, source: str, spec: TableSpec) -> str:
     """Return the command that reads a file of this name as a spec says; empty for a table in memory."""
     return shlex.join(["recombine", job, source, *spec_options(spec)]) if Path(source).suffix else ""
-
-
-def _joined(names: list[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(names)
-    return line.getvalue()

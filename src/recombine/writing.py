@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 
@@ -136,6 +139,19 @@ def listing(items: Iterable[object], limit: int = 12) -> str:
     if len(texts) <= limit:
         return ", ".join(texts)
     return f"{', '.join(texts[:limit])}, ... ({len(texts) - limit} more)"
+
+
+def option_text(flag: str, *names: str) -> str:
+    """Return an option and the names it is given as a shell takes them, whatever is in a name.
+
+    Examples
+    --------
+    >>> print(option_text("--factors", "Cell Line", "dose, mg"))
+    --factors 'Cell Line,"dose, mg"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return shlex.join([flag, line.getvalue()])
 
 
 def written_count(count: int) -> str:

@@ -88,7 +88,7 @@ def takes_table(
         hints = typing.get_type_hints(command, include_extras=True)
         offered = [field for field in table_spec.fields() if field.name not in without]
         packed = {name: kind for name, kind in hints.items() if name != "table" and _is_struct(kind)}
-        entries = {name: outputs if kind is Outputs else kind.__struct_fields__ for name, kind in packed.items()}
+        entries = {name: outputs if kind is Outputs else _asked(kind) for name, kind in packed.items()}
         options = [_parameter("context", typer.Context, msgspec.NODEFAULT, panel)]
         for name, parameter in signature(command).parameters.items():
             if name == "table":
@@ -110,7 +110,7 @@ def takes_table(
                     values[replace(field, option=replace(field.option, flag=f"--{option}"))] = given[option]
                 table = given["table"] = _merged(values, given.pop("design"), given.get("file", True), required)
             for name, kind in packed.items():
-                repeated = {"command": _repeated(context, table)} if kind is Outputs else {}
+                repeated = {"command": _repeated(context, table)} if "command" in kind.__struct_fields__ else {}
                 given[name] = kind(**{entry: given.pop(entry) for entry in entries[name]}, **repeated)
             command(**given)
 
@@ -122,6 +122,11 @@ def takes_table(
         return run
 
     return decorate
+
+
+def _asked(kind: Any) -> list[str]:
+    """Return the fields of a struct that are options: the command that repeats the run is none."""
+    return [name for name in kind.__struct_fields__ if name != "command"]
 
 
 def _is_struct(kind: Any) -> bool:
@@ -250,10 +255,11 @@ def _repeated(context: typer.Context, table: TableSpec | None) -> str:
         if source is None or source.name != "COMMANDLINE" or (table is not None and entry.name in about_table):
             continue
         value = context.params[str(entry.name)]
-        if entry.param_type_name == "argument":
-            words.append(str(value))
+        if entry.param_type_name == "argument":  # ./-5.csv is a file, -5.csv would be an option
+            words.append(f"./{value}" if str(value).startswith("-") and value != Path("-") else str(value))
         elif isinstance(value, bool):
             options.append((entry.opts if value else entry.secondary_opts)[0])
         else:
-            options += [entry.opts[0], str(value)]
+            values = value if isinstance(value, list | tuple) else [value]
+            options += [word for each in values for word in (entry.opts[0], str(each))]
     return shlex.join([*words, *([] if table is None else table_spec.spec_options(table)), *options])

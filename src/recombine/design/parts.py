@@ -17,7 +17,7 @@ from recombine.cells.arrays import IntArray, affordable
 from recombine.design.factors import Factor
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source
-from recombine.writing import listing, plural, whole_percent
+from recombine.writing import listing, option_text, plural, whole_percent
 
 #: What may stand between the members of a set, if nothing else is said.
 SEPARATORS = ("+", ";", ",", "|")
@@ -248,7 +248,7 @@ def _pieces(column: TextColumn, texts: list[str], between: str) -> list[list[str
     if not any(len(row) > 1 for row in pieces):
         raise InputError(
             f"no row of {column.where} has two parts with {between!r} between them; name what separates them with "
-            f"--separator, or take the column as one factor with --factors {column.column}"
+            f"--separator, or take the column as one factor with {option_text('--factors', column.column)}"
         )
     return pieces
 

@@ -16,7 +16,7 @@ from recombine.design.space import FactorSpace
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text
-from recombine.writing import listing
+from recombine.writing import listing, option_text
 
 #: Of each column: its kind, and its levels in order where those are no numbers.
 Asked = dict[str, tuple[FactorScale, tuple[str, ...]]]
@@ -84,7 +84,8 @@ def _check_level(factor: Factor, level: object, source: Source | None) -> None:
         raise InputError(f"{text!r}{row} is not in the order {factor.name}={order}; list every level of {factor.name}")
     advice = "correct it, or leave the factor as labels"
     if factor.scale is FactorScale.ORDERED:
-        advice = f"correct it, or say in which order its levels come: --ordered '{factor.name}=low<mid<high'"
+        order = option_text("--ordered", f"{factor.name}=low<mid<high")
+        advice = f"correct it, or say in which order its levels come: {order}"
     raise InputError(f"{text!r}{row} of the {factor.scale} factor {factor.name!r} is not a number; {advice}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import is_number, kind_of_texts, level_text
-from recombine.writing import listing, plural
+from recombine.writing import listing, option_text, plural
 
 #: A numeric column with more distinct values than this is a measurement, not a label, unless the user insists.
 MAX_NUMERIC_LEVELS = 1_000
@@ -58,8 +58,8 @@ def check_factor(item: Profile, name: str, insisted: bool) -> None:
     if item.kind in ("integer", "number") and item.distinct > MAX_NUMERIC_LEVELS and not insisted:
         raise InputError(
             f"factor {item.column!r} of {name} is numeric with {item.distinct:,} distinct values: it looks like "
-            f"a measurement; say --numeric {item.column} for a trend, or --as-levels {item.column} if it is a label "
-            "(numeric and as_levels in Python)"
+            f"a measurement; say {option_text('--numeric', item.column)} for a trend, or "
+            f"{option_text('--as-levels', item.column)} if it is a label (numeric and as_levels in Python)"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,7 +74,7 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     roles_found = {name: role for role, name in likely.items() if role not in roles.values()}
     judged = {name: _judge(item, sample.rows, sample.whole) for name, item in profiles.items()}
     for column, role in roles_found.items():
-        reason = f"looks like the {role}: name it with --{role} {column}"
+        reason = f"looks like the {role}: name it with {shlex.join([f'--{role}', column])}"
         judged[column] = Proposal(column, False, reason, role)
     ranked = [profiles[name] for name, proposal in judged.items() if proposal.taken]
     # Labels are likelier factors than numbers; among equals the table's own order decides.

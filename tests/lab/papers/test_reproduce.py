@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -338,11 +340,15 @@ class TestCommands:
             run("reproduce", "kernel-theory", "--only", "12", "--store", str(tmp_path / "store"))
 
     def test_a_run_writes_report_and_results(self, tmp_path: Path) -> None:
-        page = tmp_path / "report.html"
-        words = ("--executor", "inline", "--only", "12", "--save", "--results", str(tmp_path / "kept"))
-        code, _ = run("reproduce", "kernel-theory", *words, "--store", str(tmp_path / "s"), "--html", str(page))
+        page = tmp_path / "the $report.html"
+        given = ("--executor", "inline", "--only", "12", "--save", "--results", str(tmp_path / "kept"))
+        words = ("reproduce", "kernel-theory", *given, "--store", str(tmp_path / "s"), "--html", str(page))
+        code, _ = run(*words)
         assert code == 0
-        assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith("<!doctype html>")
+        printed = html.unescape(re.search(r"recombine reproduce kernel-theory [^<]*report[^<]*", text)[0])
+        assert sorted(shlex.split(printed)) == sorted(["recombine", *words])
         assert (tmp_path / "kept" / "kernel-theory" / "by-depth-quick.parquet").exists()
         with pytest.raises(InputError, match="--force"):
             run("reproduce", "kernel-theory", "--from-results", "--html", str(page))

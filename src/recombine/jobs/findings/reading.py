@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,7 +11,7 @@ from recombine.design.nesting import nesting_phrase
 from recombine.design.notes import NoteKind
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
 from recombine.tables.guesses import MAX_GUESSED_FACTORS
-from recombine.writing import listing, plural
+from recombine.writing import listing, option_text, plural
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -52,7 +53,8 @@ class FactorsGuessed(NoteFinding):
     def message(self, evidence: FindingEvidence) -> str:
         taken = ", ".join(f"{column} ({reason})" for column, reason in evidence["reasons"].items())
         likely = "".join(
-            f"; {column!r} looks like the {role} (--{role} {column})" for column, role in evidence["roles"].items()
+            f"; {column!r} looks like the {role} ({shlex.join([f'--{role}', column])})"
+            for column, role in evidence["roles"].items()
         )
         passed = ""
         if evidence["passed over"]:
@@ -113,7 +115,7 @@ class FactorInside(FindingKind["Design"]):
         return FindingEvidence(numbers, tuple(f"{item.child}/{item.parent}" for item in inferred))
 
     def message(self, evidence: FindingEvidence) -> str:
-        pairs = " ".join(f"--nested {pair}" for pair in evidence.subjects)
+        pairs = " ".join(option_text("--nested", pair) for pair in evidence.subjects)
         return (
             f"{nesting_phrase(evidence['nesting'])}; {evidence['impossible']:,} of the {evidence['every']:,} "
             "combinations of levels would take a level out of the one it lies in and are taken to be impossible. To "

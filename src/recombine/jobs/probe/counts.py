@@ -14,7 +14,7 @@ from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, bin_e
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text, missing_values
-from recombine.writing import listing
+from recombine.writing import listing, option_text
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
 MAX_WHOLE_VALUES = 100
@@ -46,7 +46,7 @@ def bin_cuts(
             if count > MAX_BINS:
                 raise InputError(
                     f"{item.column} would be cut into {count:,} bins, and at most {MAX_BINS:,} can be counted; ask for "
-                    f"fewer with --bins, or take every value as a level with --as-levels {item.column}"
+                    f"fewer with --bins, or take every value as a level with {option_text('--as-levels', item.column)}"
                 )
     return rows, edges
 

@@ -37,6 +37,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None
     store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE
     force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False
+    #: The command that repeats the run.
+    command: str = ""
 
 
 @takes_table(panel="Run")
@@ -110,7 +112,7 @@ def _write(state: Reproduction, written: Written) -> None:
     if written.html is not None:
         from recombine.lab.report.page import paper_page
 
-        write_whole(written.html, paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])))
+        write_whole(written.html, paper_page(state, command=written.command))
         say(f"report written to {written.html.resolve()}\n")
     if written.figures is not None:
         say(_draw(state, written.figures) + "\n")
