@@ -101,7 +101,7 @@ def test_the_map_opens_at_the_same_slice_where_some_cells_cannot_exist(tmp_path:
     nest = rc.Design.from_frame(path, factors=["treatment", "plant", "site"], outcome="y", nested=["plant/treatment"])
     at, unseen = opening(nest)
     assert (at, unseen.tolist()) == ([2], [0, 1, 2])
-    trio = [[a, b, c] for a in range(5) for b in range(a, 5) for c in range(3) if (a + b + c) % 4 and c < 2 or a == b]
+    trio = [[a, b, c] for a in range(5) for b in range(a, 5) for c in range(3) if ((a + b + c) % 4 and c < 2) or a == b]
     at, unseen = opening(rc.Design.from_cells(trio, symmetric=[[0, 1]]))
     assert at == [int(np.argmax(unseen))] == [2]
 

@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from recombine.cells.conjunctions import every_cell
 from recombine.explore import page_path
+from recombine.explore.scene import painted
+from recombine.verdicts import Verdict
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
 BROWSER = next(
@@ -407,13 +411,16 @@ def test_in_a_notebook_the_frame_and_python_tell_each_other(browser: Any) -> Non
 
 #: Elements whose content is wider than they are, and pairs of parts of the page that lie over each other.
 ASTRAY = """() => {
-  const shown = [...document.querySelectorAll("main *, header *")].filter((one) => one.offsetParent && !one.closest(".hidden"));
-  const cut = shown.filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline");
-  const parts = shown.filter((one) => one.matches("header button, header select, h1, .deck, figure, #slices, #say, #panel > div"));
-  const boxes = parts.map((one) => [one, one.getBoundingClientRect()]);
-  const over = boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) =>
-    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
-  ).map(([two]) => [one, two]));
+  const shown = [...document.querySelectorAll("main *, header *")].filter(
+    (one) => one.offsetParent && !one.closest(".hidden"));
+  const cut = shown.filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1 &&
+    getComputedStyle(one).display !== "inline");
+  const parts = "header button, header select, h1, .deck, #guide, figure, #slices, #say, #panel > div";
+  const boxes = shown.filter((one) => one.matches(parts)).map((one) => [one, one.getBoundingClientRect()]);
+  const shared = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+  const over = boxes.flatMap(([one, a], at) =>
+    boxes.slice(at + 1).filter(([, b]) => shared(a, b)).map(([two]) => [one, two]));
   return [...cut, ...over.flat()].map((one) => `${one.tagName}#${one.id}.${one.className}`);
 }"""
 
@@ -422,7 +429,7 @@ ASTRAY = """() => {
 @pytest.mark.parametrize("width", [1280, 1024, 760, 400])
 def test_nothing_is_cut_off_or_lies_over_something_else(open_page: Open, width: int, touch: bool) -> None:
     page = open_page(width=width, has_touch=touch, is_mobile=touch)
-    for scene in ("p=islands", "p=barley&o=2&c=1c", "p=flights&c=3&d=1", "s=50x50&m=", "p=context&o=2"):
+    for scene in ("p=islands", "p=barley&o=2&c=1c", "p=flights&c=3&d=1", "z=8", "s=50x50&m=", "p=context&o=2"):
         page.evaluate("scene => { location.hash = scene; }", scene)
         page.wait_for_timeout(300)
         for scheme in ("light", "dark"):
@@ -441,9 +448,8 @@ def test_a_finger_finds_what_it_presses(open_page: Open, width: int) -> None:
     )
     assert len(sizes) > 15
     assert [size for size in sizes if size[1] < 40] == []
-    if width == 400:
-        page.evaluate("location.hash = 'p=islands'")
-        page.wait_for_function("() => document.querySelector('#seen').clientHeight >= 9 * 40 + 20")
+    page.evaluate("location.hash = 'p=islands'")
+    page.wait_for_function("() => document.querySelector('#seen').clientHeight >= 9 * 40 + 20")
 
 
 def swipe(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -488,3 +494,55 @@ def test_networks_are_named_by_what_they_are(open_page: Open) -> None:
     assert page.inner_text("#nngp").split() == ["only", "the", "last", "NNGP"]
     page.click("#nngp")
     page.wait_for_function("() => location.hash.includes('k=nngp3')")
+
+
+def painted_on(page: Any, side: int) -> np.ndarray:
+    page.wait_for_function("() => location.hash.includes('m=')")
+    return painted(page.evaluate("location.hash.slice(1)"), (side, side))
+
+
+def test_a_puzzle_is_played_and_its_result_is_in_the_link(open_page: Open) -> None:
+    page = open_page()
+    page.click("#puzzle")
+    page.wait_for_selector("#guide h2")
+    assert "Puzzle 1 of 8" in page.inner_text("#guide")
+    given = painted_on(page, 6)
+
+    def is_settled(more: Sequence[list[int]]) -> bool:
+        found = rc.identify([*given.tolist(), *more], every_cell((6, 6)), sizes=(6, 6), route="exact")
+        return bool(np.all(found.verdicts <= Verdict.DETERMINED))
+
+    empty = [cell for cell in every_cell((6, 6)).tolist() if cell not in given.tolist()]
+    assert not any(map(is_settled, combinations(empty, 2)))
+    right = next(cells for cells in combinations(empty, 3) if is_settled(cells))
+    wrong = next(cells for cells in combinations(empty, 3) if not is_settled(cells) and cells[:2] == right[:2])
+    assert not page.is_visible("#say")
+    for row, column in wrong:
+        assert not page.is_visible("#legend"), "what follows is hidden"
+        move_to(page, row, column)
+        assert page.inner_text("#live") == f"a {row + 1}, b {column + 1}: not painted"
+        page.keyboard.press("Space")
+    page.wait_for_function("() => document.querySelector('#guide').textContent.includes('Not yet')")
+    assert page.is_visible("#legend")
+    assert "Tries so far: 1" in page.inner_text("#guide")
+    page.keyboard.press("Space")
+    move_to(page, *right[2])
+    page.keyboard.press("Space")
+    page.wait_for_function("() => document.querySelector('#guide').textContent.includes('Solved at try 2')")
+    move_to(page, *given[0])
+    page.keyboard.press("Space")
+    assert "disconnected 0" in legend(page), "what was given stays"
+    page.wait_for_function("() => location.hash.startsWith('#z=1.2&')")
+    other = open_page(page.evaluate("location.hash.slice(1)"))
+    assert "Solved at try 2" in other.inner_text("#guide")
+    other.click("#guide button:has-text('Play it again')")
+    other.wait_for_selector(".veiled")
+    other.click("#guide button:has-text('Next')")
+    other.wait_for_function("() => document.querySelector('#guide').textContent.includes('Puzzle 2 of 8')")
+    other.click("#tour")
+    other.wait_for_function("() => document.querySelector('#guide').textContent.includes('1 of 5')")
+    assert other.is_visible("#say")
+    other.click("#puzzle")
+    other.click("#guide button:has-text('Leave')")
+    other.wait_for_selector("#guide", state="hidden")
+    assert other.is_visible("h1")

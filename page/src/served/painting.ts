@@ -7,7 +7,7 @@ export const UNTOUCHED = "#paint";
 export function sceneAsked(hash: string, table: string): string | null {
   if (hash === UNTOUCHED) return table;
   const [asked, own] = [new URLSearchParams(hash.replace(/^#/, "")), new URLSearchParams(table)];
-  if (!["p", "s", "f"].some((name) => asked.has(name))) return null;
+  if (!["p", "s", "f", "z"].some((name) => asked.has(name))) return null;
   const same = !asked.has("p") && ["s", "f"].every((name) => asked.get(name) === own.get(name));
   if (!same || asked.get("t") !== "table" || asked.has("v")) return hash.replace(/^#/, "");
   for (const name of ["v", "u"]) if (own.has(name)) asked.set(name, own.get(name)!);

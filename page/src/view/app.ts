@@ -9,13 +9,15 @@ import { type Layout, layOut } from "./layout.ts";
 import { packScene, unpackScene } from "./link.ts";
 import { readInks } from "./looks.ts";
 import { drawPicture, type Frame, type PictureKind } from "./picture.ts";
+import { startPuzzles } from "./play.ts";
 import { openPreset, PRESETS } from "./presets.ts";
+import { isVeiled, playedIn } from "./puzzle.ts";
 import { showAccount, showErrors, showLegend, showMiss, showNext, showScale, showSlopes } from "./readout.ts";
 import { paint, type Scene } from "./scene.ts";
 import { showSlices } from "./slices.ts";
 import { Store } from "./store.ts";
 import { startTour } from "./tour.ts";
-import { accountOf, hintOf, spoken } from "./words.ts";
+import { accountOf, hintOf, nameOf, spoken } from "./words.ts";
 
 const KINDS: readonly PictureKind[] = ["seen", "follows", "network"];
 /** Work of one frame, in milliseconds, beyond which the network waits until the brush pauses. */
@@ -50,6 +52,7 @@ export function openPage(link = location.hash): void {
   const canvases = KINDS.map((kind) => byId<HTMLCanvasElement>(kind));
   const layouts: (Layout | null)[] = [null, null, null];
   const tour = startTour(store);
+  const showPuzzle = startPuzzles(store);
   const touch = window.matchMedia("(pointer: coarse)").matches;
   let inks = readInks(document.documentElement);
   let collecting = false;
@@ -76,21 +79,23 @@ export function openPage(link = location.hash): void {
   const render = (settled: boolean): void => {
     const { scene, following } = store;
     const known = store.forecast(settled || cost < BUDGET);
+    const veiled = isVeiled(scene);
+    const invited = invitation(store);
     const frame: Frame = {
       scene,
       following,
       predictions: known?.forecast.predictions ?? null,
-      proof: store.proof(scene.focus),
-      suggestions: collecting ? store.next : [],
-      invited: invitation(store),
+      proof: veiled ? null : store.proof(scene.focus),
+      suggestions: collecting && !veiled ? store.next : [],
+      marked: scene.puzzle ? playedIn(scene) : invited,
       focus: scene.focus,
       inks,
     };
-    canvases.forEach((canvas, at) => drawPicture(canvas, layouts[at]!, frame, KINDS[at]!));
+    canvases.forEach((canvas, at) => drawPicture(canvas, layouts[at]!, frame, veiled ? "seen" : KINDS[at]!));
     if (drawn?.seen !== scene.seen || drawn.order !== scene.order) showLegend(scene, following);
     if (drawn?.truth !== scene.truth || drawn.factors !== scene.factors) showScale(scene, following);
     const variances = scene.focus < 0 ? null : store.variances(settled || cost < BUDGET);
-    const account = scene.focus < 0 ? null : accountOf(scene, following, frame.predictions, variances ?? null, frame.proof, scene.focus);
+    const account = scene.focus < 0 || veiled ? null : accountOf(scene, following, frame.predictions, variances ?? null, frame.proof, scene.focus);
     showAccount(account, hintOf(scene, following));
     // What was read out is of another cell, or of another grid.
     if (scene.focus < 0 || drawn?.factors !== scene.factors) write(byId("live"), "");
@@ -99,10 +104,10 @@ export function openPage(link = location.hash): void {
       showSlopes(scene, known.forecast, following.limits);
       showMiss(scene, known.errors, following, inks);
     }
-    showNext(scene, collecting ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
+    showNext(scene, collecting && !veiled ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
     showControls(store, collecting);
-    canvases[1]!.setAttribute("aria-label", `What follows: ${VERDICT_WORDS.map((word, verdict) => `${following.found.counts[verdict]} ${word}`).join(", ")}`);
-    write(byId("brushline"), frame.invited >= 0 ? `${touch ? "Tap" : "Click or drag"}. Try the dashed square.` : touch ? "Tap to paint or erase." : "Drag to paint, click to erase.");
+    canvases[1]!.setAttribute("aria-label", veiled ? "What follows is shown once three squares are painted" : `What follows: ${VERDICT_WORDS.map((word, verdict) => `${following.found.counts[verdict]} ${word}`).join(", ")}`);
+    write(byId("brushline"), invited.length ? `${touch ? "Tap" : "Click or drag"}. Try the dashed square.` : touch ? "Tap to paint or erase." : "Drag to paint, click to erase.");
     showSlices(store, inks);
     drawn = scene;
     if ((!known?.fresh || variances === undefined) && !settled) {
@@ -129,6 +134,7 @@ export function openPage(link = location.hash): void {
       pending = false;
       if (drawn?.factors !== store.scene.factors || drawn.rows !== store.scene.rows || drawn.columns !== store.scene.columns) layAll();
       tour.check();
+      showPuzzle();
       render(false);
     });
     window.clearTimeout(linkTimer);
@@ -142,7 +148,9 @@ export function openPage(link = location.hash): void {
   followPointer(canvases[2]!, store, layoutAt(2));
   holdKeys(canvases[0]!, store, () => {
     const { scene, following } = store;
-    if (scene.focus >= 0) write(byId("live"), spoken(accountOf(scene, following, store.forecast(false)?.forecast.predictions ?? null, null, store.proof(scene.focus), scene.focus)));
+    if (scene.focus < 0) return;
+    if (isVeiled(scene)) write(byId("live"), `${nameOf(scene, scene.focus)}: ${scene.seen[scene.focus] ? "painted" : "not painted"}`);
+    else write(byId("live"), spoken(accountOf(scene, following, store.forecast(false)?.forecast.predictions ?? null, null, store.proof(scene.focus), scene.focus)));
   });
   wireControls(store, () => {
     collecting = !collecting;
@@ -172,6 +180,7 @@ export function openPage(link = location.hash): void {
       refuseLink(error, store);
     }
   });
+  showPuzzle();
   layAll();
   render(false); // verdicts first; the network follows a moment later
   // Milliseconds from opening to the first verdict, for whoever measures it.
@@ -184,9 +193,9 @@ function keepLink(scene: string): void {
   if (location.protocol === "blob:" && window.parent !== window) window.parent.postMessage({ scene }, "*");
 }
 
-/** The square that the first screen asks to paint: the one that settles most; -1 once the reader has begun. */
-function invitation(store: Store): number {
+/** The square that the first screen asks to paint: the one that settles most; none once the reader has begun. */
+function invitation(store: Store): number[] {
   const { scene } = store;
   const first = scene.preset === PRESETS[0]!.id && !store.canUndo && store.following.found.counts[Verdict.DISCONNECTED];
-  return first ? (store.next[0]?.cell ?? -1) : -1;
+  return first ? store.next.slice(0, 1).map(({ cell }) => cell) : [];
 }

@@ -121,7 +121,8 @@ export function showControls(store: Store, collecting: boolean): void {
   set(select("preset"), scene.preset);
   const own = select("preset").options[PRESETS.length]!;
   own.hidden = Boolean(preset);
-  if (own.text !== (table ? "Own table" : "Own grid")) own.text = table ? "Own table" : "Own grid";
+  const name = table ? "Own table" : scene.puzzle ? "Puzzle" : "Own grid";
+  if (own.text !== name) own.text = name;
   set(select("truth"), scene.truth.kind);
   set(input("noise"), String(scene.noise));
   set(input("depth"), String(scene.depth));

@@ -2,6 +2,7 @@
 
 import { productOf } from "../engine/index.ts";
 import { openPreset, presetOf } from "./presets.ts";
+import { obey, PUZZLES, puzzleScene } from "./puzzle.ts";
 import {
   atUnseen,
   type Factor,
@@ -58,8 +59,9 @@ export function unpackMask(text: string, cells: number): Uint8Array {
 export function packScene(scene: Scene): string {
   const parts = new URLSearchParams();
   const preset = presetOf(scene.preset);
-  const start = preset ? openPreset(preset) : null;
-  if (start) parts.set("p", scene.preset);
+  const start = preset ? openPreset(preset) : scene.puzzle ? puzzleScene(scene.puzzle) : null;
+  if (preset) parts.set("p", scene.preset);
+  else if (start) parts.set("z", `${scene.puzzle}.${scene.tries}`);
   if (!start || !sameFactors(start.factors, scene.factors)) packFactors(parts, scene.factors);
   parts.set("m", packMask(scene.seen));
   const { truth } = scene;
@@ -89,7 +91,7 @@ export function fitsLink(scene: Scene): boolean {
 export function unpackScene(hash: string): Scene {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const preset = presetOf(parts.get("p") ?? "");
-  const start = preset ? openPreset(preset) : null;
+  const start = preset ? openPreset(preset) : parts.has("z") ? unpackPuzzle(parts.get("z")!) : null;
   const factors = parts.has("s") || parts.has("f") ? unpackFactors(parts) : start?.factors;
   if (!factors) throw new LinkError("it names neither factors nor a preset of the page");
   const sizes = factors.map((factor) => factor.levels.length);
@@ -119,7 +121,14 @@ export function unpackScene(hash: string): Scene {
     columns: view?.[1] ?? usual.columns,
     slice: view?.slice(2) ?? usual.slice,
   };
-  return view ? found : atUnseen(found);
+  const right = obey(found, found);
+  if (!right) throw new LinkError("it paints more squares than the puzzle allows");
+  return view ? right : atUnseen(right);
+}
+
+function unpackPuzzle(text: string): Scene {
+  const [puzzle, tries] = text.split(".");
+  return { ...puzzleScene(whole(puzzle!, 1, PUZZLES, "puzzle")), tries: whole(tries ?? "0", 0, 9999, "tries") };
 }
 
 function packFactors(parts: URLSearchParams, factors: readonly Factor[]): void {

@@ -15,8 +15,8 @@ export interface Frame {
   readonly proof: Certificate | null;
   readonly suggestions: readonly Suggestion[];
   readonly focus: number;
-  /** A cell of the first picture that asks to be painted; -1 for none. */
-  readonly invited: number;
+  /** Cells of the first picture that ask to be painted, or that a player has painted. */
+  readonly marked: readonly number[];
   readonly inks: Inks;
 }
 
@@ -73,15 +73,15 @@ export function drawPicture(canvas: HTMLCanvasElement, layout: Layout, frame: Fr
     drawSuggestions(context, layout, frame);
     drawProof(context, layout, frame, kind);
   }
-  if (kind === "seen") drawInvitation(context, layout, frame);
+  if (kind === "seen") for (const cell of frame.marked) drawInvitation(context, layout, frame, cell);
   drawFocus(context, layout, frame);
 }
 
-function drawInvitation(context: CanvasRenderingContext2D, layout: Layout, { scene, invited, inks }: Frame): void {
-  const place = invited >= 0 ? placeOf(scene, invited) : null;
+function drawInvitation(context: CanvasRenderingContext2D, layout: Layout, { scene, inks }: Frame, cell: number): void {
+  const place = placeOf(scene, cell);
   if (!place) return;
   const side = layout.cell - layout.gap;
-  context.strokeStyle = inks.accent;
+  context.strokeStyle = scene.seen[cell] ? inks.ink : inks.accent;
   context.lineWidth = 2;
   context.setLineDash([4, 3]);
   context.strokeRect(layout.left + place[1] * layout.cell + 1, layout.top + place[0] * layout.cell + 1, side - 2, side - 2);

@@ -41,6 +41,9 @@ export interface Scene {
   readonly focus: number;
   /** What the third picture shows. */
   readonly show: "says" | "misses";
+  /** Number of the puzzle it is, 0 for none, and how often its last square was painted. */
+  readonly puzzle: number;
+  readonly tries: number;
 }
 
 export const MOST_LEVELS = 100;
@@ -83,6 +86,8 @@ export function makeScene(factors: readonly Factor[], parts: Partial<Scene> = {}
     slice: factors.map(() => 0),
     focus: -1,
     show: "says",
+    puzzle: 0,
+    tries: 0,
     ...parts,
   };
 }
@@ -149,6 +154,8 @@ export function resize(scene: Scene, sizes: readonly number[]): Scene {
   const next = makeScene(plainFactors(sizes), {
     ...scene,
     preset: "",
+    puzzle: 0,
+    tries: 0,
     factors: plainFactors(sizes),
     seen: new Uint8Array(productOf(sizes)),
     slice: sizes.map((size, factor) => Math.min(scene.slice[factor] ?? 0, size - 1)),

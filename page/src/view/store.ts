@@ -3,6 +3,7 @@
 import { type Certificate, type Suggestion, TooLarge } from "../engine/index.ts";
 import { errorsOf, type Errors, follow, type Following, type Forecast, foresee, nextCells, proofOf, variancesOf } from "./analysis.ts";
 import { begin, type History, look, redo, step, undo } from "./history.ts";
+import { obey } from "./puzzle.ts";
 import type { Scene } from "./scene.ts";
 import { readTruth, type TruthTable } from "./truths.ts";
 
@@ -42,7 +43,9 @@ export class Store {
 
   /** Take a step that can be undone; steps of one tag are undone together. */
   commit(scene: Scene, tag = ""): void {
-    this.move(step(this.history, scene, tag));
+    const next = obey(this.scene, scene);
+    if (next) this.move(step(this.history, next, tag));
+    else this.refuse("Three squares are all there are: erase one of yours first.");
   }
 
   /** Look elsewhere, without a step. */
@@ -51,11 +54,18 @@ export class Store {
   }
 
   undo(): void {
-    this.move(undo(this.history));
+    this.move(this.counted(undo(this.history)));
   }
 
   redo(): void {
-    this.move(redo(this.history));
+    this.move(this.counted(redo(this.history)));
+  }
+
+  /** Tries at a puzzle stay counted. */
+  private counted(history: History): History {
+    const { puzzle, tries } = this.scene;
+    const { now } = history;
+    return now.puzzle && now.puzzle === puzzle && now.tries !== tries ? look(history, { ...now, tries }) : history;
   }
 
   private move(history: History): void {

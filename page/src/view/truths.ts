@@ -97,7 +97,7 @@ function normalOf(cell: number): number {
 }
 
 /** A number in [0, 1) that looks drawn at random. */
-function mixed(seed: number): number {
+export function mixed(seed: number): number {
   let bits = (seed * 0x9e3779b1) | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
