@@ -223,7 +223,7 @@ CLAIMS = (
         published={"error from s = 10 on": Above(0.4, "%")},
         theme=GATED,
         figure="bits",
-        risk="The left arm is short: half a point from no hyperplane to one. Random thresholds have a few s only.",
+        risk="The left arm is short: half a point from no hyperplane to one; random thresholds: one from none to two.",
     ),
     Claim(
         "13b",
