@@ -1,7 +1,7 @@
 """Write what documentation says about papers from committed results: python tools/build_pages.py [PAPER ...].
 
-That is docs/papers/NAME.md with the figures it shows, and the table of papers in the README, whose last column, what is
-new, is written by hand and kept.
+That is docs/papers/NAME.md with the figures it shows, the table of papers in docs/papers/index.md, whose last column,
+what is new, is written by hand and kept, and the short one in the README.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from pathlib import Path
 from recombine.errors import RecombineError
 from recombine.lab.papers import Paper, Reproduction, available, find, from_results
 from recombine.lab.papers.record import Recorded, load_record
+from recombine.lab.papers.standing import Standing
 from recombine.lab.report import PaperFigure, page_text, tally, tally_by_whose
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "papers"
-#: Around the README's table of papers.
+#: Around tables of papers.
 BEGIN, END = "<!-- papers: written by tools/build_pages.py -->", "<!-- end of papers -->"
 HEAD = ("paper", "its statements", "ours", "how much was run", "what is new")
 
@@ -30,8 +31,9 @@ def main(names: list[str]) -> None:
         text = page_text(state)
         (PAGES / f"{paper.name}.md").write_text(text, encoding="utf-8")
         print(f"{paper.name}: {len(text.split())} words, {draw(state, text)} figures")
-    readme = ROOT / "README.md"
-    readme.write_text(with_table(readme.read_text(encoding="utf-8"), load_record(ROOT / "results")), encoding="utf-8")
+    record = load_record(ROOT / "results")
+    for path in (PAGES / "index.md", ROOT / "README.md"):
+        path.write_text(with_table(path.read_text(encoding="utf-8"), record, path), encoding="utf-8")
 
 
 def draw(state: Reproduction, text: str) -> int:
@@ -46,15 +48,27 @@ def draw(state: Reproduction, text: str) -> int:
     return len(shown)
 
 
-def with_table(readme: str, record: Mapping[str, Recorded]) -> str:
-    """Return the README with the table of papers as it follows from the verdicts on record."""
-    before, begun, rest = readme.partition(BEGIN)
+def with_table(text: str, record: Mapping[str, Recorded], path: Path) -> str:
+    """Return a page with the table of papers as it follows from the verdicts on record; the README's is short."""
+    before, begun, rest = text.partition(BEGIN)
     old, ended, after = rest.partition(END)
     if not (begun and ended):
-        raise RecombineError(f"README.md has no lines {BEGIN} and {END}; put them around its table of papers")
-    news = dict(re.findall(r"^\| \[`([\w-]+)`\].* \| (.*?) \|$", old, re.MULTILINE))
-    rows = [HEAD, ["---"] * len(HEAD), *(row(paper, record, news) for paper in available().values())]
-    return f"{before}{begun}\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows) + f"{ended}{after}"
+        raise RecombineError(f"{path.name} has no lines {BEGIN} and {END}; put them around its table of papers")
+    if path.name == "README.md":
+        lines = [short_line(paper, record) for paper in available().values()]
+    else:
+        news = dict(re.findall(r"^\| \[`([\w-]+)`\].* \| (.*?) \|$", old, re.MULTILINE))
+        rows = [HEAD, ["---"] * len(HEAD), *(row(paper, record, news) for paper in available().values())]
+        lines = [f"| {' | '.join(cells)} |" for cells in rows]
+    return f"{before}{begun}\n" + "".join(f"{line}\n" for line in lines) + f"{ended}{after}"
+
+
+def short_line(paper: Paper, record: Mapping[str, Recorded]) -> str:
+    """Return a paper, who wrote it, and how many of its statements and of ours hold."""
+    claims = [record[claim.id] for claim in paper.claims if claim.id in record]
+    theirs, ours = ([claim.standing for claim in claims if (claim.says == "ours") == own] for own in (False, True))
+    held = f"{theirs.count(Standing.HOLDS)} of {len(theirs)} hold; ours, {ours.count(Standing.HOLDS)} of {len(ours)}"
+    return f"- [{paper.name}](docs/papers/{paper.name}.md) ({paper.citation.partition(' (')[0]}): {held}"
 
 
 def row(paper: Paper, record: Mapping[str, Recorded], news: Mapping[str, str]) -> list[str]:
@@ -62,7 +76,7 @@ def row(paper: Paper, record: Mapping[str, Recorded], news: Mapping[str, str]) -
     known = {claim.id: record[claim.id] for claim in paper.claims if claim.id in record}
     own = tally_by_whose((one.says, one.standing, one.exploratory) for one in known.values() if one.says != "ours")
     ours = [(one.standing, one.exploratory) for one in known.values() if one.says == "ours"]
-    link = f"[`{paper.name}`](docs/papers/{paper.name}.md)"
+    link = f"[`{paper.name}`]({paper.name}.md)"
     added = f"{len(ours)}: {tally(ours)}" if ours else "none"
     return [link, own.replace(". ", "<br>"), added, extent(paper, known), news.get(paper.name, "")]
 

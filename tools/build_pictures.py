@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.data import flights_path
+from recombine.data import flights_path, screen_path
 from recombine.report.audit import VerdictMap
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, SOFT, inches, symbol_marker
@@ -109,8 +109,49 @@ class Summary(Figure):
         axes.text(0.04, 0.96, words, transform=axes.transAxes, va="top", fontsize=11.5)
 
 
+class Screen(Figure):
+    """The map of the bundled screen in a reader's words, with the well to measure next."""
+
+    name = "screen"
+
+    def __init__(self, audit: rc.Audit) -> None:
+        self.audit = audit
+
+    @property
+    def table(self) -> Table:
+        """The verdict of every well."""
+        return self.audit.verdicts
+
+    @property
+    def alternative(self) -> str:
+        """The picture in a sentence."""
+        return "Map of drugs by cell lines: measured, predictable and open wells, and the one to measure next."
+
+    def _draw(self) -> Canvas:
+        from matplotlib.figure import Figure as Canvas
+
+        chart, figure = VerdictMap(self.audit), Canvas(figsize=inches(980, 520))
+        axes, panel = figure.add_axes((0.115, 0.2, 0.875, 0.73)), chart.panel_of(None)
+        chart.draw_on(axes, panel)
+        cell = self.audit.design.space.decode(np.array([self.audit.plan(k=1).picks[0].cell]))
+        down, across = (axis.labels.index(str(cell[axis.factor][0])) for axis in (panel.row, panel.column))
+        axes.plot([across + 0.5], [down + 0.5], marker="*", ms=30, mfc="#ffffff", mec=INK, mew=1.4, clip_on=False)
+        for x, text, verdict in ((0, "measured", rc.Verdict.SEEN), (0.14, "predictable", rc.Verdict.DETERMINED)):
+            self._entry(axes, x, text, verdict)
+        self._entry(axes, 0.3, "open", rc.Verdict.DISCONNECTED)
+        axes.plot([0.402], [1.045], marker="*", ms=17, mfc="#ffffff", mec=INK, transform=axes.transAxes, clip_on=False)
+        axes.text(0.42, 1.045, "measure next", transform=axes.transAxes, va="center")
+        axes.set(xlabel="", ylabel="")
+        return figure
+
+    def _entry(self, axes: Axes, x: float, text: str, verdict: rc.Verdict) -> None:
+        look: dict[str, Any] = {"transform": axes.transAxes, "clip_on": False, "mec": "none"}
+        axes.plot([x + 0.012], [1.045], marker="s", ms=14, mfc=verdict.colour, **look)
+        axes.text(x + 0.03, 1.045, text, transform=axes.transAxes, va="center")
+
+
 def main() -> None:
-    """Write docs/images/summary.png and docs/images/map.png."""
+    """Write docs/images/summary.png, docs/images/map.png and docs/images/screen.png."""
     design = rc.Design.from_frame(
         flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
     )
@@ -118,6 +159,8 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     Summary(audit.compare_models(), trials).save(IMAGES / "summary.png")
     VerdictMap(audit).save(IMAGES / "map.png")
+    columns = {"factors": ["drug", "cell_line"], "outcome": "activity", "split": "part=measured"}
+    Screen(rc.audit(screen_path(), **columns)).save(IMAGES / "screen.png")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import os
 import re
@@ -543,3 +544,12 @@ def test_bad_importance_is_refused_in_one_line(run, table, tmp_path):
         bad = tmp_path / "bad.csv"
         bad.write_text(text)
         refused(run("audit", table, *FACTORS, "--importance", bad), words)
+
+
+def test_the_numbers_of_the_readme_are_those_of_program_and_results(monkeypatch):
+    """After a change: python tools/build_readme.py."""
+    root = Path(__file__).parents[2]
+    monkeypatch.syspath_prepend(root / "tools")
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert importlib.import_module("build_readme").written(readme) == readme
+    assert len(readme.split()) <= 900

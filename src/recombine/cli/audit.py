@@ -97,13 +97,13 @@ def demo_command(
     outputs: Outputs,
     models: Annotated[bool, typer.Option(help="Train other models beside it, and compare them by verdict.")] = False,
 ) -> None:
-    """Audit the bundled table of flight times by carrier, origin and destination."""
-    from recombine.data import flights_path
+    """Audit the bundled screen: 24 drugs on 40 melanoma lines, of which two campaigns measured a part."""
+    from recombine.data import screen_path
 
     target = outputs.html or Path("recombine-demo.html")
-    check_outputs([target], [flights_path()], outputs.force or may_replace(target, typer.confirm))
-    table = TableSpec(factors=("carrier", "origin", "dest"), outcome="air_time", weight="n", sd="sd")
-    answer = _Answer.of(audited(flights_path(), table, None, False, 0), models=models)
+    check_outputs([target], [screen_path()], outputs.force or may_replace(target, typer.confirm))
+    table = TableSpec(factors=("drug", "cell_line"), outcome="activity", split="part=measured")
+    answer = _Answer.of(audited(screen_path(), table, None, False, 0), models=models)
     with files_together():
         notes = answer.write(msgspec.structs.replace(outputs, html=target))
         answer.tell(outputs)

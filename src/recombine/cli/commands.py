@@ -23,7 +23,7 @@ PANELS = {
         "inspect": ("recombine.cli.inspect:inspect_command", "Do a model's activations compose?"),
     },
     "The package": {
-        "demo": ("recombine.cli.audit:demo_command", "Audit a table of flight times that comes with the package."),
+        "demo": ("recombine.cli.audit:demo_command", "Audit a drug screen that comes with the package."),
     },
     "Papers": {
         "papers": ("recombine.lab.cli.papers:papers_command", "Papers, their claims, and what was established."),

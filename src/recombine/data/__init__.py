@@ -1,4 +1,4 @@
-"""Tables that come with the package; where they are from is in the README beside them."""
+"""Tables that come with the package; the function that gives a path says where its table is from."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ if TYPE_CHECKING:
     from recombine.data.flights import flights_path as flights_path
     from recombine.data.hit_rates import hit_rate as hit_rate
     from recombine.data.hit_rates import hit_rates as hit_rates
+    from recombine.data.screen import screen_path as screen_path
 
 lazy_package(__name__)

@@ -117,6 +117,8 @@ def _read(audit: Audit) -> AnswerLine:
         sum(note.numbers.values()) for note in design.reading.notes if note.kind is NoteKind.ROWS_LEFT_OUT
     )
     left_out = f"; {plural(rows_lacking, 'row')} left out" if rows_lacking else ""
+    held_out = int(design.observed.rows[~design.train].sum())
+    left_out = f"; {plural(held_out, 'row')} held out{left_out}" if held_out else left_out
     guess = GUESSED if design.reading.proposals else ""
     rows = rows_phrase(audit.coverage)
     short = f"{rows}, {plural(len(design.factors), 'factor')}, {outcome}{left_out}{guess}"

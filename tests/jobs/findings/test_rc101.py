@@ -13,7 +13,7 @@ TWO_ISLANDS = [[0, 0], [0, 1], [1, 0], [2, 2], [2, 3], [3, 2]]
 def test_two_islands_leave_the_cells_between_them_open(found):
     finding = found(rc.Design.from_cells(TWO_ISLANDS), "RC101")
     assert finding.message == (
-        "8 unseen cells are not settled by the data at order 1; 1 well-chosen cell would determine them all"
+        "8 unseen cells are not settled by the data, if effects add; 1 well-chosen cell would determine them all"
     )
 
 
@@ -32,7 +32,7 @@ def test_targets_are_counted_instead_of_the_product(found):
 def test_the_order_asked_for_decides(found):
     design = rc.Design.from_cells([[i, j, 0] for i in range(3) for j in range(3)] + [[0, 0, 1]])
     assert found(design, "RC101") is None
-    assert "at order 2" in found(design, "RC101", order=2).message
+    assert "if effects add up to interactions of 2 factors" in found(design, "RC101", order=2).message
 
 
 def test_an_estimated_number_says_about(found):

@@ -105,17 +105,19 @@ class TestDocumentation:
         assert len(before.split()) <= 1500
         assert all(claim.theme for claim in paper.claims if not claim.ours)
 
-    def test_the_readme_is_up_to_date(self, build_pages: ModuleType) -> None:
+    @pytest.mark.parametrize("name", ["README.md", "docs/papers/index.md"])
+    def test_tables_of_papers_are_up_to_date(self, build_pages: ModuleType, name: str) -> None:
         """After a change: python tools/build_pages.py."""
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        assert build_pages.with_table(readme, load_record(ROOT / "results")) == readme
-        rows = {line for line in readme.splitlines() if "](docs/papers/" in line}
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert build_pages.with_table(text, load_record(ROOT / "results"), Path(name)) == text
+        table = text.partition("<!-- papers")[2].partition("<!-- end of papers")[0]
+        rows = [line for line in table.splitlines() if line.startswith(("| [", "- ["))]
         assert len(rows) == len(available())
         assert all(line.split(" | ")[-1].removesuffix(" |").strip() for line in rows), "what is new is written by hand"
 
     def test_a_readme_without_its_marks_is_refused(self, build_pages: ModuleType) -> None:
         with pytest.raises(RecombineError, match=r"README.md has no lines <!-- papers"):
-            build_pages.with_table("# Recombine", {})
+            build_pages.with_table("# Recombine", {}, Path("README.md"))
 
     def test_a_wrong_name_is_one_line(self) -> None:
         words = [sys.executable, str(ROOT / "tools" / "build_pages.py"), "kernel-theorie"]

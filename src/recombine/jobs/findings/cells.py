@@ -81,7 +81,8 @@ class CellsNotDetermined(CellsFinding):
         mutants = bool(parts) and all(column.kind == "sequence" for column in parts)
         departures = "" if near is None else departures_sentence(near, mutants)
         needed, order = decided.identification.deficit, decided.choice.order
-        return FindingEvidence({**numbers, "order": order, "needed": needed, "departures": departures})
+        named = {"order": order, "assumption": decided.choice.assumption}
+        return FindingEvidence({**numbers, **named, "needed": needed, "departures": departures})
 
     def message(self, evidence: FindingEvidence) -> str:
         which = "target" if evidence["targets"] else "unseen"
@@ -91,7 +92,7 @@ class CellsNotDetermined(CellsFinding):
             needed = f"; {plural(evidence['needed'], 'well-chosen cell')} would determine {whom}"
         return (
             f"{_count_in_words(evidence)} {which} {'cell is' if evidence['cells'] == 1 else 'cells are'} not settled "
-            f"by the data at order {evidence['order']}{evidence['concerned']}{needed}{departures and f'. {departures}'}"
+            f"by the data, if {evidence['assumption']}{evidence['concerned']}{needed}{departures and f'. {departures}'}"
         )
 
 
