@@ -226,10 +226,11 @@ def loaded_by_audit() -> frozenset[str]:
     code = """
 import json, sys
 from recombine.cli import main
-from recombine.data import flights_path
+from pathlib import Path
+import recombine
 words = ["--factors", "carrier,origin,dest", "--outcome", "air_time", "--weight", "n", "--sd", "sd"]
 try:
-    main(["audit", str(flights_path()), *words])
+    main(["audit", str(Path(recombine.__file__).parent / "data" / "flights.csv"), *words])
 except SystemExit as stop:
     assert not stop.code, stop.code
 print("\\n" + json.dumps([name for name in sys.modules if name.partition(".")[0] == "recombine"]))
