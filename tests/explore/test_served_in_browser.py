@@ -90,6 +90,16 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield link
 
 
+@pytest.fixture(scope="module")
+def grasps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Five objects in eight lights and seven poses; all that is unseen is of the last object."""
+    path = tmp_path_factory.mktemp("tables") / "grasps.csv"
+    rows = [(a, b, c) for a in range(5) for b in range(8) for c in range(7) if a < 4 or b + c < 12]
+    path.write_text("object,light,pose,y\n" + "\n".join(f"o{a},l{b},p{c},{a + b / 3 - c}" for a, b, c in rows) + "\n")
+    with served(path, "--factors", "object,light,pose", "--outcome", "y") as link:
+        yield link
+
+
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Open]:
     """Open a link; a request that leaves this machine or an error on the page fails the test."""
@@ -124,6 +134,20 @@ def goes_to(page: Any, factor: str, name: str) -> None:
     box = page.get_by_label(f"Level of {factor}", exact=True)
     box.fill(name)
     box.press("Enter")
+
+
+@pytest.mark.parametrize("width", [1280, 760, 400])
+def test_three_factors_open_at_what_is_unseen_and_fit(open_page: Open, grasps: str, width: int) -> None:
+    page = open_page(grasps, width=width)
+    page.wait_for_function("() => document.querySelector('[aria-label=\"Level of object\"]').value === 'o4'")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.click("text=Paint")
+    page.wait_for_selector("#slices [aria-pressed=true]")
+    assert page.inner_text("#slices [aria-pressed=true]").strip() == "object o4"
+    assert page.locator("#preset").bounding_box()["width"] > 100
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_cell_is_asked_about_by_pointer_and_keys(open_page: Open, small: str) -> None:

@@ -10,7 +10,7 @@ export interface Room {
 }
 
 /** Cells smaller than the first are not shown whole but through a window of cells as large as the second. */
-const [SMALLEST, WINDOWED, LARGEST] = [9, 14, 34];
+const [SMALLEST, WINDOWED, LARGEST] = [9, 14, 40];
 
 /** Return how many rows and columns are shown of a map with so many levels, and the size of a cell. */
 export function shapeOf(levels: Pair, room: Room): { shape: Pair; size: number } {
