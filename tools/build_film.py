@@ -23,20 +23,24 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH, HEIGHT = 1300, 920
 #: Name -> what stands behind the #, and which part of the page is kept: left, upper, right, lower.
 PICTURES = {
-    "explore": ("p=islands&m=2.1.8.1.6.5.6.1.8.1.d.1.6.4.7.1.8.1&k=ntk3&c=14", (0, 62, WIDTH, 818)),
-    "explore-square": ("s=6x6&m=7.1.2.1.e.1&t=adding&k=ntk3&c=s", (0, 180, WIDTH, 756)),
-    "explore-bridge": ("s=8x8&m=2.1.5.4.1.1.4.1.7.1.b.1.5.4.6.1.7.1&t=adding&k=ntk3&c=v", (0, 180, WIDTH, 818)),
-    "explore-depth": ("s=9x9&m=4.1.8.1.8.1.8.1.4.9.4.1.8.1.8.1.8.1&t=adding&k=ntk16&c=a", (0, 180, WIDTH, 818)),
-    "explore-shortcut": ("s=9x9&m=0.2.7.3.7.3.7.3.7.3.7.3.7.3.7.3.7.2&t=formula&y=b&k=ntk1&c=8", (0, 180, WIDTH, 818)),
+    "explore": ("p=islands&m=2.1.8.1.6.5.6.1.8.1.d.1.6.4.7.1.8.1&k=ntk3&c=14", (0, 62, WIDTH, 840)),
+    "explore-square": ("s=6x6&m=7.1.2.1.e.1&t=adding&k=ntk3&c=s", (0, 205, WIDTH, 790)),
+    "explore-bridge": ("s=8x8&m=2.1.5.4.1.1.4.1.7.1.b.1.5.4.6.1.7.1&t=adding&k=ntk3&c=v", (0, 205, WIDTH, 840)),
+    "explore-depth": ("s=9x9&m=4.1.8.1.8.1.8.1.4.9.4.1.8.1.8.1.8.1&t=adding&k=ntk16&c=a", (0, 205, WIDTH, 840)),
+    "explore-shortcut": ("s=9x9&m=0.2.7.3.7.3.7.3.7.3.7.3.7.3.7.3.7.2&t=formula&y=b&k=ntk1&c=8", (0, 205, WIDTH, 840)),
     "explore-collect": (
         "s=12x12&m=0.4.2.1.2.1.2.1.b.1.e.3.9.1.b.1.e.3.9.1.b.1.e.3.9.1.b.1&t=adding&k=ntk3&c=3u",
-        (0, 180, WIDTH, 818),
+        (0, 205, WIDTH, 840),
+    ),
+    "explore-puzzle": (
+        "z=7.1&m=1.1.1.1.3.2.6.1.6.1.2.1.7.2.5.1.6.1.2.1.3.1.1.1.2.1.5.1.2.2.8.1&k=ntk3",
+        (0, 62, WIDTH, 730),
     ),
 }
 
 
 #: A table of a thousand levels by a thousand, forty groups that were never seen together; where to look, and the part.
-SERVED = "explore-served", "at=210.212&sides=0.1", (0, 20, WIDTH, 1235)
+SERVED = "explore-served", "at=210.212&sides=0.1", (0, 20, WIDTH, 1420)
 
 
 @contextmanager
@@ -47,10 +51,19 @@ def served(folder: Path) -> Iterator[str]:
     items = users // 25 * 25 + draw.integers(0, 25, 6000)
     minutes = (users / 100 + items / 50 + draw.normal(0, 0.1, 6000)).round(3)
     rows = [f"u{a:03},i{b:03},{y}" for a, b, y in zip(users, items, minutes, strict=True)]
-    path = folder / "minutes.csv"
-    path.write_text("user,item,minutes\n" + "\n".join(rows) + "\n")
-    command = [sys.executable, "-m", "recombine", "explore", path, "--factors", "user,item", "--outcome", "minutes"]
-    with subprocess.Popen([*command, "--no-open"], stdout=subprocess.PIPE, text=True) as process:
+    (folder / "minutes.csv").write_text("user,item,minutes\n" + "\n".join(rows) + "\n")
+    command = [
+        sys.executable,
+        "-m",
+        "recombine",
+        "explore",
+        "minutes.csv",
+        "--factors",
+        "user,item",
+        "--outcome",
+        "minutes",
+    ]
+    with subprocess.Popen([*command, "--no-open"], stdout=subprocess.PIPE, text=True, cwd=folder) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.terminate()
