@@ -36,6 +36,7 @@ export function startPuzzles(store: Store): () => void {
     shown = told;
     box.hidden = !scene.puzzle && !classList.contains("touring");
     if (!scene.puzzle) return;
+    const held = box.contains(document.activeElement) || document.activeElement === byId("puzzle");
     const solved = !veiled && isSolved(following);
     const line = make("p", solved ? "done" : "", status());
     line.setAttribute("role", "status");
@@ -48,11 +49,14 @@ export function startPuzzles(store: Store): () => void {
         byId("puzzle").focus();
       }),
     );
+    const title = make("h2", "", make("b", "", `Puzzle ${scene.puzzle} of ${PUZZLES}`), "Settle this grid with three squares");
+    title.tabIndex = -1;
     box.replaceChildren(
-      make("h2", "", make("b", "", `Puzzle ${scene.puzzle} of ${PUZZLES}`), "Settle this grid with three squares"),
+      title,
       make("p", "", "Every square is the sum of a row effect and a column effect. Paint three, so that all others follow from the painted ones. You see what follows once the third is painted."),
       line,
       bar,
     );
+    if (held) title.focus(); // the button that was pressed is gone
   };
 }
