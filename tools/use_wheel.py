@@ -29,9 +29,10 @@ USES = [
     (["--version"], ""),
     (["demo"], "report written to"),
     (["audit", "my table.csv", *COLUMNS, "--html", "audit.html"], "Predictable"),
-    (["score", "my table.csv", "--prediction", "net", "--split", "part=train", *COLUMNS], "by verdict"),
+    (["score", "my table.csv", "--prediction", "net", "--split", "part=train", *COLUMNS, "--full"], "by verdict"),
     (["explore", "--no-open"], "page.html"),
     (["split", "my table.csv", "--factors", "site,dose", "--test", "determined:0.2"], "determined"),
+    (["schema"], "json-schema.org"),
     (["papers"], "go to a clone of recombine, which has one"),
     (["papers", "gated-linear"], "go to a clone of recombine, which has one"),
 ]

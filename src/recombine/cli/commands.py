@@ -24,6 +24,7 @@ PANELS = {
     },
     "The package": {
         "demo": ("recombine.cli.audit:demo_command", "Audit a drug screen that comes with the package."),
+        "schema": ("recombine.cli.schema:schema_command", "Print the JSON Schema of what --json prints."),
     },
     "Papers": {
         "papers": ("recombine.lab.cli.papers:papers_command", "Papers, their claims, and what was established."),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from recombine import words
-from recombine._version import __version__
 from recombine.jobs.inspection.inspection import Inspection
 from recombine.jobs.inspection.reading import Composes, LayerReading
-from recombine.report.json_text import json_text
+from recombine.report.json_text import json_document
 from recombine.report.layout import Entry, Grid, Line, Section, text_grid
 from recombine.writing import printable
 
@@ -68,7 +67,6 @@ def inspection_json(inspection: Inspection) -> str:
     [2, 3]
     """
     record = {
-        "recombine": __version__,
         "source": inspection.source,
         "factors": list(inspection.factors),
         "levels": list(inspection.levels),
@@ -81,4 +79,4 @@ def inspection_json(inspection: Inspection) -> str:
         "layers": [asdict(layer) for layer in inspection.layers],
         "notes": list(map(printable, words.inspection.inspection_notes(inspection))),
     }
-    return json_text(record)
+    return json_document("inspection", record)

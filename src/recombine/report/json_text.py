@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from recombine._version import __version__
+from recombine._version import SCHEMA, __version__
 
 
 def json_text(record: Mapping[str, object] | Sequence[object]) -> str:
@@ -31,17 +31,17 @@ def json_text(record: Mapping[str, object] | Sequence[object]) -> str:
     return msgspec.json.format(document, indent=2).decode()
 
 
-def json_document(kind: str, schema: int, record: Mapping[str, object]) -> str:
-    """Return a result as JSON text that says of which kind it is, and by which version it was written.
+def json_document(kind: str, record: Mapping[str, object]) -> str:
+    """Return a result as JSON text that says of which kind and form it is, and by which version it was written.
 
-    ``schema`` grows when a field is renamed, removed or means something else.
+    ``schema.json`` beside this file, which ``recombine schema`` prints, says what documents of each kind hold.
 
     Examples
     --------
-    >>> print(json_document("probe", 2, {}).splitlines()[2].strip())
+    >>> print(json_document("probe", {}).splitlines()[2].strip())
     "kind": "probe",
     """
-    return json_text({"recombine": __version__, "kind": kind, "schema": schema, **record})
+    return json_text({"recombine": __version__, "kind": kind, "schema": SCHEMA, **record})
 
 
 def _plain(value: Any) -> Any:

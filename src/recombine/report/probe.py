@@ -72,4 +72,4 @@ def probe_json(probe: Probe) -> str:
         "findings": [finding.record for finding in probe.findings],
         "notes": list(map(printable, words.probe.probe_notes(probe))),
     }
-    return json_document("probe", 2, record)
+    return json_document("probe", record)

@@ -12,9 +12,6 @@ from recombine.theory.structures.all_structures import sum_of
 from recombine.words import split as words
 from recombine.writing import percent, share
 
-#: Version of the JSON documents: it grows when a field is renamed, removed or means something else.
-SCHEMA = 2
-
 
 def split_sections(made: TableSplit) -> list[Section]:
     """Return what was asked for and got of each part, and what it proves."""
@@ -80,7 +77,7 @@ def split_json(made: TableSplit) -> str:
         "stratified by": made.stratified,
         "unlike": split.unlike,
     }
-    return json_document("split", SCHEMA, record)
+    return json_document("split", record)
 
 
 def check_json(check: SplitCheck) -> str:
@@ -117,4 +114,4 @@ def check_json(check: SplitCheck) -> str:
             {"factor": name, "test": test, "training": train} for name, test, train in check.alike
         ],
     }
-    return json_document("split check", SCHEMA, record)
+    return json_document("split check", record)

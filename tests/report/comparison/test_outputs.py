@@ -35,7 +35,7 @@ def test_names_are_written_as_they_are_and_commands_spelled_out(found):
 
 def test_json_holds_what_the_comparison_says(found):
     record = json.loads(comparison_json(found, ["lost: 3"]))
-    assert (record["kind"], record["schema"], record["of"], record["changed"]) == ("comparison", 1, "audit", True)
+    assert (record["kind"], record["schema"], record["of"], record["changed"]) == ("comparison", 2, "audit", True)
     assert record["failed"] == ["lost: 3"]
     steps = record["transitions"]
     assert (steps["lost"], steps["gained"]) == (found.lost, found.gained)

@@ -9,13 +9,12 @@ from typing import Any
 
 import msgspec
 
+from recombine._version import SCHEMA
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.outputs import render
 from recombine.jobs.score.score import Score
 
-#: Number of the form of each kind of document; it grows when a field is renamed, removed or means something else.
-SCHEMAS = {"audit": 2, "score": 2}
 #: How keys of a model end under which a score lists the amounts or coefficients of factors.
 BY_FACTOR = " by factor"
 #: Digits of a count; Python reads no more at once.
@@ -227,13 +226,13 @@ def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
         raise _no_document(f"{name} is JSON of something else")
     if kind is None:
         raise InputError(f"{name} was written by a recombine that did not say of what kind it is; write it anew")
-    if not isinstance(kind, str) or kind not in SCHEMAS:
+    if kind not in ("audit", "score"):
         raise _no_document(f"{name} is of kind {kind!r:.40}")
-    schema, current = document.get("schema"), SCHEMAS[kind]
-    if type(schema) is not int or schema != current:
+    schema = document.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
         raise InputError(
             f"{name} is of schema {schema!r:.40}, written by recombine {document.get('recombine')!s:.40}, and this "
-            f"version compares schema {current}; write it anew with recombine {kind} ... --json of this version"
+            f"version compares schema {SCHEMA}; write it anew with recombine {kind} ... --json of this version"
         )
     try:
         if kind == "audit":

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine import words
-from recombine._version import __version__
 from recombine.cells.possible import Possible
 from recombine.design.design import used_table
 from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
-from recombine.jobs.comparison.documents import SCHEMAS
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
-from recombine.report.json_text import json_text
+from recombine.report.json_text import json_document
 from recombine.verdicts import Verdict
 from recombine.writing import printable
 
@@ -49,7 +47,7 @@ def audit_json(
     1
     """
     first = {} if explained is None else {"explained": explained}
-    return json_text(first | audit_record(audit, plan, models))
+    return json_document("audit", first | audit_record(audit, plan, models))
 
 
 def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> dict[str, Any]:
@@ -91,9 +89,6 @@ def _table(audit: Audit, answer: Answer) -> dict[str, Any]:
     impossible = Possible.product(design.sizes, design.symmetric).count - design.possible.count
     rungs = () if ladder is None else ladder.rungs
     return {
-        "recombine": __version__,
-        "kind": "audit",
-        "schema": SCHEMAS["audit"],
         "libraries": {name: _version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.reading.source,
         "table": used_table(design),

@@ -38,7 +38,7 @@ def comparison_json(comparison: AuditComparison | ScoreComparison, met: list[str
         "settings": _pairs(comparison.settings),
     }
     more = _audit(comparison) if isinstance(comparison, AuditComparison) else _score(comparison)
-    return json_document("comparison", 1, record | more)
+    return json_document("comparison", record | more)
 
 
 def _side(document: AuditDocument | ScoreDocument) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from recombine.design.design import used_table
 from recombine.jobs.comparison.cell_maps import cells_digest
-from recombine.jobs.comparison.documents import BY_FACTOR, SCHEMAS
+from recombine.jobs.comparison.documents import BY_FACTOR
 from recombine.jobs.comparison.paired_errors import cell_errors_record
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.attribution import Attribution
@@ -50,7 +50,7 @@ def score_json(score: Score) -> str:
         "seed": score.audit.seed,
         "cell errors": cell_errors_record(score),
     }
-    return json_document("score", SCHEMAS["score"], record)
+    return json_document("score", record)
 
 
 def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
