@@ -70,7 +70,7 @@ def test_the_reason_of_exit_code_1_is_on_every_face(run, documents):
     _, out, _ = run("compare", more, less, "--fail-on", "lost", "--json")
     assert json.loads(out)["failed"] == ["lost: 4 cells no longer seen or determined"]
     _, out, _ = run("compare", more, less, "--fail-on", "lost", "--markdown", "-")
-    assert "- **fails** on lost: 4 cells no longer seen or determined" in out
+    assert "- **--fail-on** lost: 4 cells no longer seen or determined" in out
 
 
 def test_a_summary_is_written_and_not_over_anything(run, documents, tmp_path):

@@ -60,7 +60,7 @@ def test_the_workflow_has_what_github_asks_for(workflow):
     ("before", "after", "failing", "words"),
     [
         pytest.param(TABLE, TABLE + BRIDGE, False, "0 cells lost", marks=pytest.mark.slow),
-        (TABLE + BRIDGE, TABLE, True, "**fails** on lost: 4 cells"),
+        (TABLE + BRIDGE, TABLE, True, "**--fail-on** lost: 4 cells"),
         pytest.param(
             TABLE,
             TABLE.replace("c,r,4\n", ""),

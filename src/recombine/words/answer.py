@@ -15,6 +15,8 @@ from recombine.writing import printable
 
 #: Lines that say where the rest is, what to beware of, what to look at, and why a build stops.
 MORE_NAME, CAREFUL, LOOK, FAILS = "More", "Careful", "Look at", "--fail-on"
+#: What readers call cells of a verdict.
+PREDICTABLE, OPEN, NEW = "Predictable", "Open", "New"
 #: Lines and letters of a screen, and letters before what a line says.
 MAX_LINES, LINE_LETTERS, NAME_LETTERS = 12, 100, 14
 

@@ -13,7 +13,7 @@ from recombine.jobs.findings.additivity import why_unchecked
 from recombine.jobs.values.sources import ValueSource
 from recombine.theory.structures.ladder import written_share
 from recombine.verdicts import Verdict
-from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, Answer, AnswerLine
+from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NEW, OPEN, PREDICTABLE, Answer, AnswerLine
 from recombine.words.importance import importance_sentence
 from recombine.words.plan import gain_text, plan_sentence
 from recombine.words.table import GUESSED, rows_phrase
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 MAX_FACTORS_TOLD, MAX_CELLS_NAMED = 5, 3
 #: Names of the lines for verdicts of unseen cells, and what each count means.
 _UNSEEN = {
-    Verdict.DISCONNECTED: ("Open", ": the seen ones do not settle {them}"),
-    Verdict.UNSEEN_LEVEL: ("New", " {have} a level that was never seen"),
+    Verdict.DISCONNECTED: (OPEN, ": the seen ones do not settle {them}"),
+    Verdict.UNSEEN_LEVEL: (NEW, " {have} a level that was never seen"),
     Verdict.BEYOND: ("Beyond", " {lie} beyond the seen range"),
     Verdict.UNDECIDED: ("Undecided", " {are} too close to call"),
 }
@@ -158,10 +158,10 @@ def _verdicts(audit: Audit) -> list[AnswerLine]:
     noun = ("target" if tally.unseen == 1 else "targets") if tally.targets else "unseen"
     if not tally.unseen:
         every = "every target was seen" if tally.targets else "nothing is left to predict: every combination was seen"
-        return [AnswerLine("Predictable", every), AnswerLine("What matters", importance_sentence(audit))]
+        return [AnswerLine(PREDICTABLE, every), AnswerLine("What matters", importance_sentence(audit))]
     lines = [
         AnswerLine(
-            "Predictable",
+            PREDICTABLE,
             f"{tally.number(Verdict.DETERMINED)} of {written_count(tally.unseen)} {noun}, if "
             f"{audit.choice.assumption}, {_holds(audit)}",
             f"{tally.number(Verdict.DETERMINED)} of {written_count(tally.unseen)} {noun}",

@@ -13,7 +13,7 @@ from recombine.jobs.comparison.scores import ERRORS, AmountChange, ScoreComparis
 from recombine.jobs.findings.changes import cells_obstacle, errors_obstacle
 from recombine.jobs.score.causes import CAUSES
 from recombine.verdicts import Verdict
-from recombine.words.answer import CAREFUL, FAILS, MORE_NAME, Answer, AnswerLine
+from recombine.words.answer import CAREFUL, FAILS, MORE_NAME, NEW, OPEN, PREDICTABLE, Answer, AnswerLine
 from recombine.writing import few_digits, listing, plural, written_count
 
 #: Decimals of a number beside its range.
@@ -99,9 +99,10 @@ def comparison_answer(comparison: AuditComparison | ScoreComparison, met: Sequen
         AnswerLine("Changed", comparison_headline(comparison)),
     ]
     if isinstance(comparison, AuditComparison):
-        for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL):
+        names = {Verdict.DETERMINED: PREDICTABLE, Verdict.DISCONNECTED: OPEN, Verdict.UNSEEN_LEVEL: NEW}
+        for verdict, name in names.items():
             old, new, step = count_text(comparison, verdict.word) if verdict.word in comparison.counts else ("", "", "")
-            lines.append(AnswerLine(verdict.word.capitalize(), f"{old} before, {new} after ({step})" if step else ""))
+            lines.append(AnswerLine(name, f"{old} before, {new} after ({step})" if step else ""))
         lines += [
             AnswerLine("New finding", f"{item.code} {item.title}: {item.message}", f"{item.code} {item.title}")
             for item in findings_by_code(comparison.findings.new)[:1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from recombine.jobs.score import Score
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
-from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NAME_LETTERS, Answer, AnswerLine
+from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NAME_LETTERS, PREDICTABLE, Answer, AnswerLine
 from recombine.words.score import score_answers, shares_phrase, unclear_sentences, whose_classes
 from recombine.words.table import GUESSED
 from recombine.writing import few_digits, listing, plural
@@ -41,7 +41,7 @@ def score_answer(score: Score) -> Answer:
     told, guess = score.models[:MAX_MODELS_TOLD], GUESSED if score.design.reading.proposals else ""
     lines = [
         AnswerLine("Read", f"{about}: {seen} seen, {unseen:,} held out that were never seen{guess}"),
-        AnswerLine("Predictable", f"{score.determined:,} of {unseen:,}, if {score.audit.choice.assumption}"),
+        AnswerLine(PREDICTABLE, f"{score.determined:,} of {unseen:,}, if {score.audit.choice.assumption}"),
     ]
     if not unseen:
         lines = [lines[0], AnswerLine(CAREFUL, score_answers(score)[0])]

@@ -154,11 +154,13 @@ def test_a_summary_fits_into_a_comment():
     assert text.count("<details>") == text.count("</details>")
 
 
-def test_the_table_comes_first_and_details_are_folded():
+def test_the_answer_comes_first_and_all_else_is_folded():
     found = rc.compare(audit([("a", "x"), ("b", "y")]), audit([("a", "x"), ("b", "y"), ("a", "y")]))
     lines = [line for line in found.markdown.splitlines() if line]
     assert lines[0] == "### Recombine: what changed"
-    assert lines[2] == "| cells | before | after | change |"
+    answer = [line.name for line in found.answer.content]
+    assert [line.partition("** ")[0].removeprefix("- **") for line in lines[1 : len(answer) + 1]] == answer
+    assert "| cells | before | after | change |" in lines
     outside = re.sub(r"<details>.*?</details>", "", found.markdown, flags=re.DOTALL)
     assert "<code>" not in outside
     assert len([line for line in outside.splitlines() if line]) < 12

@@ -1,4 +1,4 @@
-"""The comparison as Markdown for a pull request: a table first, details folded, nothing of the data obeyed."""
+"""The comparison as Markdown for a pull request: its answer, then tables folded away, nothing of the data obeyed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.scores import ScoreComparison
 from recombine.report.comparison.sections import changes_sections
 from recombine.report.layout import Entry, Grid, Section
-from recombine.words.comparison import OMITTED, comparison_headline, comparison_notes
+from recombine.words.comparison import OMITTED, comparison_answer, comparison_notes
 from recombine.writing import plural, printable
 
 #: Rows of a table and names in a list; letters of a name.
@@ -58,15 +58,16 @@ def comparison_markdown(comparison: AuditComparison | ScoreComparison, met: Sequ
     >>> print(comparison_markdown(rc.compare(audit, audit)))
     ### Recombine: what changed
     <BLANKLINE>
-    **Nothing changed.**
+    - **Before** the table, factor 1 (2) × factor 2 (2); structure add
+    - **After** the table, factor 1 (2) × factor 2 (2); structure add
+    - **Changed** Nothing changed.
     <BLANKLINE>
     """
-    headline = f"**{markdown_prose(comparison_headline(comparison))}**"
-    notes = [f"> {markdown_prose(note)}" for note in comparison_notes(comparison)]
-    fails = "\n".join(f"- **fails** on {markdown_prose(phrase)}" for phrase in met)
+    answer = comparison_answer(comparison, met).content
+    lines = "\n".join(f"- **{line.name}** {markdown_prose(line.text)}" for line in answer)
+    notes = [f"> {markdown_prose(note)}" for note in comparison_notes(comparison)[1:]]  # the first is in the answer
     sections = [section for section in changes_sections(comparison, MAX_MARKDOWN_ROWS) if list(section)]
-    first, more = ([_blocks(sections[0])], sections[1:]) if sections and sections[0].open else ([], sections)
-    texts = ["### Recombine: what changed", headline, *first, fails, *notes, *map(_section, more)]
+    texts = ["### Recombine: what changed", lines, *notes, *map(_section, sections)]
     return "\n\n".join(_fitting([text for text in texts if text])) + "\n"
 
 
@@ -84,8 +85,6 @@ def _fitting(texts: Sequence[str]) -> list[str]:
 def _section(section: Section) -> str:
     """Write a section; the blank lines let Markdown be read where it is folded away."""
     title = markdown_prose(section.title)
-    if section.open:
-        return f"**{title}**\n\n{_blocks(section)}"
     return f"<details><summary>{title}</summary>\n\n{_blocks(section)}\n\n</details>"
 
 
