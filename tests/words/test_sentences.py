@@ -292,7 +292,6 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
                 "With 2, 3 and 4 hidden layers: 0.613, 0.818 and 0.987 (NNGP, to which deeper networks come nearer: on "
                 "held-out rows within 20 % in 81, 80 and 77 of 86 trials)."
             ),
-            "With early stopping expect about the same error (so in 69 of 86 trials); the shares are no guide then.",
         ],
     ),
     (lambda: importance.importance_column(weighted(), Verdict.DETERMINED), "75.0 % of what matters"),

@@ -86,7 +86,8 @@ def _numbers(audit: Audit, miss: ExpectedMiss | None) -> dict[str, float]:
     tally = Tally.of(audit)
     numbers: dict[str, float] = {verdict.word: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
     if miss is not None:
-        told = {"values": miss.values, "mean": miss.mean, "noise": miss.noise, "network": miss.network}
+        network = miss.network if audit.forecast.adding else None
+        told = {"values": miss.values, "mean": miss.mean, "noise": miss.noise, "network": network}
         numbers |= {f"miss of {name}": value for name, value in told.items() if value is not None}
     return numbers
 
@@ -211,12 +212,12 @@ def _values(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
 
 
 def _network(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
-    if miss is None or miss.network is None:
+    if miss is None or miss.network is None or not audit.forecast.adding:  # of others no rate of trials is known
         return AnswerLine("A network", "")
-    trials = hit_rate("error" if audit.forecast.held_out else "error on seen cells") if audit.forecast.adding else ""
-    trust = f" (such forecasts were within 20 % in {trials})" if trials else ""
+    trials = hit_rate("error" if audit.forecast.held_out else "error on seen cells")
     labels = " with every level a label" if audit.design.scales else ""
-    return AnswerLine("A network", f"will miss them by about {number(miss.network)}{labels}{trust}")
+    text = f"will miss them by about {number(miss.network)}{labels} (such forecasts were within 20 % in {trials})"
+    return AnswerLine("A network", text)
 
 
 def _next(plan: Plan | None) -> AnswerLine:

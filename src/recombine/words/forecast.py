@@ -74,10 +74,11 @@ def error_sentences(forecast: Forecast) -> list[str]:
         untried = "How often such a forecast is right is known of all cells that adding determines, not of these alone."
         return [untried, _depth_sentence(forecast)]
     early = hit_rate("error of MLP, early stopping")
+    stopped = f"With early stopping expect about the same error (so in {early}); the shares are no guide then."
     return [
         f"Such a forecast was within 20 % of the trained network's error in {_error_trust(forecast)}.",
         _depth_sentence(forecast),
-        f"With early stopping expect about the same error (so in {early}); the shares are no guide then.",
+        *([stopped] if forecast.held_out else []),  # tried with held-out rows only
     ]
 
 
