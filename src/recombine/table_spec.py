@@ -38,6 +38,8 @@ WANTED = {
     "file": 'the name of a file: "{example}"',
     "tables": "a list of texts: {example}",
 }
+#: The field with which each group of options begins in help, and what the group is about.
+HEADINGS = {"factors": "Which columns", "symmetric": "Factors", "nested": "Combinations", "order": "Structure"}
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,7 @@ class Option:
     """How a field of a spec is offered: its text of help, its flag if not ``--name``, and an example for documents.
 
     The option may be given several times if ``repeatable``; ``file`` says that the value names another table, and both
-    that it names one for each of some factors. ``metavar`` is what help calls its value, if not by its kind, and
-    ``heading`` the group of options in help that begins here.
+    that it names one for each of some factors.
     """
 
     help: str
@@ -54,8 +55,6 @@ class Option:
     repeatable: bool = False
     example: str = ""
     file: bool = False
-    metavar: str = ""
-    heading: str = ""
 
 
 class SpecFile(msgspec.Struct, frozen=True):
@@ -130,10 +129,7 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
     """
 
     factors: Annotated[
-        Names | None,
-        Option(
-            "Factor columns, separated by commas. Guessed if left out.", example="colour,shape", heading="Which columns"
-        ),
+        Names | None, Option("Factor columns, separated by commas. Guessed if left out.", example="colour,shape")
     ] = None
     outcome: Annotated[
         str | None,
@@ -150,8 +146,7 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
         Option("Is a row with weight n that many equal measurements, or their mean?", flag="--counts/--means"),
     ] = None
     symmetric: Annotated[
-        Names,
-        Option("Factors that are one factor used twice: gene_a,gene_b.", example="gene_a,gene_b", heading="Factors"),
+        Names, Option("Factors that are one factor used twice: gene_a,gene_b.", example="gene_a,gene_b")
     ] = ()
     as_levels: Annotated[
         Names, Option("Numeric columns with very many values that are labels.", example="barcode")
@@ -160,15 +155,11 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
         str | None, Option("Column of texts of one length: each position is a factor.", example="variant")
     ] = None
     sets: Annotated[
-        str | None,
-        Option("Column of sets such as A+B+ctrl: each member is a factor.", flag="--set", example="genes"),
+        str | None, Option("Column of sets such as A+B+ctrl: each member is a factor.", flag="--set", example="genes")
     ] = None
-    separator: Annotated[
-        str | None, Option("What separates members; + ; , | are recognised.", example="+", metavar="SIGN")
-    ] = None
+    separator: Annotated[str | None, Option("What separates members; + ; , | are recognised.", example="+")] = None
     control: Annotated[
-        Names | None,
-        Option("Words for no member of a set, by commas: ctrl,control by default.", example="ctrl", metavar="WORDS"),
+        Names | None, Option("Words for no member of a set, by commas: ctrl,control by default.", example="ctrl")
     ] = None
     ordered: Annotated[
         Names,
@@ -194,11 +185,7 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
     nested: Annotated[
         Names,
         Option(
-            "A factor inside another: plant/treatment. May be repeated.",
-            repeatable=True,
-            example="plant/treatment",
-            metavar="INNER/OUTER",
-            heading="Combinations",
+            "A factor inside another: plant/treatment. May be repeated.", repeatable=True, example="plant/treatment"
         ),
     ] = ()
     crossed: Annotated[bool, Option("Infer no nesting: every combination can exist.")] = False
@@ -220,16 +207,9 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
         ),
     ] = None
     order: Annotated[
-        int | None,
-        Option(
-            "How many factors may interact (1: effects add); by default as the data show.",
-            example="2",
-            heading="Structure",
-        ),
+        int | None, Option("How many factors may interact (1: effects add); by default as the data show.", example="2")
     ] = None
-    structure: Annotated[str | None, Option("What effects do; auto chooses.", example="pairs", metavar="STRUCTURE")] = (
-        None
-    )
+    structure: Annotated[str | None, Option("What effects do; auto chooses.", example="pairs")] = None
 
 
 class ColumnFields(TypedDict, total=False):
@@ -286,13 +266,11 @@ def fields(kind: type[TableSpec] | None = None) -> tuple[Field, ...]:
     """Return the fields of a spec in the order in which they are offered."""
     listed = _FIELDS.get(kind := kind or TableSpec)
     if listed is None:
-        entries = [(entry, entry.type.__metadata__[0]) for entry in msgspec.structs.fields(kind)]
-        headings: Iterable[str] = itertools.accumulate(
-            (option.heading for _, option in entries), lambda before, new: new or before
-        )
+        entries = msgspec.structs.fields(kind)
+        headings = itertools.accumulate(entries, lambda before, entry: HEADINGS.get(entry.name, before), initial="")
         listed = _FIELDS[kind] = tuple(
-            Field(entry.name, _kind(entry.type), entry.default, option, heading)
-            for (entry, option), heading in zip(entries, headings, strict=True)
+            Field(entry.name, _kind(entry.type), entry.default, entry.type.__metadata__[0], heading)
+            for entry, heading in zip(entries, list(headings)[1:], strict=True)
         )
     return listed
 

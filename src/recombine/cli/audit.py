@@ -12,7 +12,7 @@ import typer
 from recombine.cli.outputs import Outputs, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
 from recombine.cli.table_options import files_of, named_importance, takes_table
 from recombine.errors import InputError
-from recombine.output_files import check_outputs, check_table_name, files_together, may_replace, write_whole
+from recombine.output_files import check_outputs, check_table_name, files_together, may_replace
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
@@ -27,20 +27,15 @@ if TYPE_CHECKING:
 class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of an audit."""
 
-    targets: Annotated[Path | None, typer.Option(help="Table of cells to judge instead of the whole product.")] = None
-    new_levels: Annotated[bool, typer.Option("--new-levels", help="Accept target levels the table lacks.")] = False
+    targets: Annotated[Path | None, "Table of cells to judge instead of the whole product."] = None
+    new_levels: Annotated[bool, "Accept target levels the table lacks."] = False
     plan: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5
-    self_pairs: Annotated[
-        bool, typer.Option("--self-pairs", help="Also propose to pair a level of symmetric factors with itself.")
-    ] = False
-    models: Annotated[bool, typer.Option("--models", help="Also compare scikit-learn models, by verdict.")] = False
+    self_pairs: Annotated[bool, "Also propose to pair a level of symmetric factors with itself."] = False
+    models: Annotated[bool, "Also compare scikit-learn models, by verdict."] = False
     explain: Annotated[
-        str | None,
-        typer.Option(help="Print one cell's verdict and certificate instead: its levels, by commas.", metavar="LEVELS"),
+        str | None, "Print one cell's verdict and certificate instead: its levels, by commas.", "LEVELS"
     ] = None
-    verdicts: Annotated[
-        Path | None, typer.Option(help="Write the listed verdicts to this CSV file.", rich_help_panel=Outputs.panel)
-    ] = None
+    verdicts: Annotated[Path | None, "Write the listed verdicts to this CSV file.", None, Outputs.panel] = None
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
 
 
@@ -95,7 +90,7 @@ def audited(file: Path, table: TableSpec, targets: Path | None, new_levels: bool
 @takes_table(outputs=("full", "html", "force"))
 def demo_command(
     outputs: Outputs,
-    models: Annotated[bool, typer.Option(help="Train other models beside it, and compare them by verdict.")] = False,
+    models: Annotated[bool, "Train other models beside it, and compare them by verdict."] = False,
 ) -> None:
     """Audit the bundled screen: 24 drugs on 40 melanoma lines, of which two campaigns measured a part."""
     from recombine.data import screen_path
@@ -157,11 +152,9 @@ class _Answer:
 
             self.audit.verdicts.to_csv(verdicts, safe=outputs.safe_csv)
             notes.append(f"verdicts written to {verdicts} ({listing_sentence(self.audit.decided.listing)})")
-        if outputs.html is not None:
-            from recombine.report.audit.page import page
+        return notes + outputs.report(self._page)
 
-            with working("writing the report"):
-                text = page(self.audit, models=self.models, plan=self.plan, command=outputs.command)
-                write_whole(outputs.html, text)
-            notes.append(f"report written to {outputs.html.resolve()}")
-        return notes
+    def _page(self, command: str) -> str:
+        from recombine.report.audit.page import page
+
+        return page(self.audit, models=self.models, plan=self.plan, command=command)

@@ -17,18 +17,13 @@ def inspect_command(
         Path,
         typer.Argument(help="Activations: .npy, or .npz with one array per layer. One axis per factor, then features."),
     ],
-    factors: Annotated[str, typer.Option(help="Names of the first axes, separated by commas: x,y.", metavar="NAMES")],
+    factors: Annotated[str, "Names of the first axes, separated by commas: x,y.", "NAMES"],
     outputs: Outputs,
     seen: Annotated[
-        Path | None,
-        typer.Option(help="Cells trained on: a mask (.npy) or a table with one row per seen cell, levels from 0."),
+        Path | None, "Cells trained on: a mask (.npy) or a table with one row per seen cell, levels from 0."
     ] = None,
-    truth: Annotated[
-        Path | None, typer.Option(help="The right outputs (.npy), in the shape of the last layer.")
-    ] = None,
-    background: Annotated[
-        str, typer.Option(help="What all cells share and is taken away first.", metavar="median|mean|none")
-    ] = "median",
+    truth: Annotated[Path | None, "The right outputs (.npy), in the shape of the last layer."] = None,
+    background: Annotated[str, "What all cells share and is taken away first.", "median|mean|none"] = "median",
 ) -> None:
     """Say whether a model's activations compose, where they stop moving, and how additive each layer is."""
     from recombine import inspect

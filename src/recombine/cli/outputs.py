@@ -28,46 +28,28 @@ if TYPE_CHECKING:
     from recombine.report.layout import Section
 
 
-#: Options that make a step of a build.
-BUILD = "In a build"
-
-
 class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     """Where the answer of a command goes, and what it ends with."""
 
     panel: ClassVar[str] = "Output"
-    full: Annotated[bool, typer.Option("--full", help="Print everything, not only the answer of a screen.")] = False
-    html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+    full: Annotated[bool, "Print everything, not only the answer of a screen."] = False
+    html: Annotated[Path | None, "Write the report to this file."] = None
+    json: Annotated[bool, "Print JSON instead of text."] = False
     baseline: Annotated[
-        Path | None,
-        typer.Option(
-            help="Compare with an earlier --json; --fail-on then looks at what is new only.", rich_help_panel=BUILD
-        ),
+        Path | None, "Compare with an earlier --json; --fail-on then looks at what is new only.", None, "In a build"
     ] = None
     markdown: Annotated[
-        str | None,
-        typer.Option(
-            help="Write what changed, for a pull request, to this file; - prints it instead.",
-            metavar="FILE",
-            rich_help_panel=BUILD,
-        ),
+        str | None, "Write what changed, for a pull request, to this file; - prints it instead.", "FILE", "In a build"
     ] = None
     fail_on: Annotated[
         str | None,
-        typer.Option(
-            help="Exit with 1 on these findings, by commas, each by its number or word; a wrong one lists all.",
-            metavar="FINDINGS",
-            rich_help_panel=BUILD,
-        ),
+        "Exit with 1 on these findings, by commas, each by its number or word; a wrong one lists all.",
+        "FINDINGS",
+        "In a build",
     ] = None
-    save_design: Annotated[
-        Path | None, typer.Option(help="Write how the table was read, guesses included, to this TOML file.")
-    ] = None
-    safe_csv: Annotated[
-        bool, typer.Option("--safe-csv", help="In CSV files, an apostrophe before text that a spreadsheet would run.")
-    ] = False
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False
+    save_design: Annotated[Path | None, "Write how the table was read, guesses included, to this TOML file."] = None
+    safe_csv: Annotated[bool, "In CSV files, an apostrophe before text that a spreadsheet would run."] = False
+    force: Annotated[bool, "Overwrite existing output files."] = False
     #: The command that repeats the run, every option written out.
     command: str = ""
 
@@ -103,6 +85,14 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
         """Say what was written beside the answer; on standard error where standard output is for machines."""
         for text in texts:
             say_aside(text, aside=self.json or self.markdown == "-")
+
+    def report(self, page: Callable[[str], str]) -> list[str]:
+        """Write the page about a result, drawn with the command that made it, and return where it is."""
+        if self.html is None:
+            return []
+        with working("writing the report"):
+            write_whole(self.html, page(self.command))
+        return [f"report written to {self.html.resolve()}"]
 
     def save(self, table: table_spec.TableSpec, design: Design, choice: Choice | None = None) -> list[str]:
         """Write how the table was read where ``--save-design`` says, and return what to say of it."""

@@ -24,12 +24,9 @@ class ProbeQuestions(msgspec.Struct, frozen=True, kw_only=True):
     """How the dependence of predictions is tested."""
 
     factor: Annotated[
-        str | None,
-        typer.Option(
-            help="Factors that decide the outcome, by commas; the others should not matter.", metavar="COLUMNS"
-        ),
+        str | None, "Factors that decide the outcome, by commas; the others should not matter.", "COLUMNS"
     ] = None
-    level: Annotated[float, typer.Option(help="Report dependences whose adjusted p-value is at most this.")] = 0.05
+    level: Annotated[float, "Report dependences whose adjusted p-value is at most this."] = 0.05
     permutations: Annotated[
         int | None, typer.Option(min=1, help="Shuffles of each factor. [default: 200, more for many factors]")
     ] = None
@@ -42,7 +39,7 @@ def probe_command(
     file: Annotated[
         Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per prediction; - for a pipe.")
     ],
-    prediction: Annotated[str, typer.Option(help="Column of predictions: classes, or numbers.", metavar="COLUMN")],
+    prediction: Annotated[str, "Column of predictions: classes, or numbers.", "COLUMN"],
     table: TableSpec,
     asked: ProbeQuestions,
     outputs: Outputs,

@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.outputs import (
-    Outputs,
-    end_on,
-    pandas_left_alone,
-    read_baseline,
-    read_fail_on,
-    tell_changes,
-    working,
-)
+from recombine.cli.outputs import Outputs, end_on, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
 from recombine.cli.table_options import files_of, named_importance, takes_table
 from recombine.errors import InputError
-from recombine.output_files import files_together, write_whole
+from recombine.output_files import files_together
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
 
@@ -40,17 +32,11 @@ def score_command(
         ),
     ],
     prediction: Annotated[
-        str,
-        typer.Option(
-            help="Predictions, one per model, by commas: columns, or net for chances in net:cat, net:dog, ...",
-            metavar="COLUMNS",
-        ),
+        str, "Predictions, one per model, by commas: columns, or net for chances in net:cat, net:dog, ...", "COLUMNS"
     ],
     table: TableSpec,
     outputs: Outputs,
-    train: Annotated[
-        Path | None, typer.Option(help="Table of the training rows, where the file holds the predicted ones only.")
-    ] = None,
+    train: Annotated[Path | None, "Table of the training rows, where the file holds the predicted ones only."] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
@@ -59,16 +45,18 @@ def score_command(
     before = read_baseline(outputs, "score")
     fail_on = read_fail_on(outputs, "SCORE" if before is None else "SCORE_CHANGES")
     result = _scored(file, models, table, train, seed)
+    from recombine.report import score as shown
+
     with files_together():
-        notes = [*outputs.save(table, result.design, result.audits[0].choice), *_write(result, outputs)]
+        notes = outputs.save(table, result.design, result.audits[0].choice) + outputs.report(
+            lambda command: shown.score_page(result, command=command)
+        )
         if before is not None:
             from recombine import compare
 
             code = tell_changes(compare(before, result), fail_on, outputs, only_new=True)
         else:
-            from recombine.report.score import score_json, score_sections
-
-            outputs.tell(result, score_json, score_sections)
+            outputs.tell(result, shown.score_json, shown.score_sections)
         outputs.note(*notes)
     if before is not None:
         raise typer.Exit(code)
@@ -92,14 +80,3 @@ def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None,
     with working("finding the causes"), pandas_left_alone():
         importance = None if table.importance is None else named_importance(table.importance, file, None)
         return score(design, file, models, table.split, importance=importance, seed=seed)
-
-
-def _write(result: Score, outputs: Outputs) -> list[str]:
-    """Write the page, if it is asked for, and return where it is."""
-    if outputs.html is None:
-        return []
-    with working("writing the report"):
-        from recombine.report.score import score_page
-
-        write_whole(outputs.html, score_page(result, command=outputs.command))
-    return [f"report written to {outputs.html.resolve()}"]

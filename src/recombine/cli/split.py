@@ -21,24 +21,18 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
 
     test: Annotated[
         str | None,
-        typer.Option(
-            help="Parts of the test with their shares of the rows, by commas: determined:0.2, disconnected:0.1; also "
-            "seen, and unseen level (of a factor: unseen level of dose:0.1).",
-            metavar="PART:SHARE",
-        ),
+        "Parts of the test with their shares of the rows, by commas: determined:0.2, disconnected:0.1; also seen, and "
+        "unseen level (of a factor: unseen level of dose:0.1).",
+        "PART:SHARE",
     ] = None
     check: Annotated[
         str | None,
-        typer.Option(
-            help="Say what this split proves: its column, or column=value naming training; else that of --design.",
-            metavar="COLUMN",
-        ),
+        "Say what this split proves: its column, or column=value naming training; else that of --design.",
+        "COLUMN",
     ] = None
-    stratify: Annotated[
-        str | None, typer.Option(help="Outcome column to be alike in test and training.", metavar="COLUMN")
-    ] = None
-    out: Annotated[Path | None, typer.Option(help="Write the table with a split column to this CSV file.")] = None
-    column: Annotated[str, typer.Option(help="Name of the column that is added.")] = "split"
+    stratify: Annotated[str | None, "Outcome column to be alike in test and training.", "COLUMN"] = None
+    out: Annotated[Path | None, "Write the table with a split column to this CSV file."] = None
+    column: Annotated[str, "Name of the column that is added."] = "split"
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
 
 

@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 MAKE_FACTORS = ("factors", "sequence", "sets", "ordered", "numeric")
 #: What help calls the value of an option, by its type; a switch has none.
 METAVARS = {bool: "", int: "N", float: "X", str: "TEXT", Path: "FILE"}
-#: The same of what is said about a table, by the kind of field.
-TABLE_METAVARS = {"names": "COLUMNS", "text": "COLUMN", "file": "FILE", "tables": "FACTOR=FILE"}
+#: The same of what is said about a table, by the field or its kind.
+TABLE_METAVARS = {
+    **{"names": "COLUMNS", "text": "COLUMN", "file": "FILE", "tables": "FACTOR=FILE"},
+    **{"separator": "SIGN", "control": "WORDS", "nested": "INNER/OUTER", "structure": "STRUCTURE"},
+}
 
 
 def files_of(table: TableSpec) -> list[Path]:
@@ -87,7 +90,7 @@ def takes_table(
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         hints = typing.get_type_hints(command, include_extras=True)
         offered = [field for field in table_spec.fields() if field.name not in without]
-        packed = {name: kind for name, kind in hints.items() if name != "table" and _is_struct(kind)}
+        packed = {name: kind for name, kind in hints.items() if name != "table" and hasattr(kind, "__struct_fields__")}
         entries = {name: outputs if kind is Outputs else _asked(kind) for name, kind in packed.items()}
         options = [_parameter("context", typer.Context, msgspec.NODEFAULT, panel)]
         for name, parameter in signature(command).parameters.items():
@@ -129,19 +132,27 @@ def _asked(kind: Any) -> list[str]:
     return [name for name in kind.__struct_fields__ if name != "command"]
 
 
-def _is_struct(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+def _parameter(name: str, annotation: Any, default: Any, panel: str) -> Parameter:
+    default = Parameter.empty if default is msgspec.NODEFAULT else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=_dressed(name, annotation, panel), default=default)
 
 
-def _dressed(annotation: Any, panel: str) -> Any:
-    """Return an option in its panel of the help; its value is called there, and completed, for what it is."""
+def _dressed(name: str, annotation: Any, panel: str) -> Any:
+    """Return an option in its panel of the help; its value is called there, and completed, for what it is.
+
+    Its text of help declares it, followed if need be by what its value is called and by a panel of its own.
+    """
     kind, *marks = typing.get_args(annotation) or (annotation,)
     if not marks:
         return annotation
-    info: Any = copy(marks[0])
     plain = kind
     while typing.get_args(plain):  # Path of list[Path] | None
         plain = typing.get_args(plain)[0]
+    info: Any = copy(marks[0])
+    if isinstance(info, str):
+        _, metavar, own_panel = (*marks, None, None)[:3]
+        flags = [f"--{name.replace('_', '-')}"] if plain is bool else []
+        info = typer.Option(*flags, help=marks[0], metavar=metavar, rich_help_panel=own_panel)
     info.metavar = METAVARS[plain] if info.metavar is None else info.metavar
     info.autocompletion = info.autocompletion or completion_of(info.metavar)
     if isinstance(info, typer.models.OptionInfo):
@@ -149,23 +160,18 @@ def _dressed(annotation: Any, panel: str) -> Any:
     return Annotated[kind, info]
 
 
-def _parameter(name: str, annotation: Any, default: Any, panel: str) -> Parameter:
-    default = Parameter.empty if default is msgspec.NODEFAULT else default
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=_dressed(annotation, panel), default=default)
-
-
-_DESIGN_HELP = (
+_DESIGN = Annotated[
+    Path | None,
     "Read what the columns are from this TOML file, by default from tool.recombine of pyproject.toml; options given "
-    "beside it win."
-)
-_DESIGN = Annotated[Path | None, typer.Option(help=_DESIGN_HELP)]
+    "beside it win.",
+]
 
 
 def _option(field: Field) -> Parameter:
     """Return the option of one field; None stands for what was not given."""
     values: dict[str, Any] = {"flag": bool, "number": int}
     kind: Any = list[str] if field.option.repeatable else values.get(field.kind, str)
-    metavar = field.option.metavar or TABLE_METAVARS.get(field.kind)
+    metavar = TABLE_METAVARS.get(field.name) or TABLE_METAVARS.get(field.kind)
     option = typer.Option(field.flag, help=_help(field), metavar=metavar)
     return _parameter(field.name, Annotated[kind | None, option], None, field.heading)
 

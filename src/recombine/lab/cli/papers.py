@@ -33,7 +33,7 @@ def papers_command(
     name: Annotated[
         str | None, typer.Argument(metavar="PAPER", autocompletion=PAPERS, help="Show the claims of this paper only.")
     ] = None,
-    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
+    results: Annotated[Path | None, "Results folder (by default ./results)."] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Every claim as JSON, with verdict and numbers.")] = False,
 ) -> None:
     """List papers, their claims, and what has been established of whose statements."""

@@ -29,14 +29,12 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     """Where results are read and written."""
 
     panel: ClassVar[str] = "Output"
-    html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None
-    figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None
-    save: Annotated[
-        bool, typer.Option("--save", help="Add the units that were run to the results folder; rows in it stay.")
-    ] = False
-    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None
-    store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE
-    force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False
+    html: Annotated[Path | None, "Write the report with figures to this file."] = None
+    figures: Annotated[Path | None, "Write every figure as SVG into this folder."] = None
+    save: Annotated[bool, "Add the units that were run to the results folder; rows in it stay."] = False
+    results: Annotated[Path | None, "Results folder (by default ./results)."] = None
+    store: Annotated[Path, "Folder of finished units; an interrupted run continues."] = STORE
+    force: Annotated[bool, "Overwrite report, figures and differing rows."] = False
     #: The command that repeats the run.
     command: str = ""
 
@@ -48,12 +46,8 @@ def reproduce_command(
     ],
     *,
     running: Running,
-    from_results: Annotated[
-        bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")
-    ] = False,
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="CLAIMS", help="Only these claims: 13a,13b; may be repeated.")
-    ] = None,
+    from_results: Annotated[bool, "Judge the results at hand instead of running anything."] = False,
+    only: Annotated[list[str] | None, "Only these claims: 13a,13b; may be repeated.", "CLAIMS"] = None,
     written: Written,
 ) -> None:
     """Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one."""

@@ -26,16 +26,12 @@ if TYPE_CHECKING:
 class Running(msgspec.Struct, frozen=True, kw_only=True):
     """What is run, where and for how long."""
 
-    scale: Annotated[
-        str | None,
-        typer.Option(help="Minutes on a laptop, or the paper's size. [default: quick]", metavar="quick|full"),
-    ] = None
-    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.", metavar="DEVICE")] = "cpu"
-    executor: Annotated[str, typer.Option(help="Where units run.", metavar="inline|local|dask|slurm")] = "local"
-    address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None
+    scale: Annotated[str | None, "Minutes on a laptop, or the paper's size. [default: quick]", "quick|full"] = None
+    device: Annotated[str, "Where networks train: cpu, cuda, cuda:1.", "DEVICE"] = "cpu"
+    executor: Annotated[str, "Where units run.", "inline|local|dask|slurm"] = "local"
+    address: Annotated[str | None, "Dask scheduler."] = None
     workers: Annotated[
-        str | None,
-        typer.Option(help="Processes, Dask workers or Slurm jobs; auto measures how many processes get most done."),
+        str | None, "Processes, Dask workers or Slurm jobs; auto measures how many processes get most done."
     ] = None
     minutes: Annotated[
         float | None,
@@ -44,15 +40,11 @@ class Running(msgspec.Struct, frozen=True, kw_only=True):
             help="Stop after this long and save what is in training; call again to go on. 0 only reads the store.",
         ),
     ] = None
-    owed: Annotated[
-        bool, typer.Option("--owed", help="Run only units that the results folder lacks; judge both together.")
-    ] = False
+    owed: Annotated[bool, "Run only units that the results folder lacks; judge both together."] = False
     merge: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="First bring home the units of another store: its folder, or the file it was packed into. "
-            "Then nothing is run unless --minutes is given."
-        ),
+        "First bring home the units of another store: its folder, or the file it was packed into. Then nothing is run "
+        "unless --minutes is given.",
     ] = None
 
 
