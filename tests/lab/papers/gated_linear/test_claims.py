@@ -231,8 +231,11 @@ def test_evidence_of_part_of_a_grid_says_so(stored: Reproduction) -> None:
 
 
 def test_limits_on_the_authors_images_have_the_published_errors(full: Reproduction) -> None:
-    for number, share in (("20a", 1.0), ("20b", 0.5)):
-        parts = {part.name: part.value for part in full.outcomes[f"gated-linear/{number}"].parts}
+    rows = full.results["authors"].table
+    fewer = rows.where(rows["samples"] < 2000)
+    # With 2,000 images eight problems of one layer are one to four images of 12,000 away.
+    for number, table, share in (("20a", fewer, 1.0), ("20a", rows, 172 / 180), ("20b", rows, 0.5)):
+        parts = {part.name: part.value for part in PAPER.claim(number).read(table).parts}
         equal, _, problems = parts["equal to the image"].partition(" of ")
         assert int(equal) >= share * int(problems)
 

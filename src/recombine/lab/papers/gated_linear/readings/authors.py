@@ -9,6 +9,7 @@ from recombine.lab.papers.gated_linear.readings.published import beside_publishe
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import estimate, mean_over_seeds
 from recombine.tables.table import Table
+from recombine.writing import join_words
 
 
 def one_layer(rows: Table) -> Measured:
@@ -49,8 +50,7 @@ def _apart(rows: Table, classifier: str, detail: str) -> Measured:
 
 
 def _sizes(rows: Table) -> str:
-    sizes = sorted(rows.by("samples"))
-    return f"MNIST, {' and '.join(str(size) for size in sizes)} images, three context seeds each"
+    return f"MNIST, {join_words([str(size) for size in sorted(rows.by('samples'))])} images, three context seeds each"
 
 
 def norm_gap(rows: Table) -> Measured:
