@@ -1,4 +1,4 @@
-"""Draw the pictures of README and tutorial from the bundled table and stored trials: python tools/build_pictures.py."""
+"""Draw the pictures of README and docs from the bundled table and stored trials: python tools/build_pictures.py."""
 
 from __future__ import annotations
 
