@@ -183,3 +183,8 @@ def test_keywords_replace_what_they_contradict_in_a_spec() -> None:
     spec = rc.TableSpec(nested=("a/b",), ordered=("dose", "age"))
     assert make_spec(spec, {"crossed": True}) == rc.TableSpec(crossed=True, ordered=("dose", "age"))
     assert make_spec(spec, {"numeric": ["dose"]}) == rc.TableSpec(nested=("a/b",), ordered=("age",), numeric=("dose",))
+
+
+def test_a_name_that_no_field_has_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(rc.InputError, match=r"nothing of a table is called 'factor'; did you mean 'factors'\?"):
+        make_spec(None, {"factor": ["a", "b"]})

@@ -159,7 +159,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     Summary(audit.compare_models(), trials).save(IMAGES / "summary.png")
     VerdictMap(audit).save(IMAGES / "map.png")
-    columns = {"factors": ["drug", "cell_line"], "outcome": "activity", "split": "part=measured"}
+    columns = {"factors": ["drug", "cell_line"], "outcome": "activity", "split": "split=measured"}
     Screen(rc.audit(screen_path(), **columns)).save(IMAGES / "screen.png")
 
 

@@ -19,7 +19,7 @@ BEGIN, END = "<!-- numbers: written by tools/build_readme.py -->\n", "<!-- end o
 
 def answer() -> str:
     """Return what the demo prints."""
-    table = {"factors": ["drug", "cell_line"], "outcome": "activity", "split": "part=measured"}
+    table = {"factors": ["drug", "cell_line"], "outcome": "activity", "split": "split=measured"}
     return str(rc.audit(screen_path(), **table))
 
 

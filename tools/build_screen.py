@@ -27,7 +27,7 @@ def main() -> None:
     chosen = np.random.default_rng(0).random((len(drugs), len(lines))) < 0.5
     with TARGET.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["drug", "cell_line", "activity", "part"])
+        writer.writerow(["drug", "cell_line", "activity", "split"])
         for drug, line, area in wells:
             place = drugs.index(drug), lines.index(line)
             same_campaign = place[0] % 2 == place[1] % 2

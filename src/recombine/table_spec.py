@@ -297,6 +297,9 @@ TableSpec.__doc__ = (TableSpec.__doc__ or "").replace(
 
 def make_spec(spec: TableSpec | None, given: TableFields | dict[str, Any]) -> TableSpec:
     """Return the spec with the fields that are ``given`` beside it, which win."""
+    names = [field.name for field in fields(type(spec) if isinstance(spec, TableSpec) else TableSpec)]
+    if wrong := [name for name in given if name not in names]:
+        raise InputError(f"nothing of a table is called {wrong[0]!r};{near_miss(wrong[0], names, listing(names, 40))}")
     if spec is None:
         return TableSpec(**given)
     if not isinstance(spec, msgspec.Struct):

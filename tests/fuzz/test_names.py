@@ -43,7 +43,7 @@ def drawn_audit(seed: int, folder: Path) -> tuple[rc.Audit, list[str]]:
 
 def shown_texts(audit: rc.Audit) -> Iterator[str]:
     """Yield what Python prints of an audit and what is in it."""
-    yield result_text(audit, 80)
+    yield result_text(audit, width=80)
     yield str(audit)
     cells = [*audit.decided.listing.cells[:3].tolist(), audit.design.seen[0].tolist()]
     for cell in cells:

@@ -23,6 +23,6 @@ def test_an_audit_shows_its_faces(tmp_path: Path) -> None:
     audit = rc.audit(rc.Design.from_cells([[0, 0], [1, 1], [1, 0], [2, 2]]))
     assert audit._repr_html_() == notebook(audit) == render(audit, "notebook")
     assert audit.to_html(tmp_path / "report.html").read_text(encoding="utf-8") == page(audit)
-    assert audit.summary == result_text(audit)
+    assert audit.summary == result_text(audit, audit.plan())
     assert str(audit) == str(audit.answer)
     assert audit.summary.startswith(f"{audit.answer.title}\n")

@@ -31,7 +31,7 @@ def forging(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("width", [30, 80, 110])
 def test_no_level_forges_a_line_of_a_report(forging: Path, width: int) -> None:
     audit = rc.audit(rc.Design.from_frame(forging, factors=["a", "b"], outcome="y"))
-    text = result_text(audit, width)
+    text = result_text(audit, width=width)
     assert "\\u000a::error" in "".join(text.split())
     lines = text.splitlines()
     assert not [line for line in lines if line.lstrip().startswith("::") or "##[" in line or "\x1b" in line]

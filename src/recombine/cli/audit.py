@@ -97,7 +97,7 @@ def demo_command(
 
     target = outputs.html or Path("recombine-demo.html")
     check_outputs([target], [screen_path()], outputs.force or may_replace(target, typer.confirm))
-    table = TableSpec(factors=("drug", "cell_line"), outcome="activity", split="part=measured")
+    table = TableSpec(factors=("drug", "cell_line"), outcome="activity", split="split=measured")
     answer = _Answer.of(audited(screen_path(), table, None, False, 0), models=models)
     with files_together():
         notes = answer.write(msgspec.structs.replace(outputs, html=target))

@@ -149,11 +149,11 @@ def _entry(value: object, bar: bool) -> Entry:
 _STYLES = {CAREFUL: "bold red", LOOK: "bold yellow", FAILS: "bold red"}
 
 
-def answer_section(answer: Answer) -> Section:
-    """Return the answer as a terminal shows it: what each line is about, and what it says."""
+def answer_section(answer: Answer, *, alone: bool = False) -> Section:
+    """Return the answer as a terminal shows it; ``alone``, it says where the rest is."""
     rows: list[list[str | Entry]] = [
         [Entry(f"{line.name:<{NAME_LETTERS - 2}}", style=_STYLES.get(line.name, "bold")), line.text]
-        for line in answer.lines
+        for line in (answer.lines if alone else answer.content)
     ]
     return Section(answer.title, [replace(text_grid(rows), flush=True)])
 

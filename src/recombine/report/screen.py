@@ -134,8 +134,8 @@ def _entry_text(entry: Entry, bars: int) -> str:
     return f"{bar}{entry.text}{f' ({entry.note})' if entry.note and entry.numeric else ''}"
 
 
-def result_text(result: object, width: int = 110) -> str:
-    """Return an audit, a score or any other result as text for a terminal, without colours.
+def result_text(result: object, *about: object, width: int = 110) -> str:
+    """Return an audit (and its plan), a score or any other result as text for a terminal, without colours.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def result_text(result: object, width: int = 110) -> str:
     >>> result_text(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))).partition(chr(10))[0]
     'Recombine audit of the table'
     """
-    return plain_text(widget(result, "sections"), width)
+    return plain_text(widget(result, "sections", *about), width)
 
 
 def plain_text(drawn: Drawn, width: int = 110) -> str:
@@ -190,7 +190,7 @@ def capture_answer(result: object, *about: object) -> str:
     """Return the answer of a result, a screen of lines, with colours where a terminal is watching."""
     from recombine.report.layout import answer_section
 
-    return capture([answer_section(widget(result, "answer", *about))], LINE_LETTERS)
+    return capture([answer_section(widget(result, "answer", *about), alone=True)], LINE_LETTERS)
 
 
 def _draw(drawn: Drawn, console: Console) -> None:

@@ -16,7 +16,7 @@ from recombine.writing import printable
 #: Lines that say where the rest is, what to beware of, what to look at, and why a build stops.
 MORE_NAME, CAREFUL, LOOK, FAILS = "More", "Careful", "Look at", "--fail-on"
 #: What readers call cells of a verdict.
-PREDICTABLE, OPEN, NEW = "Predictable", "Open", "New"
+SEEN, PREDICTABLE, OPEN, NEW = "Seen", "Predictable", "Open", "New"
 #: Lines and letters of a screen, and letters before what a line says.
 MAX_LINES, LINE_LETTERS, NAME_LETTERS = 12, 100, 14
 
@@ -94,5 +94,9 @@ def _fitting(lines: list[AnswerLine]) -> Iterator[AnswerLine]:
 
 
 def _cut(text: str, letters: int = LINE_LETTERS - NAME_LETTERS) -> str:
-    """Return a text in at most so many letters, its end left out."""
-    return text if len(printable(text)) <= letters else f"{printable(text)[: letters - 1]}…"
+    """Return a text in at most so many letters, its end left out, where that can be after a word."""
+    shown = printable(text)
+    if len(shown) <= letters:
+        return text
+    start, blank, _ = shown[:letters].rpartition(" ")
+    return f"{start if blank and len(start) > letters // 2 else shown[: letters - 1]}…"

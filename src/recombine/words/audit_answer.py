@@ -13,7 +13,7 @@ from recombine.jobs.findings.additivity import why_unchecked
 from recombine.jobs.values.sources import ValueSource
 from recombine.theory.structures.ladder import written_share
 from recombine.verdicts import Verdict
-from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NEW, OPEN, PREDICTABLE, Answer, AnswerLine
+from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NEW, OPEN, PREDICTABLE, SEEN, Answer, AnswerLine
 from recombine.words.importance import importance_sentence
 from recombine.words.plan import gain_text, plan_sentence
 from recombine.words.table import GUESSED, rows_phrase
@@ -99,7 +99,10 @@ def _large(audit: Audit, miss: ExpectedMiss | None) -> tuple[tuple[str, str], ..
     about = "" if tally.exact else "about "
     large = [
         (tally.number(Verdict.DETERMINED), "predictable"),
-        (f"{about * (open_cells > 0)}{written_count(open_cells)}", "open or new" if open_cells else "open"),
+        (
+            f"{about * (open_cells > 0)}{written_count(open_cells)}",
+            "open or new" if tally.counts[Verdict.UNSEEN_LEVEL] else "open",
+        ),
     ]
     if miss is not None:
         name = audit.design.outcome_column.name
@@ -133,9 +136,7 @@ def _seen(audit: Audit) -> AnswerLine:
     targets = f"; {plural(tally.total, 'target')} asked about" if tally.targets else ""
     targets += f", {asked:,} of them seen" if tally.targets and asked else ""
     which = "" if audit.design.possible.whole else " that can exist"
-    return AnswerLine(
-        "Seen", f"{seen:,} of {written_count(total)} combinations{which} ({percent(seen, total)}){targets}"
-    )
+    return AnswerLine(SEEN, f"{seen:,} of {written_count(total)} combinations{which} ({percent(seen, total)}){targets}")
 
 
 def _caution(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
@@ -236,7 +237,9 @@ def _next(plan: Plan | None) -> AnswerLine:
         # As the sentence of the plan has it: what does not matter or lies beyond the seen range is not planned for.
         everything = f"everything{' that matters' * plan.weighted}{' inside the seen range' * plan.ranged}"
         which = "it" if plan.needed == 1 else "these"
-        whole = f"; {which if plan.needed == len(names) else f'{plan.needed} in all'} would settle {everything}"
+        whole = (
+            f"; {which if plan.needed == len(names) else f'{plan.needed} in all'} would make {everything} predictable"
+        )
     short = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
     return AnswerLine("Measure next", f"{named}{whole}", f"{short}{whole if settles else ''}")
 

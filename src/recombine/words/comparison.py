@@ -13,7 +13,7 @@ from recombine.jobs.comparison.scores import ERRORS, AmountChange, ScoreComparis
 from recombine.jobs.findings.changes import cells_obstacle, errors_obstacle
 from recombine.jobs.score.causes import CAUSES
 from recombine.verdicts import Verdict
-from recombine.words.answer import CAREFUL, FAILS, MORE_NAME, NEW, OPEN, PREDICTABLE, Answer, AnswerLine
+from recombine.words.answer import CAREFUL, FAILS, MORE_NAME, NEW, OPEN, PREDICTABLE, SEEN, Answer, AnswerLine
 from recombine.writing import few_digits, listing, plural, written_count
 
 #: Decimals of a number beside its range.
@@ -99,7 +99,12 @@ def comparison_answer(comparison: AuditComparison | ScoreComparison, met: Sequen
         AnswerLine("Changed", comparison_headline(comparison)),
     ]
     if isinstance(comparison, AuditComparison):
-        names = {Verdict.DETERMINED: PREDICTABLE, Verdict.DISCONNECTED: OPEN, Verdict.UNSEEN_LEVEL: NEW}
+        names = {
+            Verdict.SEEN: SEEN,
+            Verdict.DETERMINED: PREDICTABLE,
+            Verdict.DISCONNECTED: OPEN,
+            Verdict.UNSEEN_LEVEL: NEW,
+        }
         for verdict, name in names.items():
             old, new, step = count_text(comparison, verdict.word) if verdict.word in comparison.counts else ("", "", "")
             lines.append(AnswerLine(name, f"{old} before, {new} after ({step})" if step else ""))

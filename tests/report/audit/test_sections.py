@@ -52,7 +52,7 @@ def test_headings_come_in_the_order_of_the_questions(flights):
 
 def test_plain_text_has_neither_colours_nor_trailing_blanks(flights):
     text = flights.summary
-    assert text == result_text(flights)
+    assert text == result_text(flights, flights.plan())
     assert "\x1b" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
 

@@ -72,8 +72,11 @@ class Plan:
     def __repr__(self) -> str:
         if self.enough:
             return "Plan(nothing to collect: enough)"
-        needed = "" if self.needed is None else f"; {self.needed:,} needed to determine what can be"
+        needed = f"; {self.needed:,} needed to determine what can be" if self.needed else ""
         return f"Plan({plural(len(self.picks), 'cell')} to collect{needed})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.table}" if self.picks else repr(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw what each cell to collect brings and return the matplotlib axes: those given as ``ax``, or new ones."""

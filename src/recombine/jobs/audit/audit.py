@@ -107,8 +107,8 @@ class Audit:
 
     @property
     def summary(self) -> str:
-        """All of the audit as plain text."""
-        return render(self, "text")
+        """All of the audit as plain text, as ``--full`` prints it."""
+        return render(self, "text", self.plan())
 
     def certificate(self, cell: Cell | int | None = None, /, **levels: object) -> Certificate:
         """Return the signed seen cells that add up to a cell: a row of the verdicts, its levels, or each by its factor.

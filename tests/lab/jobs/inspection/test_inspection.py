@@ -161,7 +161,7 @@ def test_factors_may_be_one_text_with_commas() -> None:
 
 @pytest.mark.parametrize("width", [60, 110, 200])
 def test_legends_use_the_width_there_is(width: int) -> None:
-    lines = result_text(rc.inspect(RIGHT, FACTORS, seen=SEEN), width).splitlines()
+    lines = result_text(rc.inspect(RIGHT, FACTORS, seen=SEEN), width=width).splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("  additive:"))
     legend = lines[start:]
     assert max(len(line) for line in legend) <= width
