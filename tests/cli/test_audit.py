@@ -553,3 +553,9 @@ def test_the_numbers_of_the_readme_are_those_of_program_and_results(monkeypatch)
     readme = (root / "README.md").read_text(encoding="utf-8")
     assert importlib.import_module("build_readme").written(readme) == readme
     assert len(readme.split()) <= 900
+
+
+def test_columns_apart_by_blanks_are_refused_with_how_to_write_them(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,y\nx,u,1\nx,v,2\nw,u,3\n", encoding="utf-8")
+    refused(run("audit", path, "--factors", "a", "b"), "unexpected extra argument", "--factors a,b")

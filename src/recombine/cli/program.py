@@ -100,6 +100,8 @@ def _usage(error: Any) -> str:
     message = str(error.format_message()).rstrip(".")
     if context is None:
         return message
+    if message.startswith("Got unexpected extra argument"):
+        message += ": several columns are given with commas and no blanks, as in --factors a,b"
     return f"{message}{' See' if message.endswith('?') else '; see'} {context.command_path} --help"
 
 
