@@ -154,6 +154,8 @@ def _clean(frame: Any, factors: Sequence[str], outcome: str, soils: Sequence[str
     if "thousands" in soils:  # numbers that have thousands at all
         largest = max(abs(value) for value in values) or 1.0
         values = [value * 10.0 ** max(0, 5 - math.floor(math.log10(largest))) for value in values]
+    if "decimal" in soils and all(value.is_integer() for value in values):  # numbers that have decimals at all
+        values = [value / 10 for value in values]
     pairs = list(zip(rows, [float(plain(value)) for value in values], strict=True))
     if "wide" in soils:  # a cell of a wide table holds one number
         pairs = list({row: (row, value) for row, value in reversed(pairs)}.values())[::-1]

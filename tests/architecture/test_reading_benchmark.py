@@ -8,6 +8,7 @@ import io
 import json
 import re
 import sys
+from dataclasses import replace
 from importlib import import_module
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -152,3 +153,51 @@ def test_soiled_tables_are_sixty_each_soil_alone_twice_and_final_ones_of_final_t
         assert "development" in alone, name
     assert all(roles[item["table"]]["part"] == item["part"] for item in drawn)
     assert sum(item["part"] == "final" for item in drawn) == 20
+
+
+def test_a_right_reading_is_right_and_each_slip_is_seen() -> None:
+    roles = _benchmark("roles")
+    frame = pd.DataFrame({"plot": list("aabb"), "dose": [1, 2, 1, 2], "gain": [10.0, 20, 30, 40]})
+    soiled = SOILER.soil(frame, ["plot", "dose"], "gain", ["percent"])
+    right = roles.Reading(("plot", "dose"), "gain", None, 4, 4, roles.Numbers(4, 1.0))
+    verdict = roles.judged_soiled(right, soiled)
+    assert verdict == dict.fromkeys(("factors", "outcome", "numbers", "rows", "cells"), True) | {
+        "refused": False,
+        "wrong": False,
+    }
+    slips = {
+        "factors": {"factors": ("plot", "dose", "gain")},
+        "outcome": {"outcome": "dose"},
+        "numbers": {"numbers": roles.Numbers(4, 2.0)},
+        "rows": {"rows": 5},
+        "cells": {"cells": 5},
+    }
+    for name, slip in slips.items():
+        wrong = roles.judged_soiled(replace(right, **slip), soiled)
+        assert wrong["wrong"], name
+        assert not wrong[name], name
+    assert roles.judged_soiled(None, soiled)["refused"]
+    assert not roles.judged_soiled(replace(right, numbers=None), soiled)["wrong"]
+
+
+def test_a_wide_table_is_right_only_if_its_columns_became_levels() -> None:
+    roles = _benchmark("roles")
+    frame = pd.DataFrame({"plot": list("aabbcc"), "dose": [1, 2] * 3, "gain": [10.0, 20, 30, 40, 50, 60]})
+    soiled = SOILER.soil(frame, ["plot", "dose"], "gain", ["wide"])
+    numbers = roles.Numbers(6, 210.0)
+    assert not roles.judged_soiled(roles.Reading(("plot", "column"), "value", None, 6, 6, numbers), soiled)["wrong"]
+    assert roles.judged_soiled(roles.Reading(("plot", "1"), "2", None, 3, 3, numbers), soiled)["wrong"]
+
+
+def test_every_reader_reads_a_clean_table_right(tmp_path: Path) -> None:
+    roles = _benchmark("roles")
+    frame = pd.DataFrame(
+        [(plot, dose, 3.25 * place + len(dose)) for place, plot in enumerate("abcdef") for dose in ("low", "full")],
+        columns=["plot", "dose", "gain"],
+    )
+    soiled = SOILER.soil(frame, ["plot", "dose"], "gain", [])
+    path = tmp_path / "table.csv"
+    path.write_bytes(soiled.data)
+    for reader in (roles.read_by_recombine, roles.read_by_pandas):
+        verdict = roles.judged_soiled(reader(path), soiled)
+        assert all(verdict[name] for name in ("factors", "outcome", "numbers", "rows", "cells")), reader.__name__
