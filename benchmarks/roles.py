@@ -146,8 +146,32 @@ def by_rule(frame: Any) -> Reading | None:
 READERS: dict[str, Reader] = {"recombine": read_by_recombine, "pandas": read_by_pandas, "duckdb": read_by_duckdb}
 
 
-def judged(read: Reading | None, roles: Mapping[str, Any]) -> dict[str, bool]:
-    """Judge the reading of a published table by its roles.
+def other_names(frame: Any, roles: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the open columns that say the same as a factor, by factor: one of them will do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"day": ["sat", "mon", "tue"], "free": [1, 0, 0], "off": ["y", "n", "n"]})
+    >>> other_names(frame, {"factors": ["off"], "also_right": ["day", "free"]})
+    {'off': ['free']}
+    """
+    result = {}
+    for factor in roles["factors"]:
+        same = [
+            name
+            for name in roles.get("also_right", ())
+            if frame[name].nunique() == frame[factor].nunique() == len(frame[[name, factor]].dropna().drop_duplicates())
+        ]
+        if same:
+            result[factor] = same
+    return result
+
+
+def judged(
+    read: Reading | None, roles: Mapping[str, Any], others: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, bool]:
+    """Judge the reading of a published table by its roles, and by what else its factors are called.
 
     Examples
     --------
@@ -164,6 +188,7 @@ def judged(read: Reading | None, roles: Mapping[str, Any]) -> dict[str, bool]:
     guessed, needed = set(read.factors), set(roles["factors"]) - chosen
     if read.outcome is None and roles.get("counts"):
         needed -= set(roles["outcome"])
+    needed -= {factor for factor, names in (others or {}).items() if guessed & set(names)}
     factors = bool(roles["factors"]) and needed <= guessed <= set(roles["factors"]) | open_ones
     outcome = bool(chosen & set(roles["outcome"]))
     return {
@@ -219,9 +244,12 @@ def judged_files(part: str) -> Iterator[Judged]:
         path = Path(folder) / "table.csv"
         for name, roles in tables.items():
             if roles["part"] == part:
-                published(name).to_csv(path, index=False)
+                frame = published(name)
+                frame.to_csv(path, index=False)
                 group = "published" if roles["factors"] else "without factors"
-                yield Judged(group, name, {reader: judged(read(path), roles) for reader, read in READERS.items()})
+                others = other_names(frame, roles)
+                verdicts = {reader: judged(read(path), roles, others) for reader, read in READERS.items()}
+                yield Judged(group, name, verdicts)
         for item in drawn:
             if item["part"] == part:
                 soiled = soiled_table(item)
