@@ -26,6 +26,7 @@ LAYERS = {
         "output_files",
         "progress",
         "registry",
+        "sheets",
         "table_spec",
         "tables",
         "verdicts",

@@ -1,0 +1,46 @@
+"""A sheet before anybody knows what its cells mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of a sheet as text, "" where a cell is empty; rows may differ in length.
+
+    ``merged`` are the ranges that a spreadsheet shows as one cell: top, left, bottom, right, from 0, inclusive.
+    ``lines`` are the lines of the file that rows begin at, from 1; without them row 0 is line 1.
+    ``delimiter`` is what stood between the fields of a text file, "" where cells come from a spreadsheet.
+
+    Examples
+    --------
+    >>> grid = Grid([["drug", "dose"], ["a", "1"], ["", "2"]], merged=((1, 0, 2, 0),))
+    >>> grid.width, grid.line(2), grid.filled()
+    (2, 3, [['drug', 'dose'], ['a', '1'], ['a', '2']])
+    """
+
+    rows: Sequence[Sequence[str]]
+    merged: tuple[tuple[int, int, int, int], ...] = ()
+    lines: tuple[int, ...] = ()
+    delimiter: str = ""
+
+    @property
+    def width(self) -> int:
+        """How many cells the longest row has."""
+        return max((len(row) for row in self.rows), default=0)
+
+    def line(self, row: int) -> int:
+        """Return the line of the file that a row begins at."""
+        return self.lines[row] if self.lines else row + 1
+
+    def filled(self) -> list[list[str]]:
+        """Return the rows, all as long as the longest, every merged range holding the text of its first cell."""
+        width = self.width
+        rows = [[*row, *[""] * (width - len(row))] for row in self.rows]
+        for top, left, bottom, right in self.merged:
+            if 0 <= top < len(rows) and 0 <= left < width:
+                for row in rows[top : bottom + 1]:
+                    row[left : right + 1] = [rows[top][left]] * (min(right + 1, width) - left)
+        return rows

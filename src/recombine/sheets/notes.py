@@ -1,0 +1,67 @@
+"""What was read otherwise than it was written: facts, of which `recombine.words` makes sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Every kind of note, and what its fields hold.
+KINDS = {
+    "title": "lines above the header that are not read; values are their texts",
+    "footer": "lines below the table that are not read; values are their first cells",
+    "empty": "count rows or columns without a cell",
+    "repeated_header": "lines that repeat the header",
+    "joined_header": "two header rows read as one; values are the names that came of them",
+    "unit_row": "a second header row of units; column has the unit in values",
+    "merged": "count empty cells of column read as the cell above them",
+    "transposed": "rows and columns were exchanged; values are the names of columns",
+    "wide": "columns read as levels (values) of the factor column; the outcome is the last of values",
+    "looks_wide": "columns (values) that would be levels of one factor if the table were wide",
+    "plate": "count plates read as rows, columns and values; values are their names",
+    "percent": "numbers of column without their percent sign: 12% is 12",
+    "thousands": "numbers of column without what stands between thousands (values)",
+    "decimal_comma": "numbers of column with a point for their comma",
+    "unclear_comma": "numbers of column such as 1,234 (values), read with thousands; decimals would look the same",
+    "currency": "numbers of column without their currency (values)",
+    "unit": "numbers of column without their unit (values)",
+    "unit_spelling": "levels of column with their unit spelled in one way (values)",
+    "negative": "numbers of column that were written otherwise than with a minus: (5) is -5",
+    "limit": "cells of column outside a limit (values), read as missing",
+    "nothing": "count cells of column that spell that there is nothing (values), read as missing",
+    "misfit": "cells of column (values) that are no numbers, though the others are",
+    "blanks": "count levels of column that had blanks around them",
+    "alike": "levels of column that differ by case and blanks (values: read as the first of each)",
+    "same_amount": "levels of column that are one amount in two units (values), kept apart",
+    "date": "dates of column written as year-month-day",
+    "unclear_date": "dates of column that may be day/month or month/day (values), kept as they are",
+    "gene_date": "cells of column (values) that a spreadsheet may have made of names of genes",
+    "renamed": "columns that had no name or the name of another; values are their new names",
+}
+#: Lines and values that one note names, at most; its count tells how many there are.
+MAX_NAMED_VALUES = 20
+
+
+@dataclass(frozen=True)
+class Note:
+    """One fact about how a sheet was read, of one of `KINDS`.
+
+    ``column`` is the column it is about, ``lines`` are lines of the file, from 1, ``values`` what stood there, and
+    ``count`` how many cells or rows it is about.
+
+    Examples
+    --------
+    >>> Note("limit", "gain", (7,), ("<5",), 1)
+    Note(kind='limit', column='gain', lines=(7,), values=('<5',), count=1)
+    >>> Note("unheard of")
+    Traceback (most recent call last):
+    ValueError: 'unheard of' is no kind of note
+    """
+
+    kind: str
+    column: str = ""
+    lines: tuple[int, ...] = ()
+    values: tuple[str, ...] = ()
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.kind!r} is no kind of note")

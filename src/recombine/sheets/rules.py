@@ -1,0 +1,56 @@
+"""The patterns, words and limits by which sheets are read: one file, which the page reads too."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+
+@cache
+def _rules() -> dict[str, dict[str, Any]]:
+    """Read ``rules.json``: sections ``patterns``, ``words`` (lists) and ``limits`` (numbers), each by name."""
+    rules: dict[str, dict[str, Any]] = msgspec.json.decode(files(__package__).joinpath("rules.json").read_bytes())
+    return rules
+
+
+@cache
+def rule_pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern that a whole text has to match, whatever its case; ``{name}`` in it stands for another.
+
+    Examples
+    --------
+    >>> bool(rule_pattern("number").fullmatch("-1.5e3")), bool(rule_pattern("number").fullmatch("1,5"))
+    (True, False)
+    """
+    return re.compile(_expanded(name), re.IGNORECASE)
+
+
+def _expanded(name: str) -> str:
+    return re.sub(r"\{([a-z_]+)\}", lambda inner: f"(?:{_expanded(inner.group(1))})", _rules()["patterns"][name])
+
+
+@cache
+def rule_words(name: str) -> frozenset[str]:
+    """Return a list of words, in lower case.
+
+    Examples
+    --------
+    >>> "n/a" in rule_words("nothing")
+    True
+    """
+    return frozenset(word.casefold() for word in _rules()["words"][name])
+
+
+def rule_limit(name: str) -> float:
+    """Return a number that a rule compares with.
+
+    Examples
+    --------
+    >>> rule_limit("alike columns of a wide table, at least")
+    3.0
+    """
+    return float(_rules()["limits"][name])
