@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import recombine as rc
-from recombine.report.layout import Grid, Line, Section, text_grid
+from recombine.report.layout import Line, Section, ShownTable, text_grid
 from recombine.report.screen import plain_text, result_text
 
 FORGED = ["x\n::error title=forged::pwned", "r\n\nFindings\n  none", "::add-mask::e", "e ##[error]forged", "b \x1b[31m"]
@@ -50,7 +50,7 @@ def test_a_level_can_be_asked_about_as_it_is_written(forging: Path) -> None:
 @pytest.mark.parametrize("width", [24, 40, 80])
 def test_lines_after_the_first_are_indented_beyond_those_of_sections(width: int) -> None:
     name = "word " * 60 + "z" * 200
-    blocks: list[str | Line | Grid | None] = [
+    blocks: list[str | Line | ShownTable | None] = [
         name,
         Line(name, "bold"),
         text_grid([[name, "1"]], ["cell", "n"], numbers=1),

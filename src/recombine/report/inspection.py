@@ -8,7 +8,7 @@ from recombine import words
 from recombine.jobs.inspection.inspection import Inspection
 from recombine.jobs.inspection.reading import Composes, LayerReading
 from recombine.report.json_text import json_document
-from recombine.report.layout import Entry, Grid, Line, Section, text_grid
+from recombine.report.layout import Entry, Line, Section, ShownTable, text_grid
 from recombine.writing import printable
 
 #: A cross for a sign of failure, a question mark for what is open, a ring for a layer that only behaves in some way;
@@ -31,7 +31,7 @@ def inspection_sections(inspection: Inspection) -> list[Section]:
     ]
 
 
-def _layers(inspection: Inspection) -> Grid:
+def _layers(inspection: Inspection) -> ShownTable:
     """One line per layer; columns about unseen cells only where these are known."""
     about_unseen = ["volume", "pasted (seen)"] if inspection.seen is not None else []
     head = ["layer", "", "additive", "F", "F_K", *about_unseen, "readout"]

@@ -37,7 +37,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Grid:
+class ShownTable:
     """A table: caption, column heads and rows of entries; on a page the first entry of a row heads it.
 
     ``bars`` are drawn by a wide terminal too, which indents the table unless it is ``flush``.
@@ -64,10 +64,10 @@ class Section:
     """A title and what stands below it; what is empty is not drawn. Markdown folds it away unless it is ``open``."""
 
     title: str
-    blocks: Sequence[str | Line | Grid | None]
+    blocks: Sequence[str | Line | ShownTable | None]
     open: bool = False
 
-    def __iter__(self) -> Iterator[str | Line | Grid]:
+    def __iter__(self) -> Iterator[str | Line | ShownTable]:
         for block in self.blocks:
             if block is not None and (block.text if isinstance(block, Line) else block):
                 yield block
@@ -75,7 +75,7 @@ class Section:
 
 def text_grid(
     rows: Iterable[Sequence[str | Entry]], head: Sequence[str] = (), numbers: int = 0, labels: int = 1
-) -> Grid:
+) -> ShownTable:
     """Return a table of texts: ``labels`` columns of text, then ``numbers`` right-aligned ones, then text.
 
     Examples
@@ -87,7 +87,7 @@ def text_grid(
     width = max([len(head), *map(len, lines)])
     texts = [*head, *[""] * (width - len(head))]
     heads = [Entry(text, labels <= column < labels + numbers) for column, text in enumerate(texts)]
-    return Grid("", heads, [[*line, *[Entry("")] * (width - len(line))] for line in lines])
+    return ShownTable("", heads, [[*line, *[Entry("")] * (width - len(line))] for line in lines])
 
 
 def table_of(
@@ -98,7 +98,7 @@ def table_of(
     *,
     bars: Sequence[str] = (),
     whole: bool = False,
-) -> Grid | None:
+) -> ShownTable | None:
     """Build a table with one row per item, or None without any; columns named in ``bars`` are shares from 0 to 1.
 
     Columns are a mapping, or pairs where the reader's own names might repeat one of ours. A column in which nothing is
@@ -117,7 +117,7 @@ def table_of(
     if not shown or not filled:
         return None
     heads = [Entry(head, all(entry.numeric or entry.text in ("", "–") for entry in column)) for head, column in filled]
-    return Grid(caption, heads, list(zip(*(column for _, column in filled), strict=True)), identity)
+    return ShownTable(caption, heads, list(zip(*(column for _, column in filled), strict=True)), identity)
 
 
 def _column(values: list[object], bar: bool) -> list[Entry]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from rich.table import Table as RichTable
 
-    from recombine.report.layout import Entry, Grid, Section
+    from recombine.report.layout import Entry, Section, ShownTable
 
     #: What is drawn: sections, or what a function prints.
     Drawn = Iterable[Section] | Callable[[Console], None]
@@ -78,7 +78,7 @@ class _Guard:
 
 def show_sections(console: Console, sections: Iterable[Section]) -> None:
     """Print sections, a blank line between them; the first is the heading, and only what has a title is indented."""
-    from recombine.report.layout import Grid
+    from recombine.report.layout import ShownTable
 
     for position, section in enumerate(section for section in sections if list(section)):
         if position:
@@ -86,7 +86,7 @@ def show_sections(console: Console, sections: Iterable[Section]) -> None:
         if section.title:
             _print_line(console, section.title, "bold")
         for block in section:
-            if isinstance(block, Grid):
+            if isinstance(block, ShownTable):
                 console.print(_rich_table(block, console.width))
                 continue
             text, style = (block, "") if isinstance(block, str) else block
@@ -104,7 +104,7 @@ def _print_line(console: Console, text: str, style: str = "") -> None:
     console.print(Padding(_Hanging(body, style, indent), (0, 0, 0, begun), expand=False))
 
 
-def _rich_table(grid: Grid, width: int) -> RichTable:
+def _rich_table(grid: ShownTable, width: int) -> RichTable:
     """Return a table without lines, indented, heads dimmed, notes of texts last."""
     from rich.table import Table as RichTable
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine import words
 from recombine.jobs.listing import ListingKind
-from recombine.report.layout import Entry, Grid, Value, table_of
+from recombine.report.layout import Entry, ShownTable, Value, table_of
 from recombine.verdicts import Verdict
 from recombine.words import captions
 from recombine.writing import number, percent, share, slope_text, whole_percent
@@ -46,7 +46,7 @@ def _levels(design: Design, cell: Callable[[Any], Any]) -> list[tuple[str, Value
     return [(name, label(column)) for column, name in enumerate(design.names)]
 
 
-def counts_table(audit: Audit) -> Grid | None:
+def counts_table(audit: Audit) -> ShownTable | None:
     """Verdict counts over the full product, where the bar at the top does not say it all; else None."""
     if audit.order == 1 and audit.decided.counts.exact and audit.decided.listing.kind is not ListingKind.TARGETS:
         return None
@@ -68,7 +68,7 @@ def _counts(counts: Counts, suffix: str) -> dict[str, Value]:
     return columns
 
 
-def ways_table(coverage: Coverage) -> Grid | None:
+def ways_table(coverage: Coverage) -> ShownTable | None:
     """How many of the t-way combinations of levels were seen."""
     rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
     least = {t: _least_covered(rows, t) for t in {row["t"] for row in rows}}
@@ -95,7 +95,7 @@ def _several(ways: Table, t: int) -> bool:
     return int((ways["t"] == t).sum()) > 2
 
 
-def sparse_table(coverage: Coverage) -> Grid | None:
+def sparse_table(coverage: Coverage) -> ShownTable | None:
     """The levels seen in the fewest cells."""
     columns: dict[str, Value] = {"level": "level", "factor": "factor", "seen cells": "cells"}
     if coverage.measurements == coverage.rows:  # rows that stand for many measurements say little
@@ -104,7 +104,7 @@ def sparse_table(coverage: Coverage) -> Grid | None:
     return table_of("t-sparse", caption, coverage.levels.head(MAX_SPARSE_LEVELS).rows(), columns)
 
 
-def levels_table(levels: Table, mapped: MappedCells) -> Grid | None:
+def levels_table(levels: Table, mapped: MappedCells) -> ShownTable | None:
     """Verdict counts of every level: the map in numbers."""
     factors = groupby(levels.rows(), key=lambda row: str(row["factor"]))
     shown = [row for _, rows in factors for row in islice(rows, MAX_LEVEL_ROWS)]
@@ -113,7 +113,7 @@ def levels_table(levels: Table, mapped: MappedCells) -> Grid | None:
     return table_of("t-levels", caption, shown, _same(("level", "factor", *present)))
 
 
-def open_cells_table(audit: Audit) -> Grid | None:
+def open_cells_table(audit: Audit) -> ShownTable | None:
     """Listed cells that the data alone do not settle, the first few."""
     codes, verdicts = audit.decided.codes, audit.verdicts
     rows = np.flatnonzero(codes > Verdict.DETERMINED)
@@ -137,7 +137,7 @@ def _listed(audit: Audit) -> list[tuple[str, Value]]:
     return columns if matters is None else [*columns, ("importance", lambda row: float(matters.weights[row]))]
 
 
-def values_table(audit: Audit) -> Grid | None:
+def values_table(audit: Audit) -> ShownTable | None:
     """Determined cells with their predicted values and ranges, the shakiest first; None without an outcome."""
     if audit.values.fit is None:
         return None
@@ -154,7 +154,7 @@ def values_table(audit: Audit) -> Grid | None:
     return table_of("t-values", caption, shown, [*_listed(audit), *columns])
 
 
-def rungs_table(ladder: Ladder) -> Grid | None:
+def rungs_table(ladder: Ladder) -> ShownTable | None:
     """The ladder: one row per structure."""
     columns: dict[str, Value] = {
         "structure": lambda rung: f"{rung.name} (chosen)" if rung.chosen else rung.name,
@@ -167,7 +167,7 @@ def rungs_table(ladder: Ladder) -> Grid | None:
     return table_of("t-structures", captions.RUNGS.format(cells=ladder.chosen.cells), ladder.rungs, columns)
 
 
-def shares_table(audit: Audit) -> Grid | None:
+def shares_table(audit: Audit) -> ShownTable | None:
     """What each set of factors carries of the outcome, with ranges."""
     shares = audit.values.shares
     if shares is None:
@@ -182,7 +182,7 @@ def shares_table(audit: Audit) -> Grid | None:
     return table_of("t-shares", captions.SHARES, shares.table.rows(), columns)
 
 
-def orders_table(audit: Audit) -> Grid | None:
+def orders_table(audit: Audit) -> ShownTable | None:
     """The additivity check, one row per order."""
     check = audit.structure.additivity
     if check is None:
@@ -207,7 +207,7 @@ def orders_table(audit: Audit) -> Grid | None:
     return table_of("t-orders", caption, check.orders, columns)
 
 
-def breakers_table(audit: Audit) -> Grid | None:
+def breakers_table(audit: Audit) -> ShownTable | None:
     """The cells whose value the others predict worst."""
     check = audit.structure.additivity
     if check is None or not check.beyond_chance or not check.orders or not check.orders[0].error:
@@ -217,7 +217,7 @@ def breakers_table(audit: Audit) -> Grid | None:
     return table_of("t-breakers", captions.BREAKERS, breakers.rows(), _same(names))
 
 
-def held_out_table(audit: Audit) -> Grid | None:
+def held_out_table(audit: Audit) -> ShownTable | None:
     """Errors of values and of the mean on held-out cells by verdict; None without any."""
     errors, verdicts = audit.values.held_out_errors, {verdict.word: verdict for verdict in Verdict}
     if errors is None:
@@ -226,21 +226,21 @@ def held_out_table(audit: Audit) -> Grid | None:
     return table_of("t-held-out", captions.HELD_OUT, errors.rows(), columns)
 
 
-def errors_table(audit: Audit) -> Grid | None:
+def errors_table(audit: Audit) -> ShownTable | None:
     """What models will be off by."""
     rows = words.forecast.error_rows(audit)
     columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
     return table_of("t-errors", words.forecast.error_caption(audit), rows, columns)
 
 
-def depths_table(forecast: Forecast) -> Grid | None:
+def depths_table(forecast: Forecast) -> ShownTable | None:
     """The networks' errors by number of hidden layers."""
     columns = {"hidden layers": "hidden layers", "all layers learn (NTK)": "ntk", "its readout learns (NNGP)": "nngp"}
     rows = forecast.depths.rows() if len(forecast.depths) > 1 else ()
     return table_of("t-depths", captions.DEPTHS, rows, columns)
 
 
-def shortcuts_table(forecast: Forecast) -> Grid | None:
+def shortcuts_table(forecast: Forecast) -> ShownTable | None:
     """How far networks follow each factor's marginal."""
     columns: dict[str, Value] = {
         "factor": "factor",
@@ -254,14 +254,14 @@ def shortcuts_table(forecast: Forecast) -> Grid | None:
     return table_of("t-shortcuts", captions.SHORTCUTS, forecast.shortcuts, columns)
 
 
-def accuracy_table(forecast: Forecast) -> Grid | None:
+def accuracy_table(forecast: Forecast) -> ShownTable | None:
     """Predicted accuracy on held-out cells."""
     rows = () if forecast.accuracy is None else forecast.accuracy.rows()
     columns = {"loss": "loss", "hidden layers": "depth", "accuracy": "accuracy"}
     return table_of("t-accuracy", captions.ACCURACY, rows, columns, bars=["accuracy"])
 
 
-def plan_table(plan: Plan) -> Grid | None:
+def plan_table(plan: Plan) -> ShownTable | None:
     """Cells to collect next."""
     columns: list[tuple[str, Value]] = [
         ("", lambda item: item[0]),
@@ -274,7 +274,7 @@ def plan_table(plan: Plan) -> Grid | None:
     return table_of("t-plan", captions.PICKS, enumerate(plan.picks, 1), columns)
 
 
-def proposals_table(design: Design) -> Grid | None:
+def proposals_table(design: Design) -> ShownTable | None:
     """Why each column was or was not taken as a factor; None where factors were named."""
     columns: dict[str, Value] = {
         "column": "column",

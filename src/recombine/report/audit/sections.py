@@ -13,9 +13,9 @@ from recombine.jobs.findings.finding import Severity
 from recombine.jobs.listing import ListingKind
 from recombine.report.layout import (
     Entry,
-    Grid,
     Line,
     Section,
+    ShownTable,
     Value,
     answer_section,
     guess_lines,
@@ -89,7 +89,7 @@ def _verdicts(audit: Audit) -> Iterator[Section]:
         )
     unseen = decided.counts.total - decided.counts[Verdict.SEEN]
     counts = decided.counts
-    blocks: list[str | Line | Grid] = [
+    blocks: list[str | Line | ShownTable] = [
         captions.UNSEEN_TITLE.format(condition=words.additivity.condition(audit, audit.order)),
         _bars(words.verdicts.Tally(dict(counts.by_verdict), counts.exact), unseen, None if asked.targets else audit),
         Line(
@@ -104,7 +104,7 @@ def _verdicts(audit: Audit) -> Iterator[Section]:
     yield Section(captions.product_title(audit, asked.targets), blocks)
 
 
-def _bars(tally: Tally, total: int, weighted: Audit | None) -> Grid:
+def _bars(tally: Tally, total: int, weighted: Audit | None) -> ShownTable:
     """Return one line per verdict: symbol, word, count, share and a bar; seen cells only among targets.
 
     Where an audit has its cells ``weighted`` by importance, the share of what matters stands before the bar.
@@ -130,7 +130,7 @@ def _shares(audit: Audit) -> list[str]:
 
 def _forecast(audit: Audit) -> Section:
     forecast, say = audit.forecast, words.forecast
-    blocks: list[str | Grid | None] = [say.nothing_sentence(forecast)]
+    blocks: list[str | ShownTable | None] = [say.nothing_sentence(forecast)]
     if forecast.error is not None:
         errors = [(name, number(value)) for name, value in say.error_rows(audit)]
         blocks += [f"{say.error_caption(audit)}:", text_grid(errors, numbers=1), *say.error_sentences(forecast)]
@@ -140,7 +140,7 @@ def _forecast(audit: Audit) -> Section:
     return Section(captions.FORECAST_TITLE, [*blocks, *say.accuracy_sentences(forecast)])
 
 
-def slopes_table(forecast: Forecast) -> Grid | None:
+def slopes_table(forecast: Forecast) -> ShownTable | None:
     """Slopes by factor, with their range."""
 
     def entry(name: str, bar: bool = False) -> Value:
@@ -151,7 +151,7 @@ def slopes_table(forecast: Forecast) -> Grid | None:
     return table_of("t-slopes", captions.SLOPES, words.forecast.told_slopes(forecast), columns)
 
 
-def models_table(models: Table) -> Grid | None:
+def models_table(models: Table) -> ShownTable | None:
     """Errors by model and verdict, grouped by whether the data settle the cells."""
 
     def error(word: str) -> Value:
@@ -165,7 +165,7 @@ def models_table(models: Table) -> Grid | None:
     return None if table is None else replace(table, spans=spans)
 
 
-def _plan(plan: Plan) -> list[str | Grid | None]:
+def _plan(plan: Plan) -> list[str | ShownTable | None]:
     costs, say = len({pick.cost for pick in plan.picks}) > 1, words.plan
     rows = [
         [plan.design.label(pick.cell), f"→ {say.gain_text(plan, pick)}", f"cost {pick.cost:g}" if costs else ""]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.scores import ScoreComparison
 from recombine.report.comparison.sections import changes_sections
-from recombine.report.layout import Entry, Grid, Section
+from recombine.report.layout import Entry, Section, ShownTable
 from recombine.words.comparison import OMITTED, comparison_answer, comparison_notes
 from recombine.writing import plural, printable
 
@@ -91,12 +91,12 @@ def _section(section: Section) -> str:
 def _blocks(section: Section) -> str:
     """Write what stands in a section; where texts stand alone they are items of a list."""
     blocks = list(section)
-    listed = not any(isinstance(block, Grid) for block in blocks)
-    texts = [_table(block) if isinstance(block, Grid) else markdown_prose(str(block)) for block in blocks]
+    listed = not any(isinstance(block, ShownTable) for block in blocks)
+    texts = [_table(block) if isinstance(block, ShownTable) else markdown_prose(str(block)) for block in blocks]
     return "\n".join(f"- {text}" for text in texts[:MAX_MARKDOWN_ROWS]) if listed else "\n\n".join(texts)
 
 
-def _table(grid: Grid) -> str:
+def _table(grid: ShownTable) -> str:
     marks = ["--:" if head.numeric else ":--" for head in grid.heads]
     heads = [markdown_prose(head.text) for head in grid.heads]
     # Columns of numbers hold nothing of the data.

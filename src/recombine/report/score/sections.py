@@ -7,7 +7,7 @@ from typing import Any
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES
-from recombine.report.layout import Entry, Grid, Section, Value, answer_section, guess_lines, table_of
+from recombine.report.layout import Entry, Section, ShownTable, Value, answer_section, guess_lines, table_of
 from recombine.verdicts import Verdict
 from recombine.words import captions
 from recombine.words import score as words
@@ -40,11 +40,11 @@ def score_sections(score: Score) -> list[Section]:
     ]
 
 
-def _section(table: Grid | None, *sentences: str) -> Section:
+def _section(table: ShownTable | None, *sentences: str) -> Section:
     return Section("" if table is None else table.caption, [table, *sentences])
 
 
-def by_verdict_table(model: ModelScore, identity: str = "") -> Grid | None:
+def by_verdict_table(model: ModelScore, identity: str = "") -> ShownTable | None:
     """Return the error of a model on cells of each verdict, beside that of the plain mean."""
     columns: dict[str, Value] = {
         "verdict": lambda row: _VERDICTS[row["verdict"]],
@@ -65,7 +65,7 @@ def _range(amount: Amount) -> Entry:
     return Entry(words.written_range(amount) if amount.low == amount.low else "–", True)
 
 
-def causes_table(score: Score, model: ModelScore, identity: str = "") -> Grid | None:
+def causes_table(score: Score, model: ModelScore, identity: str = "") -> ShownTable | None:
     """Return the amount of each cause and their sum, with ranges; None where causes are not told apart."""
     if model.attribution is None:
         return None
@@ -88,7 +88,7 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> Grid | 
     )
 
 
-def factors_table(model: ModelScore, identity: str) -> Grid | None:
+def factors_table(model: ModelScore, identity: str) -> ShownTable | None:
     """Return each cause's coefficients factor by factor, with the error that each factor makes."""
     if model.attribution is None:
         return None
@@ -112,7 +112,7 @@ def _coefficient(amount: Amount | None) -> Entry:
     return Entry("–" if amount is None else f"{amount.value:.2f} {words.written_range(amount)}", True)
 
 
-def beside_table(score: Score) -> Grid | None:
+def beside_table(score: Score) -> ShownTable | None:
     """Return what models and simpler predictions miss on determined cells; None without such cells."""
     if not score.determined:
         return None
@@ -127,7 +127,7 @@ def beside_table(score: Score) -> Grid | None:
 
 def worst_table(
     score: Score, model: ModelScore, count: int, identity: str = "", *, joined: bool = False
-) -> Grid | None:
+) -> ShownTable | None:
     """Return the cells that a model misses by most; with ``joined`` levels one column holds all of them."""
     if not score.determined:
         return None
