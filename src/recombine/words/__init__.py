@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recombine.words import page as page
     from recombine.words import plan as plan
     from recombine.words import probe as probe
+    from recombine.words import reading as reading
     from recombine.words import score as score
     from recombine.words import structure as structure
     from recombine.words import table as table
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from recombine.words.probe import dependence_sentence as dependence_sentence
     from recombine.words.probe import independence_sentence as independence_sentence
     from recombine.words.probe import probe_notes as probe_notes
+    from recombine.words.reading import reading_sentence as reading_sentence
     from recombine.words.score import model_sentences as model_sentences
     from recombine.words.score import score_answers as score_answers
     from recombine.words.score import unclear_sentences as unclear_sentences

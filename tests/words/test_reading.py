@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from recombine.sheets import Note
+from recombine.sheets.notes import KINDS
+from recombine.words.reading import SENTENCES, reading_sentence
+
+
+def test_every_kind_of_note_has_its_sentence() -> None:
+    assert list(SENTENCES) == list(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sentence_says_what_the_note_holds_and_obeys_nothing(kind: str) -> None:
+    full = reading_sentence(Note(kind, "row", (3, 12), ("12\x1b%", "b"), 2))
+    bare = reading_sentence(Note(kind))
+    for text in (full, bare):
+        assert text.endswith(".")
+        assert "{" not in text
+        assert "\x1b" not in text
+    held = full != bare
+    assert held
+
+
+@pytest.mark.parametrize(
+    ("note", "sentence"),
+    [
+        (Note("title", "", (1,), ("Table 1",), 1), "Above the header line 1 is not read: Table 1."),
+        (
+            Note("footer", "", (9, 11, 12, 13, 14, 15), ("Total", "Source"), 6),
+            "Below the table lines 9, 11, 12, 13 and 2 more are not read: Total, Source.",
+        ),
+        (
+            Note("wide", "cell line", (), ("viability", "A549", "HeLa"), 2),
+            "Columns A549, HeLa are read as levels of cell line, their numbers as viability; to name them say "
+            "--wide 'cell line=viability'.",
+        ),
+        (Note("plate", "", (), (), 1), "1 plate is read as plate, row, column and value."),
+        (
+            Note("merged", "drug", (3,), (), 1),
+            "1 cell of drug is empty and read as the label above, as in merged cells.",
+        ),
+        (Note("empty", "column", (), (), 2), "2 columns without a cell are left out."),
+    ],
+)
+def test_sentences(note: Note, sentence: str) -> None:
+    assert reading_sentence(note) == sentence
