@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorsOf, follow, foresee, nextCells, rangeQuantile, variancesOf } from "../src/view/analysis.ts";
-import { guessRoles, readCsv, TableError } from "../src/view/csv.ts";
+import { TableError } from "../src/reading/grid.ts";
+import { gridOfText } from "../src/reading/text.ts";
+import { guessRoles, tableOf, type TextTable } from "../src/view/csv.ts";
 import { FormulaError, parseFormula } from "../src/view/formula.ts";
 import { begin, look, redo, step, undo } from "../src/view/history.ts";
 import { layOut, placeOf, shorten, strokeBetween, targetAt } from "../src/view/layout.ts";
@@ -16,6 +18,7 @@ import { hasLeft, STEPS } from "../src/view/tour.ts";
 import { gapsOf, truthValues } from "../src/view/truths.ts";
 import { accountOf, hintOf, knownOf, nameOf, spoken } from "../src/view/words.ts";
 
+const readCsv = (text: string): TextTable => tableOf(gridOfText(text));
 const small = (): Scene => makeScene(plainFactors([3, 4]));
 const seenCells = (scene: Scene): number[] => [...scene.seen.keys()].filter((cell) => scene.seen[cell]);
 

@@ -286,6 +286,31 @@ def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
     page.wait_for_function("() => document.querySelector('#say').textContent.includes('= 3.5')")
 
 
+def test_a_workbook_opens_at_the_first_sheet_with_a_table(open_page: Open, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active["A1"] = "read me"
+    for title, rows in {"trial": [["a", "p", 1.5], ["b", "p", 2.5], ["b", "q", 4.5]], "other": [["a", "p", 1]]}.items():
+        sheet = book.create_sheet(title)
+        for row in [["kind", "site", "y"], *rows]:
+            sheet.append(row)
+    book.save(tmp_path / "own.xlsx")
+    page = open_page()
+    page.click("#open")
+    page.set_input_files("dialog input[type=file]", tmp_path / "own.xlsx")
+    page.wait_for_selector("dialog fieldset")
+    sheets = page.locator("dialog select").first
+    assert sheets.locator("option").all_inner_texts() == ["Sheet", "trial", "other"]
+    assert sheets.input_value() == "trial"
+    sheets.select_option("Sheet")
+    page.wait_for_function("() => document.querySelector('dialog .fault').textContent.includes('no rows')")
+    sheets.select_option("other")
+    page.wait_for_function("() => document.querySelector('dialog h2').textContent.startsWith('1 row')")
+    sheets.select_option("trial")
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 1")
+
+
 @pytest.mark.parametrize("outcome", [lambda row: row / 8, lambda row: row])
 def test_a_small_table_is_shown_as_the_audit_has_it(open_page: Open, outcome: Callable[[int], float]) -> None:
     page = open_page()

@@ -13,7 +13,7 @@ import pytest
 from recombine.explore import page_path
 from recombine.verdicts import Verdict
 
-LARGEST = 60_000
+LARGEST = 75_000
 TEXT = page_path().read_text(encoding="utf-8")
 SOURCES = Path(__file__).parents[2] / "page" / "src"
 

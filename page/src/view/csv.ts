@@ -1,5 +1,6 @@
-/** Tables as text: fields apart by comma, semicolon, tab or bar; quotes as in RFC 4180. */
+/** Which columns of a table are what: its missing values, its numbers, its likely factors and outcome. */
 
+import { type Grid, TableError } from "../reading/grid.ts";
 import { MOST_LEVELS } from "./scene.ts";
 
 export interface TextTable {
@@ -7,23 +8,17 @@ export interface TextTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What cannot be read, and what to do. */
-export class TableError extends Error {
-  override readonly name = "TableError";
-}
-
 const MISSING = new Set(["", "na", "n/a", "nan", "null", "none", "-"]);
 
-/** Return a table whose first line names its columns. */
-export function readCsv(text: string): TextTable {
-  const clean = text.replace(/^\uFEFF/, "");
-  const mark = separatorOf(clean);
-  const lines = split(clean, mark).filter((line) => line.length > 1 || line[0]!.trim());
+/** Return a table whose first row names its columns. */
+export function tableOf(grid: Grid): TextTable {
+  const lines = grid.rows.filter((line) => line.some((field) => field.trim()));
   if (lines.length < 2) throw new TableError("the table has no rows; its first line names the columns, rows follow");
   const columns = lines[0]!.map((name, place) => name.trim() || `column ${place + 1}`);
   const twice = columns.find((name, place) => columns.indexOf(name) !== place);
   if (twice !== undefined) throw new TableError(`two columns are named ${twice}; give each its own name`);
-  const rows = lines.slice(1);
+  // A spreadsheet does not say how long its rows are.
+  const rows = lines.slice(1).map((row) => (grid.delimiter ? row : columns.map((_, place) => row[place] ?? "")));
   const odd = rows.findIndex((row) => row.length !== columns.length);
   if (odd >= 0) {
     throw new TableError(
@@ -31,42 +26,6 @@ export function readCsv(text: string): TextTable {
     );
   }
   return { columns, rows };
-}
-
-/** The separator that is most frequent in the first line, outside quotes. */
-function separatorOf(text: string): string {
-  const head = text.slice(0, text.search(/[\r\n]|$/)).replace(/"[^"]*"/g, "");
-  const counts = [",", ";", "\t", "|"].map((mark) => [head.split(mark).length, mark] as const);
-  return counts.reduce((best, one) => (one[0] > best[0] ? one : best))[1];
-}
-
-function split(text: string, mark: string): string[][] {
-  const lines: string[][] = [];
-  let line: string[] = [];
-  let field = "";
-  let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const letter = text[at]!;
-    if (quoted) {
-      if (letter !== '"') field += letter;
-      else if (text[at + 1] === '"') {
-        field += '"';
-        at++;
-      } else quoted = false;
-    } else if (letter === '"' && !field) quoted = true;
-    else if (letter === mark) {
-      line.push(field);
-      field = "";
-    } else if (letter === "\n" || letter === "\r") {
-      if (letter === "\r" && text[at + 1] === "\n") at++;
-      lines.push([...line, field]);
-      line = [];
-      field = "";
-    } else field += letter;
-  }
-  if (quoted) throw new TableError("a quote is opened and never closed; check the quotes");
-  if (field || line.length) lines.push([...line, field]);
-  return lines;
 }
 
 export function isMissing(field: string): boolean {

@@ -1,9 +1,11 @@
 /** Own data: a dropped, chosen or pasted table becomes a scene. Nothing is sent anywhere. */
 
-import { guessRoles, profile, readCsv, TableError, type TextTable } from "./csv.ts";
+import { readFile } from "../reading/files.ts";
+import { type Sheet, TableError } from "../reading/grid.ts";
+import { gridOfText } from "../reading/text.ts";
+import { guessRoles, profile, tableOf } from "./csv.ts";
 import { button, byId, make, toast } from "./elements.ts";
 import type { Store } from "./store.ts";
-import { isParquet, readParquet } from "./parquet.ts";
 import { MOST_LEVELS } from "./scene.ts";
 import { sceneOfTable } from "./tables.ts";
 
@@ -46,13 +48,10 @@ async function takeFile(file: File, dialog: HTMLDialogElement, store: Store): Pr
   if (file.size > LARGEST) {
     return complain(`${file.name} has ${Math.round(file.size / 1e6)} MB, more than the page takes; run: recombine explore ${file.name}`, dialog);
   }
-  const start = new Uint8Array(await file.slice(0, 1000).arrayBuffer());
-  const packed = isParquet(start);
-  if (!packed && start.includes(0)) return complain(`${file.name} is not text; save it as CSV, or run: recombine explore ${file.name}`, dialog);
-  await take(async () => (packed ? readParquet(await file.arrayBuffer()) : readCsv(await file.text())), dialog, store);
+  await take(async () => readFile(file.name, new Uint8Array(await file.arrayBuffer())), dialog, store);
 }
 
-async function take(read: () => Promise<TextTable>, dialog: HTMLDialogElement, store: Store): Promise<void> {
+async function take(read: () => Promise<Sheet[]>, dialog: HTMLDialogElement, store: Store): Promise<void> {
   try {
     askRoles(await read(), dialog, store);
   } catch (error) {
@@ -61,12 +60,24 @@ async function take(read: () => Promise<TextTable>, dialog: HTMLDialogElement, s
   }
 }
 
+/** The first sheet that holds a table, which need not be the first. */
+function firstTable(sheets: readonly Sheet[]): number {
+  const found = sheets.findIndex(({ grid }) => {
+    try {
+      return tableOf(grid);
+    } catch {
+      return false;
+    }
+  });
+  return Math.max(found, 0);
+}
+
 /** Ask for a file or a text. */
 function askTable(dialog: HTMLDialogElement, store: Store): void {
   const file = make("input");
   file.type = "file";
-  file.accept = ".csv,.tsv,.txt,.parquet,text/csv";
-  file.setAttribute("aria-label", "A CSV or Parquet file");
+  file.accept = ".csv,.tsv,.txt,.gz,.zip,.xlsx,.parquet,text/csv";
+  file.setAttribute("aria-label", "A CSV, Excel or Parquet file");
   file.addEventListener("change", () => {
     const chosen = file.files?.[0];
     if (chosen) void takeFile(chosen, dialog, store);
@@ -80,13 +91,14 @@ function askTable(dialog: HTMLDialogElement, store: Store): void {
     make("p", "", file),
     text,
     faultLine(),
-    make("div", "bar", button("Read it", () => void take(async () => readCsv(text.value), dialog, store), "lead"), button("Cancel", () => dialog.close())),
+    make("div", "bar", button("Read it", () => void take(async () => [{ name: "", grid: gridOfText(text.value) }], dialog, store), "lead"), button("Cancel", () => dialog.close())),
   );
   if (!dialog.open) dialog.showModal();
 }
 
 /** Ask which columns are factors and which is the outcome. */
-function askRoles(table: TextTable, dialog: HTMLDialogElement, store: Store): void {
+function askRoles(sheets: readonly Sheet[], dialog: HTMLDialogElement, store: Store, at = firstTable(sheets)): void {
+  const table = tableOf(sheets[at]!.grid);
   const columns = profile(table);
   const guess = guessRoles(table, columns);
   const boxes = table.columns.map((name) => {
@@ -119,6 +131,16 @@ function askRoles(table: TextTable, dialog: HTMLDialogElement, store: Store): vo
       fault.textContent = error.message;
     }
   };
+  const chosen = make("select", "", ...sheets.map(({ name }) => make("option", "", name)));
+  chosen.selectedIndex = at;
+  chosen.addEventListener("change", () => {
+    try {
+      askRoles(sheets, dialog, store, chosen.selectedIndex);
+    } catch (error) {
+      if (!(error instanceof TableError)) throw error;
+      fault.textContent = error.message;
+    }
+  });
   const factors = make("fieldset", "", make("legend", "", "Factors"), ...columns.map(({ name, distinct }, at) => {
     const label = make("label", "", boxes[at]!, make("span", "level", name));
     if (distinct > MOST_LEVELS) label.append(make("span", "note", ` ${distinct} levels, too many`));
@@ -127,6 +149,7 @@ function askRoles(table: TextTable, dialog: HTMLDialogElement, store: Store): vo
   dialog.replaceChildren(
     make("h2", "", `${table.rows.length} rows, ${table.columns.length} columns`),
     make("p", "", "Which columns are factors, and which one was measured? Rows of one cell are averaged."),
+    ...(sheets.length > 1 ? [make("p", "row", make("label", "", "Sheet ", chosen))] : []),
     factors,
     make("p", "row", make("label", "", "Outcome ", outcome)),
     fault,

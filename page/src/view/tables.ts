@@ -1,7 +1,8 @@
 /** From a table's rows to a scene: one factor per chosen column, the mean outcome of each cell. */
 
 import { MOST_CELLS } from "../engine/product.ts";
-import { isMissing, numberOf, TableError, type TextTable } from "./csv.ts";
+import { TableError } from "../reading/grid.ts";
+import { isMissing, numberOf, type TextTable } from "./csv.ts";
 import { atUnseen, type Factor, makeScene, MOST_FACTORS, MOST_LEVELS, type Scene, truthOf } from "./scene.ts";
 
 export interface Reading {

@@ -1,20 +1,16 @@
-/** Parquet files as tables of text, the form in which every table is read here. */
+/** Parquet files as sheets of text, the form in which every table is read here. */
 
 // Only what reads a whole file: the package's own readParquet brings filters, indexes and plans of what not to read.
 import { readColumn } from "hyparquet/src/column.js";
 import { DEFAULT_PARSERS as parsers } from "hyparquet/src/convert.js";
 import { parquetMetadata } from "hyparquet/src/metadata.js";
 import { getSchemaPath } from "hyparquet/src/schema.js";
-import { TableError, type TextTable } from "./csv.ts";
+import { type Sheet, TableError } from "./grid.ts";
 
 /** Rows up to which a file is read here. */
 const MOST_ROWS = 500_000;
 
-export function isParquet(start: Uint8Array): boolean {
-  return String.fromCharCode(...start.subarray(0, 4)) === "PAR1";
-}
-
-export function readParquet(buffer: ArrayBuffer): TextTable {
+export function readParquet(buffer: ArrayBuffer): Sheet {
   const cure = "save it as CSV, or run recombine explore with its name";
   try {
     const { num_rows: rows, schema, row_groups: groups } = parquetMetadata(buffer);
@@ -37,7 +33,8 @@ export function readParquet(buffer: ArrayBuffer): TextTable {
       }
     }
     const names = [...columns.keys()];
-    return { columns: names, rows: Array.from({ length: Number(rows) }, (_, row) => names.map((name) => columns.get(name)![row] ?? "")) };
+    const fields = Array.from({ length: Number(rows) }, (_, row) => names.map((name) => columns.get(name)![row] ?? ""));
+    return { name: "", grid: { rows: [names, ...fields], merged: [] }, plain: true };
   } catch (error) {
     if (error instanceof TableError) throw error;
     // Compressed in a way this page does not know, or broken.

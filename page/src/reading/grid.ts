@@ -1,0 +1,28 @@
+/** What every file becomes before it is understood: cells as text. */
+
+/** Rows of cells as text, "" where empty; rows may differ in length. */
+export interface Grid {
+  readonly rows: readonly (readonly string[])[];
+  /** Merged ranges: top, left, bottom, right, from 0, inclusive. */
+  readonly merged: readonly (readonly [number, number, number, number])[];
+  /** Lines of the file at which rows begin, from 1; without them row 0 is line 1. */
+  readonly lines?: readonly number[];
+  /** What stood between the fields of a text. */
+  readonly delimiter?: string;
+}
+
+/** One of the tables of a file. */
+export interface Sheet {
+  readonly name: string;
+  readonly grid: Grid;
+  /** Whether its first row names columns and nothing is to be tidied, since the file itself says what its values are. */
+  readonly plain?: boolean;
+}
+
+/** What cannot be read, and what to do. */
+export class TableError extends Error {
+  override readonly name = "TableError";
+}
+
+/** Cells up to which a table is read here. */
+export const MOST_CELLS = 5_000_000;
