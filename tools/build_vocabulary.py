@@ -25,6 +25,7 @@ from recombine.jobs.findings import FINDINGS
 from recombine.jobs.limits import Limits
 from recombine.jobs.score.causes import CAUSES
 from recombine.theory.structures import simplest_first
+from recombine.words.reading import SENTENCES
 from recombine.words.vocabulary import verdict_style, vocabulary
 
 ROOT = Path(__file__).parents[1]
@@ -215,6 +216,11 @@ def served_phrases() -> str:
     return json.dumps(vocabulary()["served"], indent=1) + "\n"
 
 
+def reading_phrases() -> str:
+    """Return the sentences on how a table was read, by kind of note."""
+    return json.dumps(SENTENCES, indent=1) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/causes.md": causes_page,
     "docs/command-line.md": command_line_page,
@@ -222,6 +228,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/limits.md": limits_page,
     "docs/structures.md": structures_page,
     "page/src/generated/phrases.json": page_phrases,
+    "page/src/generated/reading.json": reading_phrases,
     "page/src/generated/served.json": served_phrases,
     "page/src/generated/vocabulary.json": page_words,
     "page/src/generated/verdicts.css": verdict_style,

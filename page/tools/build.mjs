@@ -14,6 +14,8 @@ const SERVED = "src/recombine/explore/served";
 const LARGEST = 75_000;
 // What was built from what, so that a test without node can tell that both belong together.
 const RECORD = "page/built.json";
+// By which tables are read, here as in Python; seen from page/.
+const RULES = "../src/recombine/sheets/rules.json";
 const record = { sources: digestOf(sources()) };
 
 // Reports carry theirs uncompressed.
@@ -50,7 +52,7 @@ function sources() {
   const names = readdirSync(at("../src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`.slice(at("..").length).replaceAll("\\", "/"));
-  return [...names, "package-lock.json", "tools/build.mjs"].sort().flatMap((name) => [name, readFileSync(at(`../${name}`), "utf8")]);
+  return [...names, "package-lock.json", "tools/build.mjs", RULES].sort().flatMap((name) => [name, readFileSync(at(`../${name}`), "utf8")]);
 }
 
 function put(target, text) {

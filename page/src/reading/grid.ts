@@ -26,3 +26,23 @@ export class TableError extends Error {
 
 /** Cells up to which a table is read here. */
 export const MOST_CELLS = 5_000_000;
+
+export function widthOf({ rows }: Grid): number {
+  return rows.reduce((most, row) => Math.max(most, row.length), 0);
+}
+
+/** Return the line of the file that a row begins at. */
+export function lineOf({ lines }: Grid, row: number): number {
+  return lines?.[row] ?? row + 1;
+}
+
+/** Return the rows, all as long as the longest, every merged range holding the text of its first cell. */
+export function filled(grid: Grid): string[][] {
+  const width = widthOf(grid);
+  const rows = grid.rows.map((row) => [...row, ...Array<string>(width - row.length).fill("")]);
+  for (const [top, left, bottom, right] of grid.merged) {
+    if (top >= rows.length || left >= width) continue;
+    for (const row of rows.slice(top, bottom + 1)) row.fill(rows[top]![left]!, left, right + 1);
+  }
+  return rows;
+}
