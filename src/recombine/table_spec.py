@@ -39,7 +39,10 @@ WANTED = {
     "tables": "a list of texts: {example}",
 }
 #: The field with which each group of options begins in help, and what the group is about.
-HEADINGS = {"factors": "Which columns", "symmetric": "Factors", "nested": "Combinations", "order": "Structure"}
+HEADINGS = {
+    **{"factors": "Which columns", "symmetric": "Factors", "nested": "Combinations", "order": "Structure"},
+    "merge_alike": "Reading",
+}
 
 
 @dataclass(frozen=True)
@@ -110,23 +113,8 @@ class SpecFile(msgspec.Struct, frozen=True):
         return target
 
 
-class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a table is read: which columns are factors, what the others are, and which cells can exist.
-
-    In Python, tables may be paths or dataframes, and ``importance`` a (table, column), too. Unless ``counts`` is given,
-    rows are counts where weights are whole and the outcome has two values, or few that come again and again; else
-    means. Without ``structure`` an audit chooses, and a split is made for effects that add.
-
-    Attributes
-    ----------
-    {fields}
-
-    Examples
-    --------
-    >>> spec = TableSpec(factors=["colour", "shape"], outcome="mass")
-    >>> spec.factors, plain_spec(spec)
-    (('colour', 'shape'), {'factors': ['colour', 'shape'], 'outcome': 'mass'})
-    """
+class ColumnSpec(SpecFile, frozen=True, kw_only=True):
+    """What the columns of a table are: the fields of `TableSpec` but those about how its texts are read."""
 
     factors: Annotated[
         Names | None, Option("Factor columns, separated by commas. Guessed if left out.", example="colour,shape")
@@ -212,6 +200,29 @@ class TableSpec(SpecFile, frozen=True, kw_only=True, forbid_unknown_fields=True,
     structure: Annotated[str | None, Option("What effects do; auto chooses.", example="pairs")] = None
 
 
+class TableSpec(ColumnSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a table is read: which columns are factors, what the others are, and which cells can exist.
+
+    In Python, tables may be paths or dataframes, and ``importance`` a (table, column), too. Unless ``counts`` is given,
+    rows are counts where weights are whole and the outcome has two values, or few that come again and again; else
+    means. Without ``structure`` an audit chooses, and a split is made for effects that add.
+
+    Attributes
+    ----------
+    {fields}
+
+    Examples
+    --------
+    >>> spec = TableSpec(factors=["colour", "shape"], outcome="mass")
+    >>> spec.factors, plain_spec(spec)
+    (('colour', 'shape'), {'factors': ['colour', 'shape'], 'outcome': 'mass'})
+    """
+
+    merge_alike: Annotated[
+        bool, Option("Take levels that look alike (5 uM and 5uM, Yes and yes) for one, as most rows write it.")
+    ] = False
+
+
 class ColumnFields(TypedDict, total=False):
     """The fields of `TableSpec` as keywords, without what jobs take by name: split, structure, order, importance."""
 
@@ -223,6 +234,7 @@ class ColumnFields(TypedDict, total=False):
     counts: bool | None
     symmetric: Sequence[str]
     as_levels: Sequence[str]
+    merge_alike: bool
     sequence: str | None
     sets: str | None
     separator: str | None

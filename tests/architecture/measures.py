@@ -430,8 +430,8 @@ def cause_names_compared() -> list[Place]:
         and ast.unparse(node.targets[0]) == "name"
         and isinstance(node.value, ast.Constant)
     }
-    [spec] = [node for node in tree("recombine.table_spec").body if getattr(node, "name", "") == "TableSpec"]
-    causes -= _members(spec)
+    for node in tree("recombine.table_spec").body:
+        causes -= _members(node) if isinstance(node, ast.ClassDef) else set()
     return [
         at(name, node, ast.unparse(node))
         for name in _above_theory()

@@ -46,5 +46,6 @@ def test_every_option_stands_once_in_a_named_group_and_fits(name, columns):
 
 
 def test_groups_go_from_the_table_to_the_output():
-    groups = ["Arguments", "Which columns", "Factors", "Combinations", "Structure", "Question", "Output", "In a build"]
+    about_table = ["Arguments", "Which columns", "Factors", "Combinations", "Structure", "Reading"]
+    groups = [*about_table, "Question", "Output", "In a build"]
     assert titles(helped("audit", "-h")) == groups

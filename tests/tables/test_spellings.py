@@ -12,6 +12,8 @@ from recombine.tables.numbers import look_alikes, measured_span
     [
         *[("yes", "YES"), ("1E5", "100000"), ("1", "1.0"), ("01", "1"), ("0x10", "16"), ("-0", "0"), (" Lyon", "Lyon")],
         *[("low  dose", "low dose"), ("low-dose", "low dose"), ("MIT Press", "MIT press"), ("T", "t"), ("ﬁt", "fit")],
+        *[("5 uM", "5 µM"), ("5 \u00b5M", "5 \u03bcM"), ("50uM", "50 uM"), ("5 uM", "5.0uM"), ("37 °C", "37°C")],
+        *[("5%", "5 %"), ("10 mg", "10mg"), ("293T", "293 T"), ("10 UM", "10 uM"), ("0.5x", ".5 x"), ("-5 C", " -5C")],
     ],
 )
 def test_spellings_of_one_level_are_named(pair: tuple[str, str]) -> None:
@@ -20,7 +22,11 @@ def test_spellings_of_one_level_are_named(pair: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "labels",
-    [("AA", "Aa", "aa"), ("S", "s"), ("A", "A-", "A+"), ("-1", "1"), ("Iran", "Iraq"), ("1-2", "12"), ("", " ")],
+    [
+        *[("AA", "Aa", "aa"), ("S", "s"), ("A", "A-", "A+"), ("-1", "1"), ("Iran", "Iraq"), ("1-2", "12"), ("", " ")],
+        *[("5 uM", "50 uM", "5 mM", "5 nM"), ("5 mW", "5 MW"), ("5 s", "5 S"), ("-5 C", "5 C"), ("5 m", "5 min")],
+        ("5", "5 h"),
+    ],
 )
 def test_labels_that_mean_different_things_are_not(labels: tuple[str, ...]) -> None:
     assert look_alikes(labels) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import IntArray, sizes_of
 from recombine.cells.scales import FactorScale
 from recombine.errors import InputError, near_miss
-from recombine.tables.numbers import is_number, level_text
+from recombine.tables.numbers import is_number, level_text, look_alikes, spelled
 from recombine.tables.table import Table
 from recombine.writing import listing, printable
 
@@ -27,7 +28,8 @@ class Factor:
     """A named factor and its levels, in the order of their codes.
 
     ``scale`` says whether levels are labels or lie on a line: an ordered or numeric factor. They lie where the numbers
-    do that they write, or one step apart as ``in_order`` lists them.
+    do that they write, or one step apart as ``in_order`` lists them. ``merged`` are spellings that were taken for one
+    level, the level first; where it is not None, any other spelling of a level is that level too.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Factor:
     levels: tuple[Any, ...]
     scale: FactorScale = FactorScale.LABELS
     in_order: tuple[str, ...] = ()
+    merged: tuple[tuple[str, ...], ...] | None = None
 
     def __repr__(self) -> str:
         return printable(f"Factor({self.name!r}, {len(self.levels):,} levels)")
@@ -98,7 +101,7 @@ class Factor:
         """Codes by what labels can be read as, None where several can: a table that asks may write 2.0 for 2."""
         readings: dict[object, int | None] = {}
         for code, label in enumerate(self.labels):
-            reading = _reading(label)
+            reading = _reading(label, self.merged is not None)
             readings[reading] = None if reading in readings else code
         return readings
 
@@ -107,7 +110,7 @@ class Factor:
         for key in (value, text):
             if key in self._codes:
                 return self._codes[key]
-        reading = _reading(text)
+        reading = _reading(text, self.merged is not None)
         return None if reading is None else self._readings.get(reading)
 
     def unknown(self, values: npt.NDArray[Any]) -> list[Any]:
@@ -122,8 +125,10 @@ class Factor:
         return np.fromiter(map(codes.__getitem__, listed), dtype=np.int64, count=len(listed))
 
 
-def _reading(text: str) -> float | str | None:
-    """Parse a label as number or boolean to match an existing level; None if it is neither."""
+def _reading(text: str, spelling: bool) -> object:
+    """Parse a label as number or boolean, or as any other ``spelling`` of a level, to match one; None if it is none."""
+    if spelling:
+        return spelled(text)
     if is_number(text):
         return float(text)
     flag = text.casefold()
@@ -141,13 +146,25 @@ def place_of(factors: Sequence[str], name: str) -> int:
 
 
 def code_levels(
-    names: Sequence[str], columns: Sequence[npt.NDArray[Any]], symmetric: Sequence[int], source: str
+    names: Sequence[str],
+    columns: Sequence[npt.NDArray[Any]],
+    symmetric: Sequence[int],
+    source: str,
+    merge: IntArray | None = None,
 ) -> tuple[tuple[Factor, ...], IntArray]:
-    """Turn raw level columns into factors and codes (M, C); symmetric factors share one list of levels."""
+    """Turn raw level columns into factors and codes (M, C); symmetric factors share one list of levels.
+
+    Where ``merge`` (M,) says how many rows stand behind each, levels that look alike become the most frequent of them.
+    """
     values = [_readable(name, column) for name, column in zip(names, columns, strict=True)]
     kinds = {values[index].dtype.kind for index in symmetric}
     if len(kinds) > 1 and not kinds <= set("iuf"):
         values = [_texts(column) if index in symmetric else column for index, column in enumerate(values)]
+    groups = [None] * len(names) if merge is None else _spellings(values, symmetric, merge)
+    for index, spellings in enumerate(groups):
+        level_of = {text: group[0] for group in spellings or () for text in group}
+        if level_of:
+            values[index] = np.array([level_of.get(level, level) for level in values[index].tolist()], dtype=object)
     shared = np.concatenate([values[index] for index in symmetric]) if symmetric else None
     joint = None if shared is None else _ordered(shared)
     factors, codes = [], []
@@ -158,9 +175,24 @@ def code_levels(
                 f"factor {name!r} of {source} has one level only ({levels[0]!s}) in its usable rows; "
                 "nothing can be recombined along it, so leave it out"
             )
-        factors.append(Factor(name, tuple(levels)))
+        factors.append(Factor(name, tuple(levels), merged=groups[index]))
         codes.append(_coded(levels, column))
     return tuple(factors), np.stack(codes, axis=1).astype(np.int64)
+
+
+def _spellings(
+    columns: Sequence[npt.NDArray[Any]], symmetric: Sequence[int], rows: IntArray
+) -> list[tuple[tuple[str, ...], ...] | None]:
+    """Return by column the groups of texts that look alike, the one with most rows first."""
+    groups: list[tuple[tuple[str, ...], ...] | None] = []
+    for index in range(len(columns)):
+        counts: Counter[str] = Counter()
+        for column in [columns[twin] for twin in symmetric] if index in symmetric else [columns[index]]:
+            for level, count in zip(column.tolist() if column.dtype.kind in "OUS" else (), rows.tolist(), strict=False):
+                counts[level] += count
+        alike = look_alikes(sorted(counts))
+        groups.append(tuple(tuple(sorted(group, key=lambda level: -counts[level])) for group in alike))
+    return groups
 
 
 def factor_table(factors: Sequence[Factor]) -> Table:

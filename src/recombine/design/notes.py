@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
@@ -68,6 +68,11 @@ def level_doubts(source: Source, space: FactorSpace) -> Iterator[TableNote]:
     if subjects:
         numbers = {"encoding": encoding, "alike": alike, "measured": measured}
         yield TableNote(NoteKind.LEVELS_IN_DOUBT, numbers, tuple(subjects))
+
+
+def levels_alike(notes: Iterable[TableNote]) -> Mapping[str, list[tuple[str, ...]]]:
+    """Return the levels that look like spellings of one level, by factor; the first stands for interchangeable ones."""
+    return next((note.numbers["alike"] for note in notes if note.kind is NoteKind.LEVELS_IN_DOUBT), {})
 
 
 def feature_notes(features: Mapping[str, LevelFeatures], space: FactorSpace) -> Iterator[TableNote]:

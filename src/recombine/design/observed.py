@@ -96,13 +96,15 @@ def coded_groups(
     symmetric: Sequence[str],
     source: str,
     apart: Sequence[TakenApart],
+    merge_alike: bool = False,
 ) -> tuple[FactorSpace, Observed]:
     """Return the factors ``names`` and those that columns were taken ``apart`` into, and the cells of grouped rows."""
     members = tuple(place_of(names, name) for name in symmetric)
     if members and len(set(members)) < max(2, len(members)):
         raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
     plain = groups.levels[: len(names)]
-    coded = [code_levels(names, plain, members, source)] if plain else []
+    merge = groups.rows if merge_alike else None
+    coded = [code_levels(names, plain, members, source, merge)] if plain else []
     coded += [(column.factors, column.codes) for column in apart]
     factors = tuple(factor for some, _ in coded for factor in some)
     codes = np.hstack([some for _, some in coded]) if len(coded) > 1 else coded[0][1]

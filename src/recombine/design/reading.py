@@ -72,7 +72,7 @@ def read_table(
         title = f"{tested.name} (training rows: {source.name})" if tested.name != source.name else title
     tell("levels of the factors", 0.7)
     factors = take_apart(source, apart, groups.levels[len(names) :], len(names), spec.separator, spec.control)
-    space, observed = coded_groups(groups, names, train, spec.symmetric, title, factors)
+    space, observed = coded_groups(groups, names, train, spec.symmetric, title, factors, spec.merge_alike)
     space = put_on_scales(space, curved, source)
     for factor in space.factors[: len(names)]:
         insisted = factor.name in spec.as_levels or factor.on_scale

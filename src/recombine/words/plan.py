@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.design.notes import levels_alike
 from recombine.design.targets import outside_words
 from recombine.jobs.advice.limits import PLAN_LIMITS
 from recombine.verdicts import Verdict
@@ -86,8 +87,11 @@ def first_sentence(plan: Plan, end: str = ".") -> str:
 
 
 def gains_sentence(plan: Plan) -> str:
-    """Say what the gains of several picks are; empty of one."""
-    return "Each gain is on top of the cells before it." if len(plan.picks) > 1 else ""
+    """Say what the gains of several picks are, and how to rule cells out where nothing was said of that."""
+    spec, sentences = plan.design.spec, ["Each gain is on top of the cells before it."] * (len(plan.picks) > 1)
+    if plan.picks and plan.design.possible.whole and spec.possible is None and spec.forbidden is None:
+        sentences.append("Cells that cannot exist? Name them with --forbidden, or those that can with --possible.")
+    return " ".join(sentences)
 
 
 def _inside(plan: Plan) -> str:
@@ -104,8 +108,10 @@ def _inside(plan: Plan) -> str:
         which = f" that matter{'s' if plan.beyond == 1 else ''}" if plan.weighted else ""
         open_cells = f"{plural(plan.beyond, 'unseen cell')}{which} {stay} open whatever is collected"
         because = "because the cells that would tell are forbidden"
-        if plan.design.symmetric:
-            because += " or pair a level with itself (--self-pairs)"
+        because += " or pair a level with itself (--self-pairs)" * bool(plan.design.symmetric)
+        because += " or hold a level that looks like another (--merge-alike)" * bool(
+            levels_alike(plan.design.reading.notes)
+        )
         what = "what matters and can be determined" if plan.weighted else "all that can be"
         lead = f"{cells} would determine {what}; " if plan.needed else ""
         return f"{lead}{open_cells}, {because}."

@@ -12,6 +12,7 @@ import numpy as np
 from recombine.cells.arrays import product_size
 from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
 from recombine.cells.possible import Combinations
+from recombine.design.notes import levels_alike
 from recombine.design.scaling import between_knots
 from recombine.errors import InputError, near_miss
 from recombine.jobs.advice.limits import PLAN_LIMITS
@@ -93,7 +94,7 @@ def gather(
         near = near_cells(design)
         cells, counted, scale = _sample(design, order, seed, near)
     # A value between seen ones would become a knot of its own, and what was said of it would no longer hold.
-    allowed = ~_forbidden(design, forbidden, cells) & ~between_knots(design.scales, cells)
+    allowed = ~_forbidden(design, forbidden, cells) & ~between_knots(design.scales, cells) & ~_in_doubt(design, cells)
     if not self_pairs:
         allowed &= ~pairs_itself(design, cells)
     costs, worth = _costs(design, cost, cells), None
@@ -117,6 +118,23 @@ def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
         for first, second in itertools.combinations(group, 2):
             twice |= cells[:, first] == cells[:, second]
     return twice
+
+
+def _in_doubt(design: Design, cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (P, C) hold a rarer spelling of a level, or are seen in another spelling."""
+    if not (alike := levels_alike(design.reading.notes)):
+        return np.zeros(len(cells), dtype=bool)
+    seen, merged = design.seen.copy(), cells.copy()
+    for index, factor in enumerate(design.factors):
+        twins, commonest = design.space.twins(index), np.arange(len(factor.levels))
+        held = np.concatenate([design.cells[:, twin] for twin in twins])
+        rows = np.bincount(held, np.tile(design.observed.rows, len(twins)), len(commonest))
+        for group in alike.get(design.names[twins[0]], []):
+            codes = [factor.labels.index(label) for label in group]
+            commonest[codes] = max(codes, key=rows.__getitem__)
+        seen[:, index], merged[:, index] = commonest[seen[:, index]], commonest[cells[:, index]]
+    rarer: BoolArray = (merged != cells).any(axis=1)
+    return rarer | contains(canonical(seen, design.symmetric), canonical(merged, design.symmetric))
 
 
 def _sample(design: Design, order: int, seed: int, near: NearCells | None) -> tuple[IntArray, BoolArray, float]:

@@ -71,7 +71,9 @@ class LevelsInDoubt(NoteFinding):
         "measurements was taken as unordered labels, or the file's encoding had to be assumed. In 23 of 24 columns of "
         "real tables where levels looked alike, they were one."
     )
-    action = "Clean the table if that is not what was meant; name measured columns with --numeric."
+    action = (
+        "Take spellings for one level with --merge-alike, or clean the table; name measured columns with --numeric."
+    )
     note = NoteKind.LEVELS_IN_DOUBT
 
     def message(self, evidence: FindingEvidence) -> str:
