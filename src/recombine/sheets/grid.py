@@ -39,8 +39,8 @@ class Grid:
         """Return the rows, all as long as the longest, every merged range holding the text of its first cell."""
         width = self.width
         rows = [[*row, *[""] * (width - len(row))] for row in self.rows]
-        for top, left, bottom, right in self.merged:
-            if 0 <= top < len(rows) and 0 <= left < width:
+        for top, start, bottom, end in self.merged:
+            if 0 <= top < len(rows) and 0 <= start < width:
                 for row in rows[top : bottom + 1]:
-                    row[left : right + 1] = [rows[top][left]] * (min(right + 1, width) - left)
+                    row[start : end + 1] = [rows[top][start]] * (min(end + 1, width) - start)
         return rows

@@ -12,9 +12,19 @@ import msgspec
 
 @cache
 def _rules() -> dict[str, dict[str, Any]]:
-    """Read ``rules.json``: sections ``patterns``, ``words`` (lists) and ``limits`` (numbers), each by name."""
     rules: dict[str, dict[str, Any]] = msgspec.json.decode(files(__package__).joinpath("rules.json").read_bytes())
     return rules
+
+
+def rule_section(name: str) -> dict[str, Any]:
+    """Return a section of ``rules.json``: patterns, words (lists), limits (numbers) or units.
+
+    Examples
+    --------
+    >>> sorted(rule_section("units"))
+    ['bases', 'others', 'prefixes', 'spellings']
+    """
+    return _rules()[name]
 
 
 @cache
@@ -50,7 +60,7 @@ def rule_limit(name: str) -> float:
 
     Examples
     --------
-    >>> rule_limit("alike columns of a wide table, at least")
-    3.0
+    >>> rule_limit("letters of a number")
+    48.0
     """
     return float(_rules()["limits"][name])

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recombine.sheets.grid import Grid
+from recombine.sheets.labels import read_labels
+from recombine.sheets.layout import Sheet, lay_out
 from recombine.sheets.notes import Note
+from recombine.sheets.numerals import decimal_sign, read_numbers
+from recombine.sheets.plates import read_plates
+from recombine.sheets.rules import rule_limit
+from recombine.sheets.turned import turned
+from recombine.sheets.values import Column
+from recombine.sheets.wide import melted
 
 
 @dataclass(frozen=True)
@@ -23,15 +31,63 @@ class Tidy:
 
 
 def tidy(grid: Grid, *, wide: str | None = None, header: int | None = None) -> Tidy:
-    """Make a plain table of a sheet.
+    """Make a plain table of a sheet, of which a clean one is what it was.
 
     ``wide="cell_line=viability"`` names the factor whose levels are columns, and the outcome in their cells;
     ``header`` is the line of the header, where the sheet does not tell.
 
     Examples
     --------
-    >>> tidy(Grid([["drug", "gain"], ["a", "1"], ["b"]])).rows
-    [['a', '1'], ['b', '']]
+    >>> sheet = Grid([["Table 1"], [], ["drug", "10 uM", "20 uM"], ["a", "5%", "<1%"], ["b", "7%", "n.d."]])
+    >>> table = tidy(sheet, wide="dose=gain")
+    >>> table.columns, table.rows
+    (('drug', 'dose', 'gain'), [['a', '10 uM', '5'], ['a', '20 uM', ''], ['b', '10 uM', '7'], ['b', '20 uM', '']])
+    >>> [note.kind for note in table.notes]
+    ['title', 'wide', 'percent', 'limit']
     """
-    names, *rows = grid.filled()
-    return Tidy(tuple(names), rows)
+    sheet = read_plates(grid) if wide is None and header is None else None
+    if sheet is None:
+        sheet = melted(turned(lay_out(grid, header)), wide, grid.delimiter)
+    return _with_values(sheet, grid.delimiter)
+
+
+def _with_values(sheet: Sheet, delimiter: str) -> Tidy:
+    """Read the cells of each column."""
+    names = unique_names(sheet.names)
+    parts = zip(names, sheet.columns, sheet.kinds, strict=True)
+    columns = [Column(name, cells, sheet.lines, kinds) for name, cells, kinds in parts]
+    numeric = [column for column in columns if column.kinds.are_numbers(outcome=column.name == sheet.outcome)]
+    commas = any(decimal_sign(column.kinds, delimiter) == "," for column in numeric)
+    largest = max((len(column.kinds.numbers) for column in numeric), default=0)
+    measured = [column.name for column in numeric if len(column.kinds.numbers) == largest][-1:]
+    notes, cells_read = list(sheet.notes), []
+    for col, column in enumerate(columns):
+        sign = decimal_sign(column.kinds, delimiter, commas)
+        if column in numeric and sign:
+            many = len(column.kinds.numbers) > rule_limit("distinct numbers of a measured column with a unit")
+            keep = column.name != sheet.outcome and not many and column.name not in measured
+            texts, more = read_numbers(column, delimiter, sign, commas=commas, keep_unit=keep)
+        else:
+            texts, more = read_labels(column, sloppy=sheet.names[col] in sheet.sloppy)
+        if blanks := sheet.blanks.get(sheet.names[col]):
+            more = [Note("blanks", column.name, count=blanks), *more]
+        notes += more
+        cells_read.append([texts.get(cell, cell) for cell in column.cells] if texts else column.cells)
+    rows = [list(row) for row in zip(*cells_read, strict=True)]
+    return Tidy(names, rows, tuple(notes), sheet.factors, sheet.outcome)
+
+
+def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of columns, those without one called ``column0`` and so on by their number.
+
+    Examples
+    --------
+    >>> unique_names(("", "dose", "column0"))
+    ('column0_', 'dose', 'column0')
+    """
+    taken = set(names)
+    return tuple(name or _free(f"column{col}", taken) for col, name in enumerate(names))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return name if name not in taken else _free(f"{name}_", taken)

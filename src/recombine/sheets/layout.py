@@ -1,0 +1,280 @@
+"""Where the table is on a sheet: its header, what stands above and below it, labels that stand for blocks of rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from recombine.errors import InputError
+from recombine.sheets.grid import Grid
+from recombine.sheets.notes import MAX_NAMED_VALUES, Note
+from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
+from recombine.sheets.units import unit_spelling
+from recombine.sheets.values import TextKinds, text_kinds
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table on its way: names and cells of columns, lines of rows; ``above`` are names over groups of columns.
+
+    ``blanks`` counts by column the cells that had blanks around them; ``sloppy`` are columns in which one level stands
+    with them and without.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Sequence[str], ...]
+    lines: Sequence[int]
+    notes: tuple[Note, ...] = ()
+    above: tuple[str, ...] = ()
+    factors: tuple[str, ...] = ()
+    outcome: str | None = None
+    blanks: Mapping[str, int] = field(default_factory=dict)
+    sloppy: frozenset[str] = frozenset()
+
+    @cached_property
+    def kinds(self) -> tuple[TextKinds, ...]:
+        """What the texts of each column are."""
+        return tuple(map(text_kinds, self.columns))
+
+    @cached_property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The rows, each with a cell of every column."""
+        return list(zip(*self.columns, strict=True))
+
+    def noted(self, *notes: Note) -> tuple[Note, ...]:
+        """Return the notes so far and more, without those about nothing."""
+        return (*self.notes, *(note for note in notes if note.count))
+
+
+def lay_out(grid: Grid, header: int | None = None) -> Sheet:
+    """Find the table on a sheet: ``header`` is the line of its header, where that is known.
+
+    Examples
+    --------
+    >>> sheet = lay_out(Grid([["Yields of 2026"], [], ["plot", "gain"], ["a", "1"], ["b", "2"], ["Total", "3"]]))
+    >>> sheet.names, sheet.rows, [note.kind for note in sheet.notes]
+    (('plot', 'gain'), [('a', '1'), ('b', '2')], ['title', 'footer'])
+    """
+    raw = grid.filled()
+    rows = _stripped(raw)
+    width = _width(grid)
+    top = _header_row(rows, width) if header is None else _asked_row(grid, header)
+    group = top - 1 if top and _is_group(rows[top - 1][:width]) else None
+    start = top + 2 if _is_unit_row(rows, top) else top + 1
+    last = _last_row(rows, start)
+    again = [index for index in range(start, last) if rows[index] == rows[top]]
+    body = [index for index in range(start, last) if any(rows[index]) and rows[index] != rows[top]]
+    _refuse_ragged(grid, body, width)
+    empty = sum(bool(grid.rows[index]) for index in range(start, last)) - len(body) - len(again)
+    columns = tuple(zip(*(rows[index] for index in body), strict=True))[:width]
+    blanks, sloppy = _blanks(rows[top][:width], [raw[index] for index in body], columns)
+    sheet = Sheet(
+        tuple(rows[top][:width]),
+        columns or ((),) * width,
+        [grid.line(index) for index in body],
+        above=_spread(rows[group][:width]) if group is not None else ("",) * width,
+        blanks=blanks,
+        sloppy=sloppy,
+    )
+    notes = [
+        _lines_note("title", grid, rows, range(top if group is None else group)),
+        _lines_note("footer", grid, rows, range(last, len(rows))),
+        _lines_note("repeated_header", grid, rows, again),
+        Note("empty", "row", count=empty),
+    ]
+    sheet = _named(replace(sheet, notes=sheet.noted(*notes)))
+    if start == top + 2:
+        units = [(name, cell) for name, cell in zip(rows[top], rows[top + 1], strict=True) if cell]
+        sheet = replace(sheet, notes=sheet.noted(*(Note("unit_row", name, (), (unit,), 1) for name, unit in units)))
+    return _filled_down(sheet)
+
+
+def _stripped(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return rows whose cells have no blanks around them; each distinct text is looked at once."""
+    columns = []
+    for column in zip(*rows, strict=True):
+        padded = {text: text.strip() for text in set(column) if text[:1].isspace() or text[-1:].isspace()}
+        columns.append([padded.get(cell, cell) for cell in column] if padded else column)
+    return list(zip(*columns, strict=True)) or [() for _ in rows]
+
+
+def _width(grid: Grid) -> int:
+    """Return how many columns the table has: as many fields as most lines of a text file have."""
+    if not grid.delimiter:
+        return grid.width
+    lengths = Counter(len(row) for row in grid.rows if any(map(str.strip, row)))
+    return max(lengths, key=lambda length: (lengths[length], length), default=0)
+
+
+def _asked_row(grid: Grid, line: int) -> int:
+    indices = [index for index in range(len(grid.rows)) if grid.line(index) == line]
+    if not indices:
+        raise InputError(f"the header is said to be line {line}, which the sheet has not; name the line of the names")
+    return indices[0]
+
+
+def _header_row(rows: Sequence[Sequence[str]], width: int) -> int:
+    """Return the first row that names nearly all columns with cells below it, or the first that is not blank."""
+    there = [index for index, row in enumerate(rows) if any(row)]
+    lasts = [next((index for index in reversed(there) if rows[index][col]), -1) for col in range(width)]
+    for index in there[: int(rule_limit("rows searched for the header"))]:
+        row = rows[index][:width]
+        used, named = {col for col in range(width) if lasts[col] > index}, [cell for cell in row if cell]
+        unnamed = {col for col in used if not row[col]}
+        full = len(used - unnamed) >= max(2, rule_limit("share of columns that a header names") * len(used))
+        full = full or (len(used) > 1 and unnamed == {0}) or (width < 2 and bool(named))
+        below = rows[index + 1][:width] if index + 1 < len(rows) else ()
+        if full and any(below) and (len(set(named)) == len(named) or not _is_header(below, used)):
+            return index
+    return there[0] if there else 0
+
+
+def _is_header(row: Sequence[str], used: set[int]) -> bool:
+    """Whether a row below one with repeated names could be the header itself: all columns named, each otherwise."""
+    names = [row[col] for col in sorted(used)]
+    return all(names) and len(set(names)) == len(names) and not text_kinds(names[-1:]).numbers
+
+
+def _is_group(row: Sequence[str]) -> bool:
+    """Whether a row above the header names groups of columns: not all of them, and not the first alone."""
+    return any(row[1:]) and not all(row)
+
+
+def _spread(row: Sequence[str]) -> tuple[str, ...]:
+    result: list[str] = []
+    for cell in row:
+        result.append(cell or (result[-1] if result else ""))
+    return tuple(result)
+
+
+def _is_unit_row(rows: Sequence[Sequence[str]], top: int) -> bool:
+    """Whether the row below the header holds units: of columns of numbers, with the others blank."""
+    if top + 2 >= len(rows):
+        return False
+    cells = {col: cell for col, cell in enumerate(rows[top + 1]) if cell}
+    spelled = all(
+        rule_pattern("unit_cell").fullmatch(cell) or unit_spelling(cell) or cell == "%" for cell in cells.values()
+    )
+    below = {col: text_kinds(row[col] for row in rows[top + 2 : top + 52]) for col in cells}
+    return bool(cells) and spelled and all(kinds.numbers or not kinds.counts for kinds in below.values())
+
+
+def _last_row(rows: Sequence[Sequence[str]], first: int) -> int:
+    """Return the row from which on there are totals and footnotes only."""
+    start = len(rows)
+    while start > first and (not any(rows[start - 1]) or not any(rows[start - 1][1:]) or _is_total(rows, start - 1)):
+        start -= 1
+    alone = max(map(len, rows), default=0) < 2
+    for index in range(start, len(rows)):
+        cell = rows[index][0] if rows[index] else ""
+        if not alone and (
+            not any(rows[index]) or _is_total(rows, index) or rule_pattern("footnote").fullmatch(cell[:200])
+        ):
+            # Blank lines at the very end are no footer.
+            return index if any(map(any, rows[index:])) else len(rows)
+    return len(rows)
+
+
+def _is_total(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Whether a row says a total: such a word in its first cell, no other label, and no such level further up."""
+    label, *cells = rows[index]
+    if label.casefold() not in rule_words("totals") or not any(cells):
+        return False
+    others = text_kinds(cells).others
+    before = any(row and row[0] == label and not _bare(row) for row in rows[:index])
+    full = all(cells) and len(cells) > 1 and all(row[0] for row in rows[max(0, index - 5) : index])
+    return not others and not before and (not full or _adds_up(rows, index))
+
+
+def _bare(row: Sequence[str]) -> bool:
+    return not any(row[1:])
+
+
+def _adds_up(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Whether a row without a blank cell has no second label: its cells are those of numbers above."""
+    above = [text_kinds(row[col] for row in rows[max(0, index - 50) : index]) for col in range(1, len(rows[index]))]
+    return all(kinds.numbers and len(kinds.numbers) > 2 for kinds in above)
+
+
+def _refuse_ragged(grid: Grid, body: Sequence[int], width: int) -> None:
+    for index in body if grid.delimiter else ():
+        row = grid.rows[index]
+        if len(row) < width or any(map(str.strip, row[width:])):
+            fields = f"{len(row)} field{'s' if len(row) > 1 else ''}"
+            raise InputError(
+                f"line {grid.line(index):,} has {fields} but the header names {width} columns; correct that line"
+            )
+
+
+def _lines_note(kind: str, grid: Grid, rows: Sequence[Sequence[str]], indices: Sequence[int]) -> Note:
+    there = [index for index in indices if any(rows[index])]
+    texts = tuple(next(filter(None, rows[index])) for index in there[:MAX_NAMED_VALUES])
+    return Note(kind, "", tuple(grid.line(index) for index in there[:MAX_NAMED_VALUES]), texts, len(there))
+
+
+def _named(sheet: Sheet) -> Sheet:
+    """Leave out columns without a name and a cell; names over groups that have no other below become names."""
+    places = [col for col, name in enumerate(sheet.names) if name or any(sheet.columns[col])]
+    groups = Counter(sheet.above)
+    names, above = list(sheet.names), list(sheet.above)
+    for col in places:
+        if not names[col] and groups[above[col]] == 1:
+            names[col], above[col] = above[col], ""
+    return replace(
+        sheet,
+        names=tuple(names[col] for col in places),
+        above=tuple(above[col] for col in places),
+        columns=tuple(sheet.columns[col] for col in places),
+        notes=sheet.noted(Note("empty", "column", count=len(sheet.names) - len(places))),
+    )
+
+
+def _blanks(
+    names: Sequence[str], raw: Sequence[Sequence[str]], columns: Sequence[Sequence[str]]
+) -> tuple[dict[str, int], frozenset[str]]:
+    """Count the cells that had blanks around them, and say in which columns one level stands with them and without."""
+    blanks, sloppy = {}, set()
+    for name, cells, stripped in zip(names, zip(*raw, strict=True), columns, strict=False):
+        if cells != tuple(stripped):
+            padded = {cell: cell.strip() for cell in set(cells) if cell != cell.strip()}
+            blanks[name] = sum(map(cells.count, padded)) if len(padded) < 9 else sum(cell in padded for cell in cells)
+            sloppy |= {name} if any(text and text in cells for text in padded.values()) else set()
+    return blanks, frozenset(sloppy)
+
+
+def _filled_down(sheet: Sheet) -> Sheet:
+    """Carry labels down that stand in the first row of a block only, column by column from the left."""
+    columns, notes = list(sheet.columns), []
+    for col, cells in enumerate(sheet.columns[:-1]):
+        if "" not in cells or not _stands_for_blocks(cells, sheet.rows, col):
+            break
+        carried = list(cells)
+        for row, cell in enumerate(carried):
+            carried[row] = cell or carried[row - 1]
+        columns[col] = carried
+        notes.append(Note("merged", sheet.names[col], count=list(cells).count("")))
+    return replace(sheet, columns=tuple(columns), notes=sheet.noted(*notes))
+
+
+def _stands_for_blocks(cells: Sequence[str], rows: Sequence[Sequence[str]], col: int) -> bool:
+    """Whether blanks of a column continue a block: a filled cell says something new, or begins a block to its left.
+
+    Cells that are blank because nothing is known there stand beside equal ones sooner or later.
+    """
+    blank = sum(not cell for cell in cells)
+    if not cells or not cells[0] or not blank:
+        return False
+    kinds = text_kinds(cells)
+    if len(kinds.numbers) > rule_limit("levels of numbers in a column of blocks, at most"):
+        return False
+    if not col and blank < rule_limit("share of blank cells of a column of blocks") * len(cells):
+        return False
+    before = ""
+    for cell, row in zip(cells, rows, strict=True):
+        begins = any(row[:col])
+        if (begins and not cell) or (cell and cell == before and not begins) or not any(row[col + 1 :]):
+            return False
+        before = cell or before
+    return True
