@@ -5,7 +5,7 @@ from __future__ import annotations
 from recombine.sheets.notes import Note
 from recombine.sheets.rules import rule_pattern, rule_section
 from recombine.sheets.units import unit_spelling
-from recombine.sheets.values import Column, TextKinds, Written
+from recombine.sheets.values import Column, Numeral, TextKinds
 
 _GAPS = str.maketrans("", "", " '\u2019\u00a0\u2009\u202f")
 
@@ -33,12 +33,12 @@ def decimal_sign(kinds: TextKinds, delimiter: str, commas: bool = False) -> str:
     return "," if comma and clear else ""
 
 
-def plain_number(number: Written, sign: str) -> str:
+def plain_number(number: Numeral, sign: str) -> str:
     """Write a number with a decimal point and nothing else.
 
     Examples
     --------
-    >>> plain_number(Written("-", "1.234,5"), ",")
+    >>> plain_number(Numeral("-", "1.234,5"), ",")
     '-1234.5'
     """
     digits = number.digits.translate(_GAPS)
@@ -71,7 +71,7 @@ def read_numbers(
     return changed | dict.fromkeys(kinds.nothing | kinds.limits, ""), notes
 
 
-def _stays(number: Written, sign: str) -> bool:
+def _stays(number: Numeral, sign: str) -> bool:
     return number.plain and (sign == "." or "." not in number.digits)
 
 

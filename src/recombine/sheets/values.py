@@ -16,7 +16,7 @@ _MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
 
 @dataclass(frozen=True)
-class Written:
+class Numeral:
     """A number as it is written: its sign, digits with what stands between them, currency, unit (as spelled)."""
 
     sign: str
@@ -26,17 +26,17 @@ class Written:
     plain: bool = False
 
 
-def written_number(text: str) -> Written | None:
+def written_number(text: str) -> Numeral | None:
     """Take a text apart that writes a number in one of many ways; None where it does not.
 
     Examples
     --------
     >>> written_number("-$1,234.50").digits, written_number("(5 %)"), written_number("fifth")
-    ('1,234.50', Written(sign='-', digits='5', currency='', unit='%', plain=False), None)
+    ('1,234.50', Numeral(sign='-', digits='5', currency='', unit='%', plain=False), None)
     """
     if rule_pattern("number").fullmatch(text):
         sign = text[0] if text[0] in "+-" else ""
-        return Written(sign, text[len(sign) :], plain=True)
+        return Numeral(sign, text[len(sign) :], plain=True)
     match = rule_pattern("decorated").fullmatch(text) if len(text) <= rule_limit("letters of a number") else None
     if match is None or bool(match[1]) != bool(match[7]) or not any(map(str.isdigit, match[5])):
         return None
@@ -46,7 +46,7 @@ def written_number(text: str) -> Written | None:
     currency, unit = match[3] or "", (match[6] or "").strip()
     if rule_pattern("currency").fullmatch(unit):
         currency, unit = currency + unit, ""
-    return Written("-" if match[1] else sign or inner, match[5].translate(_MINUS), currency, unit)
+    return Numeral("-" if match[1] else sign or inner, match[5].translate(_MINUS), currency, unit)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TextKinds:
     """The distinct texts of a column by what they are, and how many cells hold each."""
 
     counts: Counter[str]
-    numbers: Mapping[str, Written]
+    numbers: Mapping[str, Numeral]
     nothing: frozenset[str]
     limits: frozenset[str]
     others: frozenset[str]
@@ -101,7 +101,7 @@ class TextKinds:
         )
 
 
-def _is_zero(number: Written) -> bool:
+def _is_zero(number: Numeral) -> bool:
     return not set(number.digits) - set("0.,")
 
 
