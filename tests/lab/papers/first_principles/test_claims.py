@@ -78,7 +78,7 @@ def _gap_map(table: Table) -> Any:
 #: By how much R2 of the networks at full length is below the released one, where that is more than the bound allows.
 RELEASED_LESS_OURS = np.r_[
     *(0, 0.047, -0.05, 0.594, 0, 0.024, np.zeros(8), 0.028, 0.035, np.zeros(6)),
-    *(0.02, 0.021, 0.035, 0, -0.11, 0.03, np.zeros(9), -0.55, 0, 0.361, 0.03),
+    *(0.02, 0.021, 0.035, 0, -0.11, 0.03, np.zeros(9), -0.55, 0, 0.361, 0.03, 0, -0.037, np.zeros(4)),
 ]
 
 #: Claim -> rows to bend, column, and how: what was measured changes, so the verdict must.
