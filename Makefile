@@ -25,7 +25,7 @@ STAMP := $(VENV)/.installed
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMP)-exact ## Audit the bundled drug screen and write its report
+demo: $(STAMP)-exact,excel ## Audit the bundled drug screen and write its report
 	$(BIN)/recombine demo $(ARGS)
 
 # A thread for each worker: more of them get in each other's way. Neighbouring tests stay together, since many share

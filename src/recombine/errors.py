@@ -45,6 +45,8 @@ _EXTRAS = {
     "torch": ("networks need", "nets"),
     "starlette": ("serving a table needs", "explore"),
     "uvicorn": ("serving a table needs", "explore"),
+    "python_calamine": ("workbooks need", "excel"),
+    "h5py": ("AnnData files need", "anndata"),
 }
 
 

@@ -41,7 +41,7 @@ WANTED = {
 #: The field with which each group of options begins in help, and what the group is about.
 HEADINGS = {
     **{"factors": "Which columns", "symmetric": "Factors", "nested": "Combinations", "order": "Structure"},
-    "merge_alike": "Reading",
+    "sheet": "Reading",
 }
 
 
@@ -218,6 +218,10 @@ class TableSpec(ColumnSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     (('colour', 'shape'), {'factors': ['colour', 'shape'], 'outcome': 'mass'})
     """
 
+    sheet: Annotated[
+        str | None,
+        Option("Sheet of a workbook (name, or number from 1), table of a database, or file of a zip.", example="Data"),
+    ] = None
     merge_alike: Annotated[
         bool, Option("Take levels that look alike (5 uM and 5uM, Yes and yes) for one, as most rows write it.")
     ] = False
@@ -232,6 +236,7 @@ class ColumnFields(TypedDict, total=False):
     weight: str | None
     sd: str | None
     counts: bool | None
+    sheet: str | None
     symmetric: Sequence[str]
     as_levels: Sequence[str]
     merge_alike: bool

@@ -214,7 +214,7 @@ def package_lines() -> dict[str, int]:
     for name in modules():
         words = name.split(".")[1:]
         nested = words[:1] in (["lab"], ["theory"]) and len(words) > 1
-        ground = not words or len(words) == 1 or words[0] in ("design", "tables", "sheets", "cells", "data")
+        ground = not words or len(words) == 1 or words[0] in ("design", "tables", "sheets", "formats", "cells", "data")
         ground = ground and (not words or words[0] not in ("cli", "explore", "report", "words", "jobs", "measures"))
         counted[".".join(words[:2]) if nested else "ground" if ground else words[0]] += lines(name)
     return dict(counted)

@@ -22,6 +22,7 @@ LAYERS = {
         "data",
         "design",
         "errors",
+        "formats",
         "interrupts",
         "output_files",
         "progress",

@@ -43,7 +43,7 @@ def test_every_dependency_of_every_extra_has_a_lower_bound(lowest: ModuleType) -
     assert {"numpy", "torch", "submitit", "pytest", "sphinx", "statsmodels"} <= found.keys()
     with pytest.raises(SystemExit, match="rich has no lower bound"):
         lowest.floors(["numpy>=1", "rich<15"])
-    with pytest.raises(SystemExit, match="no extra 'tests'; there are bench"):
+    with pytest.raises(SystemExit, match="no extra 'tests'; there are anndata"):
         list(lowest.requirements(PROJECT, ["tests"]))
 
 

@@ -244,7 +244,7 @@ def test_files_that_are_no_tables(run, tmp_path, table):
     refused(run("audit", tmp_path, *FACTORS), "is a folder")
     picture = tmp_path / "x.png"
     picture.write_bytes(b"\x89PNG")
-    refused(run("audit", picture, *FACTORS), "is not a CSV, TSV, Parquet or JSON-lines file")
+    refused(run("audit", picture, *FACTORS), "is not a CSV, TSV, Excel, ODS, Parquet")
     fake = tmp_path / "x.parquet"
     fake.write_bytes(b"not parquet at all")
     refused(run("audit", fake, *FACTORS), "x.parquet cannot be read as a table")

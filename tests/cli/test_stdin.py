@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recombine.cli.stdin import suffix_of
+from recombine.formats.recognition import ending_of
 
 FACTORS = ["--factors", "colour,shape", "--outcome", "mass"]
 COMMAND = [sys.executable, "-m", "recombine"]
@@ -111,7 +111,9 @@ def test_standard_input_is_read_once(piped, table):
     assert (code, err) == (2, "recombine: - is standard input, which can be read once; name a file for the other one\n")
 
 
-@pytest.mark.parametrize(("data", "cause"), [(b"PK\x03\x04rest", "stdin.xlsx is not"), (b"\x00\x01", "not a text")])
+@pytest.mark.parametrize(
+    ("data", "cause"), [(b"PK\x03\x04rest", "stdin.zip is cut short, damaged"), (b"\x00\x01", "not a text")]
+)
 def test_what_is_no_table_is_told_in_one_line(piped, data, cause):
     code, out, err = piped(data, "audit", "-")
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -119,9 +121,10 @@ def test_what_is_no_table_is_told_in_one_line(piped, data, cause):
 
 
 def test_what_a_pipe_holds_is_told_by_its_beginning():
-    assert suffix_of(b'\xef\xbb\xbf {"a": 1}') == suffix_of(b'[\n {"a": 1}]') == ".jsonl"
-    assert suffix_of(gzip.compress(b'{"a": 1}')) == ".jsonl.gz"
-    assert suffix_of(b'"{a}",b') == ".csv"
+    assert ending_of(b'\xef\xbb\xbf {"a": 1}') == ".jsonl"
+    assert ending_of(b'[\n {"a": 1}]') == ".json"
+    assert ending_of(gzip.compress(b'{"a": 1}')) == ".jsonl.gz"
+    assert ending_of(b'"{a}",b') == ending_of(b"PAR1,b\n1,2") == ".csv"
 
 
 def test_nothing_is_left_behind_by_a_pipe_not_even_after_ctrl_c(table, tmp_path):

@@ -122,7 +122,7 @@ def test_only_named_columns_are_read(written: Writer) -> None:
 @pytest.mark.parametrize("depth", [MAX_JSON_DEPTH + 1, 50_000])
 def test_json_nested_beyond_reason_is_refused(written: Writer, depth: int) -> None:
     line = '{"a": "[[[[", "b": ' + "[" * depth + "]" * depth + "}\n"
-    with pytest.raises(InputError, match=f"line 1 opens {depth + 1:,} brackets inside one another"):
+    with pytest.raises(InputError, match=f"it opens more than {MAX_JSON_DEPTH} brackets inside one another"):
         open_table(written(line, "t.jsonl"))
 
 
@@ -134,8 +134,8 @@ def test_names_and_places_that_no_engine_opens(written: Writer, tmp_path: Path) 
         open_table(tmp_path / "pipe.csv")
     with pytest.raises(InputError, match="a column name of more than 131,072 characters"):
         open_table(written("x" * 200_000 + ",b\n1,2\n"))
-    with pytest.raises(InputError, match="is compressed, which is read of CSV and TSV only"):
-        open_table(written(b"", "t.parquet.gz"))
+    with pytest.raises(InputError, match=r"t\.parquet\.gz is cut short, damaged or packed in an unusual way"):
+        open_table(written(b"PAR1", "t.parquet.gz"))
 
 
 def test_a_zero_character_in_a_name_is_said(written: Writer) -> None:

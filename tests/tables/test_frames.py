@@ -49,7 +49,7 @@ def test_missing_words_leave_a_column_numeric(written: Writer, word: str) -> Non
     ("name", "content", "message"),
     [
         ("t.csv", "", "t.csv is empty; it needs a header"),
-        ("t.xlsx", GOOD, "t.xlsx is not a CSV, TSV, Parquet or JSON-lines file; save the table"),
+        ("t.xlsx", GOOD, "t.xlsx is text by its content; name it t.csv"),
         ("t", GOOD, "t is not a CSV"),
         ("t.csv", b"\x80\x81\x00" * 500, "is not a text table"),
         (
@@ -87,7 +87,7 @@ def test_missing_file_names_the_near_miss(written: Writer) -> None:
 
 
 def test_a_folder_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a folder; give one CSV or Parquet file"):
+    with pytest.raises(InputError, match="is a folder; give one file, such as CSV, Excel or Parquet"):
         open_table(tmp_path)
 
 

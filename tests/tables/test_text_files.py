@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from recombine.errors import InputError
-from recombine.tables import encodings
+from recombine.formats import encodings
 from recombine.tables.text_files import broken_line, look_at, refuse_duplicates, split_names
 
 Writer = Callable[..., Path]

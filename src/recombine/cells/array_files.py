@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError
+from recombine.formats.encodings import check_expansion
 from recombine.output_files import open_beside
-from recombine.tables.encodings import check_expansion
 
 #: Ways of packing that NumPy uses; others are slow, or read beyond what they declare.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

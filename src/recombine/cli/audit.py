@@ -81,7 +81,7 @@ def audited(file: Path, table: TableSpec, targets: Path | None, new_levels: bool
 
         design = Design.from_frame(file, table)
     with working("deciding the unseen cells"):
-        importance = None if table.importance is None else named_importance(table.importance, file, targets)
+        importance = None if table.importance is None else named_importance(table, file, targets)
         result = audit(design, targets=targets, new_levels=new_levels, importance=importance, seed=seed)
         result.findings  # noqa: B018 - the slow part happens here, under the spinner
     return result

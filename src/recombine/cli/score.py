@@ -78,5 +78,5 @@ def _scored(file: Path, models: list[str], table: TableSpec, train: Path | None,
 
         design = read_designs(train or file, table, None if train is None else file)
     with working("finding the causes"), pandas_left_alone():
-        importance = None if table.importance is None else named_importance(table.importance, file, None)
+        importance = None if table.importance is None else named_importance(table, file, None)
         return score(design, file, models, table.split, importance=importance, seed=seed)

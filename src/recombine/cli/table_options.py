@@ -38,7 +38,7 @@ METAVARS = {bool: "", int: "N", float: "X", str: "TEXT", Path: "FILE"}
 #: The same of what is said about a table, by the field or its kind.
 TABLE_METAVARS = {
     **{"names": "COLUMNS", "text": "COLUMN", "file": "FILE", "tables": "FACTOR=FILE"},
-    **{"separator": "SIGN", "control": "WORDS", "nested": "INNER/OUTER", "structure": "STRUCTURE"},
+    **{"separator": "SIGN", "control": "WORDS", "nested": "INNER/OUTER", "structure": "STRUCTURE", "sheet": "NAME"},
 }
 
 
@@ -53,13 +53,13 @@ def files_of(table: TableSpec) -> list[Path]:
     return [Path(name) for name in named_files if name is not None]
 
 
-def named_importance(text: str, file: Path, targets: Path | None) -> Path | tuple[Path, str]:
+def named_importance(table: TableSpec, file: Path, targets: Path | None) -> Path | tuple[Path, str]:
     """Return what --importance names: a column of the targets or of the table, else a file."""
     from recombine.tables.frames import open_table
 
-    columns: dict[str, Path] = {}
+    text, columns = str(table.importance), dict[str, Path]()
     for path in (file, *([] if targets is None else [targets])):
-        columns |= dict.fromkeys(open_table(path).columns, path)
+        columns |= dict.fromkeys(open_table(path, table if path is file else None).columns, path)
     if text in columns:
         return columns[text], text
     if Path(text).exists():

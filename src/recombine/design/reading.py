@@ -43,7 +43,7 @@ def read_table(
     data: object, spec: TableSpec, held_out: object
 ) -> tuple[FactorSpace, Observed, OutcomeColumn, Reading, TableSpec]:
     """Return the parts of the design of a table that is read as its spec says; see `Design.from_frame`."""
-    source = open_table(data)
+    source = open_table(data, spec)
     split_column, split_value = naming.split_parts(spec.split, source)
     outcome, chosen = naming.outcome_parts(spec.outcome, source)
     if spec.classes and outcome is not None and chosen is None:
@@ -67,7 +67,7 @@ def read_table(
         train = training_rows(groups.split, str(split_column), split_value)
     title = source.name
     if held_out is not None:
-        tested = open_table(held_out)
+        tested = open_table(held_out, spec)
         groups, train = with_held_out(groups, source, tested, columns)
         title = f"{tested.name} (training rows: {source.name})" if tested.name != source.name else title
     tell("levels of the factors", 0.7)

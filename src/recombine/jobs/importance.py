@@ -160,7 +160,7 @@ def read_importance(data: object, design: Design, column: str | None = None) -> 
     table: Any = data
     if isinstance(data, tuple) and len(data) == 2:
         table, column = data[0], str(data[1])
-    source = open_table(table)
+    source = open_table(table, None if column is None else design.spec)
     patterns, values = _patterns(source, design) if column is None else _means(source, design, column)
     name = source.name if column is None else f"column {column!r} of {source.name}"
     if not (values > 0).any():

@@ -34,6 +34,8 @@ KINDS = {
     "date": "dates of column written as year-month-day",
     "unclear_date": "dates of column that may be day/month or month/day (values), kept as they are",
     "gene_date": "cells of column (values) that a spreadsheet may have made of names of genes",
+    "sheet": "column is the sheet that was read, values are the others that hold something",
+    "error_cell": "cells (values) that hold an error such as #N/A, read as missing",
     "renamed": "columns that had no name or the name of another; values are their new names",
 }
 #: Lines and values that one note names, at most; its count tells how many there are.

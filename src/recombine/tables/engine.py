@@ -1,25 +1,37 @@
-"""Files through DuckDB: text files as the text they hold, Parquet and JSON lines with the types they declare."""
+"""Files through DuckDB: text files as the text they hold, Parquet, Arrow and JSON with the types they declare."""
 
 from __future__ import annotations
 
 import glob
 import itertools
 import os
-import re
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from recombine.errors import InputError, near_file
+from recombine.errors import InputError
+from recombine.formats.recognition import ARROW, BY_ENDING, DATABASE, GZIP, JSON, PARQUET, TEXT, ZIP, Format, format_of
 from recombine.tables.numbers import kind_of_texts
-from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, header_names, look_at
+from recombine.tables.text_files import (
+    MISSING_WORDS,
+    TextFile,
+    broken_line,
+    header_names,
+    look_at,
+    remove_folder,
+    scratch_folder,
+    written_table,
+)
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+    from recombine.table_spec import TableSpec
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
 MAX_CACHED_BYTES = 250_000_000
@@ -27,14 +39,12 @@ MAX_CACHED_BYTES = 250_000_000
 MIN_ROWS_FOR_ENUMS = 200_000
 #: Few are at most this number, and each stands in so many rows on average.
 MAX_ENUM_VALUES, MIN_ROWS_PER_VALUE = 20_000, 20
-#: Bytes under which every row of a JSON-lines file is looked at before types are chosen.
+#: Bytes under which every row of a JSON file is looked at before types are chosen.
 MAX_FULLY_SAMPLED_BYTES = 200_000_000
-#: Brackets that may be open at once in a line of JSON: engines recurse, and a table needs none.
+#: Brackets that may be open at once in JSON: engines recurse, and a table needs none.
 MAX_JSON_DEPTH = 200
 
-_CSV = {".csv", ".tsv", ".txt", ".gz"}
-_PARQUET = {".parquet", ".pq"}
-_JSON = {".jsonl", ".ndjson"}
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _NUMBERS = itertools.count()
 #: Types that DuckDB reads out of JSON texts; kept as the texts that were written.
 _GUESSED_TYPES = {"DATE", "TIME", "TIMESTAMP", "UUID", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}
@@ -93,20 +103,32 @@ def first_lines(error: Exception) -> str:
     return " ".join(lines[:3])[:300]
 
 
-def open_file(path: Path) -> Reader:
-    """Open a CSV, TSV, Parquet or JSON-lines file."""
+def open_file(path: Path, spec: TableSpec | None = None) -> Reader:
+    """Open a file of any kind in `recombine.formats`; ``spec`` says which of several tables it is that is read."""
     import duckdb
+    import narwhals as nw
 
-    _check_path(path)
+    entry, sheet = format_of(path), None if spec is None else spec.sheet
+    if entry is ZIP or (entry is GZIP and BY_ENDING.get(Path(path.stem).suffix.lower(), TEXT) is not TEXT):
+        return _open_packed(path, entry, spec)
+    if sheet is not None and not entry.several:
+        raise InputError(f"{path.name} holds one table, not sheets; leave --sheet {sheet} out")
     connection = duckdb.connect()
     connection.execute("SET enable_progress_bar = false")
-    suffix = path.suffix.lower()
-    if suffix in _CSV:
+    if entry in (TEXT, GZIP):
         return _Texts(connection, look_at(path))
+    if entry.several:
+        stamp = path.stat()
+        return _Texts(connection, _converted(path.absolute(), sheet, stamp.st_size, stamp.st_mtime_ns))
     name = _name_for_engine(path)
     try:
-        if suffix in _PARQUET:
+        if entry is PARQUET:
             return Relation(_flat(connection.read_parquet(name, hive_partitioning=False)), connection)
+        if entry is ARROW:
+            from recombine.formats.arrow_files import arrow_data
+
+            data, scanned = arrow_data(path)
+            return Relation(_flat(connection.from_arrow(data)), connection) if scanned else Frame(nw.from_native(data))
         return _open_json(connection, path, name)
     except duckdb.Error as error:
         raise InputError(
@@ -116,10 +138,10 @@ def open_file(path: Path) -> Reader:
 
 def column_names(path: Path) -> tuple[str, ...]:
     """Return the columns of a file by its header, first line or footer alone."""
-    _check_path(path)
-    if path.suffix.lower() in _CSV:
+    entry = format_of(path)
+    if entry in (TEXT, GZIP):
         return header_names(path)
-    if path.suffix.lower() in _JSON:
+    if entry is JSON and path.suffix.lower() != ".json":
         with path.open("rb") as file:
             return tuple(msgspec.json.decode(file.readline(), type=dict[str, Any]))
     return open_file(path).columns
@@ -134,26 +156,36 @@ def _name_for_engine(path: Path) -> str:
     return f".{os.sep}{name}" if name.startswith("~") else name
 
 
-def _check_path(path: Path) -> None:
+@lru_cache(maxsize=4)
+def _converted(path: Path, sheet: str | None, size: int, changed: int) -> TextFile:
+    """Return a table of a workbook or database as text; one that was not changed since is not read again."""
+    if format_of(path) is DATABASE:
+        from recombine.formats.databases import database_rows
+
+        return written_table(path, database_rows(path, sheet))
+    from recombine.formats.workbooks import read_workbook
+    from recombine.sheets.tidy import tidy
+
+    grid, notes = read_workbook(path, sheet)
+    table = tidy(grid)
+    return written_table(path, [table.columns, *table.rows], (*notes, *table.notes))
+
+
+def _open_packed(path: Path, entry: Format, spec: TableSpec | None) -> Reader:
+    """Open the table inside a packed file; what it was unpacked to goes away with what reads it."""
+    from recombine.formats.packed import unpack_table
+
+    folder = scratch_folder()
     try:
-        _name_for_engine(path)
-    except UnicodeError:
-        raise InputError(f"the file name {str(path)!r} is not UTF-8, so it cannot be opened; rename the file") from None
-    if not path.parent.is_dir():
-        raise InputError(f"{path} does not exist: there is no folder {path.parent}; check the path")
-    if not path.exists():
-        hint = near_file(path.name, [entry.name for entry in path.parent.iterdir()])
-        raise InputError(f"{path} does not exist;{hint or ' check the path'}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give one CSV or Parquet file (or a dataframe)")
-    if not path.is_file():
-        raise InputError(f"{path} is a pipe or device, not a file; pipe the table in and name it -, or save it first")
-    if path.suffix.lower() not in _CSV | _PARQUET | _JSON:
-        raise InputError(f"{path.name} is not a CSV, TSV, Parquet or JSON-lines file; save the table as one of these")
-    if path.suffix.lower() == ".gz" and Path(path.stem).suffix.lower() in _PARQUET | _JSON:
-        raise InputError(f"{path.name} is compressed, which is read of CSV and TSV only; unpack it first")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path.name} is empty; it needs a header line and rows")
+        inner = unpack_table(path, entry, folder, None if spec is None else spec.sheet)
+        if format_of(inner) in (ZIP, GZIP):
+            raise InputError(f"{path.name} holds another packed file; unpack it first")
+        reader: Any = open_file(inner, None if spec is None else msgspec.structs.replace(spec, sheet=None))
+        weakref.finalize(getattr(reader, "file", reader), remove_folder, folder)
+    except BaseException:
+        remove_folder(folder)
+        raise
+    return reader  # type: ignore[no-any-return]
 
 
 def _open_json(connection: Any, path: Path, name: str) -> Relation:
@@ -182,20 +214,26 @@ def _flat(relation: Any) -> Any:
 
 
 def _refuse_depth(path: Path) -> None:
-    """Raise if a line nests more deeply than engines can follow: beyond some depth they crash."""
+    """Raise if records nest more deeply than engines can follow: beyond some depth they crash."""
+    inside, carried, depth = 0, b"", 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if line.count(b"[") + line.count(b"{") <= MAX_JSON_DEPTH:
-                continue
-            depth = deepest = 0
-            for byte in re.sub(rb'"(\\.|[^"\\])*"', b"", line):
-                depth += (byte in b"[{") - (byte in b"]}")
-                deepest = max(deepest, depth)
-            if deepest > MAX_JSON_DEPTH:
+        while chunk := file.read(2**20):
+            chunk = carried + chunk
+            slashes = len(chunk) - len(chunk.rstrip(b"\\"))
+            carried = b"\\" * (slashes % 2)
+            # Without what is escaped, every second piece between quotes is a text.
+            pieces = chunk[: len(chunk) - slashes].replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
+            brackets = b"".join(pieces[inside::2]).translate(None, _NO_BRACKETS)
+            inside, rounds = (inside + len(pieces) - 1) % 2, 0
+            while rounds <= MAX_JSON_DEPTH and (b"{}" in brackets or b"[]" in brackets):
+                brackets, rounds = brackets.replace(b"{}", b"").replace(b"[]", b""), rounds + 1
+            opened = brackets.count(b"{") + brackets.count(b"[")
+            if depth + rounds + opened > MAX_JSON_DEPTH:
                 raise InputError(
-                    f"{path.name} cannot be read as a table: line {number:,} opens {deepest:,} brackets inside one "
-                    "another; give one flat record per line"
+                    f"{path.name} cannot be read as a table: it opens more than {MAX_JSON_DEPTH} brackets inside one "
+                    "another; give flat records"
                 )
+            depth = max(depth + 2 * opened - len(brackets), 0)
 
 
 def quoted(name: str) -> str:
@@ -207,7 +245,7 @@ def quoted(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """A DuckDB relation with types of its own: a Parquet or JSON-lines file, or one that the caller made."""
+    """A DuckDB relation with types of its own: a Parquet, Arrow or JSON file, or one that the caller made."""
 
     relation: Any
     connection: Any = None  # kept alive as long as the relation
@@ -243,6 +281,42 @@ class Relation:
     def keep(self, keys: dict[str, str]) -> Relation:
         """Nothing need be kept: reading some columns again is cheap."""
         return self
+
+    def reason(self, error: Exception) -> str:
+        """Say in one line why reading failed."""
+        return first_lines(error)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A dataframe that narwhals knows."""
+
+    frame: Any
+    typed = True
+    note = ""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self._schema)
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        return dict(self.frame.collect_schema())
+
+    def kinds(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the kind of each named column."""
+        return {name: kind_of_dtype(self._schema[name]) for name in names}
+
+    def keep(self, keys: dict[str, str]) -> Frame:
+        """Nothing need be kept: it is in memory, or lazy by the caller's choice."""
+        return self
+
+    def pick(self, keys: dict[str, str]) -> Any:
+        """Return a frame of the named columns under their keys."""
+        import narwhals as nw
+
+        return self.frame.select(*[nw.col(name).alias(key) for name, key in keys.items()])
 
     def reason(self, error: Exception) -> str:
         """Say in one line why reading failed."""

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, near_miss
-from recombine.tables.engine import Reader, Relation, first_lines, kind_of_dtype, open_file
+from recombine.table_spec import TableSpec
+from recombine.tables.engine import Frame, Reader, Relation, open_file
 from recombine.tables.text_files import refuse_duplicates
 from recombine.writing import listing
 
@@ -137,8 +138,10 @@ class Source:
             raise InputError(f"{self.name} cannot be read as a table: {self.reader.reason(error)}") from None
 
 
-def open_table(data: object) -> Source:
-    """Open a CSV/TSV/Parquet/JSON-lines path or any dataframe narwhals knows, without reading its rows.
+def open_table(data: object, spec: TableSpec | None = None) -> Source:
+    """Open a file of any kind in `recombine.formats` or any dataframe narwhals knows, without reading its rows.
+
+    ``spec`` says which table it is, where a file holds several.
 
     Examples
     --------
@@ -147,7 +150,7 @@ def open_table(data: object) -> Source:
     {'colour': 'text', 'mass': 'number'}
     """
     if isinstance(data, str | Path):
-        return _source(open_file(Path(data)), Path(data).name)
+        return _source(open_file(Path(data), spec), Path(data).name)
     return _source(_open_frame(data), "the table")
 
 
@@ -165,7 +168,7 @@ def _open_frame(data: object) -> Reader:
         ) from None
     if hasattr(data, "fetchnumpy"):
         return Relation(data)
-    return _Frame(frame)
+    return Frame(frame)
 
 
 def _source(reader: Reader, name: str) -> Source:
@@ -176,37 +179,6 @@ def _source(reader: Reader, name: str) -> Source:
     if not columns:
         raise InputError(f"{name} has no columns; it needs one column per factor")
     return Source(reader, name, {column: f"c{index}" for index, column in enumerate(columns)})
-
-
-@dataclass(frozen=True, eq=False)
-class _Frame:
-    """A dataframe that narwhals knows."""
-
-    frame: Any
-    typed = True
-    note = ""
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._schema)
-
-    @cached_property
-    def _schema(self) -> dict[str, Any]:
-        return dict(self.frame.collect_schema())
-
-    def kinds(self, names: Sequence[str]) -> dict[str, str]:
-        return {name: kind_of_dtype(self._schema[name]) for name in names}
-
-    def keep(self, keys: dict[str, str]) -> _Frame:
-        return self
-
-    def pick(self, keys: dict[str, str]) -> Any:
-        import narwhals as nw
-
-        return self.frame.select(*[nw.col(name).alias(key) for name, key in keys.items()])
-
-    def reason(self, error: Exception) -> str:
-        return first_lines(error)
 
 
 def fetch(frame: Any) -> dict[str, npt.NDArray[Any]]:

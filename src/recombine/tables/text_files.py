@@ -13,12 +13,14 @@ import tempfile
 import weakref
 import zlib
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from recombine.errors import InputError
-from recombine.tables.encodings import Survey, survey
+from recombine.formats.encodings import Survey, check_expansion, survey
+from recombine.sheets.notes import Note
 
 #: What counts as missing in a text file besides an empty field.
 MISSING_WORDS = ["", "NA", "NaN", "nan"]
@@ -26,6 +28,8 @@ MISSING_WORDS = ["", "NA", "NaN", "nan"]
 MAX_HEADER_CHARACTERS = 2**26
 #: Lines that are searched for the one that broke the reading.
 MAX_LINES_SEARCHED = 2_000_000
+#: Rows that are written to a copy at once, before its size is looked at.
+MAX_ROWS_WRITTEN = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,7 @@ class TextFile:
     """A text table as it lies on disk: the names in its header, its delimiter, line ends and encoding.
 
     ``readable`` is the file that an engine can read: the file itself, or a copy in UTF-8 with equal line ends. ``note``
-    says what had to be assumed to make that copy.
+    says what had to be assumed to make that copy, ``notes`` what was read otherwise than it was written.
     """
 
     path: Path
@@ -43,6 +47,7 @@ class TextFile:
     newline: str
     longest: int
     note: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 def split_names(text: str | None) -> list[str]:
@@ -110,6 +115,11 @@ def _names(path: Path, file: IO[str], delimiter: str) -> tuple[str, ...]:
             f"{path.name} has a column name of more than {limit:,} characters, or a quote in its first line that is "
             "never closed; its first line must name the columns"
         ) from None
+    return _filled_names(fields, path)
+
+
+def _filled_names(fields: Sequence[str], path: Path) -> tuple[str, ...]:
+    """Return the names of columns, each its own; columns without one are called by their number."""
     names = [name.strip() for name in fields]
     if not any(names):
         raise InputError(f"{path.name} has no header; its first line must name the columns")
@@ -123,21 +133,49 @@ def _free(name: str, taken: set[str]) -> str:
     return name if name not in taken else _free(f"{name}_", taken)
 
 
-def _copied(path: Path, survey: Survey, names: tuple[str, ...], delimiter: str, longest: int) -> TextFile:
-    """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
-    folder = Path(tempfile.mkdtemp(prefix="recombine-"))
-    copy = folder / "table.csv"
+def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, ...] = ()) -> TextFile:
+    """Write rows of text, of which the first names the columns, to a table that an engine can read.
+
+    ``path`` is the file that the rows come from; they are never many times what it holds.
+    """
+    rows, folder = iter(rows), scratch_folder()
     try:
-        _copy(path, survey.encoding, delimiter, copy)
-        text = TextFile(path, copy, names, delimiter, r"\n", longest, survey.note)
-        weakref.finalize(text, _remove, folder)
+        names = _filled_names(next(rows, []), path)
+        with (folder / "table.csv").open("w", newline="", encoding="utf-8", errors="replace") as file:
+            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+            writer.writerow(names)
+            longest, size = file.tell(), path.stat().st_size
+            for batch in iter(lambda: list(itertools.islice(rows, MAX_ROWS_WRITTEN)), []):
+                writer.writerows(batch)
+                check_expansion(path.name, size, file.tell())
+        text = TextFile(path, folder / "table.csv", names, ",", r"\n", longest, notes=notes)
+        weakref.finalize(text, remove_folder, folder)
     except BaseException:
-        _remove(folder)
+        remove_folder(folder)
         raise
     return text
 
 
-def _remove(folder: Path) -> None:
+def scratch_folder() -> Path:
+    """Make a folder for a copy of a table; whoever makes it sees that `remove_folder` is called."""
+    return Path(tempfile.mkdtemp(prefix="recombine-"))
+
+
+def _copied(path: Path, survey: Survey, names: tuple[str, ...], delimiter: str, longest: int) -> TextFile:
+    """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
+    folder = scratch_folder()
+    copy = folder / "table.csv"
+    try:
+        _copy(path, survey.encoding, delimiter, copy)
+        text = TextFile(path, copy, names, delimiter, r"\n", longest, survey.note)
+        weakref.finalize(text, remove_folder, folder)
+    except BaseException:
+        remove_folder(folder)
+        raise
+    return text
+
+
+def remove_folder(folder: Path) -> None:
     """Remove a folder, whoever presses Ctrl-C meanwhile."""
     try:
         shutil.rmtree(folder, ignore_errors=True)

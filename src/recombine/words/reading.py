@@ -37,6 +37,8 @@ SENTENCES = {
     "date": "Dates of {column} are read as year-month-day.",
     "unclear_date": "Dates of {column} such as {values} may begin with the day or the month; they are kept as written.",
     "gene_date": "{column} has dates among names ({values}), which a spreadsheet may have made of genes: {lines}.",
+    "sheet": "Sheet {column} is read; to read another ({values}), say --sheet.",
+    "error_cell": "{cells} {hold} an error such as #N/A ({values}), read as missing.",
     "renamed": "Columns without a name of their own are called {values}.",
 }
 
@@ -59,6 +61,7 @@ def reading_sentence(note: Note) -> str:
         rest=listing(note.values[1:], MAX_SAID_VALUES),
         first=outcome,
         lines=f"line{'s' if count > 1 else ''} {join_words([*lines, *([f'{more:,} more'] if more > 0 else [])])}",
+        hold="holds" if count == 1 else "hold",
         are="is" if count == 1 else "are",
         count=plural(count, note.column or "row"),
         cells=plural(count, "cell"),

@@ -153,7 +153,7 @@ def probe(
     """
     spec, decide = make_spec(spec, fields), (factor,) if isinstance(factor, str) else tuple(factor)
     given = ((spec.outcome,) if spec.outcome is not None else ()) + decide
-    source = open_table(data)
+    source = open_table(data, spec)
     # Ordered and numeric factors are tested by their values, which are binned as other numbers are.
     scaled = [name for name in scales_asked(spec.ordered, spec.numeric, tuple(source.columns)) if name not in given]
     named = None if spec.factors is None else [name for name in spec.factors if name not in (*decide, *scaled)]

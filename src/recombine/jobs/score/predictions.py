@@ -64,7 +64,7 @@ def class_designs(
     spec = make_spec(spec, fields)
     if spec.outcome is None:
         raise InputError("which column holds the classes? Name it with --outcome")
-    source = open_table(data)
+    source = open_table(data, spec)
     classes = classes_of(source, spec.outcome)
     if len(classes) < 2:
         raise InputError(
@@ -76,7 +76,7 @@ def class_designs(
 
 def read_designs(data: object, spec: TableSpec, held_out: object = None) -> Design | dict[str, Design]:
     """Return the design of a table to score, or one for each class where the outcome has several."""
-    if spec.outcome is not None and (spec.classes or has_classes(open_table(data), spec.outcome)):
+    if spec.outcome is not None and (spec.classes or has_classes(open_table(data, spec), spec.outcome)):
         return class_designs(data, spec, held_out=held_out)
     return Design.from_frame(data, spec, held_out=held_out)
 
@@ -107,7 +107,7 @@ def read_predictions(
     elif isinstance(predictions, np.ndarray | list | tuple):
         by_model = {"prediction": _array(design, predictions, "prediction", classes)}
     else:
-        by_model = _from_table(design, open_table(predictions), columns, split, classes)
+        by_model = _from_table(design, open_table(predictions, design.spec), columns, split, classes)
     if not by_model:
         raise InputError("no model is named; give predictions of at least one")
     for name, values in by_model.items():

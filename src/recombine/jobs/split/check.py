@@ -121,7 +121,8 @@ def check_split(
     determined  1      1     1.0             1.0
     """
     # How much cells matter is no matter here.
-    spec, source = make_spec(spec, {**fields, "importance": None}), open_table(data)
+    spec = make_spec(spec, {**fields, "importance": None})
+    source = open_table(data, spec)
     column, value = split_parts(spec.split, source)
     if column is None:
         raise InputError("which column says the part of each row? Name it with --check")

@@ -71,7 +71,7 @@ def read_rows(
     >>> rows.codes.tolist(), rows.kept.tolist()
     ([[0, 0], [1, 1]], [True, True, False])
     """
-    source = open_table(data)
+    source = open_table(data, spec)
     taken = taken_columns(source, roles)
     design = replace(Design.from_frame(data, make_spec(spec, unread or {})), spec=spec)
     for name in design.space.columns:

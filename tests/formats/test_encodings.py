@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.tables import encodings
-from recombine.tables.encodings import survey
+from recombine.formats import encodings
+from recombine.formats.encodings import survey
 from recombine.tables.frames import open_table
 
 Writer = Callable[..., Path]

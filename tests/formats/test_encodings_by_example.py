@@ -1,4 +1,4 @@
-"""Small cases of `recombine.tables.encodings`, each as a reader would try it."""
+"""Small cases of `recombine.formats.encodings`, each as a reader would try it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recombine.errors import InputError
-from recombine.tables.encodings import check_expansion, survey
+from recombine.formats.encodings import check_expansion, survey
 
 
 def test_survey_by_example() -> None:
