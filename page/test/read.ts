@@ -2,21 +2,31 @@
 
 import { readFileSync } from "node:fs";
 import { readFile } from "../src/reading/files.ts";
-import { TableError } from "../src/reading/grid.ts";
-import { type Note, readingSentence } from "../src/reading/sentences.ts";
+import { type Grid, type Note, TableError } from "../src/reading/grid.ts";
+import { matched } from "../src/reading/rules.ts";
+import { readingSentence } from "../src/reading/sentences.ts";
+import { tidy } from "../src/reading/tidy.ts";
 
 interface Question {
   /** A file, whose sheets are wanted. */
   readonly file?: string;
   /** A note, whose sentence is wanted. */
   readonly note?: Note;
+  /** A sheet, whose table is wanted. */
+  readonly grid?: Grid;
+  readonly wide?: string;
+  readonly header?: number;
+  /** A pattern of the rules, whose groups in each text are wanted. */
+  readonly pattern?: Parameters<typeof matched>[0];
+  readonly texts?: readonly string[];
 }
 
-async function answer({ file, note }: Question): Promise<unknown> {
+async function answer({ file, note, grid, wide, header, pattern, texts = [] }: Question): Promise<unknown> {
   try {
+    if (pattern) return texts.map((text) => matched(pattern, text)).map((found) => found && Array.from(found, (group) => group ?? null));
     if (note) return readingSentence(note);
     if (file) return await readFile(file.replace(/.*\//, ""), readFileSync(file));
-    return null;
+    return grid ? tidy(grid, wide, header) : null;
   } catch (error) {
     if (error instanceof TableError) return { refusal: error.message };
     throw error;

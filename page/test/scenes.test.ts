@@ -222,8 +222,8 @@ test("roles are guessed, rows of a cell are averaged, missing ones left out", ()
   const table = readCsv(text);
   const roles = guessRoles(table);
   assert.deepEqual(roles, { factors: ["variety", "site"], outcome: "yield" });
-  const { scene, leftOut } = sceneOfTable(table, roles.factors, roles.outcome);
-  assert.equal(leftOut, 1);
+  const { scene, rows, used } = sceneOfTable(table, roles.factors, roles.outcome);
+  assert.deepEqual([rows, used], [5, 4]);
   assert.deepEqual(scene.factors.map((factor) => factor.levels), [["Peat", "Trebi"], ["Duluth", "Morris"]]);
   assert.deepEqual([...scene.truth.table!], [NaN, 30.5, 28.5, 44]);
   const account = accountOf(scene, follow(scene), null, null, null, 0);

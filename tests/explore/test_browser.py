@@ -278,10 +278,10 @@ def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
     page.click("#open")
     page.set_input_files("dialog input[type=file]", tmp_path / "own.parquet")
     page.wait_for_selector("dialog fieldset")
-    assert page.locator("dialog fieldset label").all_inner_texts() == ["kind", "site", "y"]
+    assert page.locator("dialog fieldset label").all_inner_texts() == ["kind guessed", "site guessed", "y"]
     page.click("dialog button:has-text('Show it')")
     waits_for(page, "determined 1")
-    assert "1 of 4 rows were left out" in page.inner_text("#toast")
+    assert page.inner_text("#reading summary") == "3 of 4 rows are used: 1 has no site."
     move_to(page, 0, 1)
     page.wait_for_function("() => document.querySelector('#say').textContent.includes('= 3.5')")
 
@@ -343,7 +343,7 @@ def test_too_many_levels_are_told_beside_their_box(open_page: Open) -> None:
     drop(page, "\n".join(["plate,kind,y", *(f"p{row},{row % 3},{row / 8}" for row in range(150))]))
     page.wait_for_selector("dialog[open] fieldset")
     labels = [" ".join(text.split()) for text in page.locator("dialog fieldset label").all_inner_texts()]
-    assert labels == ["plate 150 levels, too many", "kind", "y 150 levels, too many"]
+    assert labels == ["plate 150 levels, too many", "kind guessed", "y 150 levels, too many"]
     page.locator("dialog fieldset input").first.check()
     page.click("dialog button:has-text('Show it')")
     assert "plate has 150 levels" in page.inner_text("dialog .fault")

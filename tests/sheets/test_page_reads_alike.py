@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -13,7 +14,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from recombine.sheets.notes import KINDS, Note
+from messy_sheets import drawn_question
+from recombine.errors import InputError
+from recombine.sheets import Grid, Note, tidy
+from recombine.sheets.notes import KINDS
+from recombine.sheets.rules import rule_pattern, rule_section
 from recombine.words.reading import reading_sentence
 
 PAGE = Path(__file__).parents[2] / "page"
@@ -65,3 +70,56 @@ def test_sentences_are_the_same(ask: Ask, notes: list[Note]) -> None:
     told = ask([{"note": {name: getattr(note, name) for name in fields}} for note in notes])
     for note, sentence in zip(notes, told, strict=True):
         assert sentence == reading_sentence(note), note
+
+
+def facts(note: Any) -> tuple[Any, ...]:
+    """Return what a note says, of this package or of the page, which leaves out what is empty."""
+    if isinstance(note, Note):
+        return note.kind, note.column, note.lines, note.values, note.count
+    lines, values = (tuple(note.get(name, ())) for name in ("lines", "values"))
+    return note["kind"], note.get("column", ""), lines, values, note.get("count", 0)
+
+
+def read_here(question: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of this package in the form of the page's."""
+    grid = question["grid"]
+    try:
+        table = tidy(
+            Grid(grid["rows"], tuple(map(tuple, grid["merged"])), delimiter=grid["delimiter"]),
+            wide=question.get("wide"),
+            header=question.get("header"),
+        )
+    except InputError as refusal:
+        return {"refusal": str(refusal)}
+    found = {"columns": list(table.columns), "rows": table.rows, "notes": list(map(facts, table.notes))}
+    return found | {"factors": list(table.factors), "outcome": table.outcome}
+
+
+def test_messy_sheets_are_read_alike(ask: Ask) -> None:
+    chance = random.Random(20261118)
+    questions = [drawn_question(chance) for _ in range(1_000)]
+    kinds, refusals = set(), 0
+    for question, told in zip(questions, ask(questions), strict=True):
+        if "refusal" in told:
+            refusals += 1
+            told["refusal"] = " ".join(told["refusal"].split())
+        else:
+            told["notes"] = list(map(facts, told["notes"]))
+            kinds |= {note[0] for note in told["notes"]}
+        assert told == read_here(question), question
+    assert len(kinds) > 20
+    assert refusals < 500
+
+
+def test_every_pattern_means_the_same(ask: Ask) -> None:
+    """A pattern that one of the two languages takes otherwise, or not at all, is found on all cells of messy sheets."""
+    chance = random.Random(1)
+    texts = {cell for _ in range(60) for row in drawn_question(chance)["grid"]["rows"] for cell in row}
+    # What one language may count as a blank or a digit, and the other not.
+    texts |= {"5\u00a0mg", "\u0663", "1\ufeff", "a\u2028b.", "n\u00b2", "K", "\u212a", "\u017f", "see\nthis."}
+    names = sorted(rule_section("patterns"))
+    told = ask([{"pattern": name, "texts": sorted(texts)} for name in names])
+    for name, found in zip(names, told, strict=True):
+        for text, groups in zip(sorted(texts), found, strict=True):
+            match = rule_pattern(name).fullmatch(text)
+            assert groups == (match and [match[0], *match.groups()]), (name, text)

@@ -11,10 +11,26 @@ export interface Grid {
   readonly delimiter?: string;
 }
 
+/** One fact about how a sheet was read. */
+export interface Note {
+  readonly kind: string;
+  readonly column?: string;
+  /** Lines of the file, from 1. */
+  readonly lines?: readonly number[];
+  readonly values?: readonly string[];
+  readonly count?: number;
+}
+
+/** Lines and values that one note names, at most; its count tells how many there are. */
+export const MOST_NAMED = 20;
+
 /** One of the tables of a file. */
 export interface Sheet {
   readonly name: string;
   readonly grid: Grid;
+  readonly notes?: readonly Note[];
+  /** Why it cannot be read, though others of the file may be. */
+  readonly fault?: string;
   /** Whether its first row names columns and nothing is to be tidied, since the file itself says what its values are. */
   readonly plain?: boolean;
 }

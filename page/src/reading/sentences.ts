@@ -1,16 +1,7 @@
 /** How a sheet was read, in words: Python's sentences, with the same holes filled. */
 
 import SENTENCES from "../generated/reading.json";
-
-/** One fact about how a sheet was read. */
-export interface Note {
-  readonly kind: string;
-  readonly column?: string;
-  /** Lines of the file, from 1. */
-  readonly lines?: readonly number[];
-  readonly values?: readonly string[];
-  readonly count?: number;
-}
+import type { Note } from "./grid.ts";
 
 /** Values that a sentence names. */
 const MOST_SAID = 4;
@@ -55,6 +46,7 @@ export function readingSentence({ kind, column = "", lines = [], values = [], co
     first: outcome,
     lines: `line${count > 1 ? "s" : ""} ${joinWords([...said, ...(more > 0 ? [`${grouped(more)} more`] : [])])}`,
     are,
+    hold: count === 1 ? "holds" : "hold",
     count: plural(count, column || "row"),
     cells: plural(count, "cell"),
     levels: plural(count, "level"),

@@ -1,6 +1,6 @@
 /** Excel's .xlsx: sheets as grids of text, read by nothing but what the browser has. */
 
-import { type Grid, MOST_CELLS, type Sheet, TableError } from "./grid.ts";
+import { MOST_CELLS, MOST_NAMED, type Sheet, TableError } from "./grid.ts";
 import { entriesOf, unpack } from "./zip.ts";
 
 /** Number formats that are dates, as Excel numbers its own. */
@@ -11,8 +11,8 @@ const [MOST_ROWS, MOST_COLUMNS] = [1_048_576, 16_384];
 
 interface Book {
   readonly strings: readonly string[];
-  /** Whether the cells of a style are dates. */
-  readonly dates: readonly boolean[];
+  /** Whether the cells of a style are dates, or times that may be longer than a day. */
+  readonly dates: readonly ("" | "date" | "time")[];
   /** Day 0, in milliseconds since 1970. */
   readonly origin: number;
 }
@@ -39,8 +39,8 @@ export async function readXlsx(bytes: Uint8Array): Promise<Sheet[]> {
   for (const [name, id] of sheetsOf(workbook)) {
     const found = parts.get(id);
     if (found?.type !== "worksheet") continue;
-    const grid = gridOf(await text(found.path), book, name);
-    if (grid.rows.length) sheets.push({ name, grid });
+    const sheet = sheetOf(await text(found.path), book, name);
+    if (sheet.grid.rows.length) sheets.push(sheet);
   }
   if (!sheets.length) throw new TableError("no sheet of the workbook holds a cell");
   return sheets;
@@ -53,7 +53,7 @@ const TAG = /<(?:!--[^]*?-->|!\[CDATA\[([^]*?)\]\]>|[?!][^>]*>|(\/?)(?:[\w.-]+:)
 function scan(xml: string, opens: (name: string, attributes: string) => void, closes: (name: string, text: string) => void): void {
   let [text, last] = ["", 0];
   for (const tag of xml.matchAll(TAG)) {
-    text += plain(xml.slice(last, tag.index)) + (tag[1] ?? "");
+    text += plain(xml.slice(last, tag.index).replace(/\r\n?/g, "\n")) + (tag[1] ?? "");
     last = tag.index + tag[0].length;
     const name = tag[3];
     if (!name) continue;
@@ -114,22 +114,22 @@ function stringsOf(xml: string): string[] {
     (name, inside) => {
       if (name === "t" && !aside) text += inside;
       if (name === "rPh") aside = false;
-      if (name === "si") found.push(text);
+      if (name === "si") found.push(unescaped(text));
     },
   );
   return found;
 }
 
-function datesOf(xml: string): boolean[] {
+function datesOf(xml: string): Book["dates"] {
   const own = new Map<number, string>();
-  const styles: boolean[] = [];
+  const styles: Book["dates"][number][] = [];
   let cells = false;
   scan(
     xml,
     (name, attributes) => {
       if (name === "numFmt") own.set(Number(attribute(attributes, "numFmtId")), attribute(attributes, "formatCode") ?? "");
       if (name === "cellXfs") cells = true;
-      if (name === "xf" && cells) styles.push(isDate(Number(attribute(attributes, "numFmtId")), own));
+      if (name === "xf" && cells) styles.push(dateKind(Number(attribute(attributes, "numFmtId")), own));
     },
     (name) => {
       if (name === "cellXfs") cells = false;
@@ -139,16 +139,18 @@ function datesOf(xml: string): boolean[] {
 }
 
 /** A format is a date's if, its quoted texts, colours and conditions apart, it writes a day, month, year or time. */
-function isDate(id: number, own: ReadonlyMap<number, string>): boolean {
+function dateKind(id: number, own: ReadonlyMap<number, string>): "" | "date" | "time" {
   const code = own.get(id);
-  if (code === undefined) return DATES.some(([first, last]) => first <= id && id <= last);
-  return /[dmyhs]/i.test(code.split(";")[0]!.replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, ""));
+  if (code === undefined) return id === 46 ? "time" : DATES.some(([first, last]) => first <= id && id <= last) ? "date" : "";
+  const shown = code.split(";")[0]!.replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, "");
+  return shown.includes("[") ? "time" : /[dmyhs]/i.test(shown) ? "date" : "";
 }
 
-/** The cells of a sheet; a formula must have been worked out by who saved it. */
-function gridOf(xml: string, book: Book, sheet: string): Grid {
+/** The cells of a sheet; what went wrong in them is empty and noted, and a formula must have been worked out by who saved it. */
+function sheetOf(xml: string, book: Book, sheet: string): Sheet {
   const rows: string[][] = [];
   const merged: [number, number, number, number][] = [];
+  const [unsolved, errors]: [string[], string[]] = [[], []];
   let [row, column, type, style, text, inline, formula, aside, count] = [-1, -1, "", 0, "", "", false, false, 0];
   scan(
     xml,
@@ -173,8 +175,9 @@ function gridOf(xml: string, book: Book, sheet: string): Grid {
       else if (name === "t" && !aside) inline += inside;
       else if (name === "rPh") aside = false;
       if (name !== "c") return;
-      if (formula && !text && type !== "str") throw new TableError(`cell ${nameOf(row, column)} of ${sheet} holds a formula without its result; open the file in a spreadsheet, save it, and try again`);
-      const told = type === "inlineStr" ? inline : textOf(text, type, style, book);
+      if (formula && !text && type !== "str") unsolved.push(nameOf(row, column));
+      if (type === "e") errors.push(nameOf(row, column));
+      const told = type === "e" ? "" : type === "inlineStr" ? unescaped(inline) : textOf(text, type, style, book);
       if (!told) return;
       if (!(row >= 0 && row < MOST_ROWS && column < MOST_COLUMNS)) throw new TableError(`sheet ${sheet} is damaged; copy the file again`);
       const fields = (rows[row] ??= []);
@@ -184,7 +187,14 @@ function gridOf(xml: string, book: Book, sheet: string): Grid {
       fields[column] = told;
     },
   );
-  return { rows: Array.from(rows, (fields) => fields ?? []), merged };
+  const more = unsolved.length > 1 ? ` and ${unsolved.length - 1} more` : "";
+  const lines = [...new Set(errors.map((cell) => Number(cell.replace(/\D/g, ""))))].sort((one, two) => one - two);
+  return {
+    name: sheet,
+    grid: { rows: Array.from(rows, (fields) => fields ?? []), merged },
+    notes: errors.length ? [{ kind: "error_cell", lines: lines.slice(0, MOST_NAMED), values: errors.slice(0, MOST_NAMED), count: errors.length }] : [],
+    fault: unsolved.length ? `the formula in cell ${unsolved[0]}${more} of sheet ${sheet} has no stored result; open the file in a spreadsheet program and save it again` : "",
+  };
 }
 
 function placeOf(name = ""): [number, number] | undefined {
@@ -202,27 +212,41 @@ function nameOf(row: number, column: number): string {
 function textOf(text: string, type: string, style: number, { strings, dates, origin }: Book): string {
   if (type === "s") return strings[Number(text)] ?? "";
   if (type === "b") return text ? (text === "1" || text === "true" ? "TRUE" : "FALSE") : "";
-  if (type !== "n" || !text) return text;
+  if (type !== "n" || !text) return unescaped(text);
   const number = Number(text);
   if (!Number.isFinite(number)) return text;
-  return dates[style] ? dateText(number, origin) : numberText(number);
+  return dates[style] === "time" ? timeText(number) : dates[style] ? dateText(number, origin) : numberText(number);
+}
+
+/** Letters that XML cannot hold are written by their number. */
+function unescaped(text: string): string {
+  return text.replace(/_x([\dA-F]{4})_/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
 }
 
 /** A day, a day and a time, or a time alone. */
 function dateText(number: number, origin: number): string {
   // Excel counts a 29 February 1900 that never was.
   const day = origin < Date.UTC(1900) && number < 60 && number >= 1 ? number + 1 : number;
-  const date = new Date(origin + Math.round((day * DAY) / 1000) * 1000);
-  if (Number.isNaN(date.getTime())) return numberText(number);
-  const [whole, time] = date.toISOString().slice(0, 19).split("T") as [string, string];
-  if (number >= 0 && number < 1) return time;
-  return time === "00:00:00" ? whole : `${whole} ${time}`;
+  const date = new Date(origin + Math.round(day * DAY));
+  if (Number.isNaN(date.getTime()) || number < 0) return numberText(number);
+  const [whole, time] = date.toISOString().replace(/(\.000|(\.\d+))Z$/, (_, __, part?: string) => (part ? `${part}000` : "")).split("T") as [string, string];
+  if (number < 1) return time;
+  return time === "00:00:00" ? whole : `${whole}T${time}`;
+}
+
+/** A time that may be longer than a day, as Python writes it. */
+function timeText(number: number): string {
+  const seconds = Math.round(number * 86_400);
+  const days = Math.floor(seconds / 86_400);
+  const [hours, minutes, rest] = [seconds / 3600, seconds / 60, seconds].map((part, at) => Math.floor(part) - 60 * (at ? Math.floor(part / 60) : 0)) as [number, number, number];
+  const told = `${hours - 24 * days}:${String(minutes).padStart(2, "0")}:${String(rest).padStart(2, "0")}`;
+  return days ? `${days} day${Math.abs(days) === 1 ? "" : "s"}, ${told}` : told;
 }
 
 /** The shortest text of a number, as Python writes it. */
 export function numberText(number: number): string {
   const size = Math.abs(number);
-  if (Number.isInteger(number) && size < 1e15) return String(number === 0 ? 0 : number);
+  if (Number.isInteger(number) && size < 2 ** 53) return String(number === 0 ? 0 : number);
   if (size >= 1e-4 && size < 1e16) return String(number);
   return number.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }

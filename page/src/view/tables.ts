@@ -7,8 +7,11 @@ import { atUnseen, type Factor, makeScene, MOST_FACTORS, MOST_LEVELS, type Scene
 
 export interface Reading {
   readonly scene: Scene;
-  /** Rows left out because a factor or the outcome is missing. */
-  readonly leftOut: number;
+  /** How many rows there are, and how many are used. */
+  readonly rows: number;
+  readonly used: number;
+  /** Columns that some rows lack, and how many. */
+  readonly lacking: readonly (readonly [column: string, rows: number])[];
 }
 
 /** Return the scene of some columns; without an outcome only verdicts can be told. */
@@ -17,9 +20,10 @@ export function sceneOfTable(table: TextTable, names: readonly string[], outcome
   if (names.length > MOST_FACTORS) throw new TableError(`choose at most ${MOST_FACTORS} factors`);
   const places = names.map((name) => table.columns.indexOf(name));
   const target = outcome === null ? -1 : table.columns.indexOf(outcome);
-  const rows = table.rows.filter(
-    (row) => !places.some((place) => isMissing(row[place]!)) && (target < 0 || Number.isFinite(numberOf(row[target]!))),
-  );
+  const has = (row: readonly string[], place: number): boolean => (place === target ? Number.isFinite(numberOf(row[place]!)) : !isMissing(row[place]!));
+  const needed = target < 0 ? places : [...places, target];
+  const rows = table.rows.filter((row) => needed.every((place) => has(row, place)));
+  const lacking = needed.map((place) => [table.columns[place]!, table.rows.filter((row) => !has(row, place)).length] as const);
   if (!rows.length) throw new TableError("no row has all factors and a number as outcome; choose other columns");
   const factors = names.map((name, at) => factorOf(name, rows.map((row) => row[places[at]!]!.trim())));
   const sizes = factors.map((factor) => factor.levels.length);
@@ -35,7 +39,7 @@ export function sceneOfTable(table: TextTable, names: readonly string[], outcome
   const seen = Uint8Array.from(counts, (count) => +(count > 0));
   const values = sums.map((sum, cell) => (counts[cell] && target >= 0 ? sum / counts[cell]! : NaN));
   const truth = truthOf("table", { table: values, unit: outcome ?? "" });
-  return { scene: atUnseen(makeScene(factors, { seen, truth })), leftOut: table.rows.length - rows.length };
+  return { scene: atUnseen(makeScene(factors, { seen, truth })), rows: table.rows.length, used: rows.length, lacking: lacking.filter(([, count]) => count) };
 }
 
 /** Levels in order: numbers by size, names by the alphabet. */

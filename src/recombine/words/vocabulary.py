@@ -55,6 +55,12 @@ PHRASES = {
     "errors": "Root mean square error on unseen cells",
     "tooFewSlopes": "Eight determined cells are needed to tell how much of each effect reaches them.",
     "slopes": "Of each effect, this share reaches the determined cells: ",
+    "used": "{used} of {rows} rows are used",
+    "lacking": ["1 has no {column}", "{count} have no {column}"],
+    "underHalf": "Only {used} of {rows} rows can be used; choose other columns, or tick that it is to be used all the "
+    "same.",
+    "nevertheless": "Use it nevertheless: most rows are left out",
+    "asWritten": "The table was read as it is written.",
     "shortcut": "moves predictions by {size} away from what follows.",
 }
 

@@ -1,0 +1,218 @@
+/** Where the table is on a sheet: its header, what stands above and below it, labels that stand for blocks of rows. */
+
+import { filled, type Grid, lineOf, MOST_NAMED, type Note, TableError, widthOf } from "./grid.ts";
+import { isWord, matches, ruleLimit } from "./rules.ts";
+import { counted, distinct, strip } from "./texts.ts";
+import { unitSpelling } from "./units.ts";
+import { TextKinds } from "./values.ts";
+
+type Row = readonly string[];
+
+/** A table on its way: names, rows and their lines. */
+export interface Laid {
+  readonly names: readonly string[];
+  readonly rows: string[][];
+  readonly lines: readonly number[];
+  readonly notes: readonly Note[];
+  /** Names over groups of columns, "" over none. */
+  readonly above: readonly string[];
+  readonly factors: readonly string[];
+  readonly outcome: string | null;
+  /** By column, how many cells had blanks around them. */
+  readonly blanks: ReadonlyMap<string, number>;
+  /** Columns in which one level stands with them and without. */
+  readonly sloppy: ReadonlySet<string>;
+}
+
+export const LAID = { notes: [], factors: [], outcome: null, blanks: new Map<string, number>(), sloppy: new Set<string>() } as const;
+export const columnOf = ({ rows }: { readonly rows: readonly Row[] }, place: number): string[] => rows.map((row) => row[place]!);
+export const isBlank = (row: Row): boolean => !row.some(Boolean);
+const range = (first: number, last: number): number[] => Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+
+/** Find the table on a sheet: `header` is the line of its header, where that is known. */
+export function layOut(grid: Grid, header: number | null = null): Laid {
+  const raw = filled(grid);
+  const rows = raw.map((row) => row.map(strip));
+  const width = tableWidth(grid);
+  const top = header === null ? headerRow(rows, width) : askedRow(grid, header);
+  const group = top && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
+  const first = isUnitRow(rows, top) ? top + 2 : top + 1;
+  const last = lastRow(rows, first);
+  const same = (index: number): boolean => rows[index]!.every((cell, place) => cell === rows[top]![place]);
+  const again = range(first, last).filter(same);
+  const body = range(first, last).filter((index) => !isBlank(rows[index]!) && !same(index));
+  refuseRagged(grid, body, width);
+  const there = range(first, last).filter((index) => grid.rows[index]!.length).length;
+  const sheet: Laid = {
+    ...LAID,
+    names: (rows[top] ?? []).slice(0, width),
+    rows: body.map((index) => rows[index]!.slice(0, width)),
+    lines: body.map((index) => lineOf(grid, index)),
+    notes: noted(
+      linesNote("title", grid, rows, range(0, group ?? top)),
+      linesNote("footer", grid, rows, range(last, rows.length)),
+      linesNote("repeated_header", grid, rows, again),
+      { kind: "empty", column: "row", count: there - body.length - again.length },
+    ),
+    above: group === null ? Array<string>(width).fill("") : spread(rows[group]!.slice(0, width)),
+  };
+  const named = withNames(withBlanks(sheet, body.map((index) => raw[index]!)));
+  const units = first === top + 2 ? rows[top + 1]!.map((unit, place) => ({ kind: "unit_row", column: rows[top]![place]!, values: [unit], count: +Boolean(unit) })) : [];
+  return filledDown({ ...named, notes: [...named.notes, ...noted(...units)] });
+}
+
+/** Notes without those about nothing. */
+export const noted = (...notes: readonly Note[]): Note[] => notes.filter(({ count }) => count);
+
+/** How many columns the table has: as many fields as most lines of a text file have. */
+function tableWidth(grid: Grid): number {
+  if (!grid.delimiter) return widthOf(grid);
+  const lengths = [...counted(grid.rows.filter((row) => row.some(strip)).map((row) => row.length))];
+  return lengths.reduce((best, one) => (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0]) ? one : best), [0, 0])[0];
+}
+
+function askedRow(grid: Grid, line: number): number {
+  const found = grid.rows.findIndex((_, index) => lineOf(grid, index) === line);
+  if (found < 0) throw new TableError(`the header is said to be line ${line}, which the sheet has not; name the line of the names`);
+  return found;
+}
+
+/** The first row that names nearly all columns with cells below it, or the first that is not blank. */
+function headerRow(rows: readonly Row[], width: number): number {
+  const there = [...rows.keys()].filter((index) => !isBlank(rows[index]!));
+  const lasts = range(0, width).map((place) => there.filter((index) => rows[index]![place]).at(-1) ?? -1);
+  for (const index of there.slice(0, ruleLimit("rows searched for the header"))) {
+    const row = rows[index]!.slice(0, width);
+    const used = range(0, width).filter((place) => lasts[place]! > index);
+    const named = row.filter(Boolean);
+    const unnamed = used.filter((place) => !row[place]);
+    const most = used.length - unnamed.length >= Math.max(2, ruleLimit("share of columns that a header names") * used.length);
+    const full = most || (used.length > 1 && unnamed.length === 1 && unnamed[0] === 0) || (width < 2 && named.length > 0);
+    const below = rows[index + 1]?.slice(0, width) ?? [];
+    if (full && !isBlank(below) && (distinct(named).length === named.length || !isHeader(below, used))) return index;
+  }
+  return there[0] ?? 0;
+}
+
+/** Whether a row below one with repeated names could be the header itself: all columns named, each otherwise. */
+function isHeader(row: Row, used: readonly number[]): boolean {
+  const names = used.map((place) => row[place]!);
+  return names.every(Boolean) && distinct(names).length === names.length && !new TextKinds(names.slice(-1)).numbers.size;
+}
+
+/** Whether a row above the header names groups of columns: not all of them, and not the first alone. */
+const isGroup = (row: Row): boolean => row.slice(1).some(Boolean) && !row.every(Boolean);
+
+function spread(row: Row): string[] {
+  const result: string[] = [];
+  for (const cell of row) result.push(cell || (result.at(-1) ?? ""));
+  return result;
+}
+
+/** Whether the row below the header holds units: of columns of numbers, with the others blank. */
+function isUnitRow(rows: readonly Row[], top: number): boolean {
+  if (top + 2 >= rows.length) return false;
+  const cells = rows[top + 1]!.flatMap((cell, place) => (cell ? [[place, cell] as const] : []));
+  const below = rows.slice(top + 2, top + 52);
+  return (
+    cells.length > 0 &&
+    cells.every(([, cell]) => matches("unit_cell", cell) || unitSpelling(cell) || cell === "%") &&
+    cells.map(([place]) => new TextKinds(columnOf({ rows: below }, place))).every(({ numbers, counts }) => numbers.size || !counts.size)
+  );
+}
+
+/** The row from which on there are totals and footnotes only. */
+function lastRow(rows: readonly Row[], first: number): number {
+  let start = rows.length;
+  while (start > first && (isBare(rows[start - 1]!) || isTotal(rows, start - 1))) start--;
+  if ((rows[0]?.length ?? 0) < 2) return rows.length;
+  for (let index = start; index < rows.length; index++) {
+    if (!isBlank(rows[index]!) && !isTotal(rows, index) && !matches("footnote", [...rows[index]![0]!].slice(0, 200).join(""))) continue;
+    // Blank lines at the very end are no footer.
+    return rows.slice(index).some((row) => !isBlank(row)) ? index : rows.length;
+  }
+  return rows.length;
+}
+
+const isBare = (row: Row): boolean => !row.slice(1).some(Boolean);
+
+/** Whether a row says a total: such a word in its first cell, no other label, and no such level further up. */
+function isTotal(rows: readonly Row[], index: number): boolean {
+  const [label = "", ...cells] = rows[index]!;
+  if (!isWord("totals", label) || !cells.some(Boolean)) return false;
+  const before = rows.slice(0, index).some((row) => row[0] === label && !isBare(row));
+  const full = cells.every(Boolean) && cells.length > 1 && rows.slice(Math.max(0, index - 5), index).every((row) => row[0]);
+  return !new TextKinds(cells).others.size && !before && (!full || addsUp(rows, index));
+}
+
+/** Whether a row without a blank cell has no second label: its cells are those of numbers above. */
+function addsUp(rows: readonly Row[], index: number): boolean {
+  const above = rows.slice(Math.max(0, index - 50), index);
+  return range(1, rows[index]!.length).every((place) => new TextKinds(columnOf({ rows: above }, place)).numbers.size > 2);
+}
+
+function refuseRagged(grid: Grid, body: readonly number[], width: number): void {
+  const odd = grid.delimiter ? body.find((index) => grid.rows[index]!.length < width || grid.rows[index]!.slice(width).some(strip)) : undefined;
+  if (odd === undefined) return;
+  const count = grid.rows[odd]!.length;
+  throw new TableError(`line ${lineOf(grid, odd).toLocaleString("en-US")} has ${count} field${count > 1 ? "s" : ""} but the header names ${width} columns; correct that line`);
+}
+
+function linesNote(kind: string, grid: Grid, rows: readonly Row[], indices: readonly number[]): Note {
+  const there = indices.filter((index) => !isBlank(rows[index]!));
+  const some = there.slice(0, MOST_NAMED);
+  return { kind, lines: some.map((index) => lineOf(grid, index)), values: some.map((index) => rows[index]!.find(Boolean)!), count: there.length };
+}
+
+/** Leave out columns without a name and a cell; names over groups that have no other below become names. */
+function withNames(sheet: Laid): Laid {
+  const hasCell = sheet.names.map((_, place) => sheet.rows.some((row) => row[place]));
+  const places = range(0, sheet.names.length).filter((place) => sheet.names[place] || hasCell[place]);
+  const alone = counted(sheet.above);
+  const [names, above] = [[...sheet.names], [...sheet.above]];
+  for (const place of places) if (!names[place] && alone.get(above[place]!) === 1) [names[place], above[place]] = [above[place]!, ""];
+  const count = names.length - places.length;
+  const kept = <T>(row: readonly T[]): T[] => places.map((place) => row[place]!);
+  return { ...sheet, names: kept(names), above: kept(above), rows: count ? sheet.rows.map(kept) : sheet.rows, notes: [...sheet.notes, ...noted({ kind: "empty", column: "column", count })] };
+}
+
+/** Count the cells that had blanks around them. */
+function withBlanks(sheet: Laid, raw: readonly Row[]): Laid {
+  const [blanks, sloppy] = [new Map<string, number>(), new Set<string>()];
+  sheet.names.forEach((name, place) => {
+    const cells = raw.map((row) => row[place]!);
+    const padded = cells.filter((cell) => cell !== strip(cell));
+    if (!padded.length) return;
+    blanks.set(name, padded.length);
+    const plain = new Set(cells);
+    if (padded.some((cell) => strip(cell) && plain.has(strip(cell)))) sloppy.add(name);
+  });
+  return { ...sheet, blanks, sloppy };
+}
+
+/** Carry labels down that stand in the first row of a block only, column by column from the left. */
+function filledDown(sheet: Laid): Laid {
+  let count = 0;
+  while (count < sheet.names.length - 1 && standsForBlocks(columnOf(sheet, count), sheet.rows, count)) count++;
+  if (!count) return sheet;
+  const notes = range(0, count).map((place) => ({ kind: "merged", column: sheet.names[place]!, count: columnOf(sheet, place).filter((cell) => !cell).length }));
+  const rows: string[][] = [];
+  for (const row of sheet.rows) rows.push(row.map((cell, place) => cell || (place < count ? (rows.at(-1)?.[place] ?? "") : "")));
+  return { ...sheet, rows, notes: [...sheet.notes, ...notes] };
+}
+
+/** Whether blanks of a column continue a block: a filled cell says something new, or begins a block to its left. */
+function standsForBlocks(cells: Row, rows: readonly Row[], place: number): boolean {
+  const blank = cells.filter((cell) => !cell).length;
+  if (!cells[0] || !blank) return false;
+  const { numbers } = new TextKinds(cells);
+  if (numbers.size > ruleLimit("levels of numbers in a column of blocks, at most")) return false;
+  if (!place && blank < ruleLimit("share of blank cells of a column of blocks") * cells.length) return false;
+  let before = "";
+  for (const [index, cell] of cells.entries()) {
+    const begins = rows[index]!.slice(0, place).some(Boolean);
+    if ((begins && !cell) || (cell && cell === before && !begins) || !rows[index]!.slice(place + 1).some(Boolean)) return false;
+    before = cell || before;
+  }
+  return true;
+}

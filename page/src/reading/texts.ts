@@ -1,0 +1,33 @@
+/** Texts as Python takes them, where the browser has other rules. */
+
+/** Blanks, between brackets of a pattern. */
+export const BLANKS = "\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const AROUND = new RegExp(`^[${BLANKS}]+|[${BLANKS}]+$`, "g");
+const FOLDED: Readonly<Record<string, string>> = { ß: "ss", ς: "σ", µ: "μ", ſ: "s" };
+
+/** A text without blanks around it. */
+export function strip(text: string): string {
+  return text.replace(AROUND, "");
+}
+
+/** A text whose case is folded. */
+export function casefold(text: string): string {
+  return text.toLowerCase().replace(/[ßςµſ]/g, (letter) => FOLDED[letter]!);
+}
+
+export const hasDigit = (text: string): boolean => /[\p{Nd}²³¹⁰-⁹₀-₉]/u.test(text);
+
+/** How often each text comes, in the order in which they first come. */
+export function counted<T>(items: Iterable<T>): Map<T, number> {
+  const counts = new Map<T, number>();
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
+  return counts;
+}
+
+/** A name that is not taken. */
+export function free(name: string, taken: ReadonlySet<string>): string {
+  return taken.has(name) ? free(`${name}_`, taken) : name;
+}
+
+export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
+export const distinct = <T>(items: Iterable<T>): T[] => [...new Set(items)];

@@ -1,0 +1,70 @@
+/** A sheet as people send it becomes a plain table: one header, one row for each measurement, plain numbers. */
+
+import { type Grid, type Note, type Sheet, TableError } from "./grid.ts";
+import { readLabels } from "./labels.ts";
+import { columnOf, type Laid, layOut } from "./layout.ts";
+import { decimalSign, readNumbers } from "./numerals.ts";
+import { readPlates } from "./plates.ts";
+import { ruleLimit } from "./rules.ts";
+import { free } from "./texts.ts";
+import { turned } from "./turned.ts";
+import { type Column, TextKinds } from "./values.ts";
+import { melted } from "./wide.ts";
+
+/** A plain table: rows as long as the header with "" where nothing was measured. */
+export interface Tidy {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly notes: readonly Note[];
+  /** Those that the layout itself tells, of a wide table or of plates. */
+  readonly factors: readonly string[];
+  readonly outcome: string | null;
+}
+
+/** Return the table of a sheet; one of a file that says itself what its values are is taken as it is. */
+export function readSheet({ grid, plain, notes = [], fault }: Sheet, wide: string | null = null): Tidy {
+  if (fault) throw new TableError(fault);
+  if (plain) return { columns: grid.rows[0]!, rows: grid.rows.slice(1), notes, factors: [], outcome: null };
+  const table = tidy(grid, wide);
+  if (!table.rows.length) throw new TableError("the table has no rows; its first line names the columns, rows follow");
+  return { ...table, notes: [...notes, ...table.notes] };
+}
+
+/** Make a plain table of a sheet, of which a clean one is what it was. */
+export function tidy(grid: Grid, wide: string | null = null, header: number | null = null): Tidy {
+  const plates = wide === null && header === null ? readPlates(grid) : null;
+  const delimiter = grid.delimiter ?? "";
+  return withValues(plates ?? melted(turned(layOut(grid, header)), wide, delimiter), delimiter);
+}
+
+/** Read the cells of each column. */
+function withValues(sheet: Laid, delimiter: string): Tidy {
+  const names = uniqueNames(sheet.names);
+  const columns = names.map((name, place): Column => {
+    const cells = columnOf(sheet, place);
+    return { name, cells, lines: sheet.lines, kinds: new TextKinds(cells) };
+  });
+  const numeric = columns.filter(({ kinds, name }) => kinds.areNumbers(name === sheet.outcome));
+  const commas = numeric.some(({ kinds }) => decimalSign(kinds, delimiter) === ",");
+  const most = numeric.reduce((count, { kinds }) => Math.max(count, kinds.numbers.size), 0);
+  const measured = numeric.filter(({ kinds }) => kinds.numbers.size === most).at(-1)?.name;
+  const notes = [...sheet.notes];
+  columns.forEach((column, place) => {
+    const { kinds, name } = column;
+    const sign = decimalSign(kinds, delimiter, commas);
+    const many = kinds.numbers.size > ruleLimit("distinct numbers of a measured column with a unit");
+    const keep = name !== sheet.outcome && !many && name !== measured;
+    const own = sheet.names[place]!;
+    const [texts, more] = numeric.includes(column) && sign ? readNumbers(column, delimiter, sign, commas, keep) : readLabels(column, sheet.sloppy.has(own));
+    if (sheet.blanks.get(own)) notes.push({ kind: "blanks", column: name, count: sheet.blanks.get(own)! });
+    notes.push(...more);
+    if (texts.size) for (const row of sheet.rows) row[place] = texts.get(row[place]!) ?? row[place]!;
+  });
+  return { columns: names, rows: sheet.rows, notes, factors: sheet.factors, outcome: sheet.outcome };
+}
+
+/** Names of columns, those without one called column0 and so on by their place. */
+function uniqueNames(names: readonly string[]): string[] {
+  const taken = new Set(names);
+  return names.map((name, place) => name || free(`column${place}`, taken));
+}

@@ -1,0 +1,181 @@
+"""Sheets drawn at random, as messy as people make them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+CELLS: dict[str, Sequence[str]] = {
+    "plain": ["1", "2.5", "-3", "0", "1e3", "12", "7.25", "100", "3", "44"],
+    "written": [
+        "5%",
+        "7 %",
+        "$1,234.50",
+        "(5)",
+        "−4",
+        "1,5",
+        "2,75",
+        "1.234,5",
+        "1 234",
+        "12 uM",
+        "12 µM",
+        "3 mM",
+        "0.5mg/ml",
+        "€ 5",
+        "1,234",
+        "10 hrs",
+        "5 kgs",
+    ],
+    "nothing": ["", "", "NA", "n/a", "-", "?", "NaN", "nan", "#N/A", "null", "none", "x"],
+    "limits": ["<5", "n.d.", "> 100", "<LOD", "not detected", "≤ 2"],
+    "labels": [
+        "control",
+        "Control",
+        "CONTROL ",
+        " treated",
+        "treated",
+        "TP53",
+        "SEPT2",
+        "2-Sep",
+        "Mar-1",
+        "BRCA1",
+        "A",
+        "b",
+        "yes",
+        "No",
+        "day 3",
+        "ß",
+        "Straße",
+        "µ",
+        "m",
+    ],
+    "dates": ["31/12/2020", "1/2/2020", "03.04.2021", "2020-01-02", "13/1/2020"],
+    "amounts": ["1 mM", "1000 uM", "1000 µM", "10 uM", "10uM", "5 min", "5 minutes", "2 h", "2 hr", "0 uM", "0"],
+    "odd": [
+        "Total",
+        "mean",
+        "Source: book",
+        "* note",
+        "a sentence with an end.",
+        "0012",
+        "1.2.3",
+        "x,y",
+        "\u00a05\u00a0",
+        "1\u202f234",
+        "line\nbreak",
+        "²",
+    ],
+}
+NAMES = [
+    "drug",
+    "dose",
+    "cell line",
+    "gain",
+    "y",
+    "10 uM",
+    "20 uM",
+    "day 1",
+    "day 2",
+    "A",
+    "B",
+    "male",
+    "female",
+    "",
+    "value",
+    "age",
+    "notes",
+    "1",
+    "2",
+    "3",
+    "x1",
+    "plate",
+    "weight (kg)",
+    "",
+    "drug",
+    "column",
+    "yield",
+]
+
+
+def drawn_column(chance: random.Random, rows: int) -> list[str]:
+    """Draw the cells of a column: of one kind or two, with some of another among them."""
+    kinds = chance.choices(list(CELLS), weights=[6, 2, 0.3, 0.3, 4, 0.5, 1.5, 0.3], k=chance.choice([1, 1, 1, 2]))
+    pool = [text for kind in kinds for text in chance.sample(CELLS[kind], chance.randint(1, len(CELLS[kind])))]
+    if kinds == ["plain"] and chance.random() < 0.5:
+        pool = [f"{chance.gauss(50, 20):.{chance.randint(0, 3)}f}" for _ in range(rows)]
+    spice = chance.choice([None, None, "nothing", "limits", "odd"])
+    cells = [chance.choice(CELLS[spice] if spice and chance.random() < 0.15 else pool) for _ in range(rows)]
+    if chance.random() < 0.2:  # blocks
+        cells = sorted(cells)
+        cells = [cell if not at or cell != cells[at - 1] else "" for at, cell in enumerate(cells)]
+    return cells
+
+
+def drawn_rows(chance: random.Random) -> list[list[str]]:
+    """Draw a sheet: names and columns, with titles, units, totals, footnotes and gaps around them."""
+    if chance.random() < 0.05:
+        return drawn_plates(chance)
+    width, height = chance.randint(1, 7), chance.choice([0, 1, 2, 3, 5, 8, 13, 30, 70])
+    columns = [drawn_column(chance, height) for _ in range(width)]
+    if width > 2 and height and chance.random() < 0.3:  # a column of keys
+        columns[0] = [f"k{at}" for at in range(height)]
+    names = chance.sample(NAMES, width)
+    rows = [names, *([column[at] for column in columns] for at in range(height))]
+    if chance.random() < 0.15:
+        rows.insert(1, [chance.choice(["", "(mg)", "uM", "[kg]", "%"]) for _ in names])
+    if chance.random() < 0.2:
+        rows.insert(0, [chance.choice(["", "", "group", "dose"]) for _ in names])
+    if chance.random() < 0.2:
+        rows.append(
+            [chance.choice(["Total", "mean", "Sum", "b"]), *(chance.choice(["", "5", "6.5"]) for _ in names[1:])]
+        )
+    if chance.random() < 0.2:
+        rows += [
+            [""] * width,
+            [chance.choice(["Source: field book", "* as reported", "note: none", "b"]), *[""] * (width - 1)],
+        ]
+    if chance.random() < 0.2:
+        rows = [["Table 1: gains"], [], *rows]
+    if chance.random() < 0.1 and len(rows) > 3:
+        rows.insert(chance.randrange(1, len(rows)), chance.choice([list(names), [""] * width, []]))
+    if chance.random() < 0.1:
+        rows = (
+            [list(cells) for cells in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)]
+            if rows
+            else rows
+        )
+    if chance.random() < 0.05 and rows:
+        chance.choice(rows).append(chance.choice(["", "extra"]))
+    return rows
+
+
+def drawn_plates(chance: random.Random) -> list[list[str]]:
+    """Draw plates, some of a size that none has."""
+    height, width = chance.choice([(2, 3), (4, 6), (8, 12), (3, 3)])
+    rows: list[list[str]] = []
+    for plate in range(chance.randint(1, 3)):
+        if chance.random() < 0.6:
+            rows.append([f"plate {plate}", *[""] * width])
+        rows.append([chance.choice(["", "", "P"]), *map(str, range(1, width + 1))])
+        rows += [
+            [chr(65 + row), *(chance.choice(["1.5", "2", "", "<5"]) for _ in range(width))] for row in range(height)
+        ]
+        rows.append([""] * (width + 1))
+    return rows
+
+
+def drawn_question(chance: random.Random) -> dict[str, Any]:
+    """Draw a sheet and how it is asked for."""
+    rows = drawn_rows(chance)
+    delimiter = chance.choice(["", ",", ";", "\t"])
+    merged = []
+    if not delimiter and chance.random() < 0.3 and rows:
+        top, left = chance.randrange(len(rows)), chance.randrange(7)
+        merged.append([top, left, top + chance.randrange(3), left + chance.randrange(3)])
+    question: dict[str, Any] = {"grid": {"rows": rows, "merged": merged, "delimiter": delimiter}}
+    if chance.random() < 0.2:
+        question["wide"] = chance.choice(["cell=gain", "cell=gain", "drug=value", "nonsense", "y = y"])
+    if chance.random() < 0.1:
+        question["header"] = chance.choice([1, 2, 99])
+    return question
