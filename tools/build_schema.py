@@ -27,6 +27,7 @@ from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.split.leaks import LeakKind
 from recombine.jobs.values.sources import RestsOn, ValueSource
 from recombine.measures.dependence.independence import DependenceState
+from recombine.sheets.notes import KINDS
 from recombine.tables.grouping import RowsAre
 from recombine.theory.identification.nullspace import Route
 from recombine.theory.structures import simplest_first
@@ -157,6 +158,14 @@ def audit() -> Schema:
             "levels": maybe(by_name(TEXTS)),
             "symmetric": rows(TEXTS),
             "factors_guessed": FLAG,
+            "reading": record(
+                rows=record(table=ref("count"), used=ref("count"), left_out=by_name(ref("count"))),
+                guessed=TEXTS,
+                merged=by_name(rows(TEXTS)),
+                notes=rows(record(kind=one_of(KINDS), column=TEXT, lines=rows(WHOLE), values=TEXTS, count=WHOLE)),
+                sentences=TEXTS,
+                command=maybe(TEXT),
+            ),
             "nesting": rows(record(child=TEXT, parent=TEXT, inferred=FLAG, chance=NUMBER)),
             "possible": record(cells=ref("count"), impossible=ref("count"), list=TEXT),
             "outcome": {"type": ["string", "null"]},

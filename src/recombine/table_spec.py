@@ -121,7 +121,11 @@ class ColumnSpec(SpecFile, frozen=True, kw_only=True):
     ] = None
     outcome: Annotated[
         str | None,
-        Option("Outcome column: numbers, or two values; column=class for the chance of one class.", example="mass"),
+        Option(
+            "Outcome column: numbers, or two values; column=class for the chance of one class. Guessed where factors "
+            "are; none for no outcome.",
+            example="mass",
+        ),
     ] = None
     classes: Annotated[bool, Option("The outcome's numbers are classes (text with three values or more is).")] = False
     split: Annotated[
@@ -225,6 +229,9 @@ class TableSpec(ColumnSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     merge_alike: Annotated[
         bool, Option("Take levels that look alike (5 uM and 5uM, Yes and yes) for one, as most rows write it.")
     ] = False
+    allow_missing: Annotated[
+        bool, Option("Go on where more than half of the rows lack a level of a factor, with the others.")
+    ] = False
 
 
 class ColumnFields(TypedDict, total=False):
@@ -240,6 +247,7 @@ class ColumnFields(TypedDict, total=False):
     symmetric: Sequence[str]
     as_levels: Sequence[str]
     merge_alike: bool
+    allow_missing: bool
     sequence: str | None
     sets: str | None
     separator: str | None
@@ -578,4 +586,4 @@ def spec_options(spec: TableSpec) -> list[str]:
 
 def spec_command(job: str, source: str, spec: TableSpec) -> str:
     """Return the command that reads a file of this name as a spec says; empty for a table in memory."""
-    return shlex.join(["recombine", job, source, *spec_options(spec)]) if Path(source).suffix else ""
+    return shlex.join(["recombine", job, source, *spec_options(spec)]) if Path(source).suffix or source == "-" else ""

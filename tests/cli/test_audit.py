@@ -33,7 +33,7 @@ def test_an_audit_prints_the_summary_and_succeeds(run, table):
     code, out, err = run("audit", table, *FACTORS, "--outcome", "mass")
     assert (code, err) == (0, "")
     assert out.startswith(
-        "Recombine audit of table.csv\nRead          6 training rows: colour (3) × shape (3), outcome mass\n"
+        "Recombine audit of table.csv\nRead          6 of 6 rows used: colour (3) × shape (3), outcome mass\n"
     )
     assert len(out.splitlines()) <= 12
     assert max(map(len, out.splitlines())) <= 100
@@ -136,14 +136,15 @@ def test_gene_pairs_are_symmetric(run, tmp_path):
     assert "6 cells, 3 seen" in out  # unordered pairs, each gene with itself included
 
 
-def test_factors_are_guessed_and_the_guess_is_marked(run, tmp_path):
-    path = tmp_path / "t.csv"
+def test_factors_are_guessed_and_the_guess_is_marked(run, tmp_path, monkeypatch):
+    path = Path("t.csv")
+    monkeypatch.chdir(tmp_path)
     rows = "".join(f"{c},{s},{i * 1.5}\n" for i, (c, s) in enumerate([("r", "u"), ("r", "v"), ("b", "u")] * 4))
     path.write_text("colour,shape,mass\n" + rows)
     code, out, _ = run("audit", path, "--outcome", "mass", "--fail-on", "RC104", "--full")
     assert code == 1
-    assert "the factors are a guess (--factors)" in " ".join(out.split())
-    assert "The factors are a guess" in out
+    assert "Guessed the factors; to be sure: recombine audit t.csv --factors colour,shape" in " ".join(out.split())
+    assert "Guessed: the factors" in out
     assert "RC104" in out
 
 
@@ -161,7 +162,7 @@ def test_nan_outcomes_are_left_out_and_reported(run, tmp_path):
     path.write_text("a,b,y\n0,0,1\n0,1,NaN\n1,0,2\n1,1,\n0,1,3\n")
     code, out, _ = run("audit", path, "--factors", "a,b", "--outcome", "y", "--fail-on", "RC103")
     assert code == 1
-    assert "2 rows with no usable outcome 'y'" in out
+    assert "3 of 5 rows used (2 with no usable outcome 'y')" in out
 
 
 def test_parquet_gives_the_same_audit(run, table, tmp_path):
@@ -169,6 +170,8 @@ def test_parquet_gives_the_same_audit(run, table, tmp_path):
     pd.read_csv(table).to_parquet(path)
     first, second = (json.loads(run("audit", p, *FACTORS, "--outcome", "mass", "--json")[1]) for p in (table, path))
     assert (first.pop("source"), second.pop("source")) == ("table.csv", "table.parquet")
+    commands = [document["reading"].pop("command") for document in (first, second)]
+    assert commands == [f"recombine audit {p} {' '.join(FACTORS)} --outcome mass" for p in (table, path)]
     assert first == second
 
 

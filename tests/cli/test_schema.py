@@ -27,6 +27,7 @@ NOT_SHOWN = {
     *(f"audit.forecast.accuracy.{name}" for name in ("loss", "depth", "accuracy")),
     *(f"score.models.causes.interaction{name}" for name in ("", ".value", ".low", ".high")),
     *("audit.numbers.undecided", "audit.verdicts.sum out of range"),
+    *(f"audit.reading.notes.{name}" for name in ("kind", "column", "lines", "values", "count")),
 }
 
 

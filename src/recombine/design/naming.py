@@ -9,6 +9,9 @@ from recombine.tables.frames import Source
 from recombine.tables.guesses import Proposal
 from recombine.writing import listing
 
+#: What is said for an outcome where there is to be none, not even a guess.
+NO_OUTCOME = "none"
+
 
 def guessed_names(proposals: list[Proposal], name: str, more: int = 0) -> list[str]:
     """Return the columns proposed as factors, or say why there are too few even with ``more`` that were named."""
@@ -32,9 +35,14 @@ def split_parts(split: str | None, source: Source) -> tuple[str | None, str | No
 
 
 def outcome_parts(outcome: str | None, source: Source) -> tuple[str | None, str | None]:
-    """Take ``column=class`` apart: the chance of one class; a column may have an equals sign in its name."""
+    """Take ``column=class`` apart: the chance of one class; a column may have an equals sign in its name.
+
+    ``none`` is no outcome, unless a column is so called.
+    """
     if outcome is None or outcome in source.columns:
         return outcome, None
+    if outcome == NO_OUTCOME:
+        return None, None
     column, equals, value = outcome.partition("=")
     if not equals or column not in source.columns:
         return outcome, None

@@ -37,17 +37,19 @@ class TableNote:
 
 
 def reading_notes(
-    left_out: Mapping[str, int], proposals: Sequence[Proposal], parts: Sequence[Parts]
+    left_out: Mapping[str, int], proposals: Sequence[Proposal], parts: Sequence[Parts], outcome: str | None = None
 ) -> Iterator[TableNote]:
-    """Yield notes on rows left out, by reason, on factors guessed and on columns taken apart."""
+    """Yield notes on rows left out, by reason, on factors and ``outcome`` guessed and on columns taken apart."""
     lacking = {reason: count for reason, count in left_out.items() if count}
     if lacking:
         yield TableNote(NoteKind.ROWS_LEFT_OUT, lacking, tuple(lacking))
     if proposals:
         reasons = {item.column: item.reason for item in proposals if item.taken}
+        likely = {item.column: item.role for item in proposals if item.reason.startswith("looks like the")}
         numbers = {
             "reasons": reasons,
-            "roles": {item.column: item.role for item in proposals if item.reason.startswith("looks like the")},
+            "outcome": outcome if outcome in likely else None,
+            "roles": {column: role for column, role in likely.items() if column != outcome},
             "passed over": [item.column for item in proposals if "but it comes after" in item.reason],
         }
         yield TableNote(NoteKind.FACTORS_GUESSED, numbers, tuple(reasons))

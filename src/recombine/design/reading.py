@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,15 +18,16 @@ from recombine.design.restriction import restrict
 from recombine.design.scaling import put_on_scales, scales_asked
 from recombine.errors import InputError, near_miss
 from recombine.progress import tell
-from recombine.table_spec import TableSpec
+from recombine.table_spec import TableSpec, spec_command
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
-from recombine.tables.grouping import Columns, group, training_rows
+from recombine.tables.grouping import Columns, Groups, group, training_rows
 from recombine.tables.guesses import Proposal, propose_factors
 from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.design.space import FactorSpace
+    from recombine.sheets.notes import Note
     from recombine.tables.level_features import LevelFeatures
 
 
@@ -36,6 +38,9 @@ class Reading:
     source: str = "the table"
     notes: tuple[TableNote, ...] = ()
     proposals: tuple[Proposal, ...] = ()
+    rows: tuple[int, ...] = (0, 0)  #: How many the table has, and how many of them are used.
+    sheet: tuple[Note, ...] = ()  #: What the reader of the file read otherwise than it was written.
+    path: str = ""  #: What names the table in a command; empty of a dataframe.
     level_features: Mapping[str, LevelFeatures] = field(default_factory=dict)  #: Descriptors of levels, by factor.
 
 
@@ -45,13 +50,7 @@ def read_table(
     """Return the parts of the design of a table that is read as its spec says; see `Design.from_frame`."""
     source = open_table(data, spec)
     split_column, split_value = naming.split_parts(spec.split, source)
-    outcome, chosen = naming.outcome_parts(spec.outcome, source)
-    if spec.classes and outcome is not None and chosen is None:
-        raise InputError(
-            f"outcome {outcome!r} holds classes, and effects are read of one at a time; name it: {outcome}=class"
-        )
-    if spec.counts is not None and spec.weight is None:
-        raise InputError("counts or means of how many measurements? Name the column of counts with --weight")
+    outcome, chosen = _outcome(spec, source)
     roles = {"outcome": outcome, "weight": spec.weight, "sd": spec.sd, "split": split_column}
     taken = naming.taken_columns(source, roles)
     kinds = {"sequence": spec.sequence, "set": spec.sets}
@@ -61,15 +60,16 @@ def read_table(
     naming.check_insisted(source, spec.as_levels, names)
     columns = Columns((*names, *apart), outcome, spec.weight, spec.sd, split_column, chosen)
     tell("rows to cells", 0.3)
-    groups = group(source, columns, spec.counts)
+    groups, columns = _grouped(source, columns, spec, proposals)
     train = np.ones(len(groups.rows), dtype=bool)
     if groups.split is not None:
         train = training_rows(groups.split, str(split_column), split_value)
-    title = source.name
+    title, path = source.name, _named_in_commands(data)
     if held_out is not None:
         tested = open_table(held_out, spec)
         groups, train = with_held_out(groups, source, tested, columns)
         title = f"{tested.name} (training rows: {source.name})" if tested.name != source.name else title
+    _refuse_few_rows(groups, columns, spec, source.name, path)
     tell("levels of the factors", 0.7)
     factors = take_apart(source, apart, groups.levels[len(names) :], len(names), spec.separator, spec.control)
     space, observed = coded_groups(groups, names, train, spec.symmetric, title, factors, spec.merge_alike)
@@ -78,11 +78,26 @@ def read_table(
         insisted = factor.name in spec.as_levels or factor.on_scale
         check_factor(factor_profile(source, factor.name, factor.levels), source.name, insisted)
     features = _features(spec, space)
-    notes = (*reading_notes(groups.left_out, proposals, space.parts), *level_doubts(source, space))
-    reading = Reading(title, (*notes, *feature_notes(features, space)), tuple(proposals), features)
+    notes = (*reading_notes(groups.left_out, proposals, space.parts, columns.outcome), *level_doubts(source, space))
+    notes = (*notes, *feature_notes(features, space))
+    sheet = getattr(getattr(source.reader, "file", None), "notes", ())
+    reading = Reading(title, notes, tuple(proposals), groups.counted[:2], sheet, path, features)
     space = restrict(space, observed.cells, observed.rows, spec)
-    column = OutcomeColumn(outcome if chosen is None else f"{outcome}={chosen}", groups.labels, groups.two_values)
+    name = columns.outcome if chosen is None else f"{outcome}={chosen}"
+    column = OutcomeColumn(name, groups.labels, groups.two_values)
     return space, observed, column, reading, _with_data(spec, data, source)
+
+
+def _outcome(spec: TableSpec, source: Source) -> tuple[str | None, str | None]:
+    """Return the column of the outcome that was named, and the class of it."""
+    outcome, chosen = naming.outcome_parts(spec.outcome, source)
+    if spec.classes and outcome is not None and chosen is None:
+        raise InputError(
+            f"outcome {outcome!r} holds classes, and effects are read of one at a time; name it: {outcome}=class"
+        )
+    if spec.counts is not None and spec.weight is None:
+        raise InputError("counts or means of how many measurements? Name the column of counts with --weight")
+    return outcome, chosen
 
 
 def _features(spec: TableSpec, space: FactorSpace) -> dict[str, LevelFeatures]:
@@ -117,6 +132,45 @@ def _factors(
         factors = naming.guessed_names(proposals, source.name, len(curved))
     more = (name for name in curved if name not in factors)  # named as ordered or numeric only
     return naming.factor_names(source, (*factors, *more), taken | apart), proposals
+
+
+def _grouped(
+    source: Source, columns: Columns, spec: TableSpec, proposals: Sequence[Proposal]
+) -> tuple[Groups, Columns]:
+    """Group the rows; a column that looks like the outcome is it, unless one was named or it cannot be used."""
+    likely = next((item.column for item in proposals if item.role == "outcome" and not item.taken), None)
+    if likely is not None and spec.outcome is None:
+        try:
+            with_outcome = replace(columns, outcome=likely)
+            return group(source, with_outcome, spec.counts), with_outcome
+        except InputError:  # what is wrong besides shows without it too
+            pass
+    return group(source, columns, spec.counts), columns
+
+
+def _named_in_commands(data: object) -> str:
+    """Return what names a table in a command: its path, or - for a pipe, which the command wrote to a file."""
+    if not isinstance(data, str | Path):
+        return ""
+    piped = Path(data).parent.name.startswith("recombine-") and Path(data).name.startswith("stdin.")
+    return "-" if piped else str(data)
+
+
+def _refuse_few_rows(groups: Groups, columns: Columns, spec: TableSpec, name: str, path: str) -> None:
+    """Raise where more than half of the rows lack a level, with the columns to leave out."""
+    table, _, unplaced = groups.counted
+    if spec.allow_missing or 2 * unplaced <= table:
+        return
+    lacking = {column: groups.left_out.get(f"no value of {column!r}", 0) for column in columns.factors}
+    sparse = [column for column, count in lacking.items() if 2 * count > max(lacking.values())]
+    others, cure = tuple(column for column in columns.factors if column not in sparse), "fill them in"
+    if len(others) > 1 and spec.sequence is None and spec.sets is None:
+        named = msgspec.structs.replace(spec, factors=others, outcome=spec.outcome or columns.outcome)
+        cure = f"without: {spec_command('audit', path, named) or f'factors={list(others)}'}"
+    raise InputError(
+        f"{unplaced:,} of {table:,} rows of {name} lack a level of {listing(sparse)}, and the others are under half of "
+        f"the table (--allow-missing: go on with them); {cure}"
+    )
 
 
 def _with_data(spec: TableSpec, data: object, source: Source) -> TableSpec:

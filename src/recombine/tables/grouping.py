@@ -60,8 +60,9 @@ class Groups:
 
     ``levels`` holds one array of raw level values per factor, ``split`` the raw split values, ``rows`` the number of
     rows, ``weight`` their total weight, ``mean`` the weighted mean outcome, ``spread`` the sum of squares within the
-    group and ``freedom`` its degrees of freedom. All have shape (M,). ``rows_are`` says how weights were read, and
-    ``two_values`` are the values of an outcome that has two only.
+    group and ``freedom`` its degrees of freedom. All have shape (M,). ``rows_are`` says how weights were read,
+    ``two_values`` are the values of an outcome that has two only, and ``counted`` how many rows the table has, how many
+    of them are used, and how many lack a level.
     """
 
     levels: list[npt.NDArray[Any]]
@@ -75,6 +76,7 @@ class Groups:
     labels: tuple[str, str] | None
     two_values: tuple[float, float] | None = None
     rows_are: RowsAre = RowsAre.MEASUREMENTS
+    counted: tuple[int, ...] = (0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def group(
         classes = two_classes(source, columns.outcome, labels)
     labels = (str(classes[0]), level_text(classes[1])) if classes else None
     measures = _measures(source, columns, classes)
-    usable, left_out = _usable(source, columns, measures)
+    usable, left_out, (table, unplaced) = _usable(source, columns, measures)
     values = _values(source, usable, measures)
     keys = [source.keys[name] for name in [*columns.factors, *([columns.split] if columns.split else [])]]
     sums = _summands(columns, measures, values.centre)
@@ -121,7 +123,8 @@ def group(
         limit = f"; an outcome is a number below {MAX_OUTCOME:g}" if "no usable outcome" in reasons else ""
         raise InputError(f"{source.name} has no usable row ({reasons or empty}); nothing to audit{limit}")
     rows_are = _rows_are(source.name, columns, values, len(result["__rows"]), counts)
-    return _groups(result, source, columns, values, left_out, labels, rows_are)
+    counted = (table, values.rows if any(left_out.values()) else table, unplaced)
+    return replace(_groups(result, source, columns, values, left_out, labels, rows_are), counted=counted)
 
 
 def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None) -> dict[str, Any]:
@@ -149,8 +152,8 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
     return measures
 
 
-def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple[Any, dict[str, int]]:
-    """Return the rows with every needed value, and how many rows lack which."""
+def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple[Any, dict[str, int], tuple[int, int]]:
+    """Return the rows with every needed value, how many lack which, how many there are and how many lack a level."""
     import narwhals as nw
 
     present: dict[str, Any] = {}
@@ -167,17 +170,18 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
             condition = condition & (expression >= 0)
         present[f"no usable {role} {name!r}"] = condition
     frame: Any = source.frame
-    counts = source.fetch(
-        frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())])
-    )
-    left_out = {}
+    lacking = [(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())]
+    counts = source.fetch(frame.select(nw.len().alias("rows"), *lacking))
+    rows, unplaced, left_out = count_of(counts["rows"][0]), 0, {}
     for index, (reason, condition) in enumerate(present.items()):
         left_out[reason] = count_of(counts[f"n{index}"][0])
         if left_out[reason]:
             frame = frame.filter(condition)
+        if index == len(columns.factors) - 1 and any(left_out.values()):
+            unplaced = rows - count_of(source.fetch(frame.select(nw.len().alias("rows")))["rows"][0])
     if "weight" in measures:
         frame = frame.filter(measures["weight"] > 0)  # a count of none is no measurement, and nothing is missing
-    return frame, left_out
+    return frame, left_out, (rows, unplaced)
 
 
 def _values(source: Source, frame: Any, measures: dict[str, Any]) -> _Values:
@@ -281,6 +285,7 @@ def joined(first: Groups, second: Groups) -> Groups:
         split=None,
         left_out=dict(Counter(first.left_out) + Counter(second.left_out)),
         two_values=first.two_values if fits else None,
+        counted=tuple(map(sum, zip(first.counted, second.counted, strict=True))),
         **arrays,
     )
 

@@ -83,7 +83,7 @@ def spelled(label: str) -> object:
     Examples
     --------
     >>> spelled("5 µM") == spelled("5.0uM"), spelled("Low-dose ") == spelled("low dose"), spelled("5 mW")
-    (True, True, (5.0, 'mW'))
+    (True, True, (5.0, 'mw'))
     """
     if is_number(label):
         return float(label)

@@ -2,6 +2,7 @@
 
 At most twelve lines of a hundred letters: what was read, how many combinations are predictable, open and new, what
 values miss by beside noise, the plain mean and a network, what to measure next, what to look at, where the rest is.
+Up to three more say what was tidied, guessed or merged while a table was read.
 """
 
 from __future__ import annotations
@@ -54,17 +55,18 @@ class Answer:
     numbers: dict[str, float] = field(default_factory=dict)
     #: Three numbers to show large, each with what it is.
     large: tuple[tuple[str, str], ...] = ()
+    more_lines: int = 0  #: How many more than twelve there may be.
 
     @property
     def lines(self) -> tuple[AnswerLine, ...]:
         """What is said, the longest lines, the last of them first, in short where there is no room for all."""
         lines = [line for line in self.said if line.text]
         for index in sorted(range(len(lines)), key=lambda index: (-len(lines[index].rows), -index)):
-            if 1 + sum(len(line.rows) for line in lines) <= MAX_LINES:
+            if 1 + sum(len(line.rows) for line in lines) <= MAX_LINES + self.more_lines:
                 break
             line = lines[index]
             lines[index] = line._replace(text=line.short or _cut(line.text))
-        return tuple(_fitting(lines))
+        return tuple(_fitting(lines, MAX_LINES + self.more_lines))
 
     @property
     def content(self) -> list[AnswerLine]:
@@ -84,9 +86,9 @@ class Answer:
         return "\n".join(rows)
 
 
-def _fitting(lines: list[AnswerLine]) -> Iterator[AnswerLine]:
+def _fitting(lines: list[AnswerLine], most: int) -> Iterator[AnswerLine]:
     """Yield lines, those cut at the end of their row for which there is still no room."""
-    room = MAX_LINES - 1 - len(lines)
+    room = most - 1 - len(lines)
     for line in lines:
         extra = len(line.rows) - 1
         yield line if extra <= room else line._replace(text=_cut(line.text))

@@ -16,7 +16,7 @@ from recombine.verdicts import Verdict
 from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NEW, OPEN, PREDICTABLE, SEEN, Answer, AnswerLine
 from recombine.words.importance import importance_sentence
 from recombine.words.plan import gain_text, plan_sentence
-from recombine.words.table import GUESSED, rows_phrase
+from recombine.words.reading import MAX_READING_ROWS, reading_lines
 from recombine.words.verdicts import Tally
 from recombine.writing import number, percent, plural, written_count
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
     from recombine.jobs.expected_miss import ExpectedMiss
 
-#: Factors that are told with their numbers of levels, and cells to measure that are named.
-MAX_FACTORS_TOLD, MAX_CELLS_NAMED = 5, 3
+#: Cells to measure that are named.
+MAX_CELLS_NAMED = 3
+#: Notes on how the table was read that an answer tells in lines of their own.
+_TOLD = (NoteKind.ROWS_LEFT_OUT, NoteKind.FACTORS_GUESSED, NoteKind.LEVELS_IN_DOUBT)
 #: Names of the lines for verdicts of unseen cells, and what each count means.
 _UNSEEN = {
     Verdict.DISCONNECTED: (OPEN, ": the seen ones do not settle {them}"),
@@ -66,8 +68,9 @@ def audit_answer(audit: Audit, plan: Plan | None = None) -> Answer:
     More          --full (audit.summary) prints all of it, --html (audit.to_html) writes the report
     """
     miss = expected_miss(audit)
+    reading = reading_lines(audit.design, audit.coverage)
     lines = (
-        _read(audit),
+        *reading,
         _caution(audit, miss),
         _seen(audit),
         *_verdicts(audit),
@@ -77,8 +80,9 @@ def audit_answer(audit: Audit, plan: Plan | None = None) -> Answer:
         _finding(audit),
         AnswerLine(MORE_NAME, MORE),
     )
+    more_lines = min(sum(len(line.rows) for line in reading[1:]), MAX_READING_ROWS)
     title = f"Recombine audit of {audit.design.reading.source}"
-    return Answer(title, lines, _numbers(audit, miss), _large(audit, miss))
+    return Answer(title, lines, _numbers(audit, miss), _large(audit, miss), more_lines)
 
 
 def _numbers(audit: Audit, miss: ExpectedMiss | None) -> dict[str, float]:
@@ -108,25 +112,6 @@ def _large(audit: Audit, miss: ExpectedMiss | None) -> tuple[tuple[str, str], ..
         name = audit.design.outcome_column.name
         large.append((number(miss.values), f"expected miss{f' in {name}' if name else ''}"))
     return tuple(large) if predictable or open_cells else tuple(large[2:])
-
-
-def _read(audit: Audit) -> AnswerLine:
-    design = audit.design
-    names = [f"{factor.name} ({len(factor.levels):,})" for factor in design.factors[:MAX_FACTORS_TOLD]]
-    if len(design.factors) > MAX_FACTORS_TOLD:
-        names.append(f"{len(design.factors) - MAX_FACTORS_TOLD} more factors")
-    outcome = f"outcome {design.outcome_column.name}" if design.outcome_column.name else "an outcome"
-    outcome = outcome if design.outcome is not None else "no outcome"
-    rows_lacking = sum(
-        sum(note.numbers.values()) for note in design.reading.notes if note.kind is NoteKind.ROWS_LEFT_OUT
-    )
-    left_out = f"; {plural(rows_lacking, 'row')} left out" if rows_lacking else ""
-    held_out = int(design.observed.rows[~design.train].sum())
-    left_out = f"; {plural(held_out, 'row')} held out{left_out}" if held_out else left_out
-    guess = GUESSED if design.reading.proposals else ""
-    rows = rows_phrase(audit.coverage)
-    short = f"{rows}, {plural(len(design.factors), 'factor')}, {outcome}{left_out}{guess}"
-    return AnswerLine("Read", f"{rows}: {' × '.join(names)}, {outcome}{left_out}{guess}", short)
 
 
 def _seen(audit: Audit) -> AnswerLine:
@@ -245,10 +230,11 @@ def _next(plan: Plan | None) -> AnswerLine:
 
 
 def _finding(audit: Audit) -> AnswerLine:
-    """Tell the finding that matters most."""
-    if not audit.findings:
+    """Tell the finding that matters most, but for what was told of reading."""
+    findings = [finding for finding in audit.findings if getattr(finding.kind, "note", None) not in _TOLD]
+    if not findings:
         return AnswerLine(LOOK, "")
-    worst, others = audit.findings[0], len(audit.findings) - 1
+    worst, others = findings[0], len(findings) - 1
     more = f"; {plural(others, 'more finding')}" if others else ""
     short = f"{worst.code} {worst.kind.title}"
     return AnswerLine(LOOK, f"{short}: {worst.message}{more}", f"{short}{more}")

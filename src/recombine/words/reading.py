@@ -1,10 +1,26 @@
-"""How a sheet was read, in words: one sentence for each kind of note."""
+"""How a table was read, in words: rows and columns used, what was guessed, and one sentence for each kind of note."""
 
 from __future__ import annotations
 
-from recombine.sheets.notes import Note
-from recombine.writing import join_words, listing, option_text, plural, printable
+from typing import TYPE_CHECKING
 
+from recombine.design.design import used_spec
+from recombine.design.notes import NoteKind
+from recombine.jobs.findings.reading import LevelsInDoubt
+from recombine.sheets.notes import Note
+from recombine.table_spec import plain_spec, spec_command
+from recombine.tables.grouping import RowsAre
+from recombine.words.answer import AnswerLine
+from recombine.words.table import rows_phrase
+from recombine.writing import amount, join_words, listing, option_text, plural, printable
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
+    from recombine.jobs.audit.coverage import Coverage
+
+#: Factors that are told with their numbers of levels; lines after the first that an answer has on reading, and their
+#: rows on a screen.
+MAX_FACTORS_TOLD, MAX_READING_LINES, MAX_READING_ROWS = 5, 3, 6
 #: Values that a sentence names.
 MAX_SAID_VALUES = 4
 
@@ -70,3 +86,77 @@ def reading_sentence(note: Note) -> str:
         named=f": {listing(note.values, MAX_SAID_VALUES)}" if note.values else "",
         cure=option_text("--wide", f"{note.column or 'factor'}={outcome}"),
     )
+
+
+def reading_lines(design: Design, coverage: Coverage) -> list[AnswerLine]:
+    """Say how a table was read: rows and columns, then what was tidied, guessed, merged and is in doubt.
+
+    Examples
+    --------
+    >>> import pandas as pd, recombine as rc
+    >>> frame = pd.DataFrame({"strain": ["a", "a", "b", None] * 2, "dose": list("lhlh") * 2})
+    >>> audit = rc.audit(frame.assign(mass=[0.5, 1.5, 2.5, 3.5, 4.5, 6.0, 7.0, 9.5]))
+    >>> for line in reading_lines(audit.design, audit.coverage):
+    ...     print(f"{line.name}: {line.text}")
+    Read: 6 of 8 rows used (2 with no value of 'strain'): strain (2) × dose (2), outcome mass
+    Guessed: the factors and the outcome; to be sure: factors=['strain', 'dose'], outcome='mass'
+    """
+    names = [f"{factor.name} ({len(factor.levels):,})" for factor in design.factors[:MAX_FACTORS_TOLD]]
+    if len(design.factors) > MAX_FACTORS_TOLD:
+        names.append(f"{len(design.factors) - MAX_FACTORS_TOLD} more factors")
+    outcome = f"outcome {design.outcome_column.name}" if design.outcome_column.name else "an outcome"
+    outcome, rows = outcome if design.outcome is not None else "no outcome", _rows_used(design, coverage)
+    short = f"{rows}, {plural(len(design.factors), 'factor')}, {outcome}"
+    lines = [AnswerLine("Read", f"{rows}: {' × '.join(names)}, {outcome}", short)]
+    for name, (sentence, *more) in _told(design).items():
+        lines.append(AnswerLine(name, f"{sentence}{f' ({len(more)} more with --full)' if more else ''}"))
+    return lines[: 1 + MAX_READING_LINES]
+
+
+def reading_sentences(design: Design) -> list[str]:
+    """Say all that was tidied, guessed, merged and is in doubt, for where there is room."""
+    return [f"{name}: {text}." for name, texts in _told(design).items() for text in texts]
+
+
+def _told(design: Design) -> dict[str, list[str]]:
+    """Return what was done while the table was read, by what it is called."""
+    merged = [(factor.name, *map(repr, group)) for factor in design.factors for group in factor.merged or ()]
+    told = {
+        "Tidied": [reading_sentence(note).removesuffix(".") for note in design.reading.sheet],
+        "Guessed": [guess_sentence(design)],
+        "Merged": [f"{name}: {level} stands for {join_words(texts)} too" for name, level, *texts in merged],
+        "In doubt": [],
+    }
+    if evidence := LevelsInDoubt().check(design):
+        cure = "; --merge-alike takes them for one" if evidence["alike"] else ""
+        told["In doubt"] = [f"{LevelsInDoubt().message(evidence)}{cure}"]
+    return {name: texts for name, texts in told.items() if any(texts)}
+
+
+def _rows_used(design: Design, coverage: Coverage) -> str:
+    """Write how many rows of the table are used, why others are not, and how many are held out."""
+    (table, used), held_out = design.reading.rows, int(design.observed.rows[~design.train].sum())
+    if not table:
+        return rows_phrase(coverage)
+    notes = (note for note in design.reading.notes if note.kind is NoteKind.ROWS_LEFT_OUT)
+    reasons = [f"{count:,} with {reason}" for note in notes for reason, count in note.numbers.items()]
+    why, apart = f" ({join_words(reasons)})" if reasons else "", f", {held_out:,} held out" if held_out else ""
+    plain = coverage.measurements == coverage.rows and design.observed.rows_are is not RowsAre.COUNTS
+    behind = "" if plain else f", {amount(coverage.measurements)} measurements"
+    return f"{used:,} of {table:,} rows used{why}{behind}{apart}"
+
+
+def guess_sentence(design: Design) -> str:
+    """Say which columns are a guess, what else may be the outcome, and what to say to have the same; or nothing."""
+    note = next((note for note in design.reading.notes if note.kind is NoteKind.FACTORS_GUESSED), None)
+    if note is None:
+        return ""
+    spec, guessed = used_spec(design)
+    what, likely = "the factors and the outcome" if "outcome" in guessed else "the factors", ""
+    others = [column for column, role in note.numbers["roles"].items() if role == "outcome"]
+    if others and design.spec.outcome is None:
+        likely = f"; {listing(others, 3)} may be the outcome: {option_text('--outcome', others[0])}"
+    texts = [f"{name}={list(value) if name == 'factors' else value!r}" for name, value in plain_spec(spec).items()]
+    command = spec_command("audit", design.reading.path, spec)
+    keep = f"{command}; --save-design design.toml keeps it" if command else ", ".join(texts)
+    return f"{what}{likely}; to be sure: {keep}"

@@ -60,7 +60,8 @@ class FactorsGuessed(NoteFinding):
         if evidence["passed over"]:
             columns = listing(evidence["passed over"], 6)
             passed = f"; passed over, because at most {MAX_GUESSED_FACTORS} are guessed: {columns}"
-        return f"taken as factors: {taken}; name them with --factors to be sure{passed}{likely}"
+        outcome = f"; taken as the outcome: {evidence['outcome']}" if evidence["outcome"] else ""
+        return f"taken as factors: {taken}; name them with --factors to be sure{passed}{outcome}{likely}"
 
 
 class LevelsInDoubt(NoteFinding):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
-from recombine.design.naming import split_parts
+from recombine.design.naming import NO_OUTCOME, split_parts
 from recombine.errors import InputError, near_miss
 from recombine.jobs.importance import read_importance
 from recombine.table_spec import TableFields, TableSpec, make_spec
@@ -76,7 +76,9 @@ def class_designs(
 
 def read_designs(data: object, spec: TableSpec, held_out: object = None) -> Design | dict[str, Design]:
     """Return the design of a table to score, or one for each class where the outcome has several."""
-    if spec.outcome is not None and (spec.classes or has_classes(open_table(data, spec), spec.outcome)):
+    if spec.outcome is None:  # what a model predicts is not guessed
+        spec = make_spec(spec, {"outcome": NO_OUTCOME})
+    elif spec.classes or has_classes(open_table(data, spec), spec.outcome):
         return class_designs(data, spec, held_out=held_out)
     return Design.from_frame(data, spec, held_out=held_out)
 

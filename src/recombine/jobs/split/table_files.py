@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
-from recombine.design.naming import taken_columns
+from recombine.design.naming import NO_OUTCOME, taken_columns
 from recombine.design.scaling import scales_of
 from recombine.errors import InputError
 from recombine.jobs.outputs import render
@@ -73,7 +73,8 @@ def read_rows(
     """
     source = open_table(data, spec)
     taken = taken_columns(source, roles)
-    design = replace(Design.from_frame(data, make_spec(spec, unread or {})), spec=spec)
+    no_guess: TableFields = {"outcome": NO_OUTCOME} if spec.outcome is None else {}  # a guess would leave rows out
+    design = replace(Design.from_frame(data, make_spec(spec, no_guess | (unread or {}))), spec=spec)
     for name in design.space.columns:
         if name in taken:
             raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")

@@ -11,11 +11,13 @@ import numpy as np
 
 from recombine import words
 from recombine.cells.possible import Possible
-from recombine.design.design import used_table
+from recombine.design.design import used_spec, used_table
+from recombine.design.notes import NoteKind
 from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.json_text import json_document
+from recombine.table_spec import spec_command
 from recombine.verdicts import Verdict
 from recombine.writing import printable
 
@@ -102,9 +104,24 @@ def _table(audit: Audit, answer: Answer) -> dict[str, Any]:
         "levels": named_levels(audit),
         "symmetric": [[design.names[member] for member in group] for group in design.symmetric],
         "factors_guessed": bool(design.reading.proposals),
+        "reading": _reading(design),
         "nesting": [asdict(item) for item in design.space.nesting],
         "possible": {"cells": design.possible.count, "impossible": impossible, "list": design.space.listed_in},
         "outcome": design.outcome_column.name,
+    }
+
+
+def _reading(design: Design) -> dict[str, Any]:
+    """How the table was read: rows, why some are left out, what was guessed and merged, and all of it in words."""
+    (table, used), (spec, guessed) = design.reading.rows, used_spec(design)
+    left_out = (note.numbers for note in design.reading.notes if note.kind is NoteKind.ROWS_LEFT_OUT)
+    return {
+        "rows": {"table": table, "used": used, "left_out": dict(next(left_out, {}))},
+        "guessed": [name for name in ("factors", "outcome") if name in guessed],
+        "merged": {factor.name: factor.merged for factor in design.factors if factor.merged},
+        "notes": list(map(asdict, design.reading.sheet)),
+        "sentences": list(map(printable, words.reading.reading_sentences(design))),
+        "command": spec_command("audit", design.reading.path, spec) or None,
     }
 
 

@@ -18,7 +18,6 @@ from recombine.report.layout import (
     ShownTable,
     Value,
     answer_section,
-    guess_lines,
     table_of,
     text_grid,
 )
@@ -75,7 +74,7 @@ def _notes(audit: Audit) -> list[str | Line]:
     design, say = audit.design, words.table
     notes = [*say.twin_phrases(design), *say.scale_sentences(design), say.weight_sentence(design)]
     notes += [say.impossible_sentence(design), words.importance.importance_statement(audit.decided.matters)]
-    return [*notes, *guess_lines(design)]
+    return [*words.reading.reading_sentences(design), *notes]
 
 
 def _verdicts(audit: Audit) -> Iterator[Section]:
