@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from recombine.errors import InputError
-from recombine.formats.recognition import ARROW, BY_ENDING, DATABASE, GZIP, JSON, PARQUET, TEXT, ZIP, Format, format_of
+from recombine.formats.recognition import (
+    ARROW,
+    BY_ENDING,
+    DATABASE,
+    GZIP,
+    JSON,
+    PARQUET,
+    TEXT,
+    WORKBOOK,
+    ZIP,
+    Format,
+    format_of,
+)
 from recombine.tables.numbers import kind_of_texts
 from recombine.tables.text_files import (
     MISSING_WORDS,
@@ -27,6 +39,7 @@ from recombine.tables.text_files import (
     scratch_folder,
     written_table,
 )
+from recombine.writing import listing
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -41,6 +54,8 @@ MIN_ROWS_FOR_ENUMS = 200_000
 MAX_ENUM_VALUES, MIN_ROWS_PER_VALUE = 20_000, 20
 #: Bytes under which every row of a JSON file is looked at before types are chosen.
 MAX_FULLY_SAMPLED_BYTES = 200_000_000
+#: Bytes under which a workbook is read for the names of its columns alone, while somebody waits at a shell.
+MAX_BYTES_FOR_NAMES = 1_000_000
 #: Brackets that may be open at once in JSON: engines recurse, and a table needs none.
 MAX_JSON_DEPTH = 200
 
@@ -117,9 +132,13 @@ def open_file(path: Path, spec: TableSpec | None = None) -> Reader:
     connection.execute("SET enable_progress_bar = false")
     if entry in (TEXT, GZIP):
         return _Texts(connection, look_at(path))
-    if entry.several:
+    if entry is WORKBOOK:
         stamp = path.stat()
-        return _Texts(connection, _converted(path.absolute(), sheet, stamp.st_size, stamp.st_mtime_ns))
+        return _Texts(connection, _sheet(path.absolute(), sheet, stamp.st_size, stamp.st_mtime_ns))
+    if entry is DATABASE:
+        from recombine.formats.databases import database_rows
+
+        return _Texts(connection, written_table(path, database_rows(path, sheet)))
     name = _name_for_engine(path)
     try:
         if entry is PARQUET:
@@ -137,13 +156,15 @@ def open_file(path: Path, spec: TableSpec | None = None) -> Reader:
 
 
 def column_names(path: Path) -> tuple[str, ...]:
-    """Return the columns of a file by its header, first line or footer alone."""
+    """Return the columns of a file by its header, first line or footer; none of what would have to be read first."""
     entry = format_of(path)
     if entry in (TEXT, GZIP):
         return header_names(path)
     if entry is JSON and path.suffix.lower() != ".json":
         with path.open("rb") as file:
             return tuple(msgspec.json.decode(file.readline(), type=dict[str, Any]))
+    if entry not in (PARQUET, ARROW) and path.stat().st_size > MAX_BYTES_FOR_NAMES:
+        return ()
     return open_file(path).columns
 
 
@@ -157,12 +178,8 @@ def _name_for_engine(path: Path) -> str:
 
 
 @lru_cache(maxsize=4)
-def _converted(path: Path, sheet: str | None, size: int, changed: int) -> TextFile:
-    """Return a table of a workbook or database as text; one that was not changed since is not read again."""
-    if format_of(path) is DATABASE:
-        from recombine.formats.databases import database_rows
-
-        return written_table(path, database_rows(path, sheet))
+def _sheet(path: Path, sheet: str | None, size: int, changed: int) -> TextFile:
+    """Return a sheet of a workbook as a text table; one that was not changed since is not read again."""
     from recombine.formats.workbooks import read_workbook
     from recombine.sheets.tidy import tidy
 
@@ -194,6 +211,8 @@ def _open_json(connection: Any, path: Path, name: str) -> Relation:
     if path.stat().st_size < MAX_FULLY_SAMPLED_BYTES:
         options["sample_size"] = -1  # look at every row before choosing types
     relation = connection.read_json(name, **options)
+    if all(dtype.id in _NESTED for dtype in relation.types):
+        raise InputError(f"{path.name} holds tables inside {listing(relation.columns)}; give a list of records")
     types = {column: str(dtype) for column, dtype in zip(relation.columns, relation.types, strict=True)}
     if set(types.values()) & _GUESSED_TYPES:
         columns = {column: "VARCHAR" if dtype in _GUESSED_TYPES else dtype for column, dtype in types.items()}
