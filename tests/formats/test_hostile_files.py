@@ -98,8 +98,8 @@ def test_sheets_are_chosen_named_and_missed(run: Run, tmp_path: Path) -> None:
     assert (note.kind, note.column, note.values) == ("sheet", "Data", ("Info", "Second"))
     for name in ("Second", "3"):
         assert open_table(path, TableSpec(sheet=name)).read(["drug"])["drug"].tolist() == ["x", "x", "w"]
-    refused(run, path, "--sheet Secnd is no sheet of t.xlsx; did you mean 'Second'?", "--sheet", "Secnd")
-    refused(run, path, "--sheet 4 is no sheet of t.xlsx;", "--sheet", "4")
+    refused(run, path, "t.xlsx has no sheet 'Secnd'; did you mean 'Second'?", "--sheet", "Secnd")
+    refused(run, path, "t.xlsx has no sheet '4';", "--sheet", "4")
     refused(run, workbook(tmp_path / "e.xlsx", A=[], B=[]), "e.xlsx holds nothing")
     refused(
         run, workbook(tmp_path / "u.xlsx", A=[["x"]], B=[["y"]]), "u.xlsx has no sheet with a table, but A, B; name one"
