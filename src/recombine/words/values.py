@@ -12,7 +12,7 @@ from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.jobs.values.outcome_shares import SIZES, OutcomeShares
-from recombine.jobs.values.sources import PosteriorRanges, RestsOn, ValueSource, rests_on
+from recombine.jobs.values.sources import MAX_ROUNDING_SHARE, PosteriorRanges, RestsOn, ValueSource, rests_on
 from recombine.theory.components.scales import LOG, LOG_ODDS, LOG_OF_COUNTS
 from recombine.verdicts import Verdict
 from recombine.writing import few_digits, join_words, listing, number, plural, printable, whole_percent
@@ -42,8 +42,6 @@ SCALES_SAID = {
     LOG_OF_COUNTS.name: "effects multiply",
     LOG_ODDS.name: "effects add on log odds",
 }
-#: Misses up to this share of the largest outcome are left by rounding.
-MAX_ROUNDING_SHARE = 1e-8
 #: Factors whose shares are told one by one.
 MAX_FACTORS_NAMED = 4
 #: A share below this is not told by itself.
@@ -167,6 +165,9 @@ def _why_none(ranges: Ranges | HeldOutRanges | PosteriorRanges) -> str:
     """Say why no range can be given."""
     if ranges.obstacle is NoRange.CHANCES_UNSEEN:
         return "the outcome has two values and no rows repeat, so chances are not seen"
+    if isinstance(ranges, PosteriorRanges):
+        degrees = f"{plural(ranges.freedom or 0, 'degree')} of freedom"
+        return f"how large noise is is not known, since effects fit exactly with {degrees} left"
     if not isinstance(ranges, Ranges):
         told = f"{plural(len(ranges.misses), 'seen cell')} held out"
     elif ranges.obstacle is NoRange.FEW_DEGREES:

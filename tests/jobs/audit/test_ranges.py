@@ -385,3 +385,18 @@ def test_the_certificate_shows_the_values_it_adds_up_and_its_own_variance(flight
     assert leverage < variance
     assert f"leverage {leverage:.3g}" in text
     assert all(f"{value:.6g}" in text for value in design.outcome[design.train][places])
+
+
+@pytest.mark.parametrize(("seen", "known"), [(1, False), (2, False), (3, True)])
+def test_an_exact_fit_of_few_degrees_of_freedom_says_nothing_of_noise(seen, known):
+    cells = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 0], [2, 0], [1, 1], [2, 1], [1, 2]])[: 6 + seen]
+    audit = rc.audit(rc.Design.from_cells(cells, cells @ [0.37, 0.11] + 0.2), structure="add")
+    values = audit.values.ranges_of(np.array([[2, 3]]))
+    assert np.isfinite(values.predicted).all()
+    assert np.isfinite([values.standard_error[0], values.low[0], values.high[0]]).all() == known
+    said = "how large noise is is not known, since effects fit exactly with"
+    assert (said in audit.explain(np.array([2, 3]))) != known
+    noisy = rc.Design.from_cells(
+        np.vstack([cells, cells]), np.tile(cells @ [0.37, 0.11], 2) + np.repeat([0, 0.1], len(cells))
+    )
+    assert np.isfinite(rc.audit(noisy, structure="add").values.ranges_of(np.array([[2, 3]])).standard_error[0])

@@ -260,7 +260,7 @@ class Values:
             valued = cells[follows], certified[follows], leverages
             columns[:, follows] = structure_columns(design, self._structure_ranges, *valued)
         if self.components is not None:
-            columns[:, ~follows] = posterior_columns(self.components, design, cells[~follows])
+            columns[:, ~follows] = posterior_columns(self.components, design, cells[~follows], self.fit)
         predicted, error, low, high = columns
         return CellRanges(predicted, error, low, high, certified)
 

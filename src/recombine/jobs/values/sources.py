@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 #: Cells whose values are computed at once.
 BLOCK_CELLS = 4_096
+#: Misses up to this share of the largest outcome are left by rounding.
+MAX_ROUNDING_SHARE = 1e-8
+#: Fewer degrees of freedom than this may be fitted exactly by chance: numbers have few digits.
+MIN_EXACT_DEGREES = 3
 
 
 class ValueSource(StrEnum):
@@ -97,6 +101,8 @@ class PosteriorRanges:
 
     misses: FloatArray = field(repr=False)
     chances: bool = False  #: Whether the outcome has two values and no cell is measured twice.
+    #: Degrees of freedom about the sum of effects, where these are few and fitted exactly, so that noise does not show.
+    freedom: int | None = None
 
     __repr__ = brief_repr
     what = RangeOf.NEW_CELL
@@ -104,7 +110,8 @@ class PosteriorRanges:
     @property
     def obstacle(self) -> NoRange | None:
         """Why no range can be given; None if one can."""
-        return NoRange.CHANCES_UNSEEN if self.chances else None
+        few = None if self.freedom is None else NoRange.FEW_DEGREES
+        return NoRange.CHANCES_UNSEEN if self.chances else few
 
 
 def affordable_components(design: Design, listed: int) -> ComponentsFit | None:
@@ -193,11 +200,14 @@ def _gains(gain: FloatArray) -> bool:
     return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
 
 
-def posterior_columns(components: ComponentsFit, design: Design, cells: IntArray) -> FloatArray:
+def posterior_columns(
+    components: ComponentsFit, design: Design, cells: IntArray, fit: AdditiveFit | None = None
+) -> FloatArray:
     """Return value, its standard error and the ends of its 90 % range for ``cells`` (N, C) as rows (4, N).
 
     The range is for one more cell measured like the seen ones; the standard error is without their noise. Values of a
-    two-valued outcome lie between its values; where its chances are not seen there is no range.
+    two-valued outcome lie between its values; where its chances are not seen there is no range, and where few cells are
+    fitted exactly no standard error either.
     """
     bounded, count = design.outcome_column.bounded, design.observed.typical_precision
     columns, cells = np.empty((4, len(cells))), canonical(cells, design.symmetric)
@@ -207,6 +217,8 @@ def posterior_columns(components: ComponentsFit, design: Design, cells: IntArray
         columns[:, block] = bounded(values.mean), values.error, bounded(values.low), bounded(values.high)
     if chances_unseen(design):
         columns[2:] = np.nan
+    if exact_freedom(components, design, fit) is not None:
+        columns[1:] = np.nan
     return columns
 
 
@@ -215,7 +227,17 @@ def posterior_ranges(components: ComponentsFit, design: Design, fit: AdditiveFit
     misses = components.y - components.leave_one_out().mean
     if fit is not None and fit.leverage is not None and (others := fit.leverage < 1.0 - fit.alone).any():
         misses = misses[others]
-    return PosteriorRanges(misses, chances_unseen(design))
+    return PosteriorRanges(misses, chances_unseen(design), exact_freedom(components, design, fit))
+
+
+def exact_freedom(components: ComponentsFit, design: Design, fit: AdditiveFit | None) -> int | None:
+    """Return the degrees of freedom of a fit that is exact but for rounding, where they are too few to trust it."""
+    if fit is None or fit.rank is None or (design.observed.freedom is not None and design.observed.freedom.any()):
+        return None
+    freedom = len(design.seen) - fit.rank
+    residual = float(np.abs(components.y - fit.fitted).max())
+    exact = residual <= MAX_ROUNDING_SHARE * float(np.abs(components.y).max())
+    return freedom if exact and 0 < freedom < MIN_EXACT_DEGREES else None
 
 
 def chances_unseen(design: Design) -> bool:
