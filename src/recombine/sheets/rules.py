@@ -64,3 +64,26 @@ def rule_limit(name: str) -> float:
     48.0
     """
     return float(_rules()["limits"][name])
+
+
+class RoleRules(msgspec.Struct, frozen=True):
+    """By what roles of columns are guessed: patterns and words of names, points of what is true of one, limits."""
+
+    patterns: dict[str, str]
+    words: dict[str, frozenset[str]]
+    points: dict[str, int]
+    limits: dict[str, float]
+
+
+@cache
+def role_rules() -> RoleRules:
+    """Return the rules by which roles of columns are guessed.
+
+    Examples
+    --------
+    >>> "yield" in role_rules().words["outcome"], role_rules().points["told by another"] < 0
+    (True, True)
+    """
+    section = rule_section("roles")
+    words = {kind: frozenset(text.split()) for kind, text in section["words"].items()}
+    return RoleRules(section["patterns"], words, section["points"], section["limits"])
