@@ -67,23 +67,16 @@ def rule_limit(name: str) -> float:
 
 
 class RoleRules(msgspec.Struct, frozen=True):
-    """By what roles of columns are guessed: patterns and words of names, points of what is true of one, limits."""
+    """By what roles are guessed: patterns and words of names, points for what is true, limits, sentences of doubts."""
 
     patterns: dict[str, str]
     words: dict[str, frozenset[str]]
     points: dict[str, int]
     limits: dict[str, float]
+    doubts: dict[str, str]
 
 
 @cache
 def role_rules() -> RoleRules:
-    """Return the rules by which roles of columns are guessed.
-
-    Examples
-    --------
-    >>> "yield" in role_rules().words["outcome"], role_rules().points["told by another"] < 0
-    (True, True)
-    """
-    section = rule_section("roles")
-    words = {kind: frozenset(text.split()) for kind, text in section["words"].items()}
-    return RoleRules(section["patterns"], words, section["points"], section["limits"])
+    """Return the rules by which roles of columns are guessed."""
+    return msgspec.convert(rule_section("roles"), RoleRules)

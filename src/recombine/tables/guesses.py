@@ -12,7 +12,7 @@ from recombine.sheets.rules import role_rules
 from recombine.tables.columns import Profile, profile
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import is_nothing, kind_of_texts, level_text
-from recombine.tables.roles import factor_doubt, guess_roles
+from recombine.tables.roles import Column, guess_roles
 from recombine.writing import listing
 
 #: Rows of the first look, and values in all: a wide table is looked at by fewer rows.
@@ -20,13 +20,6 @@ SAMPLED_ROWS, SAMPLED_VALUES = 10_000, 2_000_000
 MAX_GUESSED_FACTORS = int(role_rules().limits["factors"])
 #: Columns whose every row is looked at together, the first time; then twice as many.
 FIRST_BATCH = 2 * MAX_GUESSED_FACTORS
-#: What is said of a column that is no factor, by the doubt about it.
-DOUBTS = {
-    "constant": "nothing to recombine",
-    "notes": "looks like notes",
-    "measurement": "looks like a measurement",
-    "date": "not a label",
-}
 
 
 @dataclass(frozen=True)
@@ -50,10 +43,6 @@ class _Sample:
     rows: int
     values: dict[str, list[Any]]
     whole: bool
-
-    @property
-    def looked_at(self) -> int:
-        return len(next(iter(self.values.values()), ()))
 
     def profile(self, column: str, kind: str) -> Profile:
         values = self.values[column]
@@ -84,12 +73,14 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     free = [column for column in source.columns if column not in roles]
     sample = _sample(source, free)
     profiles = {name: sample.profile(name, _kind(source, name, sample.values[name])) for name in free}
-    guessed = guess_roles(profiles.values(), sample.values, sample.looked_at)
+    guessed = guess_roles(profiles.values(), sample.values, len(next(iter(sample.values.values()), ())))
     judged = {name: _judge(item, sample) for name, item in profiles.items()}
     for role, column in guessed.columns.items():
         if role not in roles.values():
-            others = guessed.candidates if role == "outcome" else ()
-            judged[column] = Proposal(column, False, _looks_like(role, profiles[column], sample, others), role)
+            many = role == "outcome" and guessed.candidates
+            among = f" (rather than {listing(guessed.candidates, 4)})" if many else ""
+            option = _option(role, profiles[column], sample)
+            judged[column] = Proposal(column, False, f"looks like the {role}{among}: name it with {option}", role)
     ranked = [profiles[name] for name, proposal in judged.items() if proposal.taken]
     # Labels are likelier factors than numbers; among equals the table's own order decides.
     ranked.sort(key=lambda item: item.kind not in ("text", "flag"))
@@ -100,11 +91,6 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
             reason = f"{judged[column].reason}; it may be the outcome ({option})"
             judged[column] = replace(judged[column], reason=reason, candidate=True)
     return [*(Proposal(column, False, f"is the {role}", role) for column, role in roles.items()), *judged.values()]
-
-
-def _looks_like(role: str, item: Profile, sample: _Sample, others: Sequence[str]) -> str:
-    among = f" (rather than {listing(others, 4)})" if others else ""
-    return f"looks like the {role}{among}: name it with {_option(role, item, sample)}"
 
 
 def _option(role: str, item: Profile, sample: _Sample) -> str:
@@ -145,14 +131,12 @@ def _judge(item: Profile, sample: _Sample, complete: bool = False) -> Proposal:
     complete = complete or sample.whole
     more = "" if complete else " or more"
     values = f"{item.kind} with {item.distinct:,}{more} distinct value{'s' if item.distinct != 1 or more else ''}"
-    doubt = factor_doubt(item, sample.values[item.column], sample.rows)
+    doubt = Column(item, sample.values[item.column], sample.rows).doubt
     if not doubt or (doubt == "constant" and not complete):
         return Proposal(item.column, True, values)
-    if doubt == "sparse":
-        return Proposal(item.column, False, f"{values}, empty in {item.missing / sample.rows:.0%} of rows: too sparse")
-    if doubt == "identifier":
-        values, doubt = f"{values} in {sample.rows:,} rows", "looks like an identifier or a measurement"
-    return Proposal(item.column, False, f"{values}: {DOUBTS.get(doubt, doubt)}")
+    more = f", empty in {item.missing / sample.rows:.0%} of rows" if doubt == "sparse" else ""
+    more = f" in {sample.rows:,} rows" if doubt == "identifier" else more
+    return Proposal(item.column, False, f"{values}{more}: {role_rules().doubts[doubt]}")
 
 
 def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: Sequence[str]) -> dict[str, Proposal]:
@@ -163,7 +147,7 @@ def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: S
         proposal = _judge(item, sample, complete=True)
         if proposal.taken and len(accepted) == MAX_GUESSED_FACTORS:
             proposal = Proposal(item.column, False, f"{proposal.reason}, but it comes after {len(accepted)} others")
-        twin = next((other for other in accepted if proposal.taken and _told(source, sample, other, item)), None)
+        twin = next((earlier for earlier in accepted if proposal.taken and _told(source, sample, earlier, item)), None)
         if twin is not None:
             verb = "renames" if twin.distinct == item.distinct else "is told by"
             proposal = Proposal(item.column, False, f"{proposal.reason}, but it {verb} {twin.column}")
@@ -193,8 +177,8 @@ def _profiled(source: Source, sample: _Sample, ranked: Sequence[Profile], taken:
 
 def _told(source: Source, sample: _Sample, earlier: Profile, item: Profile) -> bool:
     """Say whether an earlier column tells a column that renames it, or codes one of its levels (educ and educ1)."""
-    part = item.distinct < earlier.distinct and item.column.startswith(earlier.column)
-    if earlier.distinct != item.distinct and not part:
+    codes_level = item.distinct < earlier.distinct and item.column.startswith(earlier.column)
+    if earlier.distinct != item.distinct and not codes_level:
         return False
     if sample.pairs(earlier.column, item.column) > sample.profile(earlier.column, earlier.kind).distinct:
         return False
