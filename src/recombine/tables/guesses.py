@@ -12,7 +12,7 @@ from recombine.sheets.rules import role_rules
 from recombine.tables.columns import Profile, profile
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import is_nothing, kind_of_texts, level_text
-from recombine.tables.roles import Column, guess_roles
+from recombine.tables.roles import GuessedColumn, guess_roles
 from recombine.writing import listing
 
 #: Rows of the first look, and values in all: a wide table is looked at by fewer rows.
@@ -131,7 +131,7 @@ def _judge(item: Profile, sample: _Sample, complete: bool = False) -> Proposal:
     complete = complete or sample.whole
     more = "" if complete else " or more"
     values = f"{item.kind} with {item.distinct:,}{more} distinct value{'s' if item.distinct != 1 or more else ''}"
-    doubt = Column(item, sample.values[item.column], sample.rows).doubt
+    doubt = GuessedColumn(item, sample.values[item.column], sample.rows).doubt
     if not doubt or (doubt == "constant" and not complete):
         return Proposal(item.column, True, values)
     more = f", empty in {item.missing / sample.rows:.0%} of rows" if doubt == "sparse" else ""

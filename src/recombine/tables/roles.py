@@ -26,16 +26,16 @@ class Roles:
     candidates: tuple[str, ...] = ()
 
 
-class Column:
+class GuessedColumn:
     """A column by its name, profile and values, of which those that are missing are None.
 
     ``doubt`` says why it is no factor: constant, notes, sparse, date, measurement or identifier; ``""`` if it may be.
 
     Examples
     --------
-    >>> Column(Profile("dose", "integer", 3, 0), [1, 2, 5] * 4, 12).doubt
+    >>> GuessedColumn(Profile("dose", "integer", 3, 0), [1, 2, 5] * 4, 12).doubt
     ''
-    >>> Column(Profile("remark", "text", 3, 0), ["a", "b", "c"] * 4, 12).doubt
+    >>> GuessedColumn(Profile("remark", "text", 3, 0), ["a", "b", "c"] * 4, 12).doubt
     'notes'
     """
 
@@ -105,7 +105,7 @@ def guess_roles(profiles: Iterable[Profile], values: Mapping[str, Sequence[Any]]
     >>> guess_roles(items, table, 4)
     Roles(columns={'outcome': 'yield'}, candidates=('age',))
     """
-    columns = [Column(item, values[item.column], rows) for item in profiles]
+    columns = [GuessedColumn(item, values[item.column], rows) for item in profiles]
     whole = [column for column in columns if column.kind == "integer" and "-" not in "".join(column.counts)]
     chosen = {
         "split": next(filter(_is_split, columns), None),
@@ -125,7 +125,7 @@ def guess_roles(profiles: Iterable[Profile], values: Mapping[str, Sequence[Any]]
     return Roles(named, tuple(column.name for column in near))
 
 
-def _is_split(column: Column) -> bool:
+def _is_split(column: GuessedColumn) -> bool:
     words, limits = role_rules().words, role_rules().limits
     if 1 < column.distinct <= limits["values of a split"] and column.called("split"):
         return True
@@ -134,13 +134,13 @@ def _is_split(column: Column) -> bool:
     return parts and column.distinct <= limits["texts of a split"]
 
 
-def _may_be_outcome(column: Column) -> bool:
+def _may_be_outcome(column: GuessedColumn) -> bool:
     classes = column.kind in ("text", "flag") and column.distinct <= role_rules().limits["classes"]
     unlike = column.names or column.doubt in ("constant", "notes", "date") or column.says("survey weight")
     return (column.numeric or classes) and not unlike
 
 
-def _facts(open_ones: Sequence[Column], columns: Sequence[Column]) -> dict[str, Sequence[Column]]:
+def _facts(open_ones: Sequence[GuessedColumn], columns: Sequence[GuessedColumn]) -> dict[str, Sequence[GuessedColumn]]:
     """Return of which of the columns that may be the outcome each fact is true that the rules give points for."""
     measured = [column for column in open_ones if column.measured]
     several = [column for column in open_ones if column.numeric and column.distinct > 2]
@@ -171,13 +171,13 @@ def _facts(open_ones: Sequence[Column], columns: Sequence[Column]) -> dict[str, 
     }
 
 
-def _rises(column: Column) -> bool:
+def _rises(column: GuessedColumn) -> bool:
     """Whether a column only rises or only falls from row to row, as times and ranks do."""
     steps = [float(b) - float(a) for a, b in pairwise(value for value in column.values if value is not None)]
     return min(steps, default=0) >= 0 or max(steps) <= 0
 
 
-def _told(column: Column, columns: Sequence[Column]) -> bool:
+def _told(column: GuessedColumn, columns: Sequence[GuessedColumn]) -> bool:
     """Whether another column tells it, label or renaming: a baseline by subject, a logarithm by its number."""
     for position, teller in enumerate(columns[: int(role_rules().limits["columns that tell"])]):
         renames = teller.distinct == column.distinct and position < columns.index(column)
