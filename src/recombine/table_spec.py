@@ -226,6 +226,11 @@ class TableSpec(ColumnSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str | None,
         Option("Sheet of a workbook (name, or number from 1), table of a database, or file of a zip.", example="Data"),
     ] = None
+    wide: Annotated[
+        str | None,
+        Option("Name of the factor whose levels are columns, and of the outcome in them.", example="line=viability"),
+    ] = None
+    header: Annotated[int | None, Option("Line that names the columns, where it is not found.", example="3")] = None
     merge_alike: Annotated[
         bool, Option("Take levels that look alike (5 uM and 5uM, Yes and yes) for one, as most rows write it.")
     ] = False
@@ -234,7 +239,17 @@ class TableSpec(ColumnSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = False
 
 
-class ColumnFields(TypedDict, total=False):
+class ReadingFields(TypedDict, total=False):
+    """The fields of `TableSpec` about how cells are read, as keywords."""
+
+    sheet: str | None
+    wide: str | None
+    header: int | None
+    merge_alike: bool
+    allow_missing: bool
+
+
+class ColumnFields(ReadingFields, total=False):
     """The fields of `TableSpec` as keywords, without what jobs take by name: split, structure, order, importance."""
 
     factors: Sequence[str] | None
@@ -243,11 +258,8 @@ class ColumnFields(TypedDict, total=False):
     weight: str | None
     sd: str | None
     counts: bool | None
-    sheet: str | None
     symmetric: Sequence[str]
     as_levels: Sequence[str]
-    merge_alike: bool
-    allow_missing: bool
     sequence: str | None
     sets: str | None
     separator: str | None

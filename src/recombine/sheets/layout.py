@@ -61,11 +61,13 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     rows = _stripped(raw)
     width = _width(grid)
     top = _header_row(rows, width) if header is None else _asked_row(grid, header)
-    group = top - 1 if top and _is_group(rows[top - 1][:width]) else None
+    fields = width if not top or not grid.delimiter else len(grid.rows[top - 1])  # a title with a comma has fewer
+    group = top - 1 if top and fields >= width and _is_group(rows[top - 1][:width]) else None
     start = top + 2 if _is_unit_row(rows, top) else top + 1
     last = _last_row(rows, start)
     again = [index for index in range(start, last) if rows[index] == rows[top]]
     body = [index for index in range(start, last) if any(rows[index]) and rows[index] != rows[top]]
+    body = body or [index for index in range(start, last) if grid.rows[index]]  # nothing at all is no table to mend
     _refuse_ragged(grid, body, width)
     empty = sum(bool(grid.rows[index]) for index in range(start, last)) - len(body) - len(again)
     columns = tuple(zip(*(rows[index] for index in body), strict=True))[:width]
@@ -255,6 +257,8 @@ def _filled_down(sheet: Sheet) -> Sheet:
             carried[row] = cell or carried[row - 1]
         columns[col] = carried
         notes.append(Note("merged", sheet.names[col], count=list(cells).count("")))
+    if not notes or "" in sheet.columns[len(notes)]:  # the last label stands in every row
+        return sheet
     return replace(sheet, columns=tuple(columns), notes=sheet.noted(*notes))
 
 

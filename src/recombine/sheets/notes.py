@@ -20,7 +20,8 @@ KINDS = {
     "percent": "numbers of column without their percent sign: 12% is 12",
     "thousands": "numbers of column without what stands between thousands (values)",
     "decimal_comma": "numbers of column with a point for their comma",
-    "unclear_comma": "numbers of column such as 1,234 (values), read with thousands; decimals would look the same",
+    "unclear_comma": "numbers of column such as 1,234 (values), read as thousands; decimals would look the same",
+    "unclear_point": "numbers of column such as 1.234 (values), read as decimals; thousands would look the same",
     "currency": "numbers of column without their currency (values)",
     "unit": "numbers of column without their unit (values)",
     "unit_spelling": "levels of column with their unit spelled in one way (values)",
@@ -38,6 +39,11 @@ KINDS = {
     "error_cell": "cells (values) that hold an error such as #N/A, read as missing",
     "renamed": "columns that had no name or the name of another; values are their new names",
 }
+#: Kinds that only remark on something: the table is what it was.
+REMARKS = frozenset({"looks_wide", "misfit", "same_amount", "unclear_date", "unclear_point", "gene_date"})
+#: Kinds that say that rows or columns are others than those of the sheet.
+LAYOUTS = frozenset({"title", "footer", "empty", "repeated_header", "joined_header", "unit_row", "merged"})
+LAYOUTS |= {"transposed", "wide", "plate", "renamed"}
 #: Lines and values that one note names, at most; its count tells how many there are.
 MAX_NAMED_VALUES = 20
 

@@ -21,6 +21,8 @@ def decimal_sign(kinds: TextKinds, delimiter: str, commas: bool = False) -> str:
     >>> [decimal_sign(text_kinds(texts), ";") for texts in (["1,5", "2"], ["1,234", "2,345"], ["1.5", "2,5"])]
     [',', '.', '']
     """
+    if kinds.plain and not commas and delimiter != ";":
+        return "."
     digits = [number.digits for number in kinds.numbers.values()]
     point, comma = (all(map(rule_pattern(f"{sign}_number").fullmatch, digits)) for sign in ("point", "comma"))
     if point:
@@ -54,6 +56,8 @@ def read_numbers(
     A factor keeps its unit (``keep_unit``), in one spelling.
     """
     kinds = column.kinds
+    if kinds.plain and sign == "." and len(kinds.numbers) == len(kinds.counts) and delimiter in ("", ","):
+        return {}, []
     texts = {text: plain_number(number, sign) for text, number in kinds.numbers.items() if not _stays(number, sign)}
     notes = _notes(column, sign, unclear=not commas and delimiter not in ("", ","))
     [unit] = kinds.units
@@ -85,9 +89,14 @@ def _notes(column: Column, sign: str, *, unclear: bool) -> list[Note]:
     notes = [Note(kind, column.name, (), tuple(filter(None, dict.fromkeys(used)))) for kind, used in marks.items()]
     between = "," if sign == "." else "."
     grouped = {text for text, number in numbers.items() if set(number.digits) & {between, *map(chr, _GAPS)}}
+    pointed = {text for text, number in numbers.items() if sign == "." and "." in number.digits}
+    grouped_points = unclear and all(
+        map(rule_pattern("point_groups").fullmatch, (numbers[text].digits for text in pointed))
+    )
     ambiguous = unclear and sign == "." and all(_ambiguous(numbers[text].digits) for text in grouped)
     by_kind = {
         "unclear_comma" if ambiguous else "thousands": grouped,
+        "unclear_point": pointed if grouped_points else set(),
         "decimal_comma": {text for text, number in numbers.items() if sign == "," and "," in number.digits},
         "negative": {text for text, number in numbers.items() if number.sign == "-" and "-" not in text},
     }

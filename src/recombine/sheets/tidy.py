@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recombine.sheets.grid import Grid
 from recombine.sheets.labels import read_labels
 from recombine.sheets.layout import Sheet, lay_out
-from recombine.sheets.notes import Note
+from recombine.sheets.notes import LAYOUTS, REMARKS, Note
 from recombine.sheets.numerals import decimal_sign, read_numbers
 from recombine.sheets.plates import read_plates
 from recombine.sheets.rules import rule_limit
@@ -28,6 +28,16 @@ class Tidy:
     notes: tuple[Note, ...] = ()
     factors: tuple[str, ...] = ()
     outcome: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is read otherwise than it is written."""
+        return any(note.kind not in REMARKS for note in self.notes)
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether rows or columns are others than those of the sheet."""
+        return any(note.kind in LAYOUTS for note in self.notes)
 
 
 def tidy(grid: Grid, *, wide: str | None = None, header: int | None = None) -> Tidy:
@@ -56,14 +66,15 @@ def _with_values(sheet: Sheet, delimiter: str) -> Tidy:
     names = unique_names(sheet.names)
     parts = zip(names, sheet.columns, sheet.kinds, strict=True)
     columns = [Column(name, cells, sheet.lines, kinds) for name, cells, kinds in parts]
-    numeric = [column for column in columns if column.kinds.are_numbers(outcome=column.name == sheet.outcome)]
+    are_numbers = [column.kinds.are_numbers(outcome=column.name == sheet.outcome) for column in columns]
+    numeric = [column for column, numbers in zip(columns, are_numbers, strict=True) if numbers]
     commas = any(decimal_sign(column.kinds, delimiter) == "," for column in numeric)
     largest = max((len(column.kinds.numbers) for column in numeric), default=0)
     measured = [column.name for column in numeric if len(column.kinds.numbers) == largest][-1:]
     notes, cells_read = list(sheet.notes), []
     for col, column in enumerate(columns):
         sign = decimal_sign(column.kinds, delimiter, commas)
-        if column in numeric and sign:
+        if are_numbers[col] and sign:
             many = len(column.kinds.numbers) > rule_limit("distinct numbers of a measured column with a unit")
             keep = column.name != sheet.outcome and not many and column.name not in measured
             texts, more = read_numbers(column, delimiter, sign, commas=commas, keep_unit=keep)

@@ -32,9 +32,11 @@ def _lies_on_its_side(sheet: Sheet, rows: Sequence[Sequence[str]]) -> bool:
     names = [row[0] for row in rows]
     if len(rows) < 2 or len(sheet.names) < 4 or not all(names) or len(set(names)) < len(names) or any(sheet.above):
         return False
+    if text_kinds(names).numbers:
+        return False
     kinds = [text_kinds(row[1:]) for row in rows]
     one_kind = all(not kind.others or not kind.numbers for kind in kinds)
-    if not one_kind or text_kinds(names).numbers or not any(kind.numbers for kind in kinds[1:]):
+    if not one_kind or not any(kind.numbers for kind in kinds[1:]):
         return False
     repeated = len(set(sheet.names)) < len(sheet.names)
     mixed = any(kind.others for kind in kinds[1:])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from recombine.sheets.notes import MAX_NAMED_VALUES, Note
 from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
@@ -15,8 +17,7 @@ MAX_UNITS = 8
 _MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
 
-@dataclass(frozen=True)
-class Numeral:
+class Numeral(NamedTuple):
     """A number as it is written: its sign, digits with what stands between them, currency, unit (as spelled)."""
 
     sign: str
@@ -35,8 +36,7 @@ def written_number(text: str) -> Numeral | None:
     ('1,234.50', Numeral(sign='-', digits='5', currency='', unit='%', plain=False), None)
     """
     if rule_pattern("number").fullmatch(text):
-        sign = text[0] if text[0] in "+-" else ""
-        return Numeral(sign, text[len(sign) :], plain=True)
+        return Numeral(text[0], text[1:], plain=True) if text[0] in "+-" else Numeral("", text, plain=True)
     match = rule_pattern("decorated").fullmatch(text) if len(text) <= rule_limit("letters of a number") else None
     if match is None or bool(match[1]) != bool(match[7]) or not any(map(str.isdigit, match[5])):
         return None
@@ -63,16 +63,21 @@ class TextKinds:
         """Count the cells that hold one of some texts."""
         return sum(self.counts[text] for text in texts)
 
-    @property
+    @cached_property
+    def plain(self) -> bool:
+        """Whether every number is written as one already."""
+        return all(number.plain for number in self.numbers.values())
+
+    @cached_property
     def measured(self) -> bool:
         """Whether numbers are as many as those of measurements, not of levels."""
         count = len(self.numbers)
         return count > rule_limit("distinct numbers of a measured column") or 3 * count >= 2 * self.cells(self.numbers)
 
-    @property
+    @cached_property
     def units(self) -> frozenset[str]:
         """The units of all numbers but zeros without one, in one spelling; "" for a text that is no known unit."""
-        used = {number.unit for number in self.numbers.values()}
+        used = {""} if self.plain else {number.unit for number in self.numbers.values()}
         if "" in used and used != {""}:
             used = {number.unit for number in self.numbers.values() if number.unit or not _is_zero(number)}
         return frozenset(self._unit(unit) for unit in used)
@@ -88,7 +93,7 @@ class TextKinds:
         """
         measured = self.measured or outcome
         share = rule_limit("share of numbers that makes a column of numbers")
-        marks = {number.currency for number in self.numbers.values() if number.currency or not _is_zero(number)}
+        marks = {""} if self.plain else {number.currency for number in self.numbers.values() if not _is_zero(number)}
         return (
             bool(self.numbers)
             and not self.others
@@ -97,7 +102,7 @@ class TextKinds:
             and len(marks) == 1
             and len(self.units) == 1
             and (measured or all(unit in ("", "%") or unit_spelling(unit) for unit in self.units))
-            and not any(rule_pattern("padded").match(number.digits) for number in self.numbers.values())
+            and not any(number.digits[0] == "0" and number.digits[1:2].isdigit() for number in self.numbers.values())
         )
 
 

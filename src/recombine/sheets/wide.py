@@ -29,7 +29,7 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
     kinds = sheet.kinds
     if wide is not None:
         factor, outcome = _asked(wide)
-        places = _value_columns(sheet, kinds, delimiter) or _numeric_end(kinds)
+        places = _value_columns(sheet, kinds, delimiter) or _end(kinds, 1)
         if len(places) < 2 or len(places) == len(sheet.names):
             raise InputError(
                 f"--wide {wide}: two columns of numbers beside a column of labels are needed, and there are "
@@ -58,15 +58,14 @@ def _is_values(kinds: TextKinds) -> bool:
     return bool(kinds.counts) and not kinds.others
 
 
-def _numeric_end(kinds: Sequence[TextKinds]) -> list[int]:
-    """Return the columns of numbers after the last column of labels; a column of few remarks is no label."""
-    return _end(kinds, 1)
-
-
 def _end(kinds: Sequence[TextKinds], labels: int) -> list[int]:
-    places = [col for col in range(labels, len(kinds)) if not _is_remarks(kinds[col], kinds[0])]
-    while places and not all(_is_values(kinds[col]) or not kinds[col].counts for col in places):
-        places = places[1:]
+    """Return the columns of numbers after the last column of labels; a column of few remarks is no label."""
+    places: list[int] = []
+    for col in range(len(kinds) - 1, labels - 1, -1):
+        if _is_values(kinds[col]) or not kinds[col].counts:
+            places.insert(0, col)
+        elif not _is_remarks(kinds[col], kinds[0]):
+            break
     return places
 
 
@@ -80,67 +79,80 @@ def _value_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> 
     if len(grouped) > 1 and len({sheet.above[col] for col in grouped}) == 1:
         return grouped
     levels = [col for col, name in enumerate(sheet.names) if col and _is_amount(name) and _is_values(kinds[col])]
-    labels = [col for col in range(len(kinds)) if col not in levels]
-    if len(levels) > 1:
-        keys = set(zip(*(sheet.columns[col] for col in labels), strict=True))
-        if len(keys) == len(sheet.lines) or _are_labels([kinds[col] for col in labels]):
-            return levels
-    return _word_columns(sheet, kinds, delimiter)
+    others = [col for col in range(len(kinds)) if col not in levels and not _is_remarks(kinds[col], kinds[0])]
+    if len(levels) > 1 and max(others) < min(levels) and _are_labels([kinds[col] for col in others]):
+        return levels
+    places = _word_columns(sheet, kinds, delimiter)
+    return (
+        places if _named_as_levels(sheet.names[: min(places, default=0)], [sheet.names[col] for col in places]) else []
+    )
 
 
 def _is_amount(name: str) -> bool:
     """Whether a name is a number, alone, with a unit, or after a word that counts levels: 10 uM, day 3."""
     number = written_number(name)
     if number is not None and (not number.unit or number.unit == "%" or unit_spelling(number.unit)):
-        return True
+        return rule_pattern("point_number").fullmatch(number.digits) is not None
     if len(name) < 40 and rule_pattern("range_name").fullmatch(name):
         return True
-    match = rule_pattern("item_name").fullmatch(name) if len(name) < 40 else None
-    return match is not None and match[1].strip(" _.-").casefold() in rule_words("level_stems")
+    return _is_item(name) and _stem(name).casefold() in rule_words("level_stems")
 
 
 def _are_labels(kinds: Sequence[TextKinds]) -> bool:
-    """Whether columns could be labels: no numbers with decimals."""
-    return bool(kinds) and not any("." in number.digits for kind in kinds for number in kind.numbers.values())
+    """Whether columns could be labels: no numbers with decimals, unless they are few."""
+    few = rule_limit("levels of the labels of a wide table, at most")
+    fine = [kind for kind in kinds if any("." in number.digits for number in kind.numbers.values())]
+    return bool(kinds) and all(len(kind.numbers) <= few for kind in fine)
 
 
 def _word_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> list[int]:
-    """Return columns named by words that are as alike as levels of one factor are, and identified by their labels."""
-    for labels in range(1, len(kinds) - 1):
+    """Return columns whose numbers are alike, beside labels that tell rows apart.
+
+    A table of several measured variables looks the same: only names tell.
+    """
+    limit = rule_limit("word-named columns of a wide table, at most")
+    for labels in range(1, len(kinds) - 1) if len(kinds) < 2 * limit else ():
         keys = set(zip(*sheet.columns[:labels], strict=True))
-        if len(keys) < len(sheet.lines) or not all(map(all, keys)):
-            continue
-        places = _end(kinds, labels)
-        count = len(sheet.names) - labels - sum(_is_remarks(kind, kinds[0]) for kind in kinds[labels:])
-        few = all(
-            len(kind.counts) <= rule_limit("levels of the labels of a wide table, at most") for kind in kinds[:labels]
-        )
-        named = [sheet.names[col] for col in places]
-        words = len(places) == count <= rule_limit("word-named columns of a wide table, at most")
-        if labels == 1 and list(sheet.columns[0]) == [str(index + 1) for index in range(len(sheet.lines))]:
-            return []  # rows that are numbered are not labelled
-        levels = {name.casefold() for name in named} <= rule_words("either_case") or not any(map(_is_measured, named))
-        plain = len(sheet.lines) > 1 and count > 1 and words and few and levels
-        return places if plain and _alike([kinds[col] for col in places], delimiter) else []
-    return []
+        if len(keys) == len(sheet.lines) and all(map(all, keys)):
+            break
+    else:
+        return []
+    places = _end(kinds, labels)
+    few = rule_limit("levels of the labels of a wide table, at most")
+    remarks = [col for col in range(labels, len(kinds)) if _is_remarks(kinds[col], kinds[0])]
+    complete = 1 < len(places) <= limit and len(places) + len(remarks) + labels == len(kinds)
+    labelled = len(sheet.lines) > 1 and all(len(kind.counts) <= few for kind in kinds[:labels])
+    fits = complete and labelled and _alike([kinds[col] for col in places], delimiter)
+    return places if fits else []
 
 
-def _is_measured(name: str) -> bool:
-    """Whether a name is that of a measured variable or of an item of a list: age, Sepal.Length, x1."""
-    words = "".join(sign if sign.isalnum() else " " for sign in name).casefold().split()
-    return any(word in rule_words("measured") for word in words) or any(map(str.isdigit, name))
+def _named_as_levels(labels: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether names are words for levels (low, high; placebo), or written otherwise than the names of the labels."""
+    words = [_words(name) for name in names]
+    if names and all(word and set(word) <= rule_words("level_words") for word in words):
+        return True
+    naming = any(label.casefold() in rule_words("naming_labels") for label in labels)
+    otherwise = all(label[:1].islower() for label in labels) and all(name[:1].isupper() for name in names)
+    return otherwise and not naming and not _are_measured(names)
+
+
+def _are_measured(names: Sequence[str]) -> bool:
+    """Whether a name is that of a measured variable, or an item of a list: age, Sepal.Length, x1."""
+    variables = any(set(_words(name)) & rule_words("measured") for name in names)
+    return variables or any(map(str.isdigit, "".join(names)))
+
+
+def _words(name: str) -> list[str]:
+    return "".join(sign if sign.isalnum() else " " for sign in name).casefold().split()
 
 
 def _alike(kinds: Sequence[TextKinds], delimiter: str) -> bool:
     """Whether numbers of columns are of one size: middles of one order, and some number inside all ranges."""
-    numbers = [[abs(number) for number in _numbers(kind, delimiter)] for kind in kinds]
-    if not all(numbers):
-        return False
-    middles = sorted(median(column) for column in numbers)
-    many = all(kind.measured for kind in kinds)
-    return many and middles[-1] <= rule_limit("largest ratio of middle values of alike columns") * max(
-        middles[0], 1e-300
-    )
+    repeated = any(4 * len(kind.numbers) < kind.cells(kind.numbers) for kind in kinds)
+    numbers = [[abs(number) for number in _numbers(kind, delimiter)] for kind in kinds if kind.numbers]
+    middles = sorted(median(column) for column in numbers if column)
+    ratio = rule_limit("largest ratio of middle values of alike columns")
+    return bool(middles) and not repeated and middles[-1] <= ratio * max(middles[0], 1e-300)
 
 
 def _numbers(kinds: TextKinds, delimiter: str) -> list[float]:
@@ -178,7 +190,27 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> 
 
 
 def _told(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> Sheet:
-    return sheet
+    """Note columns of numbers that may be levels after all: items of one list, or other names beside labels."""
+    places = [col for col, name in enumerate(sheet.names) if _is_item(name) and _is_values(kinds[col])]
+    stems = {_stem(sheet.names[col]) for col in places}
+    others = [col for col in range(len(kinds)) if col not in places]
+    if len(places) < 3 or len(stems) > 1 or not _are_labels([kinds[col] for col in others]):
+        places = _word_columns(sheet, kinds, delimiter)
+        stems = {"factor"}
+        if _are_measured([sheet.names[col] for col in places]):
+            return sheet
+    names = tuple(sheet.names[col] for col in places)
+    note = Note("looks_wide", stems.pop() or "item", (), names[:MAX_NAMED_VALUES], len(names))
+    return replace(sheet, notes=sheet.noted(note))
+
+
+def _is_item(name: str) -> bool:
+    return len(name) < 40 and rule_pattern("item_name").fullmatch(name) is not None
+
+
+def _stem(name: str) -> str:
+    match = rule_pattern("item_name").fullmatch(name)
+    return match[1].strip(" _.-") if match else ""
 
 
 def _joined(sheet: Sheet) -> Sheet:
@@ -188,4 +220,6 @@ def _joined(sheet: Sheet) -> Sheet:
     pairs = zip(sheet.above, sheet.names, strict=True)
     names = tuple(f"{above} {name}" if above and name and above != name else name or above for above, name in pairs)
     new = tuple(name for name, old in zip(names, sheet.names, strict=True) if name != old)
-    return replace(sheet, names=names, notes=sheet.noted(Note("joined_header", "", (), new)), above=("",) * len(names))
+    return replace(
+        sheet, names=names, notes=sheet.noted(Note("joined_header", "", (), new, len(new))), above=("",) * len(names)
+    )

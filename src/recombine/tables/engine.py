@@ -29,6 +29,7 @@ from recombine.formats.recognition import (
     format_of,
 )
 from recombine.tables.numbers import kind_of_texts
+from recombine.tables.sheet_files import look_through
 from recombine.tables.text_files import (
     MISSING_WORDS,
     TextFile,
@@ -131,10 +132,11 @@ def open_file(path: Path, spec: TableSpec | None = None) -> Reader:
     connection = duckdb.connect()
     connection.execute("SET enable_progress_bar = false")
     if entry in (TEXT, GZIP):
-        return _Texts(connection, look_at(path))
+        return _Texts(connection, look_at(path) if spec is None else look_through(path, spec.wide, spec.header))
     if entry is WORKBOOK:
         stamp = path.stat()
-        return _Texts(connection, _sheet(path.absolute(), sheet, stamp.st_size, stamp.st_mtime_ns))
+        wide, header = (None, None) if spec is None else (spec.wide, spec.header)
+        return _Texts(connection, _sheet(path.absolute(), sheet, wide, header, (stamp.st_size, stamp.st_mtime_ns)))
     if entry is DATABASE:
         from recombine.formats.databases import database_rows
 
@@ -178,14 +180,15 @@ def _name_for_engine(path: Path) -> str:
 
 
 @lru_cache(maxsize=4)
-def _sheet(path: Path, sheet: str | None, size: int, changed: int) -> TextFile:
+def _sheet(path: Path, sheet: str | None, wide: str | None, header: int | None, stamp: tuple[int, int]) -> TextFile:
     """Return a sheet of a workbook as a text table; one that was not changed since is not read again."""
     from recombine.formats.workbooks import read_workbook
     from recombine.sheets.tidy import tidy
 
     grid, notes = read_workbook(path, sheet)
-    table = tidy(grid)
-    return written_table(path, [table.columns, *table.rows], (*notes, *table.notes))
+    table = tidy(grid, wide=wide, header=header)
+    rows, told = [table.columns, *table.rows], {"factors": table.factors, "outcome": table.outcome}
+    return written_table(path, rows, (*notes, *table.notes), **told)
 
 
 def _open_packed(path: Path, entry: Format, spec: TableSpec | None) -> Reader:

@@ -14,9 +14,9 @@ import weakref
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, check_expansion, survey
@@ -37,7 +37,8 @@ class TextFile:
     """A text table as it lies on disk: the names in its header, its delimiter, line ends and encoding.
 
     ``readable`` is the file that an engine can read: the file itself, or a copy in UTF-8 with equal line ends. ``note``
-    says what had to be assumed to make that copy, ``notes`` what was read otherwise than it was written.
+    says what had to be assumed to make that copy, ``notes`` what was read otherwise than it was written. ``factors``
+    and ``outcome`` are those that the layout tells.
     """
 
     path: Path
@@ -48,6 +49,8 @@ class TextFile:
     longest: int
     note: str = ""
     notes: tuple[Note, ...] = ()
+    factors: tuple[str, ...] = ()
+    outcome: str | None = None
 
 
 def split_names(text: str | None) -> list[str]:
@@ -69,17 +72,17 @@ def named(text: str | None, option: str) -> list[str]:
     return names
 
 
-def look_at(path: Path) -> TextFile:
+def look_at(path: Path, notes: tuple[Note, ...] = (), surveyed: Survey | None = None) -> TextFile:
     """Look at the header, encoding and line ends of a text table; a copy is made of what no engine reads as it is.
 
     The header decides the delimiter, rather than the engine's own search over all lines: with a ragged line that search
     may settle on another delimiter or skip the header, and then reads something else than the user wrote.
     """
     try:
-        survey_result = survey(path)
-        with _opened(path, survey_result.encoding) as file:
+        survey_result = surveyed or survey(path)
+        with opened(path, survey_result.encoding) as file:
             head = file.readline(MAX_HEADER_CHARACTERS)
-            delimiter = _delimiter(path, head)
+            delimiter = header_delimiter(path, head)
             file.seek(0)
             names = _names(path, file, delimiter)
     except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile):
@@ -87,8 +90,8 @@ def look_at(path: Path) -> TextFile:
     except OSError as error:
         raise InputError(f"{path.name} cannot be opened: {error.strerror}; check its permissions") from None
     if survey_result.plain:
-        return TextFile(path, path, names, delimiter, survey_result.newline, len(head))
-    return _copied(path, survey_result, names, delimiter, len(head))
+        return TextFile(path, path, names, delimiter, survey_result.newline, len(head), notes=notes)
+    return _copied(path, survey_result, TextFile(path, path, names, delimiter, r"\n", len(head), notes=notes))
 
 
 def header_names(path: Path) -> tuple[str, ...]:
@@ -96,10 +99,11 @@ def header_names(path: Path) -> tuple[str, ...]:
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
         begun = file.read(MAX_HEADER_CHARACTERS // 64)
     text = begun.decode("utf-16" if begun[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig", "ignore")
-    return _names(path, io.StringIO(text, newline=""), _delimiter(path, text.partition("\n")[0]))
+    return _names(path, io.StringIO(text, newline=""), header_delimiter(path, text.partition("\n")[0]))
 
 
-def _delimiter(path: Path, head: str) -> str:
+def header_delimiter(path: Path, head: str) -> str:
+    """Return what stands between the fields of a header."""
     if path.suffix.lower() == ".tsv" or Path(path.stem).suffix.lower() == ".tsv":
         return "\t"
     unquoted = re.sub(r'"[^"]*"', "", head)
@@ -133,10 +137,10 @@ def _free(name: str, taken: set[str]) -> str:
     return name if name not in taken else _free(f"{name}_", taken)
 
 
-def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, ...] = ()) -> TextFile:
+def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, ...] = (), **told: Any) -> TextFile:
     """Write rows of text, of which the first names the columns, to a table that an engine can read.
 
-    ``path`` is the file that the rows come from; they are never many times what it holds.
+    ``path`` is the file that the rows come from; they are never many times what it holds. ``told`` are other fields.
     """
     rows, folder = iter(rows), scratch_folder()
     try:
@@ -148,7 +152,7 @@ def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, 
             for batch in iter(lambda: list(itertools.islice(rows, MAX_ROWS_WRITTEN)), []):
                 writer.writerows(batch)
                 check_expansion(path.name, size, file.tell())
-        text = TextFile(path, folder / "table.csv", names, ",", r"\n", longest, notes=notes)
+        text = TextFile(path, folder / "table.csv", names, ",", r"\n", longest, notes=notes, **told)
         weakref.finalize(text, remove_folder, folder)
     except BaseException:
         remove_folder(folder)
@@ -161,13 +165,13 @@ def scratch_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="recombine-"))
 
 
-def _copied(path: Path, survey: Survey, names: tuple[str, ...], delimiter: str, longest: int) -> TextFile:
+def _copied(path: Path, survey: Survey, file: TextFile) -> TextFile:
     """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
     folder = scratch_folder()
     copy = folder / "table.csv"
     try:
-        _copy(path, survey.encoding, delimiter, copy)
-        text = TextFile(path, copy, names, delimiter, r"\n", longest, survey.note)
+        _copy(path, survey.encoding, file.delimiter, copy)
+        text = replace(file, readable=copy, note=survey.note)
         weakref.finalize(text, remove_folder, folder)
     except BaseException:
         remove_folder(folder)
@@ -185,7 +189,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _copy(path: Path, encoding: str, delimiter: str, copy: Path) -> None:
-    with _opened(path, encoding) as file, copy.open("w", newline="", encoding="utf-8") as target:
+    with opened(path, encoding) as file, copy.open("w", newline="", encoding="utf-8") as target:
         reader = csv.reader(file, delimiter=delimiter)
         try:
             # All is quoted, since a value may hold a carriage return.
@@ -207,7 +211,7 @@ def refuse_duplicates(names: list[str], source: str) -> None:
 def broken_line(file: TextFile) -> str | None:
     """Say which line of a text table does not fit its header, or None if every line looked at does."""
     try:
-        with _opened(file.readable, "utf-8-sig") as lines:
+        with opened(file.readable, "utf-8-sig") as lines:
             reader = csv.reader(lines, delimiter=file.delimiter, strict=True)
             width = len(next(reader))
             for row in itertools.islice(reader, MAX_LINES_SEARCHED):
@@ -223,7 +227,8 @@ def broken_line(file: TextFile) -> str | None:
     return None
 
 
-def _opened(path: Path, encoding: str) -> IO[str]:
+def opened(path: Path, encoding: str) -> IO[str]:
+    """Open a text file, packed by gzip or not, with its line ends as they are."""
     if path.suffix.lower() == ".gz":
         return gzip.open(path, "rt", encoding=encoding, newline="")
     return path.open("rt", encoding=encoding, newline="")

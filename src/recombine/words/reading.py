@@ -40,6 +40,7 @@ SENTENCES = {
     "thousands": "{column} is read without what stands between thousands, as in {values}.",
     "decimal_comma": "{column} is written with decimal commas, as in {values}, and read with points.",
     "unclear_comma": "{column} holds numbers such as {values}: commas are read as thousands, not as decimals.",
+    "unclear_point": "{column} holds numbers such as {values}: points are read as decimals, not as thousands.",
     "currency": "{column} is read without its currency {values}.",
     "unit": "{column} is read without its unit {values}.",
     "unit_spelling": "Units of {column} are spelled in one way: {values}.",
