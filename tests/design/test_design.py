@@ -32,7 +32,7 @@ def measured(rows: int = 300) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "colour": generator.choice(["röd", "blå färg", "<script>alert(1)</script>", 'say "x, y"'], rows),
-            "size": generator.integers(-2, 12, rows),
+            "size": generator.integers(-2, 8, rows),
             "ratio": generator.choice([0.5, 1.0, 2.25], rows),
             "flag": generator.random(rows) < 0.5,
             "day": day[generator.integers(0, 3, rows)].astype("datetime64[us]"),

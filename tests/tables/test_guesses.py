@@ -35,7 +35,7 @@ def test_a_column_that_shares_its_count_but_not_its_meaning_is_kept(frame: pd.Da
 
 def test_text_comes_before_numbers_when_there_are_too_many() -> None:
     generator = np.random.default_rng(0)
-    numbers = {f"n{i}": generator.integers(0, 3, 300) for i in range(4)}
+    numbers = {f"n{i}": generator.integers(0, 3, 300) for i in range(MAX_GUESSED_FACTORS)}
     texts = {f"t{i}": generator.choice(list("xyz"), 300) for i in range(4)}
     found = reasons(pd.DataFrame({**numbers, **texts}))
     taken = [column for column, (flag, _) in found.items() if flag]

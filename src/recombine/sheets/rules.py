@@ -64,3 +64,19 @@ def rule_limit(name: str) -> float:
     48.0
     """
     return float(_rules()["limits"][name])
+
+
+class RoleRules(msgspec.Struct, frozen=True):
+    """By what roles are guessed: patterns and words of names, points for what is true, limits, sentences of doubts."""
+
+    patterns: dict[str, str]
+    words: dict[str, frozenset[str]]
+    points: dict[str, int]
+    limits: dict[str, float]
+    doubts: dict[str, str]
+
+
+@cache
+def role_rules() -> RoleRules:
+    """Return the rules by which roles of columns are guessed."""
+    return msgspec.convert(rule_section("roles"), RoleRules)

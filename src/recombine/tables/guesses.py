@@ -4,51 +4,54 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recombine.errors import InputError
+from recombine.sheets.rules import role_rules
 from recombine.tables.columns import Profile, profile
 from recombine.tables.frames import Source, count_of
-from recombine.tables.numbers import is_nothing, kind_of_texts
-from recombine.tables.role_words import likely_roles
+from recombine.tables.numbers import is_nothing, kind_of_texts, level_text
+from recombine.tables.roles import GuessedColumn, guess_roles
+from recombine.writing import listing
 
-#: A number with more values than this is left out of a proposal.
-MAX_GUESSED_NUMBERS = 20
-MAX_GUESSED_LEVELS = 5_000
-MAX_GUESSED_FACTORS = 6
 #: Rows of the first look, and values in all: a wide table is looked at by fewer rows.
 SAMPLED_ROWS, SAMPLED_VALUES = 10_000, 2_000_000
+MAX_GUESSED_FACTORS = int(role_rules().limits["factors"])
 #: Columns whose every row is looked at together, the first time; then twice as many.
 FIRST_BATCH = 2 * MAX_GUESSED_FACTORS
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Whether a column is proposed as a factor, and why; ``role`` is what else it looks like."""
+    """Whether a column is proposed as a factor, and why; ``role`` is what else it looks like.
+
+    Where the outcome is not clear, no column has that role, and each that may be it is a ``candidate``.
+    """
 
     column: str
     taken: bool
     reason: str
     role: str = ""
+    candidate: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The first rows of a table, and how many there are in all."""
+    """The first rows of a table, None where a value is missing, and how many there are in all."""
 
     rows: int
     values: dict[str, list[Any]]
     whole: bool
 
     def profile(self, column: str, kind: str) -> Profile:
-        there = [value for value in self.values[column] if not is_nothing(value)]
-        return Profile(column, kind, len(set(there)), len(self.values[column]) - len(there))
+        values = self.values[column]
+        return Profile(column, kind, len(set(values) - {None}), values.count(None))
 
     def pairs(self, first: str, second: str) -> int:
         """Count distinct pairs of values that two columns have in rows with both."""
         both = zip(self.values[first], self.values[second], strict=True)
-        return len({(a, b) for a, b in both if not is_nothing(a) and not is_nothing(b)})
+        return len({(a, b) for a, b in both if a is not None and b is not None})
 
 
 def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
@@ -72,17 +75,32 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
         return told
     sample = _sample(source, free)
     profiles = {name: sample.profile(name, _kind(source, name, sample.values[name])) for name in free}
-    likely = likely_roles(profiles.values(), sample.values, sample.rows)
-    roles_found = {name: role for role, name in likely.items() if role not in roles.values()}
-    judged = {name: _judge(item, sample.rows, sample.whole) for name, item in profiles.items()}
-    for column, role in roles_found.items():
-        reason = f"looks like the {role}: name it with {shlex.join([f'--{role}', column])}"
-        judged[column] = Proposal(column, False, reason, role)
+    guessed = guess_roles(profiles.values(), sample.values, len(next(iter(sample.values.values()), ())))
+    judged = {name: _judge(item, sample) for name, item in profiles.items()}
+    for role, column in guessed.columns.items():
+        if role not in roles.values():
+            many = role == "outcome" and guessed.candidates
+            among = f" (rather than {listing(guessed.candidates, 4)})" if many else ""
+            option = _option(role, profiles[column], sample)
+            judged[column] = Proposal(column, False, f"looks like the {role}{among}: name it with {option}", role)
     ranked = [profiles[name] for name, proposal in judged.items() if proposal.taken]
     # Labels are likelier factors than numbers; among equals the table's own order decides.
     ranked.sort(key=lambda item: item.kind not in ("text", "flag"))
     judged |= _chosen(source, sample, ranked, tuple(roles))
+    if "outcome" not in (*roles.values(), *guessed.columns):
+        for column in guessed.candidates:
+            option = _option("outcome", profiles[column], sample)
+            reason = f"{judged[column].reason}; it may be the outcome ({option})"
+            judged[column] = replace(judged[column], reason=reason, candidate=True)
     return [*(Proposal(column, False, f"is the {role}", role) for column, role in roles.items()), *judged.values()]
+
+
+def _option(role: str, item: Profile, sample: _Sample) -> str:
+    """Return the option that gives a column a role; of more than two classes one has to be named."""
+    column = item.column
+    if role == "outcome" and item.kind == "text" and item.distinct > 2:
+        column += "=" + min(level_text(value) for value in sample.values[column] if value is not None)
+    return shlex.join([f"--{role}", column])
 
 
 def _told_by_layout(source: Source, roles: Mapping[str, str]) -> list[Proposal] | None:
@@ -107,7 +125,8 @@ def _sample(source: Source, columns: Sequence[str]) -> _Sample:
     subset = source.only(columns or source.columns[:1])
     max_rows = max(100, min(SAMPLED_ROWS, SAMPLED_VALUES // max(len(columns), 1)))
     columns_read = subset.fetch(subset.frame.head(max_rows))
-    values = {name: columns_read[subset.keys[name]].tolist() for name in columns}
+    read = {name: columns_read[subset.keys[name]].tolist() for name in columns}
+    values = {name: [None if is_nothing(value) else value for value in column] for name, column in read.items()}
     count = len(next(iter(columns_read.values())))
     if count == 0:
         raise InputError(f"{source.name} has a header but no rows; add data")
@@ -125,19 +144,17 @@ def _kind(source: Source, column: str, values: list[Any]) -> str:
     return kind_of_texts({value for value in values if value is not None})
 
 
-def _judge(item: Profile, rows: int, complete: bool) -> Proposal:
+def _judge(item: Profile, sample: _Sample, complete: bool = False) -> Proposal:
     """Judge a column by its profile; where that is of the first rows only, the rest may still decide."""
+    complete = complete or sample.whole
     more = "" if complete else " or more"
     values = f"{item.kind} with {item.distinct:,}{more} distinct value{'s' if item.distinct != 1 or more else ''}"
-    if item.distinct < 2 and complete:
-        return Proposal(item.column, False, f"{values}: nothing to recombine")
-    if item.kind in ("integer", "number") and item.distinct > MAX_GUESSED_NUMBERS:
-        return Proposal(item.column, False, f"{values}: looks like a measurement")
-    if item.kind in ("date", "other"):
-        return Proposal(item.column, False, f"{values}: not a label")
-    if item.distinct > min(max(2, rows / 2), max(1_000, rows / 10), MAX_GUESSED_LEVELS):
-        return Proposal(item.column, False, f"{values} in {rows:,} rows: looks like an identifier or a measurement")
-    return Proposal(item.column, True, values)
+    doubt = GuessedColumn(item, sample.values[item.column], sample.rows).doubt
+    if not doubt or (doubt == "constant" and not complete):
+        return Proposal(item.column, True, values)
+    more = f", empty in {item.missing / sample.rows:.0%} of rows" if doubt == "sparse" else ""
+    more = f" in {sample.rows:,} rows" if doubt == "identifier" else more
+    return Proposal(item.column, False, f"{values}{more}: {role_rules().doubts[doubt]}")
 
 
 def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: Sequence[str]) -> dict[str, Proposal]:
@@ -145,14 +162,13 @@ def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: S
     accepted: list[Profile] = []
     result: dict[str, Proposal] = {}
     for item in _profiled(source, sample, ranked, taken):
-        proposal = _judge(item, sample.rows, complete=True)
+        proposal = _judge(item, sample, complete=True)
         if proposal.taken and len(accepted) == MAX_GUESSED_FACTORS:
             proposal = Proposal(item.column, False, f"{proposal.reason}, but it comes after {len(accepted)} others")
-        twin = next(
-            (earlier for earlier in accepted if proposal.taken and _renames(source, sample, earlier, item)), None
-        )
+        twin = next((earlier for earlier in accepted if proposal.taken and _told(source, sample, earlier, item)), None)
         if twin is not None:
-            proposal = Proposal(item.column, False, f"{proposal.reason}, but it renames {twin.column}")
+            verb = "renames" if twin.distinct == item.distinct else "is told by"
+            proposal = Proposal(item.column, False, f"{proposal.reason}, but it {verb} {twin.column}")
         if proposal.taken:
             accepted.append(item)
         result[item.column] = proposal
@@ -160,7 +176,7 @@ def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: S
             break
     for item in ranked:
         if item.column not in result:
-            reason = f"{_judge(item, sample.rows, sample.whole).reason}, but it comes after {len(accepted)} others"
+            reason = f"{_judge(item, sample).reason}, but it comes after {len(accepted)} others"
             result[item.column] = Proposal(item.column, False, reason)
     return result
 
@@ -177,14 +193,14 @@ def _profiled(source: Source, sample: _Sample, ranked: Sequence[Profile], taken:
         start, size = start + size, 2 * size
 
 
-def _renames(source: Source, sample: _Sample, earlier: Profile, item: Profile) -> bool:
-    """Say whether a column is a one-to-one renaming of an earlier one (carrier code and carrier name)."""
-    if earlier.distinct != item.distinct:
+def _told(source: Source, sample: _Sample, earlier: Profile, item: Profile) -> bool:
+    """Say whether an earlier column tells a column that renames it, or codes one of its levels (educ and educ1)."""
+    codes_level = item.distinct < earlier.distinct and item.column.startswith(earlier.column)
+    if earlier.distinct != item.distinct and not codes_level:
         return False
-    distinct = {profile.column: sample.profile(profile.column, profile.kind).distinct for profile in (earlier, item)}
-    if sample.pairs(earlier.column, item.column) > min(distinct.values()):
+    if sample.pairs(earlier.column, item.column) > sample.profile(earlier.column, earlier.kind).distinct:
         return False
-    return sample.whole or _distinct_pairs(source, earlier.column, item.column) == item.distinct
+    return sample.whole or _distinct_pairs(source, earlier.column, item.column) == earlier.distinct
 
 
 def _distinct_pairs(source: Source, first: str, second: str) -> int:
