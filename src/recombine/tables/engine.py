@@ -16,6 +16,7 @@ import msgspec
 
 from recombine.errors import InputError
 from recombine.formats.recognition import (
+    ANNDATA,
     ARROW,
     BY_ENDING,
     DATABASE,
@@ -28,6 +29,7 @@ from recombine.formats.recognition import (
     Format,
     format_of,
 )
+from recombine.table_spec import TableSpec
 from recombine.tables.numbers import kind_of_texts
 from recombine.tables.sheet_files import look_through
 from recombine.tables.text_files import (
@@ -44,8 +46,6 @@ from recombine.writing import listing
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-    from recombine.table_spec import TableSpec
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
 MAX_CACHED_BYTES = 250_000_000
@@ -133,14 +133,12 @@ def open_file(path: Path, spec: TableSpec | None = None) -> Reader:
     connection.execute("SET enable_progress_bar = false")
     if entry in (TEXT, GZIP):
         return _Texts(connection, look_at(path) if spec is None else look_through(path, spec.wide, spec.header))
-    if entry is WORKBOOK:
-        stamp = path.stat()
-        wide, header = (None, None) if spec is None else (spec.wide, spec.header)
-        return _Texts(connection, _sheet(path.absolute(), sheet, wide, header, (stamp.st_size, stamp.st_mtime_ns)))
-    if entry is DATABASE:
-        from recombine.formats.databases import database_rows
-
-        return _Texts(connection, written_table(path, database_rows(path, sheet)))
+    if entry in (WORKBOOK, DATABASE, ANNDATA):
+        named = TableSpec() if spec is None else spec
+        outcome = named.outcome if entry is ANNDATA else None
+        stamp, log = path.stat(), path.with_name(f"{path.name}-wal")
+        key = (stamp.st_size, stamp.st_mtime_ns, log.exists())
+        return _Texts(connection, _as_text(path.absolute(), entry, sheet, outcome, (named.wide, named.header), key))
     name = _name_for_engine(path)
     try:
         if entry is PARQUET:
@@ -180,13 +178,28 @@ def _name_for_engine(path: Path) -> str:
 
 
 @lru_cache(maxsize=4)
-def _sheet(path: Path, sheet: str | None, wide: str | None, header: int | None, stamp: tuple[int, int]) -> TextFile:
-    """Return a sheet of a workbook as a text table; one that was not changed since is not read again."""
+def _as_text(
+    path: Path,
+    entry: Format,
+    sheet: str | None,
+    outcome: str | None,
+    layout: tuple[str | None, int | None],
+    key: object,
+) -> TextFile:
+    """Return a table of a workbook, database or AnnData file as text; with the same ``key`` it is not read again."""
+    if entry is DATABASE:
+        from recombine.formats.databases import database_rows
+
+        return written_table(path, database_rows(path, sheet))
+    if entry is ANNDATA:
+        from recombine.formats.annotated import annotated_rows
+
+        return written_table(path, annotated_rows(path, outcome))
     from recombine.formats.workbooks import read_workbook
     from recombine.sheets.tidy import tidy
 
     grid, notes = read_workbook(path, sheet)
-    table = tidy(grid, wide=wide, header=header)
+    table = tidy(grid, wide=layout[0], header=layout[1])
     rows, told = [table.columns, *table.rows], {"factors": table.factors, "outcome": table.outcome}
     return written_table(path, rows, (*notes, *table.notes), **told)
 
