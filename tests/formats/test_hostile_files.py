@@ -154,7 +154,7 @@ def test_a_zip_holds_one_table_or_names_it(run: Run, tmp_path: Path) -> None:
     assert run("audit", path, *FACTORS)[0] == 0
     assert not (tmp_path.parents[1] / "evil.csv").exists()
     path.write_bytes(zipped({"readme.md": "x"}))
-    refused(run, path, "t.zip holds no table (readme.md); zip the table itself")
+    refused(run, path, "t.zip holds 0 tables (readme.md); zip the table itself")
     path.write_bytes(zipped({"t.csv.gz": __import__("gzip").compress(table)}))
     refused(run, path, "t.zip holds another packed file; unpack it first")
     content = bytearray(zipped({"t.csv": table}))

@@ -9,17 +9,14 @@ from typing import Any
 
 from recombine.errors import InputError
 
-#: How a file begins that can be read in any order; others are streams.
-_FILE_MARK = b"ARROW1"
-
 
 def arrow_data(path: Path) -> tuple[Any, bool]:
     """Return an Arrow file as a dataset or table of pyarrow, or a frame of polars, and whether DuckDB scans it."""
+    if sys.modules.get("pandas", sys) is None:  # kept out of a command for speed, which pyarrow cannot stand
+        del sys.modules["pandas"]
+    with path.open("rb") as begun:
+        stream = begun.read(6) != b"ARROW1"
     try:
-        with path.open("rb") as file:
-            stream = file.read(len(_FILE_MARK)) != _FILE_MARK
-        if sys.modules.get("pandas", sys) is None:  # kept out of a command for speed, which pyarrow cannot stand
-            del sys.modules["pandas"]
         if find_spec("pyarrow") is not None:
             import pyarrow.dataset
             import pyarrow.ipc
@@ -28,13 +25,11 @@ def arrow_data(path: Path) -> tuple[Any, bool]:
                 return pyarrow.dataset.dataset(path, format="ipc"), True
             with pyarrow.memory_map(str(path)) as file:
                 return pyarrow.ipc.open_stream(file).read_all(), True
-        if find_spec("polars") is not None:
-            import polars
+        import polars
 
-            return (polars.read_ipc_stream(path) if stream else polars.scan_ipc(path)), False
+        return (polars.read_ipc_stream(path) if stream else polars.scan_ipc(path)), False
+    except ModuleNotFoundError:
+        raise InputError(f"{path.name} is read by pyarrow or polars; get one with pip install pyarrow") from None
     except Exception as error:  # libraries raise whatever their parts raise: damage is damage
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{path.name} cannot be read as a table: {reason}; write it again") from None
-    raise InputError(
-        f"{path.name} is read by pyarrow or polars, and neither is there; get one with pip install pyarrow"
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 
 
 def cell_text(value: object) -> str:
@@ -14,16 +13,10 @@ def cell_text(value: object) -> str:
     >>> [cell_text(value) for value in (2.0, 0.1, True, None, float("nan"), datetime.datetime(2024, 5, 1, 9, 30))]
     ['2', '0.1', 'TRUE', '', '', '2024-05-01T09:30:00']
     """
-    if value is None:
-        return ""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, float):
-        if math.isnan(value):
-            return ""
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    if isinstance(value, bytes):
-        return value.hex()
-    return str(value)
+    return "" if value is None or value != value else value.hex() if isinstance(value, bytes) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import zipfile
 import zlib
@@ -12,18 +13,11 @@ from recombine.errors import InputError, near_file
 
 #: Bytes that tell what a file is.
 HEAD_BYTES = 2**16
-#: How files begin that are no text, and the ending of the name of such a file.
+#: How files begin that are no text, and the ending of the name of such a file. A column may be called PAR1.
 MARKS = {
-    b"PAR1\x15": ".parquet",  # a column may be called PAR1
-    b"ARROW1\0": ".feather",
-    b"\xff\xff\xff\xff": ".arrow",
-    b"SQLite format 3\0": ".sqlite",
-    b"\x89HDF\r\n\x1a\n": ".h5ad",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ".xls",
-    b"PK\x03\x04": ".zip",
-    b"PK\x05\x06": ".zip",
-    b"\x1f\x8b": ".gz",
-    b"\x93NUMPY": ".npy",
+    **{b"PAR1\x15": ".parquet", b"ARROW1\0": ".feather", b"\xff\xff\xff\xff": ".arrow", b"\x93NUMPY": ".npy"},
+    **{b"SQLite format 3\0": ".sqlite", b"\x89HDF\r\n\x1a\n": ".h5ad", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ".xls"},
+    **{b"PK\x03\x04": ".zip", b"PK\x05\x06": ".zip", b"\x1f\x8b": ".gz"},
 }
 #: Members by which a zip is told to be a workbook.
 _MEMBERS = {"xl/workbook.xml": ".xlsx", "xl/workbook.bin": ".xlsb", "content.xml": ".ods"}
@@ -50,89 +44,57 @@ GZIP = Format("packed by gzip", (".gz",))
 ZIP = Format("a zip archive", (".zip",), several=True)
 FORMATS = (TEXT, JSON, PARQUET, ARROW, WORKBOOK, DATABASE, ANNDATA, GZIP, ZIP)
 BY_ENDING = {ending: entry for entry in FORMATS for ending in entry.endings}
-#: What may be given, for messages.
-READABLE = "CSV, TSV, Excel, ODS, Parquet, Feather, JSON, SQLite or .h5ad file"
 
 
 def ending_of(head: bytes, path: Path | None = None) -> str:
-    r"""Return the ending of the name of a file that begins so; a zip at ``path`` is looked into.
+    """Return the ending of the name of a file that begins so; a zip at ``path`` is looked into.
 
     Examples
     --------
-    >>> [ending_of(head) for head in (b"colour;mass", b'{"colour": "red"}', b"<html>", b"ARROW1\0")]
-    ['.csv', '.jsonl', '.html', '.feather']
+    >>> [ending_of(head) for head in (b"colour;mass", b'{"colour": "red"}', b"<html>")]
+    ['.csv', '.jsonl', '.html']
     """
     ending = next((ending for mark, ending in MARKS.items() if head.startswith(mark)), "")
     if ending == ".gz":
-        return f"{ending_of(_unzipped(head))}.gz"
-    if ending == ".zip" and path is not None:
-        return _zip_ending(path)
-    if ending:
-        return ending
-    text = head.removeprefix(b"\xef\xbb\xbf")
-    if _WEB_PAGE.match(text):
-        return ".html"
-    if begun := re.match(rb"\s*(\[\s*)?\{", text):
-        return ".json" if begun[1] else ".jsonl"
-    return ".csv"
-
-
-def _unzipped(head: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(head, HEAD_BYTES)
-    except zlib.error:  # told when it is read
-        return b""
-
-
-def _zip_ending(path: Path) -> str:
-    try:
+        inner = b""
+        with contextlib.suppress(zlib.error):  # told when it is read
+            inner = zlib.decompressobj(31).decompress(head, HEAD_BYTES)
+        return f"{ending_of(inner)}.gz"
+    if ending == ".zip" and path is not None and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # told when it is read
-        return ".zip"
-    return next((ending for name, ending in _MEMBERS.items() if name in names), ".zip")
+        return next((ending for name, ending in _MEMBERS.items() if name in names), ".zip")
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    if not ending and (begun := re.match(rb"\s*(\[\s*)?\{", text)):
+        return ".json" if begun[1] else ".jsonl"
+    return ending or (".html" if _WEB_PAGE.match(text) else ".csv")
 
 
 def format_of(path: Path) -> Format:
-    """Return what a file is, or say in one line why it is no table: it is not there, or not what its name says.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     table = Path(folder, "table.csv")
-    ...     _ = table.write_text("colour,mass")
-    ...     format_of(table).title
-    'text'
-    """
+    """Return what a file is, or say in one line why it is no table: it is not there, or not what its name says."""
     _check_place(path)
     try:
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
+        ending = ending_of(head, path)
     except OSError as error:
         raise InputError(f"{path.name} cannot be opened: {error.strerror}; check its permissions") from None
-    named, ending = BY_ENDING.get(path.suffix.lower()), ending_of(head, path)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        raise InputError(f"{path.name} is damaged; copy it again") from None
     if not head:
         raise InputError(f"{path.name} is empty; it needs a header line and rows")
-    told = BY_ENDING.get(f".{ending.rpartition('.')[2]}")
-    if named is None or (named in (WORKBOOK, DATABASE, ANNDATA, ARROW, ZIP) and told is not named):
-        raise InputError(_misnamed(path, named, ending, told))
-    if named is TEXT and told not in (TEXT, JSON):
-        raise InputError(_misnamed(path, named, ending, told))
-    return named
-
-
-def _misnamed(path: Path, named: Format | None, ending: str, told: Format | None) -> str:
-    """Say that a file is not what its name says, and what to do."""
+    named, told = BY_ENDING.get(path.suffix.lower()), BY_ENDING.get(f".{ending.rpartition('.')[2]}")
     if ending == ".html":
-        return f"{path.name} is a web page, not a table; open it in a spreadsheet program and save it as .xlsx or CSV"
-    if named is None and told in (TEXT, JSON):
-        return f"{path.name} is not a {READABLE}; save the table as one of these"
-    if told is None:
-        return f"{path.name} is not a {READABLE}, whatever its name says; save the table as one of these"
-    if named is ZIP and ending == ".zip":
-        return f"{path.name} is damaged; copy it again"
-    return f"{path.name} is {told.title} by its content; name it {path.stem}{ending}"
+        raise InputError(
+            f"{path.name} is a web page, not a table; open it in a spreadsheet program and save it as .xlsx or CSV"
+        )
+    if told is None or (named is None and told in (TEXT, JSON)):
+        formats = "CSV, TSV, Excel, ODS, Parquet, Feather, JSON, SQLite or .h5ad"
+        raise InputError(f"{path.name} is not a {formats} file; save the table as one of these")
+    # JSON, Parquet and gzip are told by their own readers, with the place of what is wrong.
+    if named not in (told, JSON, PARQUET, GZIP) and (named, told) != (TEXT, JSON):
+        raise InputError(f"{path.name} is {told.title} by its content; name it {path.stem}{ending}")
+    return named or told
 
 
 def _check_place(path: Path) -> None:
