@@ -95,20 +95,20 @@ def _gene(file: Any, outcome: str, count: int) -> Any:
         return None
     if genes.count(gene) > 1:
         raise InputError(f"{Path(file.filename).name} has more than one gene named {gene!r}; make names unique")
-    matrix, place = _node(_node(file, "layers"), layer) if layer else _node(file, "X"), genes.index(gene)
+    matrix, position = _node(_node(file, "layers"), layer) if layer else _node(file, "X"), genes.index(gene)
     if not hasattr(matrix, "keys"):
         starts = range(0, count, MAX_ROWS_PER_PIECE)
-        return np.concatenate([matrix[start : start + MAX_ROWS_PER_PIECE, place] for start in starts]).astype(float)
+        return np.concatenate([matrix[start : start + MAX_ROWS_PER_PIECE, position] for start in starts]).astype(float)
     data, indices, starts = (_node(matrix, name) for name in ("data", "indices", "indptr"))
     values = np.zeros(count)
     if "csc" in str(matrix.attrs["encoding-type"]):
-        first, last = map(int, starts[place : place + 2])
+        first, last = map(int, starts[position : position + 2])
         values[indices[first:last]] = data[first:last]
         return values
     rows = starts[:]
     for first in range(0, len(indices), MAX_ENTRIES_PER_PIECE):
         last = first + MAX_ENTRIES_PER_PIECE
-        entries = np.flatnonzero(indices[first:last] == place)
+        entries = np.flatnonzero(indices[first:last] == position)
         if len(entries):
             values[np.searchsorted(rows, first + entries, side="right") - 1] = data[first:last][entries]
     return values
