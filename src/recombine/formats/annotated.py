@@ -102,13 +102,13 @@ def _gene(file: Any, outcome: str, count: int) -> Any:
     data, indices, starts = (_node(matrix, name) for name in ("data", "indices", "indptr"))
     values = np.zeros(count)
     if "csc" in str(matrix.attrs["encoding-type"]):
-        first, last = map(int, starts[position : position + 2])
-        values[indices[first:last]] = data[first:last]
+        begin, end = map(int, starts[position : position + 2])
+        values[indices[begin:end]] = data[begin:end]
         return values
     rows = starts[:]
-    for first in range(0, len(indices), MAX_ENTRIES_PER_PIECE):
-        last = first + MAX_ENTRIES_PER_PIECE
-        entries = np.flatnonzero(indices[first:last] == position)
+    for begin in range(0, len(indices), MAX_ENTRIES_PER_PIECE):
+        end = begin + MAX_ENTRIES_PER_PIECE
+        entries = np.flatnonzero(indices[begin:end] == position)
         if len(entries):
-            values[np.searchsorted(rows, first + entries, side="right") - 1] = data[first:last][entries]
+            values[np.searchsorted(rows, begin + entries, side="right") - 1] = data[begin:end][entries]
     return values
