@@ -155,6 +155,7 @@ def guess_sentence(design: Design) -> str:
     spec, guessed = used_spec(design)
     what, likely = "the factors and the outcome" if "outcome" in guessed else "the factors", ""
     others = [column for column, role in note.numbers["roles"].items() if role == "outcome"]
+    others = others or note.numbers["candidates"]
     if others and design.spec.outcome is None:
         likely = f"; {listing(others, 3)} may be the outcome: {option_text('--outcome', others[0])}"
     texts = [f"{name}={list(value) if name == 'factors' else value!r}" for name, value in plain_spec(spec).items()]
