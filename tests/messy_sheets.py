@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 CELLS: dict[str, Sequence[str]] = {
@@ -179,3 +179,38 @@ def drawn_question(chance: random.Random) -> dict[str, Any]:
     if chance.random() < 0.1:
         question["header"] = chance.choice([1, 2, 99])
     return question
+
+
+def drawn_table(chance: random.Random, words: Sequence[str]) -> dict[str, Any]:
+    """Draw a plain table whose names are made of some words: labels, codes, measurements, notes and dates."""
+    kinds: list[Callable[[int], str]] = [
+        lambda row: chance.choice("abc"),
+        lambda row: chance.choice(["yes", "no"]),
+        lambda row: chance.choice(["train", "test"]),
+        lambda row: str(chance.randrange(3)),
+        lambda row: str(chance.randrange(12)),
+        lambda row: str(chance.randrange(100)),
+        lambda row: f"{chance.gauss(5, 2):.2f}",
+        lambda row: str(row),
+        lambda row: f"{row / 7:.3f}",
+        lambda row: chance.choice(["NA", "1", "2"]),
+        lambda row: f"s{row}",
+        lambda row: f"see page {chance.randrange(99)} of the lab book",
+        lambda row: f"2020-01-{chance.randrange(1, 28):02}",
+        lambda row: str(1 + row % 4),
+        lambda row: "same",
+    ]
+    names = [
+        chance.choice([*chance.sample(words, 3), "x", "y", "childid", "acid", "n1"])
+        for _ in range(chance.randint(2, 9))
+    ]
+    ends = ["", "", "", "s", "Value", "_2", f".{chance.choice(words)}"]
+    names = list(dict.fromkeys(name + chance.choice(ends) for name in names))
+    columns: list[list[str]] = []
+    for _ in names:
+        cells = list(
+            map(chance.choice(kinds), range(chance.choice([4, 9, 13, 24, 60]) if not columns else len(columns[0])))
+        )
+        told = [f"{cell}q" for cell in chance.choice(columns)] if columns else cells
+        columns.append(told if chance.random() < 0.1 else cells)
+    return {"columns": names, "rows": [list(row) for row in zip(*columns, strict=True)]}

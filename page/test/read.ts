@@ -3,13 +3,16 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "../src/reading/files.ts";
 import { type Grid, type Note, TableError } from "../src/reading/grid.ts";
+import { proposeRoles } from "../src/reading/roles.ts";
 import { matched } from "../src/reading/rules.ts";
 import { readingSentence } from "../src/reading/sentences.ts";
-import { tidy } from "../src/reading/tidy.ts";
+import { readSheet, tidy } from "../src/reading/tidy.ts";
 
 interface Question {
   /** A file, whose sheets are wanted. */
   readonly file?: string;
+  /** Whether its table is wanted, which a text has one of. */
+  readonly table?: boolean;
   /** A note, whose sentence is wanted. */
   readonly note?: Note;
   /** A sheet, whose table is wanted. */
@@ -19,13 +22,19 @@ interface Question {
   /** A pattern of the rules, whose groups in each text are wanted. */
   readonly pattern?: Parameters<typeof matched>[0];
   readonly texts?: readonly string[];
+  /** A plain table, whose roles are wanted. */
+  readonly columns?: readonly string[];
+  readonly rows?: readonly (readonly string[])[];
 }
 
-async function answer({ file, note, grid, wide, header, pattern, texts = [] }: Question): Promise<unknown> {
+async function answer({ file, table, note, grid, wide, header, pattern, texts = [], columns, rows = [] }: Question): Promise<unknown> {
   try {
     if (pattern) return texts.map((text) => matched(pattern, text)).map((found) => found && Array.from(found, (group) => group ?? null));
+    if (columns) return proposeRoles(columns, rows);
     if (note) return readingSentence(note);
-    if (file) return await readFile(file.replace(/.*\//, ""), readFileSync(file));
+    const sheets = file ? await readFile(file.replace(/.*\//, ""), readFileSync(file)) : [];
+    if (table) return readSheet(sheets[0]!, wide ?? null);
+    if (file) return sheets;
     return grid ? tidy(grid, wide, header) : null;
   } catch (error) {
     if (error instanceof TableError) return { refusal: error.message };

@@ -21,9 +21,26 @@ const record = { sources: digestOf(sources()) };
 // Reports carry theirs uncompressed.
 const LARGEST_SCRIPT = 40_000;
 
+/** What the page needs of others' files: lists of words in one string, and of Parquet no maps. */
+const lean = {
+  name: "lean",
+  setup({ onLoad }) {
+    const packed = (value) => {
+      if (Array.isArray(value)) return `${JSON.stringify(value.join("|"))}.split("|")`;
+      return value && typeof value === "object" ? `{${Object.entries(value).filter(([key]) => key !== "about" && key !== "doubts").map(([key, inner]) => `${JSON.stringify(key)}:${packed(inner)}`)}}` : JSON.stringify(value);
+    };
+    onLoad({ filter: /sheets.rules\.json$/ }, ({ path }) => {
+      const rules = Object.entries(JSON.parse(readFileSync(path, "utf8")));
+      return { contents: rules.map(([key, value]) => `export const ${key} = ${packed(value)};`).join("\n") };
+    });
+    onLoad({ filter: /hyparquet.src.(wkb|geoparquet)\.js$/ }, () => ({ contents: "export function wkbToGeojson() {} export function markGeoColumns() {}" }));
+  },
+};
+
 async function bundle(entry) {
   const made = await build({
     entryPoints: [at(entry)],
+    plugins: [lean],
     bundle: true,
     minify: true,
     format: "iife",

@@ -278,10 +278,11 @@ def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
     page.click("#open")
     page.set_input_files("dialog input[type=file]", tmp_path / "own.parquet")
     page.wait_for_selector("dialog fieldset")
-    assert page.locator("dialog fieldset label").all_inner_texts() == ["kind guessed", "site guessed", "y"]
+    assert page.locator("dialog fieldset label").all_inner_texts() == ["kind guessed", "site", "y"]
+    page.locator("dialog fieldset input").nth(1).check()  # a quarter of its values is missing: no guess
     page.click("dialog button:has-text('Show it')")
     waits_for(page, "determined 1")
-    assert page.inner_text("#reading summary") == "3 of 4 rows are used: 1 has no site."
+    assert page.inner_text("#reading summary").startswith("3 of 4 rows are used: 1 has no site.")
     move_to(page, 0, 1)
     page.wait_for_function("() => document.querySelector('#say').textContent.includes('= 3.5')")
 
@@ -336,6 +337,72 @@ def test_a_file_that_cannot_be_read_is_explained_in_the_dialog(open_page: Open, 
     drop(page, "")
     page.wait_for_selector("#toast.on")
     assert "no rows" in page.inner_text("#toast")
+
+
+MESSY = """Table 3: viability of cells;;;
+;;;
+drug;cell line;viability;notes
+cisplatin;HeLa;45,2%;
+cisplatin;A549 ;51,7%;check again
+paclitaxel;HeLa;33,1%;
+paclitaxel;A549;<5;
+control;HeLa;98,8%;
+control;A549;97,0%;
+Total;;325,8;
+* as reported;;;
+"""
+
+
+def test_a_messy_table_says_how_it_was_read_and_keeps_that_beside_the_grid(open_page: Open) -> None:
+    page = open_page()
+    drop(page, MESSY)
+    page.wait_for_selector("dialog[open] fieldset")
+    read = page.inner_text("dialog .read")
+    for text in ("line 1 is not read: Table 3", "lines 10 and 11", "percent signs", "decimal commas", "<5"):
+        assert text in read
+    assert page.locator("dialog fieldset input:checked + span").all_inner_texts() == ["drug", "cell line"]
+    assert page.locator("dialog select option:checked").inner_text() == "viability (guessed)"
+    assert page.inner_text("dialog .used") == "5 of 6 rows are used: 1 has no viability."
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 1")
+    assert page.inner_text("#reading summary").startswith("5 of 6 rows are used: 1 has no viability.")
+    page.click("#reading summary")
+    assert "percent signs" in page.inner_text("#reading")
+    page.select_option("#preset", "islands")
+    page.wait_for_selector("#reading", state="hidden")
+    page.click("#undo")
+    page.wait_for_selector("#reading", state="visible")
+
+
+def test_under_half_of_the_rows_need_a_tick(open_page: Open) -> None:
+    page = open_page()
+    drop(
+        page,
+        "\n".join(["drug,cell,gain", *(f"d{row % 3},c{row % 4},{'' if row % 4 else row / 8}" for row in range(12))]),
+    )
+    page.wait_for_selector("dialog[open] fieldset")
+    page.click("dialog button:has-text('Show it')")
+    assert "Only 3 of 12 rows" in page.inner_text("dialog .fault")
+    page.check("dialog .doubt input")
+    page.click("dialog button:has-text('Show it')")
+    page.wait_for_selector("dialog", state="hidden")
+    assert "3 of 12 rows are used: 9 have no gain" in page.inner_text("#reading summary")
+
+
+def test_columns_that_are_levels_can_be_named(open_page: Open) -> None:
+    page = open_page()
+    drop(page, "drug,10 uM,20 uM,50 uM\na,1.5,2.5,3.5\nb,2.5,3.5,\nc,4.5,,7.25\n")
+    page.wait_for_selector("dialog[open] fieldset")
+    assert page.input_value("dialog input[placeholder]") == "column=value"
+    page.fill("dialog input[placeholder]", "dose=")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('dialog .fault').textContent.includes('--wide')")
+    page.fill("dialog input[placeholder]", "dose=gain")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('dialog fieldset').textContent.includes('dose')")
+    assert page.locator("dialog select option:checked").inner_text() == "gain (guessed)"
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 2")
 
 
 def test_too_many_levels_are_told_beside_their_box(open_page: Open) -> None:

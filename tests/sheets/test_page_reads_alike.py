@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import shutil
 import subprocess
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from messy_sheets import drawn_question
+from messy_sheets import drawn_question, drawn_table
 from recombine.errors import InputError
+from recombine.formats.workbooks import read_workbook
 from recombine.sheets import Grid, Note, tidy
 from recombine.sheets.notes import KINDS
-from recombine.sheets.rules import rule_pattern, rule_section
+from recombine.sheets.rules import role_rules, rule_pattern, rule_section
+from recombine.tables import open_table
+from recombine.tables.guesses import propose_factors
 from recombine.words.reading import reading_sentence
 
 PAGE = Path(__file__).parents[2] / "page"
@@ -123,3 +128,66 @@ def test_every_pattern_means_the_same(ask: Ask) -> None:
         for text, groups in zip(sorted(texts), found, strict=True):
             match = rule_pattern(name).fullmatch(text)
             assert groups == (match and [match[0], *match.groups()]), (name, text)
+
+
+def test_workbooks_are_read_alike(ask: Ask, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    chance = random.Random(3)
+    values = [
+        1,
+        -2.5,
+        1e-7,
+        0.1 + 0.2,
+        123456789012,
+        True,
+        False,
+        "text",
+        "  blanks ",
+        "a\nb",
+        "=1/0",
+        "",
+        None,
+        "é<&>",
+    ]
+    days = [datetime(2024, 5, 1), datetime(2024, 5, 1, 9, 30), date(1999, 12, 31), time(9, 30), timedelta(hours=30)]
+    paths = []
+    for number in range(6):
+        book = openpyxl.Workbook()
+        for title in ("first", "R & D"):
+            sheet = book.create_sheet(title)
+            for _ in range(chance.randint(0, 12)):
+                sheet.append([chance.choice(values[:10] + values[11:] + days) for _ in range(chance.randint(0, 7))])
+            sheet["C3"], sheet["B20"], sheet["A1"] = 45000.25, "#N/A", "head"
+            sheet["C3"].number_format = chance.choice(['0" days"', "yyyy-mm-dd", "[h]:mm", "[Red]0.0", "d/m/yy h:mm"])
+            sheet.merge_cells("D2:E4")
+        paths.append(tmp_path / f"{number}.xlsx")
+        book.save(paths[-1])
+    told = ask([{"file": str(path)} for path in paths])
+    for path, sheets in zip(paths, told, strict=True):
+        assert [sheet["name"] for sheet in sheets] == ["first", "R & D"]
+        for sheet in sheets:
+            grid, notes = read_workbook(path, sheet["name"])
+            assert Grid(sheet["grid"]["rows"]).filled() == Grid(grid.rows).filled()[: len(sheet["grid"]["rows"])]
+            assert not any(map(any, grid.rows[len(sheet["grid"]["rows"]) :]))
+            assert [tuple(part) for part in sheet["grid"]["merged"]] == list(grid.merged)
+            assert list(map(facts, sheet["notes"])) == list(map(facts, notes))
+
+
+def test_roles_are_guessed_alike(ask: Ask, tmp_path: Path) -> None:
+    chance = random.Random(4)
+    words = sorted(word for kind in role_rules().words.values() for word in kind)
+    tables = [drawn_table(chance, words) for _ in range(150)]
+    outcomes = 0
+    for number, (table, told) in enumerate(zip(tables, ask(tables), strict=True)):
+        path = tmp_path / f"{number}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([table["columns"], *table["rows"]])
+        proposals = propose_factors(open_table(path), {})
+        roles = {proposal.role: proposal.column for proposal in proposals if proposal.role}
+        outcomes += "outcome" in roles
+        assert told["columns"] == roles, table
+        assert set(told["factors"]) == {proposal.column for proposal in proposals if proposal.taken}, table
+        if "outcome" not in roles:
+            assert set(told["candidates"]) == {proposal.column for proposal in proposals if proposal.candidate}, table
+    assert 30 < outcomes < 120

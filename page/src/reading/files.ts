@@ -23,7 +23,7 @@ export async function readFile(name: string, bytes: Uint8Array): Promise<Sheet[]
   }
   const other = ELSEWHERE[start as keyof typeof ELSEWHERE];
   if (other) throw new TableError(`${name} is ${other}, which the page does not read; ${command}`);
-  return [{ name, grid: gridOfText(decode(bytes)) }];
+  return [{ name, grid: gridOfText(decode(bytes), name) }];
 }
 
 /** A workbook, or texts that were packed together. */
@@ -32,5 +32,5 @@ async function readArchive(name: string, bytes: Uint8Array, command: string): Pr
   if (entries.has("[Content_Types].xml")) return readXlsx(bytes);
   const texts = [...entries].filter(([path]) => TEXT.test(path) && !path.startsWith("__MACOSX/"));
   if (!texts.length) throw new TableError(`${name} holds no table that the page reads; save it as .xlsx or CSV, or ${command}`);
-  return Promise.all(texts.map(async ([path, entry]) => ({ name: path, grid: gridOfText(decode(await unpack(bytes, entry))) })));
+  return Promise.all(texts.map(async ([path, entry]) => ({ name: path, grid: gridOfText(decode(await unpack(bytes, entry)), path) })));
 }

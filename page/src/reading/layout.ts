@@ -35,14 +35,16 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
   const rows = raw.map((row) => row.map(strip));
   const width = tableWidth(grid);
   const top = header === null ? headerRow(rows, width) : askedRow(grid, header);
-  const group = top && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
+  const full = top > 0 && (!grid.delimiter || grid.rows[top - 1]!.length >= width); // a title with a comma has fewer fields
+  const group = full && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
   const first = isUnitRow(rows, top) ? top + 2 : top + 1;
   const last = lastRow(rows, first);
   const same = (index: number): boolean => rows[index]!.every((cell, place) => cell === rows[top]![place]);
   const again = range(first, last).filter(same);
-  const body = range(first, last).filter((index) => !isBlank(rows[index]!) && !same(index));
+  const there = range(first, last).filter((index) => grid.rows[index]!.length);
+  const told = range(first, last).filter((index) => !isBlank(rows[index]!) && !same(index));
+  const body = told.length ? told : there; // nothing at all is no table to mend
   refuseRagged(grid, body, width);
-  const there = range(first, last).filter((index) => grid.rows[index]!.length).length;
   const sheet: Laid = {
     ...LAID,
     names: (rows[top] ?? []).slice(0, width),
@@ -52,7 +54,7 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
       linesNote("title", grid, rows, range(0, group ?? top)),
       linesNote("footer", grid, rows, range(last, rows.length)),
       linesNote("repeated_header", grid, rows, again),
-      { kind: "empty", column: "row", count: there - body.length - again.length },
+      { kind: "empty", column: "row", count: there.length - body.length - again.length },
     ),
     above: group === null ? Array<string>(width).fill("") : spread(rows[group]!.slice(0, width)),
   };
@@ -194,7 +196,8 @@ function withBlanks(sheet: Laid, raw: readonly Row[]): Laid {
 function filledDown(sheet: Laid): Laid {
   let count = 0;
   while (count < sheet.names.length - 1 && standsForBlocks(columnOf(sheet, count), sheet.rows, count)) count++;
-  if (!count) return sheet;
+  // The last label stands in every row.
+  if (!count || columnOf(sheet, count).includes("")) return sheet;
   const notes = range(0, count).map((place) => ({ kind: "merged", column: sheet.names[place]!, count: columnOf(sheet, place).filter((cell) => !cell).length }));
   const rows: string[][] = [];
   for (const row of sheet.rows) rows.push(row.map((cell, place) => cell || (place < count ? (rows.at(-1)?.[place] ?? "") : "")));

@@ -63,9 +63,12 @@ function notesOf(column: Column, sign: string, unclear: boolean): Note[] {
   const those = (fits: (number: Numeral, text: string) => boolean): Set<string> => new Set(numbers.filter(([text, number]) => fits(number, text)).map(([text]) => text));
   const between = sign === "." ? "," : ".";
   const grouped = those(({ digits }) => digits.includes(between) || GAPS.test(digits));
+  const pointed = those(({ digits }) => sign === "." && digits.includes("."));
+  const points = unclear && [...pointed].every((text) => matches("point_groups", column.kinds.numbers.get(text)!.digits));
   const ambiguous = unclear && sign === "." && [...grouped].every((text) => isAmbiguous(column.kinds.numbers.get(text)!.digits));
   const kinds = {
     [ambiguous ? "unclear_comma" : "thousands"]: grouped,
+    unclear_point: points ? pointed : new Set<string>(),
     decimal_comma: those(({ digits }) => sign === "," && digits.includes(",")),
     negative: those((number, text) => number.sign === "-" && !text.includes("-")),
   };

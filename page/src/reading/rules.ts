@@ -24,7 +24,7 @@ export function once<T>(make: (name: string) => T): (name: string) => T {
 }
 
 /** A pattern in which points and blanks are what they are in Python. */
-function portable(pattern: string): string {
+export function portable(pattern: string): string {
   return pattern.replace(/\\.|\[(?:\\.|[^\]])*\]|\./g, (part) => (part === "." ? "[^\\n]" : part[0] === "[" ? part.replaceAll("\\s", BLANKS) : part));
 }
 

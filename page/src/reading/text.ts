@@ -1,6 +1,7 @@
 /** Tables as text: fields apart by comma, semicolon, tab or bar; quotes as in RFC 4180. */
 
 import { type Grid, TableError } from "./grid.ts";
+import { counted, strip } from "./texts.ts";
 
 const NO_TEXT = "is not text; save it as CSV, or run recombine explore with its name";
 /** A text in one byte per letter has no larger share of bytes beyond ASCII. */
@@ -30,46 +31,64 @@ function latin1(bytes: Uint8Array): string {
   return text;
 }
 
-/** Return the fields of a text, and the line at which each of its rows begins. */
-export function gridOfText(text: string): Grid {
-  const clean = text.replace(/^\uFEFF/, "");
-  return split(clean, separatorOf(clean));
+/** Letters and lines that tell the delimiter. */
+const HEAD = 500_000;
+const MOST_DELIMITED = 200;
+
+/** Return the fields of a text, and the line at which each of its rows begins; a .tsv is apart by tabs. */
+export function gridOfText(text: string, name = ""): Grid {
+  const clean = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  return split(clean, delimiterOf(clean, name));
 }
 
-/** The separator that is most frequent in the first line, outside quotes. */
-function separatorOf(text: string): string {
-  const head = text.slice(0, text.search(/[\r\n]|$/)).replace(/"[^"]*"/g, "");
-  const counts = [",", ";", "\t", "|"].map((mark) => [head.split(mark).length, mark] as const);
-  return counts.reduce((best, one) => (one[0] > best[0] ? one : best))[1];
+/** What stands between fields of most lines: a title above the header may hold none, or another. */
+function delimiterOf(text: string, name: string): string {
+  const lines = text.slice(0, HEAD).split("\n").filter(strip);
+  const head = (lines[0] ?? "").replace(/"[^"]*"/g, "");
+  const among = [",", ";", "\t", "|"];
+  const usual = /\.tsv$/i.test(name) ? "\t" : among.reduce((best, mark) => (head.split(mark).length > head.split(best).length ? mark : best));
+  const some = lines.slice(0, MOST_DELIMITED);
+  const scores = [usual, ...among].map((mark) => ({ mark, ...fieldsOf(some, mark) }));
+  if (scores[0]!.width > 1 && scores[0]!.alike === some.length) return usual;
+  const worth = ({ alike, width }: { alike: number; width: number }): number => (width > 1 ? alike * 1e6 + width : 0);
+  return scores.reduce((best, one) => (worth(one) > worth(best) ? one : best)).mark;
 }
 
-function split(text: string, mark: string): Grid {
+/** How many lines have as many fields as most have, and how many fields these are. */
+function fieldsOf(lines: readonly string[], delimiter: string): { alike: number; width: number } {
+  const widths = [...counted(split(lines.join("\n"), delimiter, true).rows.map((row) => row.length))];
+  const better = (one: readonly number[], best: readonly number[]): number => +(one[0]! > 1) - +(best[0]! > 1) || one[1]! - best[1]! || one[0]! - best[0]!;
+  const [width, alike] = widths.reduce((best, one) => (better(one, best) > 0 ? one : best), [0, 0]);
+  return { alike, width };
+}
+
+export function split(text: string, mark: string, open = false): Grid {
   const rows: string[][] = [];
   const lines: number[] = [];
-  let [row, field, quoted, line, first]: [string[], string, boolean, number, number] = [[], "", false, 1, 1];
+  let [row, field, quoted, quotes, line, first]: [string[], string, boolean, boolean, number, number] = [[], "", false, false, 1, 1];
   const end = (): void => {
-    rows.push([...row, field]);
+    // A line without anything has no field.
+    rows.push(row.length || field || quotes ? [...row, field] : []);
     lines.push(first);
-    [row, field, first] = [[], "", line];
+    [row, field, quotes, first] = [[], "", false, line];
   };
   for (let at = 0; at < text.length; at++) {
     const letter = text[at]!;
-    const ends = letter === "\n" || (letter === "\r" && text[at + 1] !== "\n");
-    if (ends) line++;
+    if (letter === "\n") line++;
     if (quoted) {
       if (letter !== '"') field += letter;
       else if (text[at + 1] === '"') {
         field += '"';
         at++;
       } else quoted = false;
-    } else if (letter === '"' && !field) quoted = true;
+    } else if (letter === '"' && !field) quoted = quotes = true;
     else if (letter === mark) {
       row.push(field);
-      field = "";
-    } else if (ends) end();
-    else if (letter !== "\r") field += letter;
+      [field, quotes] = ["", false];
+    } else if (letter === "\n") end();
+    else field += letter;
   }
-  if (quoted) throw new TableError("a quote is opened and never closed; check the quotes");
-  if (field || row.length) end();
+  if (quoted && !open) throw new TableError("a quote is opened and never closed; check the quotes");
+  if (field || row.length || quotes) end();
   return { rows, merged: [], lines, delimiter: mark };
 }

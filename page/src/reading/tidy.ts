@@ -27,6 +27,8 @@ export function readSheet({ grid, plain, notes = [], fault }: Sheet, wide: strin
   if (plain) return { columns: grid.rows[0]!, rows: grid.rows.slice(1), notes, factors: [], outcome: null };
   const table = tidy(grid, wide);
   if (!table.rows.length) throw new TableError("the table has no rows; its first line names the columns, rows follow");
+  const twice = table.columns.find((name, place) => table.columns.indexOf(name) !== place);
+  if (twice !== undefined) throw new TableError(`two columns are named ${twice}; give each its own name`);
   return { ...table, notes: [...notes, ...table.notes] };
 }
 

@@ -78,7 +78,7 @@ export class TextKinds {
   areNumbers(outcome = false): boolean {
     const numbers = [...this.numbers.values()];
     const measured = this.measured || outcome;
-    const marks = new Set(numbers.filter((number) => number.currency || !isZero(number)).map(({ currency }) => currency));
+    const marks = new Set(numbers.every(({ plain }) => plain) ? [""] : numbers.filter((number) => !isZero(number)).map(({ currency }) => currency));
     return (
       numbers.length > 0 &&
       !this.others.size &&

@@ -21,7 +21,7 @@ export function melted(sheet: Laid, wide: string | null, delimiter: string): Lai
     }
     return rowsOf(sheet, found, factor, outcome);
   }
-  if (!places.length) return joined(sheet);
+  if (!places.length) return joined(told(sheet, kinds, delimiter));
   const groups = distinct(places.map((place) => sheet.above[place]!)).filter(Boolean);
   const taken = new Set(sheet.names);
   return rowsOf(sheet, places, free(groups.length === 1 ? groups[0]! : "column", taken), free("value", taken));
@@ -49,9 +49,10 @@ function valueColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: strin
   const grouped = [...kinds.keys()].filter((place) => sheet.above[place] && isValues(kinds[place]!));
   if (grouped.length > 1 && distinct(grouped.map((place) => sheet.above[place])).length === 1) return grouped;
   const levels = [...kinds.keys()].filter((place) => place && isAmount(sheet.names[place]!) && isValues(kinds[place]!));
-  const labels = [...kinds.keys()].filter((place) => !levels.includes(place));
-  const apart = (): boolean => keysOf(sheet, labels).length === sheet.rows.length || areLabels(labels.map((place) => kinds[place]!));
-  return levels.length > 1 && apart() ? levels : wordColumns(sheet, kinds, delimiter);
+  const others = [...kinds.keys()].filter((place) => !levels.includes(place) && !isRemarks(kinds[place]!, kinds[0]!));
+  if (levels.length > 1 && others.at(-1)! < levels[0]! && areLabels(others.map((place) => kinds[place]!))) return levels;
+  const places = wordColumns(sheet, kinds, delimiter);
+  return namedAsLevels(sheet.names.slice(0, places[0] ?? 0), places.map((place) => sheet.names[place]!)) ? places : [];
 }
 
 /** The distinct texts of some columns together. */
@@ -62,48 +63,57 @@ function keysOf(sheet: Laid, places: readonly number[]): string[][] {
 /** Whether a name is a number, alone, with a unit, or after a word that counts levels: 10 uM, day 3. */
 function isAmount(name: string): boolean {
   const number = writtenNumber(name);
-  if (number && (!number.unit || number.unit === "%" || unitSpelling(number.unit))) return true;
+  if (number && (!number.unit || number.unit === "%" || unitSpelling(number.unit))) return matches("point_number", number.digits);
   if ([...name].length >= 40) return false;
   if (matches("range_name", name)) return true;
-  const match = matched("item_name", name);
-  return match !== null && isWord("level_stems", match[1]!.replace(/^[ _.-]+|[ _.-]+$/g, ""));
+  return isItem(name) && isWord("level_stems", stemOf(name));
 }
 
-/** Whether columns could be labels: no numbers with decimals. */
+const isItem = (name: string): boolean => [...name].length < 40 && matches("item_name", name);
+const stemOf = (name: string): string => matched("item_name", name)?.[1]!.replace(/^[ _.-]+|[ _.-]+$/g, "") ?? "";
+
+/** Whether columns could be labels: no numbers with decimals, unless they are few. */
 function areLabels(kinds: readonly TextKinds[]): boolean {
-  return kinds.length > 0 && !kinds.some(({ numbers }) => [...numbers.values()].some(({ digits }) => digits.includes(".")));
+  const fine = kinds.filter(({ numbers }) => [...numbers.values()].some(({ digits }) => digits.includes(".")));
+  return kinds.length > 0 && fine.every(({ numbers }) => numbers.size <= ruleLimit("levels of the labels of a wide table, at most"));
 }
 
-/** Columns named by words that are as alike as levels of one factor are, and identified by their labels. */
+/** Columns whose numbers are alike, beside labels that tell rows apart; of several measured variables only names tell them. */
 function wordColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: string): number[] {
-  for (let labels = 1; labels < kinds.length - 1; labels++) {
-    const keys = keysOf(sheet, [...kinds.keys()].slice(0, labels));
-    if (keys.length < sheet.rows.length || !keys.every((key) => key.every(Boolean))) continue;
-    // Rows that are numbered are not labelled.
-    if (labels === 1 && sheet.rows.every((row, index) => row[0] === String(index + 1))) return [];
-    const places = endOf(kinds, labels);
-    const count = kinds.length - labels - kinds.slice(labels).filter((kind) => isRemarks(kind, kinds[0]!)).length;
-    const few = kinds.slice(0, labels).every(({ counts }) => counts.size <= ruleLimit("levels of the labels of a wide table, at most"));
-    const named = places.map((place) => sheet.names[place]!);
-    const words = places.length === count && count <= ruleLimit("word-named columns of a wide table, at most");
-    const levels = named.every((name) => isWord("either_case", name)) || !named.some(isMeasured);
-    return sheet.rows.length > 1 && count > 1 && words && few && levels && areAlike(places.map((place) => kinds[place]!), delimiter) ? places : [];
-  }
-  return [];
+  const limit = ruleLimit("word-named columns of a wide table, at most");
+  const counts = kinds.length < 2 * limit ? [...kinds.keys()].slice(1, -1) : [];
+  const labels = counts.find((count) => {
+    const keys = keysOf(sheet, [...kinds.keys()].slice(0, count));
+    return keys.length === sheet.rows.length && keys.every((key) => key.every(Boolean));
+  });
+  if (labels === undefined) return [];
+  const places = endOf(kinds, labels);
+  const remarks = kinds.slice(labels).filter((kind) => isRemarks(kind, kinds[0]!)).length;
+  const complete = places.length > 1 && places.length <= limit && places.length + remarks + labels === kinds.length;
+  const labelled = sheet.rows.length > 1 && kinds.slice(0, labels).every(({ counts: texts }) => texts.size <= ruleLimit("levels of the labels of a wide table, at most"));
+  return complete && labelled && areAlike(places.map((place) => kinds[place]!), delimiter) ? places : [];
 }
 
-/** Whether a name is that of a measured variable or of an item of a list: age, Sepal.Length, x1. */
-function isMeasured(name: string): boolean {
-  const words = casefold(name).match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.some((word) => isWord("measured", word)) || hasDigit(name);
+/** Whether names are words for levels (low, high; placebo), or written otherwise than the names of the labels. */
+function namedAsLevels(labels: readonly string[], names: readonly string[]): boolean {
+  if (names.length && names.map(wordsOf).every((words) => words.length && words.every((word) => isWord("level_words", word)))) return true;
+  const otherwise = labels.every((label) => /^\p{Ll}/u.test(label)) && names.every((name) => /^\p{Lu}/u.test(name));
+  return otherwise && !labels.some((label) => isWord("naming_labels", label)) && !areMeasured(names);
 }
+
+/** Whether a name is that of a measured variable, or an item of a list: age, Sepal.Length, x1. */
+function areMeasured(names: readonly string[]): boolean {
+  return names.flatMap(wordsOf).some((word) => isWord("measured", word)) || names.some(hasDigit);
+}
+
+const wordsOf = (name: string): string[] => casefold(name).match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Whether numbers of columns are of one size. */
 function areAlike(kinds: readonly TextKinds[], delimiter: string): boolean {
+  const repeated = kinds.some((kind) => 4 * kind.numbers.size < kind.cells(kind.numbers.keys()));
   const numbers = kinds.map((kind) => numbersOf(kind, delimiter).map(Math.abs));
-  if (!numbers.every((column) => column.length)) return false;
-  const middles = numbers.map(median);
-  return kinds.every(({ measured }) => measured) && Math.max(...middles) <= ruleLimit("largest ratio of middle values of alike columns") * Math.max(Math.min(...middles), 1e-300);
+  const middles = numbers.filter((column) => column.length).map(median);
+  return middles.length > 0 && !repeated && Math.max(...middles) <= ruleLimit("largest ratio of middle values of alike columns") * Math.max(Math.min(...middles), 1e-300);
 }
 
 function median(numbers: readonly number[]): number {
@@ -142,6 +152,20 @@ function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome:
     outcome,
     notes: [...sheet.notes, { kind: "wide", column: factor, values: [outcome, ...at(sheet.names, places)].slice(0, MOST_NAMED), count: places.length }],
   };
+}
+
+/** Note columns of numbers that may be levels after all: items of one list, or other names beside labels. */
+function told(sheet: Laid, kinds: readonly TextKinds[], delimiter: string): Laid {
+  let places = [...kinds.keys()].filter((place) => isItem(sheet.names[place]!) && isValues(kinds[place]!));
+  let stems = distinct(places.map((place) => stemOf(sheet.names[place]!)));
+  const others = kinds.filter((_, place) => !places.includes(place));
+  if (places.length < 3 || stems.length > 1 || !areLabels(others)) {
+    places = wordColumns(sheet, kinds, delimiter);
+    stems = ["factor"];
+    if (areMeasured(places.map((place) => sheet.names[place]!))) return sheet;
+  }
+  const names = places.map((place) => sheet.names[place]!);
+  return { ...sheet, notes: [...sheet.notes, ...noted({ kind: "looks_wide", column: stems[0] || "item", values: names.slice(0, MOST_NAMED), count: names.length })] };
 }
 
 /** Join names over groups of columns with the names below them. */

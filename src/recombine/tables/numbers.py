@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recombine.sheets.rules import rule_pattern
+
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-_PADDED = re.compile(r"[+-]?0\d")
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
 _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 #: Blanks, and dashes and underscores between letters: a dash at the end may mean something (A-).
 _GAPS = re.compile(r"\s+|(?<=\w)\s*[_\-\u2010-\u2015]+\s*(?=\w)|(?<=\s)[_\-\u2010-\u2015]+\s*(?=\w)|[\u200b\ufeff]+")
@@ -33,9 +33,9 @@ def is_number(text: str) -> bool:
 
 def kind_of_texts(texts: Collection[str]) -> str:
     """Return what all of some texts could be read as: a number padded with zeros (007) is a label."""
-    if texts and all(map(is_number, texts)) and not any(map(_PADDED.match, texts)):
+    if texts and all(map(is_number, texts)) and not any(map(rule_pattern("padded").fullmatch, texts)):
         return "integer" if all(float(text).is_integer() for text in texts) else "number"
-    return "date" if texts and all(map(_DATE.fullmatch, texts)) else "text"
+    return "date" if texts and all(map(rule_pattern("date_like").fullmatch, texts)) else "text"
 
 
 def level_text(level: object) -> str:

@@ -60,6 +60,7 @@ PHRASES = {
     "underHalf": "Only {used} of {rows} rows can be used; choose other columns, or tick that it is to be used all the "
     "same.",
     "nevertheless": "Use it nevertheless: most rows are left out",
+    "naming": "Columns as levels, factor=outcome (--wide) ",
     "asWritten": "The table was read as it is written.",
     "shortcut": "moves predictions by {size} away from what follows.",
 }

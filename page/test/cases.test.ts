@@ -1,0 +1,34 @@
+/** The small tables of tests/sheets/cases.json, read as Python reads them. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import cases from "../../tests/sheets/cases.json";
+import { gridOfText, split } from "../src/reading/text.ts";
+import { tidy } from "../src/reading/tidy.ts";
+
+interface Case {
+  readonly name: string;
+  readonly text: string;
+  readonly delimiter?: string;
+  readonly wide?: string;
+  /** A pattern that the refusal matches. */
+  readonly refused?: string;
+  readonly columns?: readonly string[];
+  readonly rows?: readonly (readonly string[])[];
+  readonly notes?: readonly string[];
+  readonly factors?: readonly string[];
+  readonly outcome?: string | null;
+}
+
+for (const { name, text, delimiter = ",", wide, refused, columns, rows, notes = [], factors = [], outcome = null } of cases as readonly Case[]) {
+  test(`a table with ${name}`, () => {
+    const grid = split(text, delimiter);
+    if (refused !== undefined) return assert.throws(() => tidy(grid, wide), { name: "TableError", message: new RegExp(refused) });
+    const table = tidy(grid, wide);
+    assert.deepEqual([table.columns, table.rows], [columns, rows]);
+    assert.deepEqual(table.notes.map(({ kind }) => kind).sort(), [...notes].sort());
+    assert.deepEqual([table.factors, table.outcome], [factors, outcome]);
+    assert.equal(gridOfText(text).delimiter, delimiter, "what stands between fields is found");
+    return undefined;
+  });
+}
