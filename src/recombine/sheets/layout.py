@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -48,6 +48,20 @@ class Sheet:
         return (*self.notes, *(note for note in notes if note.count))
 
 
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name with as many underscores behind it as make it one of its own.
+
+    Examples
+    --------
+    >>> free_name("value", ["drug", "value"])
+    'value_'
+    """
+    others = set(taken)
+    while name in others:
+        name += "_"
+    return name
+
+
 def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     """Find the table on a sheet: ``header`` is the line of its header, where that is known.
 
@@ -57,6 +71,8 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     >>> sheet.names, sheet.rows, [note.kind for note in sheet.notes]
     (('plot', 'gain'), [('a', '1'), ('b', '2')], ['title', 'footer'])
     """
+    if not any(map(any, grid.rows)):
+        raise InputError("the sheet is empty; it needs a header line and rows")
     raw = grid.filled()
     rows = _stripped(raw)
     width = _width(grid)
@@ -128,15 +144,15 @@ def _header_row(rows: Sequence[Sequence[str]], width: int) -> int:
         full = len(used - unnamed) >= max(2, rule_limit("share of columns that a header names") * len(used))
         full = full or (len(used) > 1 and unnamed == {0}) or (width < 2 and bool(named))
         below = rows[index + 1][:width] if index + 1 < len(rows) else ()
-        if full and any(below) and (len(set(named)) == len(named) or not _is_header(below, used)):
+        if full and any(below) and (len(set(named)) == len(named) or not _is_header(row, below, used)):
             return index
     return there[0] if there else 0
 
 
-def _is_header(row: Sequence[str], used: set[int]) -> bool:
+def _is_header(above: Sequence[str], row: Sequence[str], used: set[int]) -> bool:
     """Whether a row below one with repeated names could be the header itself: all columns named, each otherwise."""
     names = [row[col] for col in sorted(used)]
-    return all(names) and len(set(names)) == len(names) and not text_kinds(names[-1:]).numbers
+    return all(names) and len(set(names)) == len(names) and (not above[0] or not text_kinds(names[-1:]).numbers)
 
 
 def _is_group(row: Sequence[str]) -> bool:
@@ -242,7 +258,7 @@ def _blanks(
         if cells != tuple(stripped):
             padded = {cell: cell.strip() for cell in set(cells) if cell != cell.strip()}
             blanks[name] = sum(map(cells.count, padded)) if len(padded) < 9 else sum(cell in padded for cell in cells)
-            sloppy |= {name} if any(text and text in cells for text in padded.values()) else set()
+            sloppy |= {name} if set(filter(None, padded.values())) & set(cells) else set()
     return blanks, frozenset(sloppy)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recombine.sheets.grid import Grid
 from recombine.sheets.labels import read_labels
-from recombine.sheets.layout import Sheet, lay_out
+from recombine.sheets.layout import Sheet, free_name, lay_out
 from recombine.sheets.notes import LAYOUTS, REMARKS, Note
 from recombine.sheets.numerals import decimal_sign, read_numbers
 from recombine.sheets.plates import read_plates
@@ -96,9 +96,4 @@ def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
     >>> unique_names(("", "dose", "column0"))
     ('column0_', 'dose', 'column0')
     """
-    taken = set(names)
-    return tuple(name or _free(f"column{col}", taken) for col, name in enumerate(names))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    return name if name not in taken else _free(f"{name}_", taken)
+    return tuple(name or free_name(f"column{col}", names) for col, name in enumerate(names))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from recombine.errors import InputError
-from recombine.sheets.layout import Sheet
+from recombine.sheets.layout import Sheet, free_name
 from recombine.sheets.notes import MAX_NAMED_VALUES, Note
 from recombine.sheets.numerals import decimal_sign, plain_number
 from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
@@ -40,7 +40,7 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
         return _joined(_told(sheet, kinds, delimiter))
     groups = {sheet.above[col] for col in places} - {""}
     factor = groups.pop() if len(groups) == 1 else "column"
-    return _rows_of(sheet, places, _free(factor, sheet.names), _free("value", sheet.names))
+    return _rows_of(sheet, places, free_name(factor, sheet.names), free_name("value", sheet.names))
 
 
 def _asked(wide: str) -> tuple[str, str]:
@@ -48,10 +48,6 @@ def _asked(wide: str) -> tuple[str, str]:
     if not factor or not outcome or factor == outcome:
         raise InputError(f"--wide {wide!r} names no factor and outcome; write them as cell_line=viability")
     return factor, outcome
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    return name if name not in taken else _free(f"{name}_", taken)
 
 
 def _is_values(kinds: TextKinds) -> bool:
@@ -63,10 +59,14 @@ def _end(kinds: Sequence[TextKinds], labels: int) -> list[int]:
     places: list[int] = []
     for col in range(len(kinds) - 1, labels - 1, -1):
         if _is_values(kinds[col]) or not kinds[col].counts:
-            places.insert(0, col)
+            places.append(col)
         elif not _is_remarks(kinds[col], kinds[0]):
             break
-    return places
+    return places[::-1]
+
+
+def _others(places: Sequence[int], sheet: Sheet) -> list[int]:
+    return sorted(set(range(len(sheet.names))) - set(places))
 
 
 def _is_remarks(kinds: TextKinds, first: TextKinds) -> bool:
@@ -79,7 +79,7 @@ def _value_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> 
     if len(grouped) > 1 and len({sheet.above[col] for col in grouped}) == 1:
         return grouped
     levels = [col for col, name in enumerate(sheet.names) if col and _is_amount(name) and _is_values(kinds[col])]
-    others = [col for col in range(len(kinds)) if col not in levels and not _is_remarks(kinds[col], kinds[0])]
+    others = [col for col in _others(levels, sheet) if not _is_remarks(kinds[col], kinds[0])]
     if len(levels) > 1 and max(others) < min(levels) and _are_labels([kinds[col] for col in others]):
         return levels
     places = _word_columns(sheet, kinds, delimiter)
@@ -164,12 +164,16 @@ def _numbers(kinds: TextKinds, delimiter: str) -> list[float]:
 
 def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> Sheet:
     """Write one row for each cell of some columns."""
-    labels = [col for col in range(len(sheet.names)) if col not in places]
+    labels = _others(places, sheet)
     before = [col for col in labels if col < places[0]]
     names = (*(sheet.names[col] for col in before), factor, outcome)
     names = (*names, *(sheet.names[col] for col in labels if col > places[0]))
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
+    if len(sheet.lines) * len(places) * len(names) > rule_limit("cells of a melted table, at most"):
+        raise InputError(
+            f"{len(places):,} columns as levels beside {len(labels):,} others are too many; leave some out"
+        )
     rows = [
         [*(row[at] for at in before), sheet.names[col], row[col], *(row[at] for at in labels if at > places[0])]
         for row in sheet.rows
@@ -193,7 +197,7 @@ def _told(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> Sheet:
     """Note columns of numbers that may be levels after all: items of one list, or other names beside labels."""
     places = [col for col, name in enumerate(sheet.names) if _is_item(name) and _is_values(kinds[col])]
     stems = {_stem(sheet.names[col]) for col in places}
-    others = [col for col in range(len(kinds)) if col not in places]
+    others = _others(places, sheet)
     if len(places) < 3 or len(stems) > 1 or not _are_labels([kinds[col] for col in others]):
         places = _word_columns(sheet, kinds, delimiter)
         stems = {"factor"}
