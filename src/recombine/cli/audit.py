@@ -42,7 +42,10 @@ class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
 @takes_table(outputs=("full", "html", "json", "baseline", "markdown", "fail_on", "save_design", "safe_csv", "force"))
 def audit_command(
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement; - for a pipe.")
+        Path,
+        typer.Argument(
+            help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData), one row per measurement; - for a pipe."
+        ),
     ],
     table: TableSpec,
     asked: AuditQuestions,

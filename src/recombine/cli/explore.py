@@ -32,7 +32,8 @@ def explore_command(
     table: TableSpec,
     outputs: Outputs,
     file: Annotated[
-        Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table of any size; - for a pipe.")
+        Path | None,
+        typer.Argument(help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData) of any size; - for a pipe."),
     ] = None,
     plan: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,

@@ -37,7 +37,10 @@ class ProbeQuestions(msgspec.Struct, frozen=True, kw_only=True):
 @takes_table(without=UNUSED, panel="Predictions", outputs=("json", "fail_on"))
 def probe_command(
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per prediction; - for a pipe.")
+        Path,
+        typer.Argument(
+            help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData), one row per prediction; - for a pipe."
+        ),
     ],
     prediction: Annotated[str, "Column of predictions: classes, or numbers.", "COLUMN"],
     table: TableSpec,

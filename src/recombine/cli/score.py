@@ -28,7 +28,7 @@ def score_command(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, TSV, Parquet or JSON-lines table: training rows, and held-out ones predicted; - for a pipe."
+            help="Table (CSV, Excel, Parquet, JSON, ...): training rows, held-out ones predicted; - for a pipe."
         ),
     ],
     prediction: Annotated[

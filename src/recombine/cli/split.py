@@ -44,7 +44,10 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
 )
 def split_command(
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement; - for a pipe.")
+        Path,
+        typer.Argument(
+            help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData), one row per measurement; - for a pipe."
+        ),
     ],
     table: TableSpec,
     asked: SplitQuestions,

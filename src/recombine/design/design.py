@@ -53,7 +53,7 @@ class Design:
         held_out: object = None,
         **fields: Unpack[TableFields],
     ) -> Design:
-        """Build a design from a CSV/Parquet path or any dataframe narwhals knows.
+        """Build a design from the path of a table or any dataframe narwhals knows.
 
         Parameters
         ----------

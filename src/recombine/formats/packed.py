@@ -47,7 +47,7 @@ def _member(archive: zipfile.ZipFile, path: Path, sheet: str | None) -> str:
     return sheet or tables[0]
 
 
-def _copied(packed: IO[bytes], path: Path, target: Path) -> Path:
+def _copied(packed: gzip.GzipFile | IO[bytes], path: Path, target: Path) -> Path:
     with target.open("wb") as file:
         while chunk := packed.read(2**20):
             file.write(chunk)

@@ -121,7 +121,7 @@ def probe(
     Parameters
     ----------
     data : path or dataframe
-        CSV, TSV, Parquet or JSON-lines file, or a dataframe that narwhals knows; one row per prediction.
+        File of any kind that is read, or a dataframe that narwhals knows; one row per prediction.
     prediction : str
         Column of predictions: classes, or numbers, which are cut into bins.
     spec : TableSpec, optional
