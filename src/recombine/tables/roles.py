@@ -121,6 +121,7 @@ def guess_roles(profiles: Iterable[Profile], values: Mapping[str, Sequence[Any]]
     if len(near) == 1 and (near[0].says("outcome") or (near[0].measured and not near[0].says("covariate", "group"))):
         chosen["outcome"] = near[0]
         near = [column for column in ranked[1:] if column.measured]
+    near = [column for column in near if column.measured or column.says("outcome")]
     named = {role: column.name for role, column in chosen.items() if column is not None}
     return Roles(named, tuple(column.name for column in near))
 
