@@ -174,3 +174,15 @@ def test_scores_have_baselines_too(run, predicted, tmp_path):
     code, out, _ = run("score", worse, *options, "--prediction", "good", "--baseline", baseline, "--markdown", "-")
     assert code == 0
     assert "| <code>good</code> |" in out
+
+
+def test_a_side_that_used_some_rows_only_says_so(run, tmp_path):
+    rows = ["a,b,y", *(f"{'' if i % 3 == 1 else 'xz'[i % 2]},{'pq'[i // 2 % 2]},{i}" for i in range(12))]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    document = tmp_path / "audit.json"
+    document.write_text(run("audit", tmp_path / "t.csv", "--factors", "a,b", "--outcome", "y", "--json")[1])
+    assert "- **After** t&#46;csv, 8 of 12 rows used, a (2)" in run("compare", document, document, "--markdown", "-")[1]
+    older = json.loads(document.read_text())
+    del older["reading"]
+    document.write_text(json.dumps(older))
+    assert "rows used" not in run("compare", document, document, "--markdown", "-")[1]

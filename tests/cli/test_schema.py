@@ -27,7 +27,6 @@ NOT_SHOWN = {
     *(f"audit.forecast.accuracy.{name}" for name in ("loss", "depth", "accuracy")),
     *(f"score.models.causes.interaction{name}" for name in ("", ".value", ".low", ".high")),
     *("audit.numbers.undecided", "audit.verdicts.sum out of range"),
-    *(f"audit.reading.notes.{name}" for name in ("kind", "column", "lines", "values", "count")),
 }
 
 
@@ -132,7 +131,14 @@ def others(folder: Path) -> dict[str, dict[str, Any]]:
         for j in range(6)
     ]
     several = write("classes.csv", ["a", "b", "y", "net:p", "net:q", "net:r", "part"], classes)
-    parts = [("x", "p", "train"), ("x", "q", "train"), ("z", "p", "train"), ("x ", "p", "test"), ("x", "p", "test")]
+    low = "low dose"
+    parts = [
+        (low, "p", "train"),
+        (low, "q", "train"),
+        ("z", "p", "train"),
+        ("low-dose", "p", "test"),
+        (low, "p", "test"),
+    ]
     leaks = write("leaks.csv", ["a", "b", "part"], [*parts, ("z", "q", "val")])
     digit, colour, size = noise.integers(4, size=(3, 600))
     guess = np.where(noise.random(600) < 0.3, colour, digit)
@@ -180,6 +186,9 @@ def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
     for file in (more, less, spelt):
         later = printed("audit", file, "--factors", "a,b")
         found[f"two audits, {file.stem}"] = compared(folder, found["audit, plain"], later)
+    titled = folder / "titled.csv"
+    titled.write_text("Plate 17,,\na,b,growth\n" + "".join(f"{a},{b},{a}.{b}5\n" for a in range(3) for b in range(3)))
+    found["audit, titled"] = printed("audit", titled, "--factors", "a,b", "--outcome", "growth")
     found["two audits, others"] = compared(folder, found["audit, plain"], found["audit, full"])
     return found
 

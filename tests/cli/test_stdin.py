@@ -52,7 +52,9 @@ def test_a_pipe_gives_the_audit_of_the_file(run, piped, table, form):
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert found["source"].startswith("stdin.")
-    same = [name for name in wanted if name not in ("source", "answer", "seconds", "notes", "reading")]
+    del wanted["reading"]["command"]
+    assert found["reading"].pop("command") == f"recombine audit - {' '.join(FACTORS)}"
+    same = [name for name in wanted if name not in ("source", "answer", "seconds", "notes")]
     assert {name: found[name] for name in same} == {name: wanted[name] for name in same}
 
 

@@ -131,3 +131,25 @@ def test_a_guessed_outcome_that_cannot_be_used_never_stops_the_audit(outcome: li
 
 def test_factors_that_were_named_get_no_outcome_that_was_not() -> None:
     assert rc.Design.from_frame(FRAME, factors=["strain", "medium"]).outcome is None
+
+
+def test_candidates_are_named_where_the_outcome_is_not_clear_and_where_it_is() -> None:
+    rng = np.random.default_rng(0)
+    frame = FRAME.assign(height=rng.normal(size=12).round(3), width=rng.normal(size=12).round(3))
+    for columns in (["strain", "medium", "height", "width"], ["strain", "medium", "growth", "height", "width"]):
+        audit = rc.audit(frame[columns])
+        guessed = next(line.text for line in audit.answer.lines if line.name == "Guessed")
+        found = audit.design.outcome_column.name
+        others = {item.column for item in audit.design.reading.proposals if item.candidate}
+        assert found is not None or others
+        assert ("may be the outcome" in guessed) == bool(others)
+        assert ("instead" in guessed) == (found is not None and bool(others))
+        assert ("--outcome" in guessed) == (found is None and bool(others))
+        assert all(name in guessed for name in list(others)[:3])
+
+
+def test_a_guess_of_several_classes_says_how_to_name_one() -> None:
+    audit = rc.audit(FRAME.assign(result=["good", "bad", "fair"] * 4).drop(columns="growth"))
+    if audit.design.reading.proposals and any(item.role == "outcome" for item in audit.design.reading.proposals):
+        assert "neither numbers nor of two values (--outcome result=CLASS)" in " ".join(str(audit).split())
+    assert "no outcome" in str(audit)

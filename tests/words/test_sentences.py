@@ -331,7 +331,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (lambda: plan.first_sentence(islands().plan(2)), "The first 2 of them (all: --plan 3)."),
     (
         lambda: plan.gains_sentence(blocks().plan(2)),
-        "Each gain is on top of the cells before it. Cells that cannot exist? Name them with --forbidden, or those "
+        "Each gain is on top of the cells before it. Name cells that cannot exist with --forbidden, or those "
         "that can with --possible.",
     ),
     (lambda: probe.probe_question(probed()), "Does guess depend on a factor beyond digit?"),

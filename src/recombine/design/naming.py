@@ -11,6 +11,8 @@ from recombine.writing import listing
 
 #: What is said for an outcome where there is to be none, not even a guess.
 NO_OUTCOME = "none"
+#: So many columns of numbers may be one factor, written wide.
+MIN_WIDE_COLUMNS = 3
 
 
 def guessed_names(proposals: list[Proposal], name: str, more: int = 0) -> list[str]:
@@ -18,8 +20,11 @@ def guessed_names(proposals: list[Proposal], name: str, more: int = 0) -> list[s
     taken = [proposal.column for proposal in proposals if proposal.taken]
     if len(taken) + more < 2:
         reasons = "; ".join(f"{proposal.column}: {proposal.reason}" for proposal in proposals[:8])
+        numbers = [proposal for proposal in proposals if proposal.reason.startswith(("number", "integer"))]
+        wide = ", or say --wide FACTOR=OUTCOME if columns of numbers are levels of one factor"
         raise InputError(
             f"{name} has fewer than two columns that look like factors ({reasons}); name them with --factors"
+            f"{wide * (len(numbers) >= MIN_WIDE_COLUMNS)}"
         )
     return taken
 

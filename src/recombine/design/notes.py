@@ -49,8 +49,8 @@ def reading_notes(
         numbers = {
             "reasons": reasons,
             "outcome": outcome if outcome in likely else None,
+            "candidates": [item.column for item in proposals if item.candidate],
             "roles": {column: role for column, role in likely.items() if column != outcome},
-            "candidates": [item.column for item in proposals if item.candidate and outcome is None],
             "passed over": [item.column for item in proposals if "but it comes after" in item.reason],
         }
         yield TableNote(NoteKind.FACTORS_GUESSED, numbers, tuple(reasons))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -128,10 +129,21 @@ def _factors(
     factors: Sequence[str] | None = () if spec.factors is None and apart else spec.factors
     if factors is None:
         tell("which columns are factors", 0.0)
-        proposals = propose_factors(source, taken | dict.fromkeys(curved, "factor"))
+        proposals = _laid_out(source, taken) or propose_factors(source, taken | dict.fromkeys(curved, "factor"))
         factors = naming.guessed_names(proposals, source.name, len(curved))
     more = (name for name in curved if name not in factors)  # named as ordered or numeric only
     return naming.factor_names(source, (*factors, *more), taken | apart), proposals
+
+
+def _laid_out(source: Source, taken: dict[str, str]) -> list[Proposal]:
+    """Return the factors and the outcome that the layout of a sheet tells, none where it does not."""
+    file = getattr(source.reader, "file", None)
+    factors, outcome = getattr(file, "factors", ()), getattr(file, "outcome", None)
+    if len(factors) < 2 or {*factors} & {*taken} or ("outcome" in taken.values() and outcome not in taken):
+        return []
+    why, likely = "as the sheet is laid out", "looks like the outcome, as the sheet is laid out"
+    proposals = (Proposal(name, name in factors, why) for name in source.columns if name != outcome)
+    return [*proposals, *([Proposal(outcome, False, likely, "outcome")] if outcome in source.columns else [])]
 
 
 def _grouped(
@@ -153,7 +165,7 @@ def _named_in_commands(data: object) -> str:
     if not isinstance(data, str | Path):
         return ""
     piped = Path(data).parent.name.startswith("recombine-") and Path(data).name.startswith("stdin.")
-    return "-" if piped else str(data)
+    return "-" if piped else os.fsencode(data).decode("utf-8", "surrogateescape")  # in whatever locale
 
 
 def _refuse_few_rows(groups: Groups, columns: Columns, spec: TableSpec, name: str, path: str) -> None:

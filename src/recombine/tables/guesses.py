@@ -26,7 +26,7 @@ FIRST_BATCH = 2 * MAX_GUESSED_FACTORS
 class Proposal:
     """Whether a column is proposed as a factor, and why; ``role`` is what else it looks like.
 
-    Where the outcome is not clear, no column has that role, and each that may be it is a ``candidate``.
+    Where the outcome is not clear, no column has that role; each that may be it, or may be it too, is a ``candidate``.
     """
 
     column: str
@@ -87,11 +87,10 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     # Labels are likelier factors than numbers; among equals the table's own order decides.
     ranked.sort(key=lambda item: item.kind not in ("text", "flag"))
     judged |= _chosen(source, sample, ranked, tuple(roles))
-    if "outcome" not in (*roles.values(), *guessed.columns):
-        for column in guessed.candidates:
-            option = _option("outcome", profiles[column], sample)
-            reason = f"{judged[column].reason}; it may be the outcome ({option})"
-            judged[column] = replace(judged[column], reason=reason, candidate=True)
+    for column in guessed.candidates if "outcome" not in roles.values() else ():
+        option = _option("outcome", profiles[column], sample)
+        maybe = "" if "outcome" in guessed.columns else f"; it may be the outcome ({option})"
+        judged[column] = replace(judged[column], reason=f"{judged[column].reason}{maybe}", candidate=True)
     return [*(Proposal(column, False, f"is the {role}", role) for column, role in roles.items()), *judged.values()]
 
 

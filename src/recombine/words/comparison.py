@@ -76,7 +76,9 @@ def side_text(document: AuditDocument | ScoreDocument, limit: int) -> str:
         return f"{document.source}, {cells}, {models}"
     factors = " × ".join(f"{factor.name} ({factor.levels:,})" for factor in document.factors[:limit])
     more = f" and {plural(len(document.factors) - limit, 'other')}" if len(document.factors) > limit else ""
-    return f"{document.source}, {factors}{more}; structure {document.structure.name}"
+    rows = document.reading.rows
+    used = f", {rows.used:,} of {rows.table:,} rows used" if rows.used < rows.table else ""
+    return f"{document.source}{used}, {factors}{more}; structure {document.structure.name}"
 
 
 def stay_sentence(count: int) -> str:

@@ -90,7 +90,7 @@ def gains_sentence(plan: Plan) -> str:
     """Say what the gains of several picks are, and how to rule cells out where nothing was said of that."""
     spec, sentences = plan.design.spec, ["Each gain is on top of the cells before it."] * (len(plan.picks) > 1)
     if plan.picks and plan.design.possible.whole and spec.possible is None and spec.forbidden is None:
-        sentences.append("Cells that cannot exist? Name them with --forbidden, or those that can with --possible.")
+        sentences.append("Name cells that cannot exist with --forbidden, or those that can with --possible.")
     return " ".join(sentences)
 
 

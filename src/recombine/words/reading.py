@@ -95,11 +95,11 @@ def reading_lines(design: Design, coverage: Coverage) -> list[AnswerLine]:
     Examples
     --------
     >>> import pandas as pd, recombine as rc
-    >>> frame = pd.DataFrame({"strain": ["a", "a", "b", None] * 2, "dose": list("lhlh") * 2})
+    >>> frame = pd.DataFrame({"strain": [*"aabbaba", None], "dose": list("lhlhlhhl")})
     >>> audit = rc.audit(frame.assign(mass=[0.5, 1.5, 2.5, 3.5, 4.5, 6.0, 7.0, 9.5]))
     >>> for line in reading_lines(audit.design, audit.coverage):
     ...     print(f"{line.name}: {line.text}")
-    Read: 6 of 8 rows used (2 with no value of 'strain'): strain (2) × dose (2), outcome mass
+    Read: 7 of 8 rows used (1 with no value of 'strain'): strain (2) × dose (2), outcome mass
     Guessed: the factors and the outcome; to be sure: factors=['strain', 'dose'], outcome='mass'
     """
     names = [f"{factor.name} ({len(factor.levels):,})" for factor in design.factors[:MAX_FACTORS_TOLD]]
@@ -153,11 +153,15 @@ def guess_sentence(design: Design) -> str:
     if note is None:
         return ""
     spec, guessed = used_spec(design)
-    what, likely = "the factors and the outcome" if "outcome" in guessed else "the factors", ""
-    others = [column for column, role in note.numbers["roles"].items() if role == "outcome"]
-    others = others or note.numbers["candidates"]
-    if others and design.spec.outcome is None:
-        likely = f"; {listing(others, 3)} may be the outcome: {option_text('--outcome', others[0])}"
+    found, others, likely = "outcome" in guessed, listing(note.numbers["candidates"], 3), ""
+    unusable = [column for column, role in note.numbers["roles"].items() if role == "outcome"]
+    if unusable and design.spec.outcome is None:
+        option = option_text("--outcome", f"{unusable[0]}=CLASS")
+        likely = f"; {unusable[0]} looks like the outcome, but is neither numbers nor of two values ({option})"
+    elif others and design.spec.outcome is None:
+        option = f": {option_text('--outcome', note.numbers['candidates'][0])}"
+        likely = f"; {others} may be the outcome{' instead' if found else option}"
+    what = f"the factors{' and the outcome' if found else ''}"
     texts = [f"{name}={list(value) if name == 'factors' else value!r}" for name, value in plain_spec(spec).items()]
     command = spec_command("audit", design.reading.path, spec)
     keep = f"{command}; --save-design design.toml keeps it" if command else ", ".join(texts)

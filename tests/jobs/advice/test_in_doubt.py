@@ -48,7 +48,7 @@ def test_symmetric_cells_are_told_in_either_order() -> None:
 
 def test_how_to_rule_cells_out_is_said_unless_it_was_done() -> None:
     frame = pd.DataFrame({"a": ["x", "y", "z"], "b": ["p", "q", "p"]})
-    hint = "Cells that cannot exist? Name them with --forbidden"
+    hint = "Name cells that cannot exist with --forbidden"
     audit = rc.audit(frame, factors=["a", "b"])
     assert hint in words.plan.gains_sentence(audit.plan())
     assert hint in audit.plan()._repr_html_()

@@ -76,6 +76,19 @@ class ForecastRecord(msgspec.Struct, frozen=True):
     obstacle: str | None = None
 
 
+class RowsRecord(msgspec.Struct, frozen=True):
+    """How many rows a table has, and how many of them are used."""
+
+    table: int = 0
+    used: int = 0
+
+
+class ReadingRecord(msgspec.Struct, frozen=True):
+    """What a comparison reads of how a table was read."""
+
+    rows: RowsRecord = RowsRecord()
+
+
 class AuditDocument(msgspec.Struct, frozen=True):
     """What a comparison reads of an audit."""
 
@@ -94,6 +107,7 @@ class AuditDocument(msgspec.Struct, frozen=True):
     symmetric: tuple[tuple[str, ...], ...]
     table: dict[str, Any]
     seed: int = 0
+    reading: ReadingRecord = ReadingRecord()
 
 
 def _key(name: str) -> str:
