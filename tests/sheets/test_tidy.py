@@ -159,3 +159,17 @@ def test_a_wrong_wide_is_refused_with_the_cure(tmp_path: Path, wide: str, words:
     spec: Any = TableSpec(wide=wide)
     with pytest.raises(InputError, match=words):
         Design.from_frame(path, spec)
+
+
+def test_columns_that_may_be_levels_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = "".join(
+        f"{time},{subject},{time * subject}.5,{time + subject}.25\n" for time in (1, 2, 3) for subject in (1, 2)
+    )
+    path.write_text(f"time,subject,tetrachel,tetracyn\n{rows}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"tetrachel, tetracyn of table.csv may be levels .* --wide factor=value"):
+        Design.from_frame(path, TableSpec())
+    said = Design.from_frame(path, TableSpec(wide="drug=level"))
+    assert said.names == ("time", "subject", "drug")
+    named = Design.from_frame(path, TableSpec(factors=("time", "subject"), outcome="tetracyn"))
+    assert named.names == ("time", "subject")

@@ -44,6 +44,8 @@ REMARKS = frozenset({"looks_wide", "misfit", "same_amount", "unclear_date", "unc
 #: Kinds that say that rows or columns are others than those of the sheet.
 LAYOUTS = frozenset({"title", "footer", "empty", "repeated_header", "joined_header", "unit_row", "merged"})
 LAYOUTS |= {"transposed", "wide", "plate", "renamed"}
+#: What a factor is called whose levels may be columns, where their names do not tell.
+UNNAMED_FACTOR = "factor"
 #: Lines and values that one note names, at most; its count tells how many there are.
 MAX_NAMED_VALUES = 20
 

@@ -9,9 +9,9 @@ from statistics import median
 
 from recombine.errors import InputError
 from recombine.sheets.layout import Sheet, free_name
-from recombine.sheets.notes import MAX_NAMED_VALUES, Note
+from recombine.sheets.notes import MAX_NAMED_VALUES, UNNAMED_FACTOR, Note
 from recombine.sheets.numerals import decimal_sign, plain_number
-from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
+from recombine.sheets.rules import role_rules, rule_limit, rule_pattern, rule_words
 from recombine.sheets.units import unit_spelling
 from recombine.sheets.values import TextKinds, written_number
 from recombine.writing import listing
@@ -100,7 +100,7 @@ def _is_amount(name: str) -> bool:
 
 def _are_labels(kinds: Sequence[TextKinds]) -> bool:
     """Whether columns could be labels: no numbers with decimals, unless they are few."""
-    few = rule_limit("levels of the labels of a wide table, at most")
+    few = rule_limit("levels of labels of a wide table, at most")
     fine = [kind for kind in kinds if any("." in number.digits for number in kind.numbers.values())]
     return bool(kinds) and all(len(kind.numbers) <= few for kind in fine)
 
@@ -110,26 +110,28 @@ def _word_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> l
 
     A table of several measured variables looks the same: only names tell.
     """
-    limit = rule_limit("word-named columns of a wide table, at most")
-    for labels in range(1, len(kinds) - 1) if len(kinds) < 2 * limit else ():
+    limit, few = (rule_limit(f"{what} of a wide table, at most") for what in ("word-named columns", "levels of labels"))
+    if list(sheet.columns[0]) == [str(index + 1) for index in range(len(sheet.lines))]:
+        return []  # rows that are numbered are not labelled
+    for labels in range(1, len(kinds) - 1) if len(sheet.lines) > 1 and len(kinds) < 2 * limit else ():
         keys = set(zip(*sheet.columns[:labels], strict=True))
-        if len(keys) == len(sheet.lines) and all(map(all, keys)):
+        if len(kinds[labels - 1].counts) > few:
             break
-    else:
-        return []
-    places = _end(kinds, labels)
-    few = rule_limit("levels of the labels of a wide table, at most")
-    remarks = [col for col in range(labels, len(kinds)) if _is_remarks(kinds[col], kinds[0])]
-    complete = 1 < len(places) <= limit and len(places) + len(remarks) + labels == len(kinds)
-    labelled = len(sheet.lines) > 1 and all(len(kind.counts) <= few for kind in kinds[:labels])
-    fits = complete and labelled and _alike([kinds[col] for col in places], delimiter)
-    return places if fits else []
+        if len(keys) < len(sheet.lines) or not all(map(all, keys)):
+            continue
+        places = _end(kinds, labels)
+        remarks = [col for col in range(labels, len(kinds)) if _is_remarks(kinds[col], kinds[0])]
+        complete = 1 < len(places) <= limit and len(places) + len(remarks) + labels == len(kinds)
+        if complete and _alike([kinds[col] for col in places], delimiter):
+            return places
+    return []
 
 
 def _named_as_levels(labels: Sequence[str], names: Sequence[str]) -> bool:
     """Whether names are words for levels (low, high; placebo), or written otherwise than the names of the labels."""
     words = [_words(name) for name in names]
-    if names and all(word and set(word) <= rule_words("level_words") for word in words):
+    letters = any(len(name) == 1 and name.islower() for name in names)  # y and n are rather an outcome and a count
+    if names and not letters and all(word and set(word) <= rule_words("level_words") for word in words):
         return True
     naming = any(label.casefold() in rule_words("naming_labels") for label in labels)
     otherwise = all(label[:1].islower() for label in labels) and all(name[:1].isupper() for name in names)
@@ -138,8 +140,9 @@ def _named_as_levels(labels: Sequence[str], names: Sequence[str]) -> bool:
 
 def _are_measured(names: Sequence[str]) -> bool:
     """Whether a name is that of a measured variable, or an item of a list: age, Sepal.Length, x1."""
-    variables = any(set(_words(name)) & rule_words("measured") for name in names)
-    return variables or any(map(str.isdigit, "".join(names)))
+    roles = role_rules().words
+    measured = rule_words("measured").union(*(roles[role] for role in ("outcome", "covariate", "time", "status")))
+    return any(set(_words(name)) & measured for name in names) or any(map(str.isdigit, "".join(names)))
 
 
 def _words(name: str) -> list[str]:
@@ -200,7 +203,7 @@ def _told(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> Sheet:
     others = _others(places, sheet)
     if len(places) < 3 or len(stems) > 1 or not _are_labels([kinds[col] for col in others]):
         places = _word_columns(sheet, kinds, delimiter)
-        stems = {"factor"}
+        stems = {UNNAMED_FACTOR}
         if _are_measured([sheet.names[col] for col in places]):
             return sheet
     names = tuple(sheet.names[col] for col in places)

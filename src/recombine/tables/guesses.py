@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recombine.errors import InputError
+from recombine.sheets.notes import UNNAMED_FACTOR
 from recombine.sheets.rules import role_rules
 from recombine.tables.columns import Profile, profile
 from recombine.tables.frames import Source, count_of
@@ -105,6 +106,12 @@ def _option(role: str, item: Profile, sample: _Sample) -> str:
 def _told_by_layout(source: Source, roles: Mapping[str, str]) -> list[Proposal] | None:
     """Propose what the layout of a sheet tells: labels and the name of columns that were levels, and their numbers."""
     file = getattr(source.reader, "file", None)
+    for note in file.notes if file is not None and "outcome" not in roles.values() else ():
+        if note.kind == "looks_wide" and note.column == UNNAMED_FACTOR:
+            raise InputError(
+                f"columns {listing(note.values, 4)} of {source.name} may be levels of one factor or different "
+                f"measurements; say --wide {UNNAMED_FACTOR}=value, or which is the outcome: --outcome {note.values[0]}"
+            )
     if file is None or not file.factors or set(roles) & set(file.factors):
         return None
     likely = {file.outcome: "outcome"} if "outcome" not in roles.values() else {}
