@@ -29,7 +29,7 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
     kinds = sheet.kinds
     if wide is not None:
         factor, outcome = _asked(wide)
-        places = _value_columns(sheet, kinds, delimiter) or _end(kinds, 1)
+        places = _value_columns(sheet, kinds, delimiter) or _word_columns(sheet, kinds, delimiter) or _end(kinds, 1)
         if len(places) < 2 or len(places) == len(sheet.names):
             raise InputError(
                 f"--wide {wide}: two columns of numbers beside a column of labels are needed, and there are "
