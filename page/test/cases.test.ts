@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import cases from "../../tests/sheets/cases.json";
+import roleCases from "../../tests/sheets/role_cases.json";
+import { proposeRoles } from "../src/reading/roles.ts";
 import { gridOfText, split } from "../src/reading/text.ts";
 import { tidy } from "../src/reading/tidy.ts";
 
@@ -30,5 +32,22 @@ for (const { name, text, delimiter = ",", wide, refused, columns, rows, notes = 
     assert.deepEqual([table.factors, table.outcome], [factors, outcome]);
     assert.equal(gridOfText(text).delimiter, delimiter, "what stands between fields is found");
     return undefined;
+  });
+}
+
+interface RoleCase extends Readonly<Partial<Record<"outcome" | "weight" | "sd" | "split", string | null>>> {
+  readonly name: string;
+  readonly text: string;
+  readonly factors: readonly string[];
+  readonly candidates?: readonly string[];
+}
+
+for (const { name, text, factors, candidates = [], ...expected } of roleCases as readonly RoleCase[]) {
+  test(`roles of a table with ${name}`, () => {
+    const table = tidy(gridOfText(text));
+    const guessed = proposeRoles(table.columns, table.rows);
+    assert.deepEqual([...guessed.factors].sort(), [...factors].sort());
+    for (const role of ["outcome", "weight", "sd", "split"] as const) assert.equal(guessed.columns[role] ?? null, expected[role] ?? null, role);
+    if (!expected.outcome) for (const candidate of candidates) assert.ok(guessed.candidates.includes(candidate), candidate);
   });
 }

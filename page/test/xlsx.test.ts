@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { readFile } from "../src/reading/files.ts";
 import { numberText, readXlsx } from "../src/reading/xlsx.ts";
 import { inflate } from "../src/reading/zip.ts";
 import { archive, crc32, workbook } from "./archive.ts";
@@ -81,4 +82,33 @@ test("a bomb is stopped, whatever size it claims", async () => {
 test("entities of a document's own are never worked out", async () => {
   const xml = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><row><c t="str"><v>&b;&#99999999999;</v></c></row>';
   assert.deepEqual(await rowsOf(xml), [["&b;&#99999999999;"]]);
+});
+
+test("what only the program reads is told with its command", async () => {
+  const bytes = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const told = async (name: string, content: Uint8Array): Promise<string> => {
+    const error: unknown = await readFile(name, content).then(() => null, (reason: unknown) => reason);
+    assert.ok(error instanceof Error && error.name === "TableError", name);
+    return error.message;
+  };
+  const old = bytes("\xd0\xcf\x11\xe0\xa1\xb1");
+  assert.equal(await told("a.xls", old), "a.xls is an old Excel file, which the page does not read; save it as .xlsx, or run: recombine explore a.xls");
+  assert.equal(await told("a.xlsx", old), "a.xlsx is locked by a password; save it without one");
+  assert.match(await told("a.h5ad", bytes("\x89HDF\r\n")), /run: recombine explore a\.h5ad$/);
+  assert.match(await told("a.sqlite", bytes("SQLite format 3\0")), /run: recombine explore a\.sqlite$/);
+  assert.match(await told("a.ods", archive({ "content.xml": "<office/>" })), /run: recombine explore a\.ods$/);
+  assert.match(await told("a.json", bytes(' [{"a": 1}]')), /is JSON.*run: recombine explore a\.json$/);
+  assert.match(await told("a.png", bytes("\x89PNG\r\n\x1a\n\0\0\0\rIHDR")), /not text/);
+  assert.match(await told("a.csv", bytes("a,b\n\xff\xc3\xa9,1\n")), /not in one encoding/);
+});
+
+test("texts are unpacked and decoded, whatever they are written in", async () => {
+  const text = "kind;size\né;1,5\n";
+  const rows = [["kind", "size"], ["é", "1,5"]];
+  const encodings = { utf8: new TextEncoder().encode(text), marked: Buffer.from(`\ufeff${text}`), utf16: Buffer.from(`\ufeff${text}`, "utf16le"), latin1: Buffer.from(text, "latin1") };
+  for (const content of Object.values(encodings)) {
+    for (const [name, file] of [["a.csv", content], ["a.csv.gz", gzipSync(content)]] as const) assert.deepEqual((await readFile(name, new Uint8Array(file)))[0]!.grid.rows, rows);
+  }
+  const sheets = await readFile("a.zip", archive({ "one.csv": text, "read.me": "no", "two.tsv": "a\tb\n1\t2\n" }));
+  assert.deepEqual(sheets.map(({ name, grid }) => [name, grid.rows]), [["one.csv", rows], ["two.tsv", [["a", "b"], ["1", "2"]]]]);
 });

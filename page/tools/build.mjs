@@ -21,18 +21,29 @@ const record = { sources: digestOf(sources()) };
 // Reports carry theirs uncompressed.
 const LARGEST_SCRIPT = 40_000;
 
-/** What the page needs of others' files: lists of words in one string, and of Parquet no maps. */
+/** What makes the page smaller: limits of the rules where they are compared, lists of words as one string, no maps of Parquet. */
 const lean = {
   name: "lean",
   setup({ onLoad }) {
+    const rules = JSON.parse(readFileSync(at(`../${RULES}`), "utf8"));
+    const limitOf = (limits, name) => {
+      if (!(name in limits)) throw new Error(`the rules have no limit called ${name}`);
+      return String(limits[name]);
+    };
     const packed = (value) => {
       if (Array.isArray(value)) return `${JSON.stringify(value.join("|"))}.split("|")`;
-      return value && typeof value === "object" ? `{${Object.entries(value).filter(([key]) => key !== "about" && key !== "doubts").map(([key, inner]) => `${JSON.stringify(key)}:${packed(inner)}`)}}` : JSON.stringify(value);
+      return value && typeof value === "object" ? `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}:${packed(inner)}`)}}` : JSON.stringify(value);
     };
-    onLoad({ filter: /sheets.rules\.json$/ }, ({ path }) => {
-      const rules = Object.entries(JSON.parse(readFileSync(path, "utf8")));
-      return { contents: rules.map(([key, value]) => `export const ${key} = ${packed(value)};`).join("\n") };
+    onLoad({ filter: /sheets.rules\.json$/ }, () => {
+      const { words, points, patterns } = rules.roles;
+      return { contents: Object.entries({ ...rules, roles: { words, points, patterns } }).map(([key, value]) => `export const ${key} = ${packed(value)};`).join("\n") };
     });
+    onLoad({ filter: /src.reading.\w+\.ts$/ }, ({ path }) => ({
+      loader: "ts",
+      contents: readFileSync(path, "utf8")
+        .replace(/\bruleLimit\("([^"]+)"\)/g, (_, name) => limitOf(rules.limits, name))
+        .replace(/\broleLimit\("([^"]+)"\)/g, (_, name) => limitOf(rules.roles.limits, name)),
+    }));
     onLoad({ filter: /hyparquet.src.(wkb|geoparquet)\.js$/ }, () => ({ contents: "export function wkbToGeojson() {} export function markGeoColumns() {}" }));
   },
 };

@@ -12,6 +12,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.formats import encodings
+from recombine.tables.sheet_files import look_through
 from recombine.tables.text_files import broken_line, look_at, refuse_duplicates, split_names
 
 Writer = Callable[..., Path]
@@ -22,6 +23,12 @@ def test_the_header_decides_the_delimiter(written: Writer, delimiter: str) -> No
     other = ";" if delimiter == "," else ","
     row = delimiter.join([f"x{other * 9}", "y", "z"])
     assert look_at(written(f"{delimiter.join('abc')}\n{row}\n")).delimiter == delimiter
+
+
+def test_blank_lines_above_the_header_are_passed_over(written: Writer) -> None:
+    file = look_through(written("\n \ndrug,gain\na,1.5\nb,2.5\n"))
+    assert file.columns == ("drug", "gain")
+    assert file.readable.read_text().count("\n") == 3
 
 
 def test_delimiters_inside_quoted_names_do_not_count(written: Writer) -> None:

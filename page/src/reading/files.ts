@@ -15,7 +15,7 @@ export async function readFile(name: string, bytes: Uint8Array): Promise<Sheet[]
   const start = String.fromCharCode(...bytes.subarray(0, 4));
   const command = `run: recombine explore ${name}`;
   if (start === "PAR1") return [readParquet(bytes.slice().buffer)];
-  if (start === "\x1f\x8b\b\0" || start.startsWith("\x1f\x8b")) return readFile(name.replace(/\.gz$/i, ""), await inflate(bytes, "gzip"));
+  if (start.startsWith("\x1f\x8b")) return readFile(name.replace(/\.gz$/i, ""), await inflate(bytes, "gzip"));
   if (start === "PK\x03\x04") return readArchive(name, bytes, command);
   if (start === "\xd0\xcf\x11\xe0") {
     const cure = /\.xlsx$/i.test(name) ? "is locked by a password; save it without one" : `is an old Excel file, which the page does not read; save it as .xlsx, or ${command}`;
@@ -23,7 +23,9 @@ export async function readFile(name: string, bytes: Uint8Array): Promise<Sheet[]
   }
   const other = ELSEWHERE[start as keyof typeof ELSEWHERE];
   if (other) throw new TableError(`${name} is ${other}, which the page does not read; ${command}`);
-  return [{ name, grid: gridOfText(decode(bytes), name) }];
+  const text = decode(bytes);
+  if (/^\s*(\[\s*)?\{/.test(text)) throw new TableError(`${name} is JSON, which the page does not read; ${command}`);
+  return [{ name, grid: gridOfText(text, name) }];
 }
 
 /** A workbook, or texts that were packed together. */

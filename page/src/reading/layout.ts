@@ -31,6 +31,7 @@ const range = (first: number, last: number): number[] => Array.from({ length: Ma
 
 /** Find the table on a sheet: `header` is the line of its header, where that is known. */
 export function layOut(grid: Grid, header: number | null = null): Laid {
+  if (!grid.rows.some((row) => row.some(Boolean))) throw new TableError("the sheet is empty; it needs a header line and rows");
   const raw = filled(grid);
   const rows = raw.map((row) => row.map(strip));
   const width = tableWidth(grid);
@@ -91,15 +92,15 @@ function headerRow(rows: readonly Row[], width: number): number {
     const most = used.length - unnamed.length >= Math.max(2, ruleLimit("share of columns that a header names") * used.length);
     const full = most || (used.length > 1 && unnamed.length === 1 && unnamed[0] === 0) || (width < 2 && named.length > 0);
     const below = rows[index + 1]?.slice(0, width) ?? [];
-    if (full && !isBlank(below) && (distinct(named).length === named.length || !isHeader(below, used))) return index;
+    if (full && !isBlank(below) && (distinct(named).length === named.length || !isHeader(row, below, used))) return index;
   }
   return there[0] ?? 0;
 }
 
 /** Whether a row below one with repeated names could be the header itself: all columns named, each otherwise. */
-function isHeader(row: Row, used: readonly number[]): boolean {
+function isHeader(above: Row, row: Row, used: readonly number[]): boolean {
   const names = used.map((place) => row[place]!);
-  return names.every(Boolean) && distinct(names).length === names.length && !new TextKinds(names.slice(-1)).numbers.size;
+  return names.every(Boolean) && distinct(names).length === names.length && (!above[0] || !new TextKinds(names.slice(-1)).numbers.size);
 }
 
 /** Whether a row above the header names groups of columns: not all of them, and not the first alone. */

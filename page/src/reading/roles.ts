@@ -7,7 +7,7 @@ import { counted, strip, sum } from "./texts.ts";
 type Kind = keyof typeof RULES.words;
 type Values = readonly (string | null)[];
 
-const LIMITS = RULES.limits;
+const roleLimit = (name: keyof typeof RULES.limits): number => RULES.limits[name];
 /** Rows of the first look, and values in all: a wide table is looked at by fewer rows. */
 const [SAMPLED_ROWS, SAMPLED_VALUES] = [10_000, 2_000_000];
 const wordsOf = once((kind) => new Set(RULES.words[kind as Kind]));
@@ -53,22 +53,22 @@ class Column {
   #doubt(): string {
     if (this.distinct < 2) return "constant";
     if (this.words.some((word) => wordsOf("notes").has(word))) return "notes";
-    if (this.missing > LIMITS["missing share of a factor"] * this.rows) return "sparse";
+    if (this.missing > roleLimit("missing share of a factor") * this.rows) return "sparse";
     if (this.kind === "date") return "date";
     const half = Math.max(2, this.rows / 2);
     if (this.numeric) {
       const designed = this.balanced || (this.kind === "integer" && this.called("design"));
-      return this.distinct <= Math.min(LIMITS[designed ? "numbers of a design" : "numbers of a factor"], half) ? "" : "measurement";
+      return this.distinct <= Math.min((designed ? roleLimit("numbers of a design") : roleLimit("numbers of a factor")), half) ? "" : "measurement";
     }
-    if (this.distinct > Math.min(half, Math.max(1_000, this.rows / 10), LIMITS["levels of a factor"])) return "identifier";
-    const long = [...this.counts.keys()].filter((text) => (text.match(pattern("remark word")) ?? []).length >= LIMITS["words of a remark"]).length;
-    return 2 * long > this.counts.size && this.counts.size > LIMITS.remarks ? "notes" : "";
+    if (this.distinct > Math.min(half, Math.max(1_000, this.rows / 10), roleLimit("levels of a factor"))) return "identifier";
+    const long = [...this.counts.keys()].filter((text) => (text.match(pattern("remark word")) ?? []).length >= roleLimit("words of a remark")).length;
+    return 2 * long > this.counts.size && this.counts.size > roleLimit("remarks") ? "notes" : "";
   }
 
   /** Whether all values stand in about as many rows, two or more, as a design has them. */
   get balanced(): boolean {
     const rows = [...this.counts.values()].sort((one, two) => one - two);
-    return rows.length > 0 && rows[0]! > 1 && rows[0]! >= rows.at(-1)! / LIMITS["rows of a value, most by least"];
+    return rows.length > 0 && rows[0]! > 1 && rows[0]! >= rows.at(-1)! / roleLimit("rows of a value, most by least");
   }
 
   get numbers(): number[] {
@@ -99,7 +99,7 @@ class Column {
 
   /** Whether a word of the name is of a kind, singular or plural, or ends with a long one: weightgain. */
   says(kind: Kind): boolean {
-    const parts = [...wordsOf(kind)].filter((word) => word.length >= LIMITS["letters of a part"]);
+    const parts = [...wordsOf(kind)].filter((word) => word.length >= roleLimit("letters of a part"));
     const forms = this.words.flatMap((word) => [word, word.replace(/s$/, "")]);
     return forms.some((form) => wordsOf(kind).has(form) || parts.some((part) => form.endsWith(part)));
   }
@@ -123,7 +123,7 @@ function guessRoles(columns: readonly Column[]): Roles {
   const facts = Object.entries(factsOf(open, left));
   const points = new Map(open.map((item) => [item, sum(facts.map(([fact, held]) => (held.includes(item) ? RULES.points[fact as keyof typeof RULES.points] : 0)))]));
   const ranked = [...open].sort((one, two) => points.get(two)! - points.get(one)!);
-  let near = ranked.filter((item) => points.get(item)! > points.get(ranked[0]!)! - LIMITS["points ahead"]);
+  let near = ranked.filter((item) => points.get(item)! > points.get(ranked[0]!)! - roleLimit("points ahead"));
   if (near.length === 1 && isLikely(near[0]!)) {
     found["outcome"] = near[0];
     near = ranked.slice(1).filter((item) => item.measured);
@@ -133,14 +133,14 @@ function guessRoles(columns: readonly Column[]): Roles {
 }
 
 function isSplit(item: Column): boolean {
-  if (item.distinct > 1 && item.distinct <= LIMITS["values of a split"] && item.called("split")) return true;
+  if (item.distinct > 1 && item.distinct <= roleLimit("values of a split") && item.called("split")) return true;
   const texts = new Set([...item.counts.keys()].map((text) => (text.toLowerCase().match(pattern("word")) ?? []).join("")));
   const parts = [...texts];
-  return parts.length > 1 && parts.every((text) => wordsOf("parts").has(text)) && parts.some((text) => wordsOf("training").has(text)) && item.distinct <= LIMITS["texts of a split"];
+  return parts.length > 1 && parts.every((text) => wordsOf("parts").has(text)) && parts.some((text) => wordsOf("training").has(text)) && item.distinct <= roleLimit("texts of a split");
 }
 
 function mayBeOutcome(item: Column): boolean {
-  const classes = item.kind === "text" && item.distinct <= LIMITS.classes;
+  const classes = item.kind === "text" && item.distinct <= roleLimit("classes");
   return (item.numeric || classes) && !(item.names || ["constant", "notes", "date"].includes(item.doubt) || item.says("survey weight"));
 }
 
@@ -155,7 +155,7 @@ function factsOf(items: readonly Column[], columns: readonly Column[]): Record<k
   const several = items.filter((item) => item.numeric && item.distinct > 2);
   const place = columns.some(({ name }) => name.toLowerCase() === "x"); // beside x a y is a place
   const named = items.filter((item) => item.says("outcome") && !(place && item.words.join() === "y"));
-  const ended = items.some((item) => item.says("status") && item.distinct <= LIMITS.ends);
+  const ended = items.some((item) => item.says("status") && item.distinct <= roleLimit("ends"));
   const first = columns.find((item) => !item.names && !["constant", "date"].includes(item.doubt));
   const yesOrNo = first && [...first.counts.keys()].every((text) => wordsOf("yes or no").has(text.toLowerCase()));
   return {
@@ -179,7 +179,7 @@ function factsOf(items: readonly Column[], columns: readonly Column[]): Record<k
 /** Whether another column tells it, label or renaming: a baseline by subject, a logarithm by its number. */
 function isTold(item: Column, columns: readonly Column[]): boolean {
   const at = columns.indexOf(item);
-  return columns.slice(0, LIMITS["columns that tell"]).some((teller, place) => {
+  return columns.slice(0, roleLimit("columns that tell")).some((teller, place) => {
     const renames = teller.distinct === item.distinct && place < at;
     const many = teller !== item && Math.max(3, item.distinct) <= teller.distinct && teller.distinct <= item.rows / 2;
     return many && (renames || teller.kind !== "number") && pairsOf(teller.values, item.values) === distinctIn(teller.values, item.values);
@@ -207,7 +207,7 @@ export function proposeRoles(names: readonly string[], rows: readonly (readonly 
   ranked.sort((one, two) => labels(one) - labels(two));
   const accepted: Column[] = [];
   for (const { name, values } of ranked) {
-    if (accepted.length === LIMITS.factors) break;
+    if (accepted.length === roleLimit("factors")) break;
     const item = new Column(name, values, rows.length, new Column(name, all.get(name)!, rows.length));
     if (!item.doubt && !accepted.some((other) => isTwin(other, item, all, whole))) accepted.push(item);
   }

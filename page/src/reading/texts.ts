@@ -26,7 +26,8 @@ export function counted<T>(items: Iterable<T>): Map<T, number> {
 
 /** A name that is not taken. */
 export function free(name: string, taken: ReadonlySet<string>): string {
-  return taken.has(name) ? free(`${name}_`, taken) : name;
+  while (taken.has(name)) name += "_";
+  return name;
 }
 
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);

@@ -134,6 +134,7 @@ function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome:
   const at = (row: readonly string[], some: readonly number[]): string[] => some.map((place) => row[place]!);
   const names = [...at(sheet.names, before), factor, outcome, ...at(sheet.names, after)];
   if (distinct(names).length < names.length) throw new TableError(`--wide ${factor}=${outcome}: there is a column of that name; choose another`);
+  if (sheet.rows.length * places.length * names.length > ruleLimit("cells of a melted table, at most")) throw new TableError(`${places.length.toLocaleString("en-US")} columns as levels beside ${labels.length.toLocaleString("en-US")} others are too many; leave some out`);
   const [rows, lines]: [string[][], number[]] = [[], []];
   sheet.rows.forEach((row, index) => {
     // What was never measured has no row.

@@ -51,7 +51,8 @@ def _looked_through(path: Path, wide: str | None, header: int | None, size: int,
         else:
             with opened(path, surveyed.encoding) as file:
                 table = _tidied(path, file.read(MAX_TIDIED_BYTES), delimiter, wide, header)
-    plain = table is None or not (table.changed or delimiter != header_delimiter(path, text.partition("\n")[0]))
+    top = text.partition("\n")[0]
+    plain = table is None or not (table.changed or not top.strip() or delimiter != header_delimiter(path, top))
     if table is None or plain:
         return look_at(path, () if table is None else table.notes, surveyed)
     told = {"note": surveyed.note, "factors": table.factors, "outcome": table.outcome}
