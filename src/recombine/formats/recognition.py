@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import zipfile
 import zlib
@@ -102,7 +103,7 @@ def _check_place(path: Path) -> None:
         text = f"{address[1]}://{str(path)[address.end() :]}"
         raise InputError(f"{text} is an address, and nothing is fetched; download the file first, then name it here")
     try:
-        str(path).encode()
+        os.fsencode(path).decode()  # in whatever locale
     except UnicodeError:
         raise InputError(f"the file name {str(path)!r} is not UTF-8, so it cannot be opened; rename the file") from None
     if not path.parent.is_dir():
