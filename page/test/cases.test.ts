@@ -48,6 +48,6 @@ for (const { name, text, factors, candidates = [], ...expected } of roleCases as
     const guessed = proposeRoles(table.columns, table.rows);
     assert.deepEqual([...guessed.factors].sort(), [...factors].sort());
     for (const role of ["outcome", "weight", "sd", "split"] as const) assert.equal(guessed.columns[role] ?? null, expected[role] ?? null, role);
-    if (!expected.outcome) for (const candidate of candidates) assert.ok(guessed.candidates.includes(candidate), candidate);
+    for (const candidate of candidates) assert.ok(guessed.candidates.includes(candidate), candidate);
   });
 }

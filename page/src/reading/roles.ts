@@ -128,6 +128,7 @@ function guessRoles(columns: readonly Column[]): Roles {
     found["outcome"] = near[0];
     near = ranked.slice(1).filter((item) => item.measured);
   }
+  near = near.filter((item) => item.measured || item.says("outcome"));
   const named = Object.entries(found).flatMap(([role, item]) => (item ? [[role, item.name]] : []));
   return { columns: Object.fromEntries(named) as Record<string, string>, candidates: near.map(({ name }) => name) };
 }

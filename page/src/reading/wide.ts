@@ -1,5 +1,6 @@
 /** Wide tables: the levels of one factor are columns, and become rows. */
 
+import { roles as RULES } from "../../../src/recombine/sheets/rules.json";
 import { MOST_NAMED, TableError } from "./grid.ts";
 import { columnOf, type Laid, noted } from "./layout.ts";
 import { decimalSign, plainNumber } from "./numerals.ts";
@@ -9,13 +10,17 @@ import { casefold, distinct, free, hasDigit } from "./texts.ts";
 import { unitSpelling } from "./units.ts";
 import { TextKinds, writtenNumber } from "./values.ts";
 
+/** What a factor is called whose levels may be columns, where their names do not tell. */
+export const UNNAMED_FACTOR = "factor";
+const MEASURED = ["outcome", "covariate", "time", "status"] as const;
+
 /** Make rows of the columns that are levels of one factor, if there are such; `wide` says factor=outcome. */
 export function melted(sheet: Laid, wide: string | null, delimiter: string): Laid {
   const kinds = sheet.names.map((_, place) => new TextKinds(columnOf(sheet, place)));
   const places = valueColumns(sheet, kinds, delimiter);
   if (wide !== null) {
     const [factor, outcome] = asked(wide);
-    const found = places.length ? places : endOf(kinds, 1);
+    const found = [places, wordColumns(sheet, kinds, delimiter)].find((some) => some.length) ?? endOf(kinds, 1);
     if (found.length < 2 || found.length === sheet.names.length) {
       throw new TableError(`--wide ${wide}: two columns of numbers beside a column of labels are needed, and there are ${listing(sheet.names, 12)}; leave --wide out, or name the columns' roles`);
     }
@@ -55,9 +60,14 @@ function valueColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: strin
   return namedAsLevels(sheet.names.slice(0, places[0] ?? 0), places.map((place) => sheet.names[place]!)) ? places : [];
 }
 
-/** The distinct texts of some columns together. */
-function keysOf(sheet: Laid, places: readonly number[]): string[][] {
-  return places.length ? [...new Map(sheet.rows.map((row) => places.map((place) => row[place]!)).map((key) => [JSON.stringify(key), key])).values()] : [];
+/** Whether the first columns hold something in every row, and nothing twice. */
+function tellApart({ rows }: Laid, count: number): boolean {
+  const seen = new Set<string>();
+  return rows.every((row) => {
+    const cells = row.slice(0, count);
+    const size = seen.size;
+    return cells.every(Boolean) && seen.add(JSON.stringify(cells)).size > size;
+  });
 }
 
 /** Whether a name is a number, alone, with a unit, or after a word that counts levels: 10 uM, day 3. */
@@ -75,35 +85,35 @@ const stemOf = (name: string): string => matched("item_name", name)?.[1]!.replac
 /** Whether columns could be labels: no numbers with decimals, unless they are few. */
 function areLabels(kinds: readonly TextKinds[]): boolean {
   const fine = kinds.filter(({ numbers }) => [...numbers.values()].some(({ digits }) => digits.includes(".")));
-  return kinds.length > 0 && fine.every(({ numbers }) => numbers.size <= ruleLimit("levels of the labels of a wide table, at most"));
+  return kinds.length > 0 && fine.every(({ numbers }) => numbers.size <= ruleLimit("levels of labels of a wide table, at most"));
 }
 
 /** Columns whose numbers are alike, beside labels that tell rows apart; of several measured variables only names tell them. */
 function wordColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: string): number[] {
   const limit = ruleLimit("word-named columns of a wide table, at most");
-  const counts = kinds.length < 2 * limit ? [...kinds.keys()].slice(1, -1) : [];
-  const labels = counts.find((count) => {
-    const keys = keysOf(sheet, [...kinds.keys()].slice(0, count));
-    return keys.length === sheet.rows.length && keys.every((key) => key.every(Boolean));
-  });
-  if (labels === undefined) return [];
-  const places = endOf(kinds, labels);
-  const remarks = kinds.slice(labels).filter((kind) => isRemarks(kind, kinds[0]!)).length;
-  const complete = places.length > 1 && places.length <= limit && places.length + remarks + labels === kinds.length;
-  const labelled = sheet.rows.length > 1 && kinds.slice(0, labels).every(({ counts: texts }) => texts.size <= ruleLimit("levels of the labels of a wide table, at most"));
-  return complete && labelled && areAlike(places.map((place) => kinds[place]!), delimiter) ? places : [];
+  // Rows that are numbered are not labelled.
+  if (sheet.rows.length < 2 || kinds.length >= 2 * limit || sheet.rows.every((row, index) => row[0] === String(index + 1))) return [];
+  for (let labels = 1; labels < kinds.length - 1 && kinds[labels - 1]!.counts.size <= ruleLimit("levels of labels of a wide table, at most"); labels++) {
+    if (!tellApart(sheet, labels)) continue;
+    const places = endOf(kinds, labels);
+    const remarks = kinds.slice(labels).filter((kind) => isRemarks(kind, kinds[0]!)).length;
+    const complete = places.length > 1 && places.length <= limit && places.length + remarks + labels === kinds.length;
+    if (complete && areAlike(places.map((place) => kinds[place]!), delimiter)) return places;
+  }
+  return [];
 }
 
 /** Whether names are words for levels (low, high; placebo), or written otherwise than the names of the labels. */
 function namedAsLevels(labels: readonly string[], names: readonly string[]): boolean {
-  if (names.length && names.map(wordsOf).every((words) => words.length && words.every((word) => isWord("level_words", word)))) return true;
+  const letters = names.some((name) => /^\p{Ll}$/u.test(name)); // y and n are rather an outcome and a count
+  if (names.length && !letters && names.map(wordsOf).every((words) => words.length && words.every((word) => isWord("level_words", word)))) return true;
   const otherwise = labels.every((label) => /^\p{Ll}/u.test(label)) && names.every((name) => /^\p{Lu}/u.test(name));
   return otherwise && !labels.some((label) => isWord("naming_labels", label)) && !areMeasured(names);
 }
 
 /** Whether a name is that of a measured variable, or an item of a list: age, Sepal.Length, x1. */
 function areMeasured(names: readonly string[]): boolean {
-  return names.flatMap(wordsOf).some((word) => isWord("measured", word)) || names.some(hasDigit);
+  return names.flatMap(wordsOf).some((word) => isWord("measured", word) || MEASURED.some((role) => RULES.words[role].includes(word))) || names.some(hasDigit);
 }
 
 const wordsOf = (name: string): string[] => casefold(name).match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -162,7 +172,7 @@ function told(sheet: Laid, kinds: readonly TextKinds[], delimiter: string): Laid
   const others = kinds.filter((_, place) => !places.includes(place));
   if (places.length < 3 || stems.length > 1 || !areLabels(others)) {
     places = wordColumns(sheet, kinds, delimiter);
-    stems = ["factor"];
+    stems = [UNNAMED_FACTOR];
     if (areMeasured(places.map((place) => sheet.names[place]!))) return sheet;
   }
   const names = places.map((place) => sheet.names[place]!);

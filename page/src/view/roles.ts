@@ -5,6 +5,7 @@ import { type Sheet, TableError } from "../reading/grid.ts";
 import { proposeRoles } from "../reading/roles.ts";
 import { plural, readingSentence } from "../reading/sentences.ts";
 import { readSheet, type Tidy } from "../reading/tidy.ts";
+import { UNNAMED_FACTOR } from "../reading/wide.ts";
 import { button, byId, make } from "./elements.ts";
 import { type Factor, MOST_FACTORS, MOST_LEVELS } from "./scene.ts";
 import type { Store } from "./store.ts";
@@ -105,8 +106,11 @@ function naming({ notes }: Tidy, rename: (names: string) => void): HTMLElement[]
 function rolesOf(table: Tidy): { factors: readonly string[]; outcome: string | null; candidates: readonly string[] } {
   if (table.factors.length) return { ...table, candidates: [] };
   const { factors, columns, candidates } = proposeRoles(table.columns, table.rows);
+  // Levels of one factor, or different measurements: only the reader knows.
+  const unclear = table.notes.find(({ kind, column }) => kind === "looks_wide" && column === UNNAMED_FACTOR);
+  if (unclear) return { factors: factors.filter((name) => !unclear.values!.includes(name)), outcome: null, candidates: unclear.values! };
   const outcome = columns["outcome"] ?? null;
-  return { factors, outcome: outcome !== null && isUsable(table, outcome) ? outcome : null, candidates: outcome === null ? candidates : [] };
+  return { factors, outcome: outcome !== null && isUsable(table, outcome) ? outcome : null, candidates };
 }
 
 function isUsable(table: Tidy, outcome: string): boolean {

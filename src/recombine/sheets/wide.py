@@ -111,7 +111,7 @@ def _word_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> l
     A table of several measured variables looks the same: only names tell.
     """
     limit, few = (rule_limit(f"{what} of a wide table, at most") for what in ("word-named columns", "levels of labels"))
-    if list(sheet.columns[0]) == [str(index + 1) for index in range(len(sheet.lines))]:
+    if list(*sheet.columns[:1]) == [str(index + 1) for index in range(len(sheet.lines))]:
         return []  # rows that are numbered are not labelled
     for labels in range(1, len(kinds) - 1) if len(sheet.lines) > 1 and len(kinds) < 2 * limit else ():
         keys = set(zip(*sheet.columns[:labels], strict=True))
