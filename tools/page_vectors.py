@@ -18,14 +18,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import comb
 
-from recombine.cells.conjunctions import Conjunctions, canonical, every_cell
+from recombine.cells.conjunctions import Conjunctions, canonical, every_arrangement, every_cell
 from recombine.design.design import Design
 from recombine.jobs.advice.plan import plan
 from recombine.jobs.audit.forecast import read_factors
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.theory.structures.kinds.link import fit_link
 from recombine.verdicts import Verdict

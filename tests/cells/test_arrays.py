@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recombine.cells.arrays import MAX_LEVEL, as_cells, as_numbers, product_size, sizes_of
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.measures.dependence.information import mutual_information
+from recombine.measures.dependence.columns import mutual_information
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64, np.float32, np.float64])

@@ -179,6 +179,35 @@ def canonical(cells: IntArray, symmetric: Sequence[Subset]) -> IntArray:
     return result
 
 
+def column_orders(factors: int, symmetric: Sequence[Subset]) -> Iterator[list[int]]:
+    """Yield the order of the columns for every order of the factors inside each symmetric group.
+
+    Examples
+    --------
+    >>> list(column_orders(3, [(0, 2)]))
+    [[0, 1, 2], [2, 1, 0]]
+    """
+    for choice in itertools.product(*map(itertools.permutations, symmetric)):
+        order = list(range(factors))
+        for group, arranged in zip(symmetric, choice, strict=True):
+            for position, factor in zip(group, arranged, strict=True):
+                order[position] = factor
+        yield order
+
+
+def every_arrangement(cells: IntArray, symmetric: Sequence[Subset]) -> IntArray:
+    """Show the levels of symmetric factors in every order, as a network trained on unordered pairs sees them.
+
+    Examples
+    --------
+    >>> every_arrangement(np.array([[2, 1, 0]]), [(0, 1)]).tolist()
+    [[1, 2, 0], [2, 1, 0]]
+    """
+    if not symmetric:
+        return cells
+    return distinct(np.vstack([cells[:, order] for order in column_orders(cells.shape[1], symmetric)]))[0]
+
+
 @dataclass(frozen=True, eq=False)
 class Conjunctions:
     """The features of the additive model of one order: one block of columns per subset of factors.

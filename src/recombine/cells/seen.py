@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray, product_size
-from recombine.cells.conjunctions import MAX_ID, Conjunctions, canonical, contains, distinct, mixed_radix
+from recombine.cells.conjunctions import MAX_ID, Conjunctions, canonical, column_orders, contains, distinct, mixed_radix
 
 #: Products up to this many cells get one byte per cell.
 MAX_MASKED_CELLS = 2**26
@@ -67,8 +66,5 @@ class SeenCells:
 
     def arrangements(self) -> Iterator[IntArray]:
         """Yield the distinct cells once for every order of interchangeable levels."""
-        for orders in itertools.product(*(itertools.permutations(group) for group in self.features.symmetric)):
-            arranged = self.cells.copy()
-            for group, order in zip(self.features.symmetric, orders, strict=True):
-                arranged[:, list(group)] = self.cells[:, list(order)]
-            yield arranged
+        for order in column_orders(len(self.features.sizes), self.features.symmetric):
+            yield self.cells[:, order]

@@ -16,7 +16,7 @@ import recombine as rc
 from recombine.errors import InputError
 from recombine.jobs.probe.counts import bin_cuts, count_rows
 from recombine.jobs.probe.probe import MIN_PERMUTATIONS
-from recombine.measures.dependence.information import conditional_information
+from recombine.measures.dependence.columns import conditional_information
 from recombine.tables.frames import open_table
 from recombine.words import dependence_sentence, probe_notes
 

@@ -13,7 +13,7 @@ import pytest
 
 import recombine as rc
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
-from recombine.measures.activations.superposition import pasted_outputs
+from recombine.measures.activations.stand_ins import pasted_outputs
 from recombine.words import VERDICT_MEANINGS
 
 Run = Callable[..., tuple[int, str, str]]

@@ -20,7 +20,7 @@ from recombine.lab.worlds.plane import (
     square_centres,
     stack_samples,
 )
-from recombine.measures.dependence.information import mutual_information
+from recombine.measures.dependence.columns import mutual_information
 
 SEEDS = st.integers(0, 10_000)
 BOTH = pytest.mark.parametrize("reading", list(READINGS))

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.measures.activations.grid import as_grid
-from recombine.measures.activations.surrogate import additive_prediction, additive_weights, surrogate
+from recombine.measures.activations.stand_ins import additive_prediction
+from recombine.measures.activations.surrogate import additive_weights, surrogate
 
 
 def mixed_mask(rng: np.random.Generator, levels: tuple[int, ...]) -> Any:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.measures.dependence.contingency import as_codes
-from recombine.measures.dependence.independence import DependenceState, independence_test
+from recombine.measures.dependence.columns import as_codes, independence_test
+from recombine.measures.dependence.independence import DependenceState
 
 
 def test_continuous_columns_are_cut_into_bins_and_these_are_counted() -> None:

@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from recombine.measures.dependence import permutation
+from recombine.measures.dependence.columns import independence_test
 from recombine.measures.dependence.contingency import Contingency
-from recombine.measures.dependence.independence import DependenceState, independence_test
+from recombine.measures.dependence.independence import DependenceState
 from recombine.words import independence_sentence
 
 

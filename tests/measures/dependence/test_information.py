@@ -13,9 +13,14 @@ from scipy import stats
 from sklearn.metrics import mutual_info_score
 
 from recombine.errors import InputError
+from recombine.measures.dependence.columns import (
+    conditional_information,
+    independence_test,
+    invariance_entropy,
+    mutual_information,
+)
 from recombine.measures.dependence.contingency import Contingency
-from recombine.measures.dependence.independence import independence_of, independence_test
-from recombine.measures.dependence.information import conditional_information, invariance_entropy, mutual_information
+from recombine.measures.dependence.independence import independence_of
 
 
 def entropy(shares: Any) -> Any:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.cells.conjunctions import every_cell
+from recombine.cells.conjunctions import every_arrangement, every_cell
 from recombine.theory.kernels import KernelRegressor, OverlapKernel, predict_left_out
-from recombine.theory.kernels.slopes import every_arrangement
 
 
 @pytest.mark.parametrize("kernel", [OverlapKernel.ntk(1, 3), OverlapKernel.relu(2, 3), OverlapKernel.relu(4, 3)])

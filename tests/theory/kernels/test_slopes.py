@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from known_tasks import symbolic_addition
-from recombine.cells.conjunctions import every_cell
+from recombine.cells.conjunctions import every_arrangement, every_cell
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import every_arrangement, expected_slopes
+from recombine.theory.kernels.slopes import expected_slopes
 from recombine.verdicts import Verdict
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.conjunctions import canonical, distinct
+from recombine.cells.conjunctions import canonical, distinct, every_arrangement
 from recombine.cells.scales import FactorScale
 from recombine.errors import SolverError
 from recombine.jobs.audit.limits import AUDIT_LIMITS
@@ -24,7 +24,6 @@ from recombine.theory.identification.identify import identify
 from recombine.theory.identification.nullspace import Route
 from recombine.theory.kernels.left_out import predict_left_out
 from recombine.theory.kernels.overlap import MAX_FACTORS_OF_SUBSETS, OverlapKernel
-from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.verdicts import Verdict
 

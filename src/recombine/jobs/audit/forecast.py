@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.cells.conjunctions import contains
+from recombine.cells.conjunctions import contains, every_arrangement
 from recombine.cells.scaled import ScaledConjunctions, additive_model
 from recombine.cells.threads import one_thread
 from recombine.jobs.audit.additivity import ROUNDING, OrderCheck, check_additivity, fit_order, root_mean_square
@@ -37,7 +37,6 @@ from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import MAX_CELLS_FOR_EXACT_SLOPES, every_arrangement
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -51,6 +50,8 @@ if TYPE_CHECKING:
 
 #: Unseen cells that slopes are read from; more would not change the second digit.
 MAX_CELLS_FOR_SLOPES = 1_000
+#: Seen cells up to which models are fitted that classify the held-out ones.
+MAX_CLASSIFIED_CELLS = 800
 #: What is left of exact values by rounding, as a share of the largest outcome: they are sums of many weights.
 VALUE_ROUNDING = 1e-8
 #: The networks that errors and slopes are read from: all layers learn, or the readout.
@@ -444,15 +445,19 @@ def _accuracy(design: Design) -> Table | None:
     unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
     # Two classes, and not two shares of repeated rows.
     two = len(classes) == 2 and design.outcome_column.two_values in (None, tuple(classes))
-    if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CELLS_FOR_EXACT_SLOPES or not unseen.any():
+    if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CLASSIFIED_CELLS or not unseen.any():
         return None
-    from recombine.theory.kernels.estimators import KernelClassifier
+    from recombine.theory.kernels.solvers.hard_margin import hard_margin
+    from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 
+    signs = np.where(answers == classes[1], 1.0, -1.0)
     rows = []
-    for loss, name in (("hinge", "cross-entropy"), ("squared", "squared")):
+    for loss in ("cross-entropy", "squared"):
         for depth in DEPTHS:
-            model = KernelClassifier(OverlapKernel.relu(depth, len(design.factors)), loss=loss)
-            model.fit(training, np.searchsorted(classes, answers))
-            right = classes[model.predict(design.held_out[unseen])] == design.outcome[~design.train][unseen]
-            rows.append({"depth": depth, "loss": name, "accuracy": float(np.mean(right))})
+            kernel = OverlapKernel.relu(depth, len(design.factors))
+            hard = loss == "cross-entropy"
+            fit = hard_margin(kernel(training, training), signs) if hard else solve(kernel, training, signs)
+            positive = kernel_expansion(kernel, training, fit.value, design.held_out[unseen]) > 0
+            right = np.where(positive, classes[1], classes[0]) == design.outcome[~design.train][unseen]
+            rows.append({"depth": depth, "loss": loss, "accuracy": float(np.mean(right))})
     return Table.from_rows(rows)

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from recombine.measures.activations.grid import as_grid as as_grid
     from recombine.measures.activations.linear_probe import LinearProbe as LinearProbe
     from recombine.measures.activations.linear_probe import linear_probe as linear_probe
+    from recombine.measures.activations.peaks import peak_accuracy as peak_accuracy
     from recombine.measures.activations.salience import measured_salience as measured_salience
+    from recombine.measures.activations.stand_ins import additive_prediction as additive_prediction
+    from recombine.measures.activations.stand_ins import pasted_outputs as pasted_outputs
     from recombine.measures.activations.superposition import Superposition as Superposition
     from recombine.measures.activations.superposition import correlations as correlations
-    from recombine.measures.activations.superposition import pasted_outputs as pasted_outputs
-    from recombine.measures.activations.superposition import peak_accuracy as peak_accuracy
     from recombine.measures.activations.superposition import superposition as superposition
     from recombine.measures.activations.surrogate import Surrogate as Surrogate
-    from recombine.measures.activations.surrogate import additive_prediction as additive_prediction
     from recombine.measures.activations.surrogate import surrogate as surrogate
 
 lazy_package(__name__)

@@ -57,6 +57,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
     >>> spots = np.exp(-((np.arange(12) - np.arange(12)[:, None]) ** 2) / 2)
     >>> right = (spots[x][:, :, None, :] * spots[y][:, :, :, None]).reshape(12, 12, -1)
     >>> seen = ~((x >= 3) & (x < 8) & (y >= 3) & (y < 8))
+    >>> from recombine.measures.activations import pasted_outputs
     >>> outputs = np.where(seen[..., None], right, pasted_outputs(right, seen))
     >>> found = superposition(outputs, seen, truth=right)
     >>> round(found.pasted, 3), round(found.spanned, 3), found.truth < 0.2
@@ -78,7 +79,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
     )
 
 
-def _paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArray:
+def paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArray:
     """Return the weights (R, P) of the seen cells in the sum, over factors, of the mean at cells that share a level.
 
     ``rows`` (R,) of ``cells`` (P, C) are pasted; a seen cell is left out of its own means.
@@ -89,24 +90,6 @@ def _paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArr
         same = (levels[rows][:, None] == levels) & seen & distinct_cells
         weights += same / np.maximum(same.sum(axis=1, keepdims=True), 1)
     return weights
-
-
-def pasted_outputs(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
-    """Return the sum over factors of the mean seen output that shares the level, (levels_1, ..., levels_C, D).
-
-    A seen cell is left out of its own means.
-
-    Examples
-    --------
-    >>> outputs = np.array([[1.0, 2.0], [10.0, 0.0]])[..., None]
-    >>> pasted_outputs(outputs, [[True, True], [True, False]])[1, 1].tolist()
-    [12.0]
-    """
-    grid = as_grid(outputs)
-    mask = as_seen(seen, grid.levels).reshape(-1)
-    weights = _paste_weights(grid.cells, mask, np.arange(grid.count))
-    flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
-    return (weights @ flat).reshape(grid.values.shape)
 
 
 def correlations(outputs: Any, truth: Any) -> FloatArray:
@@ -130,46 +113,8 @@ def correlations(outputs: Any, truth: Any) -> FloatArray:
     return _quotient((predicted * right).sum(axis=-1), np.sqrt(squares))
 
 
-def peaks(images: npt.ArrayLike) -> IntArray:
-    """Return the place (x, y) = (column, row) of the largest value of each image (..., rows, columns), shape (..., 2).
-
-    Examples
-    --------
-    >>> image = np.zeros((4, 6))
-    >>> image[1, 5] = 1
-    >>> peaks(image).tolist()
-    [5, 1]
-    """
-    array = np.asarray(images)
-    if array.ndim < 2:
-        raise InputError(f"images have shape {array.shape}; give (..., rows, columns)")
-    rows, columns = np.divmod(array.reshape(*array.shape[:-2], -1).argmax(axis=-1), array.shape[-1])
-    return np.stack([columns, rows], axis=-1).astype(np.int64)
-
-
-def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float = 1.5) -> float:
-    """Return the share of images (..., rows, columns) whose largest value lies within ``within`` pixels of its centre.
-
-    ``centres`` (..., 2) are (x, y) = (column, row); a distance of 1.5 allows the eight neighbours. A sum of two stripes
-    has its largest value in the right place too: look at the correlation with the truth as well.
-
-    Examples
-    --------
-    >>> centres = np.array([[x, y] for x in range(8) for y in range(8)])
-    >>> spots = np.exp(-((np.arange(8) - np.arange(8)[:, None]) ** 2) / 2)
-    >>> peak_accuracy(spots[centres[:, 1], :, None] * spots[centres[:, 0], None, :], centres)
-    1.0
-    """
-    maxima, positions = peaks(images), np.asarray(centres, dtype=float)
-    if maxima.shape != positions.shape:
-        raise InputError(
-            f"{maxima.shape[:-1]} images but centres of shape {positions.shape}; give one (x, y) per image"
-        )
-    return float((np.sqrt(((maxima - positions) ** 2).sum(axis=-1)) <= within).mean())
-
-
 def _pasted(grid: ActivationGrid, seen: BoolArray, rows: IntArray) -> float:
-    weights = _paste_weights(grid.cells, seen, rows)
+    weights = paste_weights(grid.cells, seen, rows)
     covariance = grid.covariance
     mixed = weights @ covariance
     product = mixed[np.arange(len(rows)), rows]

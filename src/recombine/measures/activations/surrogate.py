@@ -16,7 +16,6 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.measures.activations.grid import as_grid, as_seen
-from recombine.theory.kernels.overlap import OverlapKernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,24 +31,6 @@ class Surrogate:
     explained: float
 
     __repr__ = brief_repr
-
-
-def additive_prediction(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
-    """Fit the binary kernel to seen outputs and return its outputs at every cell, (levels_1, ..., levels_C, D).
-
-    Examples
-    --------
-    >>> outputs = np.array([[1.0, 2.0], [11.0, 0.0]])[..., None]
-    >>> additive_prediction(outputs, [[True, True], [True, False]])[1, 1].round(9).tolist()
-    [12.0]
-    """
-    from recombine.theory.kernels.estimators import KernelRegressor
-
-    grid = as_grid(outputs)
-    mask = as_seen(seen, grid.levels, both=False).reshape(-1)
-    flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
-    model = KernelRegressor(OverlapKernel.from_values(np.arange(grid.factors + 1.0))).fit(grid.cells[mask], flat[mask])
-    return model.predict(grid.cells).reshape(grid.values.shape)
 
 
 def additive_weights(cells: IntArray, seen: BoolArray) -> FloatArray:

@@ -9,64 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size, refuse_masked
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct, mixed_radix
 from recombine.errors import InputError
-from recombine.writing import listing
 
 #: Floating-point columns with more distinct values than this are measurements and are cut into bins.
 MAX_DISTINCT_VALUES = 20
 #: A table of counts is filled directly up to this many entries per row of data; beyond, rows are sorted.
 MAX_ENTRIES_PER_ROW = 4
-
-
-def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tuple[IntArray, int | None]:
-    """Return a column as codes 0, 1, ... and, where it had to be cut into bins, how many.
-
-    Integers, flags and text are levels. Floating-point numbers are too, unless there are more than 20 different ones:
-    then they are cut at quantiles into ``bins`` bins of about equal counts. Messages call the column ``name``.
-
-    Examples
-    --------
-    >>> as_codes(["b", "a", "b"])
-    (array([1, 0, 1]), None)
-    >>> codes, count = as_codes(np.linspace(0, 1, 1000) ** 3, "yhat", bins=4)
-    >>> np.bincount(codes).tolist(), count
-    ([250, 250, 250, 250], 4)
-    """
-    refuse_masked(values, name)
-    column = np.asarray(values)
-    if column.ndim != 1 or not len(column):
-        raise InputError(f"{name} has shape {column.shape}; give one value per row, and at least one row")
-    _refuse_missing(column, name)
-    if column.dtype.kind == "O":
-        column = column.astype(str)
-    elif (
-        column.dtype.kind in "iub" and int(column.min()) >= 0 and int(column.max()) < MAX_ENTRIES_PER_ROW * len(column)
-    ):
-        return column.astype(np.int64), None
-    levels, codes = np.unique(column, return_inverse=True)
-    if column.dtype.kind == "f" and len(levels) > MAX_DISTINCT_VALUES:
-        numbers = column.astype(np.float64)
-        codes = np.searchsorted(bin_edges(numbers, bins), numbers, side="left").astype(np.int64)
-        return codes, int(codes.max()) + 1
-    return codes.reshape(-1).astype(np.int64), None
-
-
-def _refuse_missing(column: npt.NDArray[Any], name: str) -> None:
-    if column.dtype.kind == "f":
-        lacking = ~np.isfinite(column)
-    elif column.dtype.kind == "O":
-        lacking = np.array([value is None or value != value for value in column.tolist()])
-    elif column.dtype.kind in "mM":
-        lacking = np.isnat(column)
-    else:
-        return
-    if lacking.any():
-        rows = np.flatnonzero(lacking)
-        which = f"row{'s' if len(rows) > 1 else ''} {listing(rows.tolist(), 4)}"
-        raise InputError(f"{name} has no finite value in {which}; leave these rows out, of every column")
 
 
 def bin_edges(values: FloatArray, bins: int) -> FloatArray:

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.errors import InputError
 from recombine.measures.dependence.contingency import Contingency
-from recombine.measures.dependence.information import count_logs, entropy_of, information_of, tabulate
+from recombine.measures.dependence.information import count_logs, entropy_of, information_of
 from recombine.measures.dependence.permutation import changeable_entries, null_sums
 
 #: Estimates that differ by less (in bits) are ties: sums of logarithms are not exact.
@@ -85,54 +83,6 @@ class Independence:
             return DependenceState.CANNOT_TELL
         chance = self.p_value if p_value is None else p_value
         return DependenceState.DEPENDS if chance <= level else DependenceState.NOT_FOUND
-
-
-def independence_test(
-    prediction: npt.ArrayLike,
-    factor: npt.ArrayLike,
-    given: npt.ArrayLike | None = None,
-    *,
-    counts: npt.ArrayLike | None = None,
-    permutations: int = 200,
-    seed: int | np.random.Generator = 0,
-    corrected: bool = True,
-    bins: int = 10,
-) -> Independence:
-    """Test whether a prediction depends on a factor beyond the given one, by shuffling it at each level of the latter.
-
-    The null is exact for any counts: under independence every order of the factor within a level of ``given`` is
-    equally likely. The shuffled tables are drawn as counts, so that a million rows cost no more than a thousand.
-
-    Parameters
-    ----------
-    prediction, factor, given : arrays of shape (N,)
-        Integers and text are levels; floating-point numbers with more than 20 different values are cut at quantiles
-        into ``bins`` bins, and the result says so. Without ``given``, all rows are one stratum.
-    counts : array of int, shape (N,), optional
-        How many rows each entry stands for, for data that are grouped already.
-    corrected : bool
-        Use the Miller-Madow correction, in the estimate and in its null.
-
-    Notes
-    -----
-    A ``given`` column that was cut into bins still varies within each: a factor that goes along with it there is
-    blamed for its work. More bins lessen that.
-
-    Examples
-    --------
-    >>> generator = np.random.default_rng(0)
-    >>> own, other = generator.integers(4, size=(2, 2000))
-    >>> prediction = np.where(generator.random(2000) < 0.2, other, own)
-    >>> test = independence_test(prediction, other, own)
-    >>> test.verdict(), round(test.excess, 2), test.freedom
-    ('depends', 0.31, 36)
-    >>> independence_test(own, other, own).verdict()
-    'no dependence found'
-    """
-    if permutations < 1:
-        raise InputError(f"{permutations} permutations give no null; use at least 1, better 200")
-    table, binned = tabulate(prediction, factor, given, counts, bins)
-    return independence_of(table, permutations, np.random.default_rng(seed), corrected=corrected, bins=binned)
 
 
 def independence_of(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations, product
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.conjunctions import column_orders
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.routes import MAX_DENSE_CELLS
@@ -46,12 +46,7 @@ def predict_left_out(
 
 def _symmetric_gram(kernel: OverlapKernel, cells: IntArray, symmetric: Sequence[tuple[int, ...]]) -> FloatArray:
     """Average the Gram matrix over the orders of interchangeable levels: a model that was shown all of them."""
-    orders = []
-    for choice in product(*(permutations(group) for group in symmetric)):
-        order = np.arange(cells.shape[1])
-        for group, arranged in zip(symmetric, choice, strict=True):
-            order[list(group)] = arranged
-        orders.append(order)
+    orders = list(column_orders(cells.shape[1], symmetric))
     gram: FloatArray = sum((kernel(cells, cells[:, order]) for order in orders), np.zeros((len(cells),) * 2))
     return gram / len(orders)
 

@@ -9,13 +9,12 @@ whatever cells were seen.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
-from recombine.cells.conjunctions import distinct
+from recombine.cells.conjunctions import every_arrangement
 from recombine.cells.threads import one_thread
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
@@ -24,18 +23,6 @@ from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 MAX_CELLS_FOR_EXACT_SLOPES = 800
 
 Groups = Sequence[tuple[int, ...]]
-
-
-def every_arrangement(cells: IntArray, symmetric: Groups) -> IntArray:
-    """Show the levels of symmetric factors in every order, as a network trained on unordered pairs sees them."""
-    for group in symmetric:
-        copies = []
-        for order in permutations(group):
-            copy = cells.copy()
-            copy[:, list(group)] = cells[:, list(order)]
-            copies.append(copy)
-        cells = distinct(np.vstack(copies))[0]
-    return cells
 
 
 def expected_slopes(

@@ -11,7 +11,8 @@ from recombine.errors import InputError
 from recombine.lab.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole
 from recombine.measures.activations.anova import additive_share
 from recombine.measures.activations.linear_probe import linear_probe
-from recombine.measures.activations.superposition import peak_accuracy, superposition
+from recombine.measures.activations.peaks import peak_accuracy
+from recombine.measures.activations.superposition import superposition
 from recombine.measures.activations.surrogate import surrogate
 
 WORLD = BumpWorld(side=12, hole=Hole.square(3, 8))

@@ -10,13 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole, places
-from recombine.measures.activations.superposition import (
-    correlations,
-    pasted_outputs,
-    peak_accuracy,
-    peaks,
-    superposition,
-)
+from recombine.measures.activations.peaks import peak_accuracy, peaks
+from recombine.measures.activations.stand_ins import pasted_outputs
+from recombine.measures.activations.superposition import correlations, superposition
 
 WORLD = BumpWorld(side=12, hole=Hole.square(3, 8))
 

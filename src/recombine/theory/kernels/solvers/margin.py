@@ -13,14 +13,16 @@ import numpy as np
 from scipy.special import expit
 
 from recombine.cells.arrays import FloatArray
-from recombine.errors import InputError, SolverError
+from recombine.errors import SolverError
+from recombine.theory.kernels.solvers.hard_margin import (
+    breach_of,
+    checked_margin,
+    hard_margin,
+    inseparable,
+    lower_factor,
+)
 from recombine.theory.kernels.solvers.solve import Solution
 
-#: Added to the diagonal, relative to it, when the kernel gives full conjunctions no weight of their own.
-MARGIN_JITTER = 1e-9
-
-#: Largest accepted breach of the optimality conditions (margins are of size one).
-MAX_MARGIN_BREACH = 1e-4
 #: Steps after which libsvm is stopped; without separation a hard margin would never end.
 MAX_LIBSVM_STEPS = 2_000_000
 
@@ -39,61 +41,15 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
     >>> margin_dual(np.eye(2), np.array([1.0, -1.0]), np.full(2, np.inf), intercept=False).value.tolist()
     [1.0, -1.0]
     """
+    if np.isinf(upper).all() and not intercept:
+        return hard_margin(gram, signs)
     signed = gram * np.outer(signs, signs)
-    hard = bool(np.isinf(upper).all())
     if intercept:
         dual, offset, route, steps = _with_intercept(signed, signs, upper)
     else:
         offset = 0.0
-        dual, route, steps = _hard(signed) if hard else _boxed(signed, upper)
-    dual = _snapped(dual, upper)
-    slack = signed @ dual + signs * offset - 1
-    violation = _violation(dual, slack, upper)
-    if hard and slack.min() < -1e-3:
-        raise _inseparable()
-    if violation > MAX_MARGIN_BREACH:
-        raise SolverError(f"the margin's optimality conditions are off by {violation:.1e}; lower C or merge labels")
-    return Solution(signs * dual, violation, route, steps, offset)
-
-
-def _snapped(dual: FloatArray, upper: FloatArray) -> FloatArray:
-    """Put weights that rounding left just off a bound on it."""
-    dust = 1e-10 * float(np.abs(dual).max())
-    low = np.where(dual <= dust, 0.0, dual)
-    return np.where(low >= upper - dust, upper, low)
-
-
-def _violation(dual: FloatArray, slack: FloatArray, upper: FloatArray) -> float:
-    """Largest breach of the optimality conditions: slack >= 0 at weight 0, = 0 inside the box, <= 0 at the limit."""
-    inside = (dual > 0) & (dual < upper)
-    breach = np.where(inside, np.abs(slack), np.where(dual > 0, np.maximum(slack, 0), np.maximum(-slack, 0)))
-    return float(breach.max())
-
-
-def _factor(signed: FloatArray) -> FloatArray:
-    """Return the lower Cholesky factor, with a jitter where the matrix is singular."""
-    scale = float(np.diag(signed).max())
-    try:
-        lower: FloatArray = np.linalg.cholesky(signed).astype(np.float64, copy=False)
-        if np.diag(lower).min() ** 2 > MARGIN_JITTER * scale:
-            return lower
-    except np.linalg.LinAlgError:
-        pass
-    try:
-        return np.linalg.cholesky(signed + MARGIN_JITTER * scale * np.eye(len(signed))).astype(np.float64, copy=False)
-    except np.linalg.LinAlgError as error:
-        raise InputError("the kernel is not positive on the seen cells; see theory.kernels.is_positive") from error
-
-
-def _hard(signed: FloatArray) -> tuple[FloatArray, str, int]:
-    """Hard margin without intercept as non-negative least squares: with Q = LL', minimise |L'a - L^-1 1|."""
-    from scipy.linalg import solve_triangular
-    from scipy.optimize import nnls
-
-    lower = _factor(signed)
-    target = solve_triangular(lower, np.ones(len(signed)), lower=True)
-    dual = nnls(lower.T, target, maxiter=30 * len(signed))[0]
-    return dual, "non-negative least squares", int(np.count_nonzero(dual))
+        dual, route, steps = _boxed(signed, upper)
+    return checked_margin(signed, signs, upper, Solution(dual, np.nan, route, steps, offset))
 
 
 def _boxed(signed: FloatArray, upper: FloatArray) -> tuple[FloatArray, str, int]:
@@ -102,9 +58,9 @@ def _boxed(signed: FloatArray, upper: FloatArray) -> tuple[FloatArray, str, int]
     from scipy.optimize import lsq_linear
 
     dual, rounds = _active_set(signed, upper)
-    if dual is not None and _violation(dual, signed @ dual - 1, upper) < 1e-8 and dual.min() > -1e-8:
+    if dual is not None and breach_of(dual, signed @ dual - 1, upper) < 1e-8 and dual.min() > -1e-8:
         return dual, "active set", rounds
-    lower = _factor(signed)
+    lower = lower_factor(signed)
     target = solve_triangular(lower, np.ones(len(signed)), lower=True)
     answer = lsq_linear(lower.T, target, bounds=(np.zeros(len(upper)), upper), method="bvls", tol=1e-14)
     return cast(FloatArray, answer.x), "bounded least squares", int(answer.nit)
@@ -154,15 +110,8 @@ def fit_machine(machine: Any, gram: FloatArray, outcome: FloatArray, **options: 
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.set_params(max_iter=MAX_LIBSVM_STEPS).fit(gram, outcome, **options)
     if machine.fit_status_:
-        raise _inseparable(f"after {MAX_LIBSVM_STEPS} steps ")
+        raise inseparable(f"after {MAX_LIBSVM_STEPS} steps ")
     return machine
-
-
-def _inseparable(before: str = "") -> SolverError:
-    return SolverError(
-        f"{before}the seen cells cannot be separated by this kernel, so there is no hard margin; "
-        "give a finite C, or a kernel with S(C;C) > 0 and no cell with two labels"
-    )
 
 
 def _polish(
@@ -181,8 +130,8 @@ def _polish(
     answer = np.linalg.lstsq(bordered, right, rcond=None)[0]
     polished = fixed.copy()
     polished[free] = np.maximum(answer[:-1], 0.0)
-    before = _violation(dual, signed @ dual + signs * offset - 1, limit)
-    after = _violation(polished, signed @ polished + signs * answer[-1] - 1, limit)
+    before = breach_of(dual, signed @ dual + signs * offset - 1, limit)
+    after = breach_of(polished, signed @ polished + signs * answer[-1] - 1, limit)
     return (polished, float(answer[-1])) if after <= before else (dual, offset)
 
 

@@ -25,7 +25,9 @@ from recombine.measures.activations.factorization import factorization, kernel_f
 from recombine.measures.activations.geometry import metric_tensor, volume_ratio
 from recombine.measures.activations.grid import as_grid
 from recombine.measures.activations.linear_probe import linear_probe
-from recombine.measures.activations.superposition import correlations, pasted_outputs, peak_accuracy, superposition
+from recombine.measures.activations.peaks import peak_accuracy
+from recombine.measures.activations.stand_ins import pasted_outputs
+from recombine.measures.activations.superposition import correlations, superposition
 from recombine.measures.activations.surrogate import surrogate
 
 #: The inner hole leaves out places closer than this to its edge, in pixels: there a decoder can interpolate.

@@ -20,7 +20,8 @@ from recombine.lab.papers.forced_rendering.experiments.training import (
 )
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.worlds.rendered.bumps import BumpWorld
-from recombine.measures.activations.superposition import correlations, peak_accuracy
+from recombine.measures.activations.peaks import peak_accuracy
+from recombine.measures.activations.superposition import correlations
 
 #: Weights of the released script's penalties.
 ENTROPY_WEIGHT, VARIANCE_WEIGHT = 0.1, 0.01

@@ -16,7 +16,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.lab.papers.gradient_resists.experiments.images import DEFAULTS, PairSamples, Rows, Setting
 from recombine.lab.runs.experiment import Unit
-from recombine.measures.dependence.independence import independence_test
+from recombine.measures.dependence.columns import independence_test
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -17,8 +17,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.worlds.images.sources import Images, load_images
-from recombine.measures.dependence.independence import independence_test
-from recombine.measures.dependence.information import invariance_entropy, mutual_information
+from recombine.measures.dependence.columns import independence_test, invariance_entropy, mutual_information
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.lab.runs.experiment import Unit
-from recombine.measures.dependence.information import mutual_information
+from recombine.measures.dependence.columns import mutual_information
 
 Rows = list[dict[str, Any]]
 
