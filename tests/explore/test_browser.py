@@ -329,14 +329,14 @@ def test_a_file_that_cannot_be_read_is_explained_in_the_dialog(open_page: Open, 
     pd.DataFrame({"kind": ["a", "b"], "y": [1.5, 2.0]}).to_parquet(tmp_path / "zstd.parquet", compression="zstd")
     page = open_page()
     page.click("#open")
-    for name, text in {"empty.csv": "no rows", "junk.png": "not text", "zstd.parquet": "Parquet"}.items():
+    for name, text in {"empty.csv": "is empty", "junk.png": "not text", "zstd.parquet": "Parquet"}.items():
         page.set_input_files("dialog input[type=file]", tmp_path / name)
         page.wait_for_function("text => document.querySelector('dialog .fault').textContent.includes(text)", arg=text)
     assert page.inner_text("#toast") == ""
     page.click("dialog button:has-text('Cancel')")
     drop(page, "")
     page.wait_for_selector("#toast.on")
-    assert "no rows" in page.inner_text("#toast")
+    assert "is empty" in page.inner_text("#toast")
 
 
 MESSY = """Table 3: viability of cells;;;
