@@ -13,6 +13,8 @@ interface Question {
   readonly file?: string;
   /** Whether its table is wanted, which a text has one of. */
   readonly table?: boolean;
+  /** Whether the roles of its columns are, as the layout tells them or as they are guessed. */
+  readonly roles?: boolean;
   /** A note, whose sentence is wanted. */
   readonly note?: Note;
   /** A sheet, whose table is wanted. */
@@ -27,12 +29,16 @@ interface Question {
   readonly rows?: readonly (readonly string[])[];
 }
 
-async function answer({ file, table, note, grid, wide, header, pattern, texts = [], columns, rows = [] }: Question): Promise<unknown> {
+async function answer({ file, table, roles, note, grid, wide, header, pattern, texts = [], columns, rows = [] }: Question): Promise<unknown> {
   try {
     if (pattern) return texts.map((text) => matched(pattern, text)).map((found) => found && Array.from(found, (group) => group ?? null));
     if (columns) return proposeRoles(columns, rows);
     if (note) return readingSentence(note);
     const sheets = file ? await readFile(file.replace(/.*\//, ""), readFileSync(file)) : [];
+    if (roles) {
+      const found = readSheet(sheets[0]!, wide ?? null);
+      return found.factors.length ? { factors: found.factors, columns: { outcome: found.outcome }, candidates: [] } : proposeRoles(found.columns, found.rows);
+    }
     if (table) return readSheet(sheets[0]!, wide ?? null);
     if (file) return sheets;
     return grid ? tidy(grid, wide, header) : null;

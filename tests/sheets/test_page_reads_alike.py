@@ -22,6 +22,7 @@ from recombine.formats.workbooks import read_workbook
 from recombine.sheets import Grid, Note, tidy
 from recombine.sheets.notes import KINDS
 from recombine.sheets.rules import role_rules, rule_pattern, rule_section
+from recombine.table_spec import TableSpec
 from recombine.tables import open_table
 from recombine.tables.guesses import propose_factors
 from recombine.words.reading import reading_sentence
@@ -197,3 +198,24 @@ def test_roles_are_guessed_alike(ask: Ask, tmp_path: Path) -> None:
         assert set(told["factors"]) == {proposal.column for proposal in proposals if proposal.taken}, table
         assert set(told["candidates"]) == {proposal.column for proposal in proposals if proposal.candidate}, table
     assert 30 < outcomes < 120
+
+
+def test_roles_of_all_small_tables_are_guessed_alike(ask: Ask, tmp_path: Path) -> None:
+    cases = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
+    paths = [tmp_path / f"{number}.csv" for number in range(len(cases))]
+    for path, case in zip(paths, cases, strict=True):
+        path.write_text(case["text"], encoding="utf-8", newline="")
+    compared = 0
+    for path, case, told in zip(paths, cases, ask([{"file": str(path), "roles": True} for path in paths]), strict=True):
+        refusal = ""
+        try:
+            proposals = propose_factors(open_table(path, TableSpec()), {})
+        except InputError as error:
+            refusal = str(error)
+        if refusal or "refusal" in told:  # where one reads columns that may be levels, the other asks
+            assert "refusal" in told or "may be levels" in refusal, case
+            continue
+        compared += 1
+        assert told["columns"] == {proposal.role: proposal.column for proposal in proposals if proposal.role}, case
+        assert set(told["factors"]) == {proposal.column for proposal in proposals if proposal.taken}, case
+    assert compared > 140
