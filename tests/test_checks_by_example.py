@@ -7,24 +7,20 @@ import re
 import numpy as np
 import pytest
 
-from recombine.checks import (
+from recombine.checks import check_bounds, known_or_refuse, real, reals, whole
+from recombine.errors import InputError
+from recombine.sample_checks import (
     broadcast,
     call,
     callable_or_refuse,
-    check_bounds,
     generator,
-    known_or_refuse,
     moderate,
     of_kind,
     reachable,
-    real,
-    reals,
     samples,
     task_samples,
-    whole,
     wholes,
 )
-from recombine.errors import InputError
 
 
 def test_whole_by_example() -> None:

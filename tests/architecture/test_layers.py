@@ -27,6 +27,7 @@ LAYERS = {
         "output_files",
         "progress",
         "registry",
+        "sample_checks",
         "sheets",
         "table_spec",
         "tables",

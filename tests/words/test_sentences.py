@@ -201,7 +201,6 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
         lambda: additivity.additivity_sentences(blocks()),
         ["Not checked: no outcome was named. Every verdict holds only if effects add."],
     ),
-    (lambda: captions.table_phrase(corner()), "factor 1 (2) × factor 2 (2), outcome outcome; 3 training rows"),
     (lambda: captions.product_title(corner(), False), "All combinations: 4 cells, 3 seen (75.0 %), 1 not"),
     (lambda: captions.product_title(corner(), True), "The full product: 4 cells, 3 seen (75.0 %), 1 not"),
     (lambda: captions.example_title(corner(), np.array([1, 1])), "The shakiest determined cell: 1 · 1"),

@@ -8,8 +8,6 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.cells.array_files import load_arrays as load_arrays
-    from recombine.cells.array_files import read_arrays as read_arrays
-    from recombine.cells.array_files import write_arrays as write_arrays
     from recombine.cells.arrays import as_cells as as_cells
     from recombine.cells.arrays import as_numbers as as_numbers
     from recombine.cells.arrays import product_size as product_size
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from recombine.cells.departures import departures as departures
     from recombine.cells.possible import Combinations as Combinations
     from recombine.cells.possible import Possible as Possible
+    from recombine.cells.saved_arrays import read_arrays as read_arrays
+    from recombine.cells.saved_arrays import write_arrays as write_arrays
     from recombine.cells.scaled import ScaledConjunctions as ScaledConjunctions
     from recombine.cells.scaled import additive_model as additive_model
     from recombine.cells.scales import Scale as Scale

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.verdicts import Verdict
-from recombine.words.table import rows_phrase
 from recombine.writing import number, percent, plural, written_count
 
 if TYPE_CHECKING:
@@ -65,12 +64,6 @@ SHARE_DETERMINED = "share of unseen determined"
 LEVERAGE = "leverage (1: as sure as one measurement)"
 CURVE = "The curve, and seen cells"
 SQUARED_ERROR = "squared error on determined cells"
-
-
-def table_phrase(audit: Audit) -> str:
-    """Say which factors, outcome and rows the audit is about."""
-    outcome = f", outcome {audit.design.outcome_column.name}" if audit.design.outcome_column.name else ""
-    return f"{audit.design.space.title}{outcome}; {rows_phrase(audit.coverage)}"
 
 
 def product_title(audit: Audit, targets: bool) -> str:

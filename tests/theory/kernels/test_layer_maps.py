@@ -7,7 +7,8 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.theory.kernels import OverlapKernel
-from recombine.theory.kernels.layer_maps import dual_of, tangent
+from recombine.theory.kernels.layer_maps import tangent
+from recombine.theory.kernels.quadrature import dual_of
 
 
 def erf_map(x: np.ndarray) -> np.ndarray:

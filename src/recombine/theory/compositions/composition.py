@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, as_numbers
-from recombine.checks import call, callable_or_refuse, whole
+from recombine.checks import whole
 from recombine.errors import InputError, near_miss
+from recombine.sample_checks import call, callable_or_refuse
 from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, call_with_tensors
 from recombine.writing import listing
 

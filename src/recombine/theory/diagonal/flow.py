@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.checks import generator, reachable, real, reals, task_samples, whole
+from recombine.checks import real, reals, whole
 from recombine.errors import InputError, SolverError
+from recombine.sample_checks import generator, reachable, task_samples
 
 
 @dataclass(frozen=True, eq=False)

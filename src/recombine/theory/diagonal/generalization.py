@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import generator, known_or_refuse, moderate, real, samples, wholes
+from recombine.checks import known_or_refuse, real
 from recombine.errors import InputError
+from recombine.sample_checks import generator, moderate, samples, wholes
 from recombine.theory.diagonal.group_interpolators import least_group_norm, least_multitask
 from recombine.theory.diagonal.interpolators import Interpolator, least_potential, least_squares_from
 from recombine.theory.diagonal.penalties import Potential, check_start, pretrained_weights

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.checks import reachable, reals, samples, task_samples
+from recombine.checks import reals
 from recombine.errors import InputError, SolverError, install_advice
+from recombine.sample_checks import reachable, samples, task_samples
 from recombine.theory.diagonal.flow import Tasks
 from recombine.theory.diagonal.interpolators import Interpolator
 from recombine.theory.diagonal.regimes import multitask_penalty

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
 from recombine.cells.threads import one_thread
-from recombine.checks import check_bounds, of_kind, reals, samples
+from recombine.checks import check_bounds, reals
 from recombine.errors import InputError, SolverError
+from recombine.sample_checks import of_kind, samples
 from recombine.theory.diagonal.penalties import Potential
 
 #: Largest residual of an answer, relative to the largest target: of Newton steps, and of the closed form.

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import broadcast, check_bounds, real
+from recombine.checks import check_bounds, real
 from recombine.errors import InputError
+from recombine.sample_checks import broadcast
 from recombine.theory.diagonal.penalties import bending_scale, hyperbolic_entropy
 
 #: A pretrained feature is treated as by ridge (lazy) above this order; halfway between lasso and ridge.

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import broadcast, check_bounds
+from recombine.checks import check_bounds
+from recombine.sample_checks import broadcast
 
 
 def rotation_cost(

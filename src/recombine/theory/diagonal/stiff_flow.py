@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.threads import one_thread
-from recombine.checks import moderate, reachable, real, samples
+from recombine.checks import real
 from recombine.errors import InputError, SolverError
+from recombine.sample_checks import moderate, reachable, samples
 
 #: Errors of a step are relative to each weight down to this size: small weights count, for they may grow.
 BDF_WEIGHT_TOLERANCE = 1e-30

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from recombine.theory.kernels import solvers as solvers
     from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier
     from recombine.theory.kernels.estimators import KernelRegressor as KernelRegressor
-    from recombine.theory.kernels.layer_maps import dual_of as dual_of
     from recombine.theory.kernels.leak import AnchorAddition as AnchorAddition
     from recombine.theory.kernels.leak import anchor_addition as anchor_addition
     from recombine.theory.kernels.leak import slope as slope
     from recombine.theory.kernels.left_out import predict_left_out as predict_left_out
     from recombine.theory.kernels.network_shares import network_shares as network_shares
     from recombine.theory.kernels.overlap import OverlapKernel as OverlapKernel
+    from recombine.theory.kernels.quadrature import dual_of as dual_of
     from recombine.theory.kernels.representability import Representability as Representability
     from recombine.theory.kernels.representability import representability as representability
     from recombine.theory.kernels.shortcut import ContextMargin as ContextMargin

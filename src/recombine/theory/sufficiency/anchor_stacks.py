@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.checks import call, reals
+from recombine.checks import reals
 from recombine.errors import InputError
+from recombine.sample_checks import call
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.sufficiency.stacked_rank import JacobianStack, require_small
 from recombine.theory.supports.latents import SAME_VALUE_WITHIN, as_text

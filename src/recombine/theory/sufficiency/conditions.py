@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.checks import callable_or_refuse, generator, reals, whole
+from recombine.checks import reals, whole
 from recombine.errors import InputError
+from recombine.sample_checks import callable_or_refuse, generator
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.anchor_stacks import Anchored, AnchorStacks, Component

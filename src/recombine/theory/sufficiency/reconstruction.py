@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.checks import call, callable_or_refuse, reals, whole
+from recombine.checks import reals, whole
 from recombine.errors import InputError
+from recombine.sample_checks import call, callable_or_refuse
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.supports.latents import SAME_VALUE_WITHIN, as_latents, as_text, as_value, slot_number

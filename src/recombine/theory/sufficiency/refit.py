@@ -11,7 +11,8 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import every_cell
-from recombine.checks import generator, real
+from recombine.checks import real
+from recombine.sample_checks import generator
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.component_grid import ComponentGrid, as_level_cells

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.cells.brief import brief_repr
-from recombine.checks import generator, real, whole
+from recombine.checks import real, whole
 from recombine.errors import InputError
+from recombine.sample_checks import generator
 from recombine.theory.supports.latents import (
     SAME_VALUE_WITHIN,
     as_latents,

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.checks import generator, real, whole
+from recombine.checks import real, whole
 from recombine.errors import InputError
+from recombine.sample_checks import generator
 from recombine.theory.supports.known import finite
 from recombine.theory.supports.latents import as_latents, as_value, as_values, draw_until
 from recombine.theory.supports.sets import DEFAULT_ANCHORS, Derived, Seed, Support, box, require_support

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.checks import generator, whole
+from recombine.checks import whole
 from recombine.errors import InputError
+from recombine.sample_checks import generator
 from recombine.theory.supports.latents import as_bounds, as_latents, as_text, as_value, as_values, between, slot_number
 
 #: What randomness comes from.

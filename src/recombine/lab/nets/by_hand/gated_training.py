@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 
 from recombine.cells.arrays import FloatArray, IntArray, as_numbers
-from recombine.checks import real, whole, wholes
+from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.lab.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, look_up, row_numbers
 from recombine.lab.nets.checkpoints import State, next_checkpoint
+from recombine.sample_checks import wholes
 from recombine.theory.gated.contexts import as_points
 from recombine.theory.gated.features import as_signs
 from recombine.writing import listing

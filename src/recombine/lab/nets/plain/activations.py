@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from recombine.checks import of_kind
 from recombine.errors import InputError, near_miss
+from recombine.sample_checks import of_kind
 from recombine.writing import listing
 
 #: Samples of one pass when nothing is learned.

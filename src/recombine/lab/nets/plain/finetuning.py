@@ -18,7 +18,6 @@ import torch
 from torch import Tensor, nn
 
 from recombine.cells.brief import brief_repr
-from recombine.checks import call, of_kind
 from recombine.errors import InputError, near_miss
 from recombine.lab.nets.plain.activations import (
     batch_norms,
@@ -30,6 +29,7 @@ from recombine.lab.nets.plain.activations import (
 from recombine.lab.nets.plain.samples import LabelledSamples
 from recombine.lab.nets.plain.training import Recipe, train
 from recombine.measures.activations.dimensionality import Reuse, feature_reuse
+from recombine.sample_checks import call, of_kind
 from recombine.writing import listing
 
 #: Factors for which running statistics are set anew before finetuning.

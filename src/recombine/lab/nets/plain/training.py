@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from recombine.checks import of_kind
 from recombine.errors import InputError, SolverError
 from recombine.lab.nets.architecture import global_generators, set_global_generators
 from recombine.lab.nets.checkpoints import State, next_checkpoint
@@ -21,6 +20,7 @@ from recombine.lab.nets.devices import wake_backward
 from recombine.lab.nets.plain.activations import PASS_SAMPLES, batch_norms, evaluating
 from recombine.lab.nets.plain.samples import LabelledSamples, check_samples, trainable_parameters
 from recombine.lab.nets.replay import ReplayedStep
+from recombine.sample_checks import of_kind
 
 Optimisers = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 

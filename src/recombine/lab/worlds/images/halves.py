@@ -9,9 +9,10 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.checks import whole, wholes
+from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.lab.worlds.images.sources import Images
+from recombine.sample_checks import wholes
 
 
 @dataclass(frozen=True, eq=False)
