@@ -150,14 +150,18 @@ def _header_row(rows: Sequence[Sequence[str]], width: int) -> int:
 
 
 def _is_header(above: Sequence[str], row: Sequence[str], used: set[int]) -> bool:
-    """Whether a row below one with repeated names could be the header itself: all columns named, each otherwise."""
-    names = [row[col] for col in sorted(used)]
-    return all(names) and len(set(names)) == len(names) and (not above[0] or not text_kinds(names[-1:]).numbers)
+    """Whether a row below one with repeated names could be the header itself: all columns named.
+
+    The row above then names groups of columns, and says of the first nothing or, merged, the same.
+    """
+    measured = [cell for cell in row if cell and text_kinds([cell]).numbers and "." in cell]
+    named = all(row[col] for col in used) and not text_kinds(row[:1]).numbers and not measured
+    return named and above[0] in ("", row[0])
 
 
 def _is_group(row: Sequence[str]) -> bool:
-    """Whether a row above the header names groups of columns: not all of them, and not the first alone."""
-    return any(row[1:]) and not all(row)
+    """Whether a row above the header names groups of columns: not all of them, or some twice; not the first alone."""
+    return any(row[1:]) and (not all(row) or len(set(row)) < len(row))
 
 
 def _spread(row: Sequence[str]) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ KINDS = {
     "unit": "numbers of column without their unit (values)",
     "unit_spelling": "levels of column with their unit spelled in one way (values)",
     "negative": "numbers of column that were written otherwise than with a minus: (5) is -5",
+    "marked": "numbers of column without the marks of footnotes behind them (values)",
     "limit": "cells of column outside a limit (values), read as missing",
     "nothing": "count cells of column that spell that there is nothing (values), read as missing",
     "misfit": "cells of column (values) that are no numbers, though the others are",

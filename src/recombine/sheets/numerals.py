@@ -98,6 +98,7 @@ def _notes(column: Column, sign: str, *, unclear: bool) -> list[Note]:
         "unclear_comma" if ambiguous else "thousands": grouped,
         "unclear_point": pointed if grouped_points else set(),
         "decimal_comma": {text for text, number in numbers.items() if sign == "," and "," in number.digits},
+        "marked": {text for text in numbers if rule_pattern("mark").fullmatch(text[-1])},
         "negative": {text for text, number in numbers.items() if number.sign == "-" and "-" not in text},
     }
     return [note for note in notes if note.values] + [column.note(kind, of) for kind, of in by_kind.items() if of]

@@ -46,6 +46,8 @@ def written_number(text: str) -> Numeral | None:
     currency, unit = match[3] or "", (match[6] or "").strip()
     if rule_pattern("currency").fullmatch(unit):
         currency, unit = currency + unit, ""
+    if rule_pattern("mark").fullmatch(unit):  # 0.41* points to a footnote
+        unit = ""
     return Numeral("-" if match[1] else sign or inner, match[5].translate(_MINUS), currency, unit)
 
 

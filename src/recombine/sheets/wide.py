@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
@@ -76,8 +77,11 @@ def _is_remarks(kinds: TextKinds, first: TextKinds) -> bool:
 def _value_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> list[int]:
     """Return the columns that are levels of one factor, or none."""
     grouped = [col for col, name in enumerate(sheet.above) if name and _is_values(kinds[col])]
-    if len(grouped) > 1 and len({sheet.above[col] for col in grouped}) == 1:
+    groups = {sheet.above[col] for col in grouped}
+    if len(grouped) > 1 and (len(groups) == 1 or _are_crossed(sheet, grouped)):
         return grouped
+    if len(groups) > 1:
+        return []
     levels = [col for col, name in enumerate(sheet.names) if col and _is_amount(name) and _is_values(kinds[col])]
     others = [col for col in _others(levels, sheet) if not _is_remarks(kinds[col], kinds[0])]
     if len(levels) > 1 and max(others) < min(levels) and _are_labels([kinds[col] for col in others]):
@@ -86,6 +90,15 @@ def _value_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> 
     return (
         places if _named_as_levels(sheet.names[: min(places, default=0)], [sheet.names[col] for col in places]) else []
     )
+
+
+def _are_crossed(sheet: Sheet, places: Sequence[int]) -> bool:
+    """Whether the same names, of nothing measured, stand below each group: a column is a level of two factors."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for col in places:
+        groups[sheet.above[col]].append(sheet.names[col])
+    lists = {tuple(sorted(names)) for names in groups.values()}
+    return len(groups) > 1 and len(lists) == 1 and not _are_measured(lists.pop())
 
 
 def _is_amount(name: str) -> bool:
@@ -135,14 +148,20 @@ def _named_as_levels(labels: Sequence[str], names: Sequence[str]) -> bool:
         return True
     naming = any(label.casefold() in rule_words("naming_labels") for label in labels)
     otherwise = all(label[:1].islower() for label in labels) and all(name[:1].isupper() for name in names)
-    return otherwise and not naming and not _are_measured(names)
+    codes = all(name == name.upper() for name in names) and 2 * sum(map(_has_digit, names)) >= len(names)
+    return (otherwise or (codes and not any(map(_has_digit, labels)))) and not naming and not _are_measured(names)
+
+
+def _has_digit(name: str) -> bool:
+    return any(map(str.isdigit, name))
 
 
 def _are_measured(names: Sequence[str]) -> bool:
-    """Whether a name is that of a measured variable, or an item of a list: age, Sepal.Length, x1."""
+    """Whether a name is that of a measured variable, or all are items of one list: age, Sepal.Length; x1, x2."""
     roles = role_rules().words
     measured = rule_words("measured").union(*(roles[role] for role in ("outcome", "covariate", "time", "status")))
-    return any(set(_words(name)) & measured for name in names) or any(map(str.isdigit, "".join(names)))
+    items = all(map(_is_item, names)) and len(set(map(_stem, names))) == 1
+    return items or any(set(_words(name)) & measured for name in names)
 
 
 def _words(name: str) -> list[str]:
@@ -169,7 +188,9 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> 
     """Write one row for each cell of some columns."""
     labels = _others(places, sheet)
     before = [col for col in labels if col < places[0]]
-    names = (*(sheet.names[col] for col in before), factor, outcome)
+    crossed = _are_crossed(sheet, places)
+    factors = (*(sheet.names[col] or sheet.above[col] for col in before), *(["group"] if crossed else []), factor)
+    names = (*factors, outcome)
     names = (*names, *(sheet.names[col] for col in labels if col > places[0]))
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
@@ -178,7 +199,13 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> 
             f"{len(places):,} columns as levels beside {len(labels):,} others are too many; leave some out"
         )
     rows = [
-        [*(row[at] for at in before), sheet.names[col], row[col], *(row[at] for at in labels if at > places[0])]
+        [
+            *(row[at] for at in before),
+            *([sheet.above[col]] if crossed else []),
+            sheet.names[col],
+            row[col],
+            *(row[at] for at in labels if at > places[0]),
+        ]
         for row in sheet.rows
         for col in places
         if row[col]  # what was never measured has no row
@@ -190,7 +217,7 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> 
         columns=tuple(zip(*rows, strict=True)) or ((),) * len(names),
         lines=[line for line, row in zip(sheet.lines, sheet.rows, strict=True) for col in places if row[col]],
         above=("",) * len(names),
-        factors=(*(sheet.names[col] for col in before), factor),
+        factors=factors,
         outcome=outcome,
         notes=sheet.noted(Note("wide", factor, (), (outcome, *levels)[:MAX_NAMED_VALUES], len(levels))),
     )

@@ -16,8 +16,8 @@ from recombine.sheets.tidy import Tidy, tidy
 from recombine.tables.text_files import TextFile, header_delimiter, look_at, opened, written_table
 
 #: Of a larger file the head and the tail are looked at, of a smaller one all.
-MAX_WHOLE_BYTES = 1_000_000
-HEAD_CHARACTERS, TAIL_BYTES = 500_000, 64_000
+MAX_WHOLE_BYTES = 300_000
+HEAD_CHARACTERS, TAIL_BYTES = 150_000, 32_000
 #: What is made a plain table is held in memory: so much at most.
 MAX_TIDIED_BYTES, MAX_TIDIED_CELLS = 100_000_000, 5_000_000
 #: Lines that tell the delimiter.

@@ -45,6 +45,7 @@ SENTENCES = {
     "unit": "{column} is read without its unit {values}.",
     "unit_spelling": "Units of {column} are spelled in one way: {values}.",
     "negative": "{column} has negative numbers such as {values}, which are read with a minus.",
+    "marked": "{column} has numbers with a footnote mark such as {values}, which are read without it.",
     "limit": "{column} has {cells} outside a limit ({values}), read as not measured: {lines}.",
     "nothing": "{column} has {cells} that spell that nothing is there ({values}), read as missing.",
     "misfit": "{column} has {cells} that {are} no number ({values}): {lines}; correct them, or leave them empty.",
