@@ -97,14 +97,16 @@ function headerRow(rows: readonly Row[], width: number): number {
   return there[0] ?? 0;
 }
 
-/** Whether a row below one with repeated names could be the header itself: all columns named, each otherwise. */
+/** Whether a row below one with repeated names could be the header itself: all columns named; the row above says of the first nothing or, merged, the same. */
 function isHeader(above: Row, row: Row, used: readonly number[]): boolean {
-  const names = used.map((place) => row[place]!);
-  return names.every(Boolean) && distinct(names).length === names.length && (!above[0] || !new TextKinds(names.slice(-1)).numbers.size);
+  const measured = row.some((cell) => cell.includes(".") && isNumber(cell));
+  return ["", row[0]].includes(above[0]) && used.every((place) => row[place]) && !isNumber(row[0]!) && !measured;
 }
 
-/** Whether a row above the header names groups of columns: not all of them, and not the first alone. */
-const isGroup = (row: Row): boolean => row.slice(1).some(Boolean) && !row.every(Boolean);
+const isNumber = (cell: string): boolean => new TextKinds([cell]).numbers.size > 0;
+
+/** Whether a row above the header names groups of columns: not all of them, or some twice; not the first alone. */
+const isGroup = (row: Row): boolean => row.slice(1).some(Boolean) && (!row.every(Boolean) || distinct(row).length < row.length);
 
 function spread(row: Row): string[] {
   const result: string[] = [];

@@ -70,6 +70,7 @@ function notesOf(column: Column, sign: string, unclear: boolean): Note[] {
     [ambiguous ? "unclear_comma" : "thousands"]: grouped,
     unclear_point: points ? pointed : new Set<string>(),
     decimal_comma: those(({ digits }) => sign === "," && digits.includes(",")),
+    marked: those((_, text) => matches("mark", text.at(-1)!)),
     negative: those((number, text) => number.sign === "-" && !text.includes("-")),
   };
   return [...notes.filter(({ values }) => values!.length), ...Object.entries(kinds).filter(([, of]) => of.size).map(([kind, of]) => noteOn(column, kind, of))];

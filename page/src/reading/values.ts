@@ -30,6 +30,7 @@ export function writtenNumber(text: string): Numeral | null {
   if (sign.length + inner.length + +Boolean(match[1]) > 1) return null;
   let [currency, unit] = [match[3] ?? "", strip(match[6] ?? "")];
   if (matches("currency", unit)) [currency, unit] = [currency + unit, ""];
+  if (matches("mark", unit)) unit = ""; // 0.41* points to a footnote
   return { sign: match[1] ? "-" : sign || inner, digits: asMinus(match[5]), currency, unit, plain: false };
 }
 

@@ -52,12 +52,22 @@ function endOf(kinds: readonly TextKinds[], labels: number): number[] {
 /** The columns that are levels of one factor, or none. */
 function valueColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: string): number[] {
   const grouped = [...kinds.keys()].filter((place) => sheet.above[place] && isValues(kinds[place]!));
-  if (grouped.length > 1 && distinct(grouped.map((place) => sheet.above[place])).length === 1) return grouped;
+  const groups = distinct(grouped.map((place) => sheet.above[place])).length;
+  if (grouped.length > 1 && (groups === 1 || areCrossed(sheet, grouped))) return grouped;
+  if (groups > 1) return [];
   const levels = [...kinds.keys()].filter((place) => place && isAmount(sheet.names[place]!) && isValues(kinds[place]!));
   const others = [...kinds.keys()].filter((place) => !levels.includes(place) && !isRemarks(kinds[place]!, kinds[0]!));
   if (levels.length > 1 && others.at(-1)! < levels[0]! && areLabels(others.map((place) => kinds[place]!))) return levels;
   const places = wordColumns(sheet, kinds, delimiter);
   return namedAsLevels(sheet.names.slice(0, places[0] ?? 0), places.map((place) => sheet.names[place]!)) ? places : [];
+}
+
+/** Whether the same names, of nothing measured, stand below each group: a column is a level of two factors. */
+function areCrossed(sheet: Laid, places: readonly number[]): boolean {
+  const groups = new Map<string, string[]>();
+  for (const place of places) groups.set(sheet.above[place]!, [...(groups.get(sheet.above[place]!) ?? []), sheet.names[place]!]);
+  const lists = [...groups.values()].map((names) => names.sort());
+  return lists.length > 1 && distinct(lists.map((names) => JSON.stringify(names))).length === 1 && !areMeasured(lists[0]!);
 }
 
 /** Whether the first columns hold something in every row, and nothing twice. */
@@ -108,12 +118,13 @@ function namedAsLevels(labels: readonly string[], names: readonly string[]): boo
   const letters = names.some((name) => /^\p{Ll}$/u.test(name)); // y and n are rather an outcome and a count
   if (names.length && !letters && names.map(wordsOf).every((words) => words.length && words.every((word) => isWord("level_words", word)))) return true;
   const otherwise = labels.every((label) => /^\p{Ll}/u.test(label)) && names.every((name) => /^\p{Lu}/u.test(name));
-  return otherwise && !labels.some((label) => isWord("naming_labels", label)) && !areMeasured(names);
+  const codes = names.every((name) => name === name.toUpperCase()) && 2 * names.filter(hasDigit).length >= names.length && !labels.some(hasDigit);
+  return (otherwise || codes) && !labels.some((label) => isWord("naming_labels", label)) && !areMeasured(names);
 }
 
-/** Whether a name is that of a measured variable, or an item of a list: age, Sepal.Length, x1. */
+/** Whether a name is that of a measured variable, or all are items of one list: age, Sepal.Length; x1, x2. */
 function areMeasured(names: readonly string[]): boolean {
-  return names.flatMap(wordsOf).some((word) => isWord("measured", word) || MEASURED.some((role) => RULES.words[role].includes(word))) || names.some(hasDigit);
+  return names.flatMap(wordsOf).some((word) => isWord("measured", word) || MEASURED.some((role) => RULES.words[role].includes(word))) || (names.every(isItem) && distinct(names.map(stemOf)).length === 1);
 }
 
 const wordsOf = (name: string): string[] => casefold(name).match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -142,14 +153,16 @@ function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome:
   const labels = [...sheet.names.keys()].filter((place) => !places.includes(place));
   const [before, after] = [labels.filter((place) => place < places[0]!), labels.filter((place) => place > places[0]!)];
   const at = (row: readonly string[], some: readonly number[]): string[] => some.map((place) => row[place]!);
-  const names = [...at(sheet.names, before), factor, outcome, ...at(sheet.names, after)];
+  const crossed = areCrossed(sheet, places);
+  const factors = [...before.map((place) => sheet.names[place] || sheet.above[place]!), ...(crossed ? ["group"] : []), factor];
+  const names = [...factors, outcome, ...at(sheet.names, after)];
   if (distinct(names).length < names.length) throw new TableError(`--wide ${factor}=${outcome}: there is a column of that name; choose another`);
   if (sheet.rows.length * places.length * names.length > ruleLimit("cells of a melted table, at most")) throw new TableError(`${places.length.toLocaleString("en-US")} columns as levels beside ${labels.length.toLocaleString("en-US")} others are too many; leave some out`);
   const [rows, lines]: [string[][], number[]] = [[], []];
   sheet.rows.forEach((row, index) => {
     // What was never measured has no row.
     for (const place of places.filter((one) => row[one])) {
-      rows.push([...at(row, before), sheet.names[place]!, row[place]!, ...at(row, after)]);
+      rows.push([...at(row, before), ...(crossed ? [sheet.above[place]!] : []), sheet.names[place]!, row[place]!, ...at(row, after)]);
       lines.push(sheet.lines[index]!);
     }
   });
@@ -159,7 +172,7 @@ function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome:
     rows,
     lines,
     above: names.map(() => ""),
-    factors: [...at(sheet.names, before), factor],
+    factors,
     outcome,
     notes: [...sheet.notes, { kind: "wide", column: factor, values: [outcome, ...at(sheet.names, places)].slice(0, MOST_NAMED), count: places.length }],
   };
