@@ -156,7 +156,7 @@ def test_soiled_tables_are_sixty_each_soil_alone_twice_and_final_ones_of_final_t
 
 
 def test_a_right_reading_is_right_and_each_slip_is_seen() -> None:
-    roles = _benchmark("roles")
+    roles = _benchmark("reading")
     frame = pd.DataFrame({"plot": list("aabb"), "dose": [1, 2, 1, 2], "gain": [10.0, 20, 30, 40]})
     soiled = SOILER.soil(frame, ["plot", "dose"], "gain", ["percent"])
     right = roles.Reading(("plot", "dose"), "gain", None, 4, 4, roles.Numbers(4, 1.0))
@@ -181,7 +181,7 @@ def test_a_right_reading_is_right_and_each_slip_is_seen() -> None:
 
 
 def test_a_wide_table_is_right_only_if_its_columns_became_levels() -> None:
-    roles = _benchmark("roles")
+    roles = _benchmark("reading")
     frame = pd.DataFrame({"plot": list("aabbcc"), "dose": [1, 2] * 3, "gain": [10.0, 20, 30, 40, 50, 60]})
     soiled = SOILER.soil(frame, ["plot", "dose"], "gain", ["wide"])
     numbers = roles.Numbers(6, 210.0)
@@ -190,7 +190,7 @@ def test_a_wide_table_is_right_only_if_its_columns_became_levels() -> None:
 
 
 def test_every_reader_reads_a_clean_table_right(tmp_path: Path) -> None:
-    roles = _benchmark("roles")
+    roles = _benchmark("reading")
     frame = pd.DataFrame(
         [(plot, dose, 3.25 * place + len(dose)) for place, plot in enumerate("abcdef") for dose in ("low", "full")],
         columns=["plot", "dose", "gain"],

@@ -69,7 +69,7 @@ def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
     """Return groups of labels that differ only by case, blanks, dashes, or the way a number or a unit is written.
 
     Misspellings are not looked for: in 2,996 columns of real tables 3,634 pairs of levels are one letter apart
-    (``benchmarks/reading.py``), and levels such as ``A1`` and ``A2`` are so too.
+    (``benchmarks/spellings.py``), and levels such as ``A1`` and ``A2`` are so too.
     """
     groups: dict[object, list[str]] = {}
     for label in labels:
