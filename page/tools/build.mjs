@@ -21,7 +21,7 @@ const record = { sources: digestOf(sources()) };
 // Reports carry theirs uncompressed.
 const LARGEST_SCRIPT = 40_000;
 
-/** What makes the page smaller: limits of the rules where they are compared, lists of words as one string, no maps of Parquet. */
+/** What makes the page smaller: limits of the rules where they are compared, lists of words as one string, of Parquet no maps and statistics. */
 const lean = {
   name: "lean",
   setup({ onLoad }) {
@@ -44,6 +44,13 @@ const lean = {
         .replace(/\bruleLimit\("([^"]+)"\)/g, (_, name) => limitOf(rules.limits, name))
         .replace(/\broleLimit\("([^"]+)"\)/g, (_, name) => limitOf(rules.roles.limits, name)),
     }));
+    // Statistics of columns serve those who read a part of a file.
+    onLoad({ filter: /hyparquet.src.metadata\.js$/ }, ({ path }) => {
+      const whole = readFileSync(path, "utf8").replaceAll("\r\n", "\n");
+      const less = whole.replace(/^ +statistics: convertStats.*\n/m, "").replace(/^( +)(?:size|geospatial)_statistics: [^]*?\n\1\},\n/gm, "");
+      if (whole.length - less.length < 1000) throw new Error("hyparquet writes its statistics elsewhere; look for them");
+      return { contents: less };
+    });
     onLoad({ filter: /hyparquet.src.(wkb|geoparquet)\.js$/ }, () => ({ contents: "export function wkbToGeojson() {} export function markGeoColumns() {}" }));
   },
 };
