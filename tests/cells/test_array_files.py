@@ -14,7 +14,7 @@ import pytest
 from recombine.cells.array_files import load_arrays
 from recombine.cells.saved_arrays import read_arrays, write_arrays
 from recombine.errors import InputError
-from recombine.tables import encodings
+from recombine.formats import encodings
 
 
 def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
