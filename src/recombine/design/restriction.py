@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
@@ -17,7 +18,7 @@ from recombine.design.space import FactorSpace
 from recombine.errors import InputError
 from recombine.table_spec import TableSpec
 from recombine.tables.frames import open_table
-from recombine.tables.numbers import is_nothing, level_text
+from recombine.tables.numbers import filled_values, level_text
 from recombine.writing import listing
 
 #: Cells that a list may stand for once its blanks are filled in.
@@ -88,7 +89,7 @@ def read_listed(data: object, space: FactorSpace) -> tuple[FactorSpace, IntArray
     names = [name for name in space.names if name in source.columns]
     if not names:
         raise InputError(f"{source.name} has none of the factor columns {listing(space.names)}; add at least one")
-    columns = {name: _texts(values.tolist()) for name, values in source.read(names).items()}
+    columns = {name: level_texts(values) for name, values in source.read(names).items()}
     count = len(columns[names[0]])
     if not count:
         raise InputError(f"{source.name} lists no cell, so nothing could exist; list at least one")
@@ -105,8 +106,9 @@ def read_listed(data: object, space: FactorSpace) -> tuple[FactorSpace, IntArray
     return space, distinct(canonical(cells, space.symmetric))[0], source.name
 
 
-def _texts(values: list[Any]) -> list[str | None]:
-    return [None if is_nothing(value) or value == "" else level_text(value) for value in values]
+def level_texts(values: npt.NDArray[Any]) -> list[str | None]:
+    """Return the values of a column as levels are written, None where a field is blank."""
+    return [None if value is None else level_text(value) for value in filled_values(values)]
 
 
 def _with_new_levels(space: FactorSpace, columns: dict[str, list[str | None]]) -> FactorSpace:

@@ -17,7 +17,7 @@ from recombine.cells.possible import Possible
 from recombine.design.design import Design
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import Source, open_table
-from recombine.tables.numbers import level_text
+from recombine.tables.numbers import filled_values, level_text
 from recombine.writing import listing, plural, printable
 
 #: The column of a table of importances.
@@ -186,7 +186,7 @@ def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
     count = len(columns[COLUMN])
     if not count:
         raise InputError(f"{source.name} has no rows, so nothing would matter; list at least one cell")
-    levels = {name: [None if _blank(value) else value for value in values.tolist()] for name, values in columns.items()}
+    levels = {name: filled_values(values) for name, values in columns.items()}
     for row, cells in enumerate(zip(*levels.values(), strict=True), 1):
         if all(value is None for value in cells):
             raise InputError(f"row {row:,} of {source.name} is blank; remove it")
@@ -223,10 +223,6 @@ def _members(design: Design, column: str, texts: list[Any], source: str) -> dict
         name: [None if text is None else level for text, level in zip(texts, levels.tolist(), strict=True)]
         for name, levels in by_factor.items()
     }
-
-
-def _blank(value: object) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _number(value: Any, row: str) -> float:

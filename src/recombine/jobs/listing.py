@@ -92,7 +92,8 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int, importance
 def _choose(design: Design, targets: IntArray | None, seed: int) -> Listing:
     """Choose the cells to list where all matter alike."""
     if targets is not None:
-        return Listing(_in_order(targets), ListingKind.TARGETS, design.possible.count)
+        first_rows = np.sort(np.unique(distinct(targets)[1], return_index=True)[1])
+        return Listing(targets[first_rows], ListingKind.TARGETS, design.possible.count)
     if design.possible.span <= LISTING_LIMITS.max_listed:
         cells = keep_unseen(design, design.possible.cells())
         return Listing(cells, ListingKind.ALL_UNSEEN, design.possible.count)
@@ -122,12 +123,6 @@ def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dic
     """
     taken, columns = set(others), design.space.decode(cells)
     return {f"{name} (factor)" if name in taken else name: labels for name, labels in columns.items()}
-
-
-def _in_order(cells: IntArray) -> IntArray:
-    """Drop repeats, keeping the user's order."""
-    _, inverse = distinct(cells)
-    return cells[np.sort(np.unique(inverse, return_index=True)[1])]
 
 
 def holds_first(cells: IntArray, group: Subset, factor: int) -> BoolArray:

@@ -38,9 +38,32 @@ def widget(result: object, kind: str = "explorer", *about: object) -> Any:
     return getattr(import_module(module), name)(result, *about)
 
 
-def write_page(result: object, path: str | Path, force: bool = False) -> Path:
-    """Write a result as one HTML file and return its path; an existing file is kept unless ``force``."""
-    target = Path(path)
-    check_file(target, force)
-    write_whole(target, render(result, "page"))
-    return target
+class Answered:
+    """A result with an answer, which it prints as."""
+
+    @property
+    def answer(self) -> Any:
+        """The answer in at most twelve lines: print it, or take its ``lines`` and ``numbers``."""
+        return widget(self, "answer")
+
+    @property
+    def summary(self) -> str:
+        """All of it as plain text."""
+        return render(self, "text")
+
+    def __str__(self) -> str:
+        return str(self.answer)
+
+
+class Reported(Answered):
+    """A result that is also written as a page and shown in notebooks."""
+
+    def to_html(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write one self-contained HTML file and return its path; an existing file is kept unless ``force``."""
+        target = Path(path)
+        check_file(target, force)
+        write_whole(target, render(self, "page"))
+        return target
+
+    def _repr_html_(self) -> str:
+        return render(self, "notebook")

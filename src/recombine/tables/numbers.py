@@ -65,6 +65,11 @@ def is_nothing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
+def filled_values(values: npt.NDArray[Any]) -> list[Any]:
+    """Return the values of a column, None where a field is blank."""
+    return [None if is_nothing(value) or value == "" else value for value in values.tolist()]
+
+
 def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
     """Return groups of labels that differ only by case, blanks, dashes, or the way a number or a unit is written.
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from recombine.design.design import Design
+from recombine.design.restriction import level_texts
 from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Cell, Collecting, Costs
-from recombine.tables.frames import Source, open_table
-from recombine.tables.numbers import level_text
+from recombine.tables.frames import open_table
+from recombine.tables.numbers import filled_values
 from recombine.writing import listing
 
 
@@ -33,10 +31,10 @@ def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:
     column = source.require("cost", "cost column")
     if source.kind(column) not in ("integer", "number"):
         raise InputError(f"column 'cost' of {source.name} is {source.kind(column)}; costs are positive numbers")
-    columns = _columns(source, [*design.names, column])
+    read = source.read([*design.names, column])
+    rows = zip(*(level_texts(read[name]) for name in design.names), strict=True)
     costs = {}
-    for row in zip(*columns.values(), strict=True):
-        levels, cost = row[:-1], row[-1]
+    for levels, cost in zip(rows, filled_values(read[column]), strict=True):
         if any(level is None for level in levels) or cost is None:
             raise InputError(f"{source.name} has a row with a blank level or cost; fill it in or remove it")
         cell = tuple(factor.labels[factor.code(level)] for level, factor in zip(levels, design.factors, strict=True))
@@ -58,7 +56,7 @@ def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
     named = [name for name in design.names if name in source.columns]
     if not named:
         raise InputError(f"{source.name} has none of the factor columns {listing(design.names)}; add at least one")
-    columns = _columns(source, named)
+    columns = {name: level_texts(values) for name, values in source.read(named).items()}
     factors = {factor.name: factor for factor in design.factors}
     rules = []
     for row in zip(*columns.values(), strict=True):
@@ -77,13 +75,3 @@ def spec_constraints(design: Design, cost: Costs | None, forbidden: Sequence[Cel
     if not forbidden and design.spec.forbidden is not None:
         forbidden = read_forbidden(design.spec.forbidden, design)
     return Collecting(cost=cost, forbidden=forbidden)
-
-
-def _columns(source: Source, names: list[str]) -> dict[str, list[Any]]:
-    """Return columns as lists of text levels (None where blank); the cost column stays as it is."""
-    result = {}
-    for name, values in source.read(names).items():
-        blank = [value is None or (isinstance(value, float) and np.isnan(value)) for value in values.tolist()]
-        texts = [None if empty else value for empty, value in zip(blank, values.tolist(), strict=True)]
-        result[name] = texts if name == "cost" else [None if text is None else level_text(text) for text in texts]
-    return result

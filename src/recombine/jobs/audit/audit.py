@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from recombine.design.design import Design, as_design
@@ -18,7 +17,7 @@ from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
-from recombine.jobs.outputs import render, widget, write_page
+from recombine.jobs.outputs import Reported, render, widget
 from recombine.writing import listing, printable, written_count
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Reported):
     """What the seen cells of a design say about the unseen ones. Make one with `recombine.audit`.
 
     Examples
@@ -160,10 +159,6 @@ class Audit:
 
         return compare_models(self.design, shares, draws, self.order, self.seed, max_cells)
 
-    def to_html(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the self-contained HTML report; an existing file is kept unless ``force``."""
-        return write_page(self, path, force)
-
     def plot(self, ax: Any = None, factors: tuple[str, str] | None = None) -> Any:
         """Draw the map of verdicts and return its matplotlib axes: those given as ``ax``, or new ones.
 
@@ -174,12 +169,6 @@ class Audit:
     def explore(self) -> Any:
         """Return the page of ``recombine explore`` with these cells, a widget for notebooks."""
         return widget(self)
-
-    def _repr_html_(self) -> str:
-        return render(self, "notebook")
-
-    def __str__(self) -> str:
-        return str(self.answer)
 
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {written_count(self.design.possible.count)} cells seen"

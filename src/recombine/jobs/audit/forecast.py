@@ -256,7 +256,8 @@ def _fitted_forecast(
 ) -> Forecast:
     assert design.outcome is not None
     enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
-    held_out = _unseen_rows(design)
+    held = np.flatnonzero(~design.train)
+    held_out = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
     chosen, adding = _determined(design.cells[held_out], engine, assumed)
     rows = _some(held_out[chosen], MAX_SCORED_CELLS, seed)
     if len(rows) >= enough:
@@ -284,12 +285,6 @@ def _fitted_forecast(
     shallow = depths_of(design) != DEPTHS
     tables |= {"obstacle": reason, "shallow": shallow, "adding": adding}
     return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), scored=scored, **tables)
-
-
-def _unseen_rows(design: Design) -> IntArray:
-    """Return the rows of the design that are held out and whose cells were never seen."""
-    held = np.flatnonzero(~design.train)
-    return held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
 
 
 def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from recombine.jobs.outputs import render, widget
+from recombine.jobs.outputs import Answered, render
 from recombine.jobs.split.leaks import spelling
 
 
-class Comparison:
+class Comparison(Answered):
     """What comparisons of audits and of scores show in the same way."""
 
     @property
@@ -21,19 +21,6 @@ class Comparison:
 
     def _repr_markdown_(self) -> str:
         return self.markdown
-
-    @property
-    def answer(self) -> Any:
-        """The answer in at most twelve lines: print it, or take its ``lines`` and ``numbers``."""
-        return widget(self, "answer")
-
-    @property
-    def summary(self) -> str:
-        """All of it as plain text."""
-        return render(self, "text")
-
-    def __str__(self) -> str:
-        return str(self.answer)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -16,7 +15,7 @@ from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.listing import level_columns
-from recombine.jobs.outputs import render, widget, write_page
+from recombine.jobs.outputs import Reported, widget
 from recombine.jobs.score.determined import held_out_noise, regressors_of
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import HeldOutCells, ModelScore, mean_squares, model_scores
@@ -33,7 +32,7 @@ from recombine.writing import listing, plural, printable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Score(HeldOutCells):
+class Score(HeldOutCells, Reported):
     """Several models' errors on held-out cells, by verdict and cause. Make one with `recombine.score`.
 
     Attributes
@@ -98,32 +97,12 @@ class Score(HeldOutCells):
         cells = self.design.held_out[mask][order]
         return Table({**level_columns(self.design, cells, columns), **columns, "cause": causes})
 
-    def to_html(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the score as one HTML file and return its path; an existing file is kept unless ``force``."""
-        return write_page(self, path, force)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw each model's squared error by cause and return the matplotlib axes: those given as ``ax``, or new ones.
 
         Where too few cells tell causes apart, predicted against observed means of the first model.
         """
         return widget(self, "plot", ax)
-
-    def _repr_html_(self) -> str:
-        return render(self, "notebook")
-
-    @property
-    def answer(self) -> Any:
-        """The answer in at most twelve lines: print it, or take its ``lines`` and ``numbers``."""
-        return widget(self, "answer")
-
-    @property
-    def summary(self) -> str:
-        """All of it as plain text."""
-        return render(self, "text")
-
-    def __str__(self) -> str:
-        return str(self.answer)
 
     def __repr__(self) -> str:
         names = listing((model.name for model in self.models), 4)

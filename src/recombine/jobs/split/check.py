@@ -14,7 +14,7 @@ from recombine.design.naming import outcome_parts, split_parts
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import audit
 from recombine.jobs.findings.finding import Finding, ResultKind
-from recombine.jobs.outputs import render, widget
+from recombine.jobs.outputs import Answered
 from recombine.jobs.score.predictions import first_class, structure_of_classes
 from recombine.jobs.split.leaks import Leak, SidedRows, alike_levels, find_leaks
 from recombine.jobs.split.table_files import FactorRows, column_texts, outcome_values, read_rows
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SplitCheck:
+class SplitCheck(Answered):
     """What the test rows of a split are to its training rows; make one with `check_split`."""
 
     rows: FactorRows  #: Those with all factors and a side.
@@ -78,19 +78,6 @@ class SplitCheck:
     def trained(self) -> int:
         """Number of training rows."""
         return int(self.train.sum())
-
-    @property
-    def answer(self) -> Any:
-        """The answer in at most twelve lines: print it, or take its ``lines`` and ``numbers``."""
-        return widget(self, "answer")
-
-    @property
-    def summary(self) -> str:
-        """All of it as plain text."""
-        return render(self, "text")
-
-    def __str__(self) -> str:
-        return str(self.answer)
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{row['verdict']} {row['share of rows']:.3g}" for row in self.verdicts.rows())

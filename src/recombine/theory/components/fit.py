@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import distinct
+from recombine.cells.conjunctions import contains
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError
 from recombine.theory.components.criterion import (
@@ -127,7 +127,8 @@ class ComponentsFit:
         values = self._on_scale(mean, variance, variance + noise, self._widths(cells))
         if self.plain is None:
             return values
-        shares = np.where(_among(cells, self.posterior.codes), 1.0, self.confirmed)
+        among = contains(1 + np.maximum(self.posterior.codes, -1), 1 + np.maximum(cells, -1))
+        shares = np.where(among, 1.0, self.confirmed)
         return values.towards(self.plain.predict(cells), shares)
 
     def with_levels(
@@ -256,12 +257,6 @@ def _is_dense(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm])
     # At as many columns as cells both take as long to fit, and sparse equations give values of further cells sooner.
     eliminated = max((count for term, count in zip(terms, counts, strict=True) if term.is_labels), default=0)
     return sum(counts) - eliminated > len(codes)
-
-
-def _among(cells: IntArray, codes: IntArray) -> BoolArray:
-    """Say of cells (M, F) whether they are among others (n, F)."""
-    _, member = distinct(1 + np.maximum(np.concatenate([codes, cells]), -1))
-    return np.isin(member[len(codes) :], member[: len(codes)])
 
 
 def covariances_of(factors: Factors, codes: IntArray, terms: Sequence[ComponentTerm]) -> FloatArray:

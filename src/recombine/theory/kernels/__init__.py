@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.left_out import predict_left_out as predict_left_out
     from recombine.theory.kernels.network_shares import network_shares as network_shares
     from recombine.theory.kernels.overlap import OverlapKernel as OverlapKernel
+    from recombine.theory.kernels.positivity import is_positive as is_positive
     from recombine.theory.kernels.quadrature import dual_of as dual_of
     from recombine.theory.kernels.representability import Representability as Representability
     from recombine.theory.kernels.representability import representability as representability
@@ -23,6 +24,5 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.shortcut import context_dependence_margin as context_dependence_margin
     from recombine.theory.kernels.shortcut import crossed_out as crossed_out
     from recombine.theory.kernels.slopes import expected_slopes as expected_slopes
-    from recombine.theory.kernels.solvers.spectrum import is_positive as is_positive
 
 lazy_package(__name__)

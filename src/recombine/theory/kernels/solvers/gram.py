@@ -189,11 +189,9 @@ class GroupGram:
         """Weight and group ids of every proper, non-empty subset that counts."""
         corners = [tuple(corner) for corner in np.argwhere(self.weights)]
         middle = [corner for corner in corners if 0 < sum(corner) < len(self.sizes)]
-        return [(float(self.weights[corner]), self._ids(corner)) for corner in middle]
-
-    def _ids(self, corner: tuple[int, ...]) -> IntArray:
-        subset = tuple(factor for factor, inside in enumerate(corner) if inside)
-        return group_ids(self.cells, subset, self.sizes)
+        subsets = [tuple(np.flatnonzero(corner).tolist()) for corner in middle]
+        ids = [group_ids(self.cells, subset, self.sizes) for subset in subsets]
+        return list(zip([float(self.weights[corner]) for corner in middle], ids, strict=True))
 
     def multiply(self, vector: FloatArray) -> FloatArray:
         """Return the Gram matrix times ``vector`` (M,)."""

@@ -84,19 +84,6 @@ def _multiplicities(sizes: Sequence[int]) -> FloatArray:
     return result
 
 
-def is_positive(kernel: OverlapKernel, sizes: Sequence[int]) -> bool:
-    """Say whether the Gram matrix of ``kernel`` on the full product of ``sizes`` has no negative eigenvalue.
-
-    Examples
-    --------
-    >>> is_positive(OverlapKernel.from_values([0.0, 0.6, 1.0]), (2, 2))
-    False
-    >>> is_positive(OverlapKernel.from_values([0.0, 0.4, 1.0]), (9, 9))
-    True
-    """
-    return Spectrum.of(kernel, sizes).smallest >= -1e-12 * abs(kernel.table[-1])
-
-
 @dataclass(frozen=True, eq=False)
 class FullGrid:
     """Kernel regression on a full product, where everything is known in closed form.
