@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recombine.errors import InputError
-from recombine.output_files import check_file, check_folder, check_outputs, files_together, path_beside, write_whole
+from recombine.output_files import check_file, check_outputs, files_together, path_beside, write_whole
 
 
 def test_a_file_may_be_new_or_overwritten_with_leave(tmp_path: Path) -> None:
@@ -22,15 +22,6 @@ def test_a_file_may_be_new_or_overwritten_with_leave(tmp_path: Path) -> None:
         check_file(tmp_path, force=True)
     with pytest.raises(InputError, match="is not a folder"):
         check_file(there / "below.html", force=True)
-
-
-def test_a_folder_may_be_missing_but_not_a_file(tmp_path: Path) -> None:
-    check_folder(tmp_path / "new" / "figures", "--figures")
-    (tmp_path / "taken").touch()
-    with pytest.raises(InputError, match=r"--figures .*taken is a file"):
-        check_folder(tmp_path / "taken", "--figures")
-    with pytest.raises(InputError, match=r"--figures .*below cannot be written"):
-        check_folder(tmp_path / "taken" / "below", "--figures")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes with names")

@@ -11,11 +11,9 @@ import pytest
 from recombine.errors import InputError
 from recombine.output_files import (
     check_file,
-    check_folder,
     check_outputs,
     check_table_name,
     open_beside,
-    open_synced,
     sync_folder,
     write_whole,
 )
@@ -38,10 +36,6 @@ def test_check_table_name_by_example() -> None:
         check_table_name(Path("parts.parquet"), "--out")
 
 
-def test_check_folder_by_example() -> None:
-    check_folder(Path("new/figures"), "--figures")
-
-
 def test_open_beside_by_example() -> None:
     target = Path(tempfile.mkdtemp()) / "numbers.bin"
     with open_beside(target) as file:
@@ -53,11 +47,6 @@ def test_write_whole_by_example() -> None:
     target = Path(tempfile.mkdtemp()) / "summary.md"
     write_whole(target, "two cells lost")
     assert (target.read_text()) == "two cells lost"
-
-
-def test_open_synced_by_example() -> None:
-    with open_synced(Path(tempfile.mkdtemp()) / "part") as file:
-        _ = file.write(b"1 2 3")
 
 
 def test_sync_folder_by_example() -> None:

@@ -32,7 +32,7 @@ def check_file(path: Path, force: bool) -> None:
         )
     if not path.parent.is_dir():
         raise InputError(f"{path.parent} is not a folder; create it or write elsewhere")
-    if (path.exists() and not os.access(path, os.W_OK)) or not _takes_files(_real(path).parent):
+    if (path.exists() and not os.access(path, os.W_OK)) or not takes_files(_real(path).parent):
         raise InputError(f"{path} cannot be written; choose a folder you can write to")
 
 
@@ -67,15 +67,6 @@ def check_table_name(path: Path | None, option: str) -> None:
     """Raise unless a table of text may be written under this name."""
     if path is not None and path.suffix.lower() not in ("", ".csv", ".txt"):
         raise InputError(f"{option} {path}: a CSV table is written; give it a name that ends in .csv")
-
-
-def check_folder(path: Path, option: str) -> None:
-    """Raise unless files can be written to a folder, which may have to be made first."""
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{option} {path} is a file; name a folder, which is made where it is missing")
-    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
-    if not nearest.is_dir() or not _takes_files(nearest):
-        raise InputError(f"{option} {path} cannot be written; choose a folder you can write to")
 
 
 @contextlib.contextmanager
@@ -166,15 +157,6 @@ def write_whole(path: str | Path, text: str) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
-@contextlib.contextmanager
-def open_synced(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file of bytes that is on the disk when the block ends: for a folder to be renamed when it is whole."""
-    with path.open("xb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def sync_folder(folder: Path) -> None:
     """Bring the names in a folder to the disk, where the system can do that."""
     # Windows opens no folders, and some network file systems sync none; the names are then as safe as can be.
@@ -202,7 +184,7 @@ def _same(a: Path, b: Path) -> bool:
         return _real(a) == _real(b)
 
 
-def _takes_files(folder: Path) -> bool:
+def takes_files(folder: Path) -> bool:
     """Try it: rights alone do not tell for the superuser, or on a file system that takes none."""
     try:
         with tempfile.TemporaryFile(dir=folder):

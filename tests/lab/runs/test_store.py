@@ -21,7 +21,7 @@ from recombine.errors import InputError
 from recombine.lab.runs.collect import collect
 from recombine.lab.runs.experiment import Experiment, Result, Unit, grid
 from recombine.lab.runs.provenance import driver_record, worker_record
-from recombine.lab.runs.store import CorruptRunError, Store, StoreWarning
+from recombine.lab.runs.store import CorruptRunError, Store, StoreWarning, open_synced
 from recombine.lab.runs.sweep import run
 
 UNIT = Unit("sample", 1, {"x": 1})
@@ -237,3 +237,11 @@ def test_whatever_stands_in_a_result_that_is_none_it_is_corrupt(store: Store, te
     with pytest.warns(StoreWarning, match="is corrupt"):
         assert store.read(UNIT.key) is None
     assert not store.path(UNIT.key).exists()
+
+
+def test_a_synced_file_is_a_new_one(tmp_path: Path) -> None:
+    with open_synced(tmp_path / "part") as file:
+        file.write(b"1 2 3")
+    assert (tmp_path / "part").read_bytes() == b"1 2 3"
+    with pytest.raises(FileExistsError), open_synced(tmp_path / "part"):
+        pass

@@ -13,7 +13,7 @@ from recombine.cli.table_options import takes_table
 from recombine.errors import InputError, install_advice, near_miss
 from recombine.lab.cli.papers import PAPERS, claims_on_screen, no_results
 from recombine.lab.cli.running import Running, chosen_executor, measured_processes, merge_units, run_order
-from recombine.output_files import check_folder, check_outputs, write_whole
+from recombine.output_files import check_outputs, takes_files, write_whole
 from recombine.report.screen import say, say_aside
 from recombine.writing import listing, plural
 
@@ -212,3 +212,12 @@ def _why_none(state: Reproduction) -> str:
     experiments = {name for plot in state.paper.figures if plot.name in figures for name in plot.experiments}
     lacking = sorted(experiments - set(state.results))
     return f"there are no results of {listing(lacking)}" if lacking else "no figure shows these claims"
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Raise unless files can be written to a folder, which may have to be made first."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{option} {path} is a file; name a folder, which is made where it is missing")
+    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not nearest.is_dir() or not takes_files(nearest):
+        raise InputError(f"{option} {path} cannot be written; choose a folder you can write to")

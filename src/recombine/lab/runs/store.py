@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from recombine.cells.array_files import load_arrays
 from recombine.errors import InputError, RecombineError
 from recombine.lab.runs.experiment import Result, Rows, Unit, key_of, plain_value
 from recombine.lab.runs.leases import STALE_SECONDS, Lease, Leases
-from recombine.output_files import open_synced, sync_folder, write_whole
+from recombine.output_files import sync_folder, write_whole
 from recombine.tables.table import Table
 
 SPEC, RESULT, ARRAYS = "spec.json", "result.json", "arrays.npz"
@@ -350,3 +350,12 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise CorruptRunError(f"{path.name} is not a dictionary")
     return value
+
+
+@contextlib.contextmanager
+def open_synced(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file of bytes that is on the disk when the block ends: for a folder to be renamed when it is whole."""
+    with path.open("xb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
-    from recombine.measures.activations.anova import additive_share as additive_share
+    from recombine.measures.activations.additive import additive_share as additive_share
     from recombine.measures.activations.anova import effect_shares as effect_shares
     from recombine.measures.activations.dimensionality import Reuse as Reuse
     from recombine.measures.activations.dimensionality import ensd as ensd

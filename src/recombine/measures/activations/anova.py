@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 from recombine.cells.conjunctions import Subset, subsets
-from recombine.errors import InputError
 from recombine.measures.activations.grid import ActivationGrid, as_grid
 
 #: Variance below this share of the mean square is rounding: the activations are constant.
@@ -48,22 +47,6 @@ def effect_shares(activations: Any) -> dict[Subset, float]:
     if total <= FLAT_VARIANCE_SHARE * raw:
         return dict.fromkeys(variances, float("nan"))
     return {subset: variance / total for subset, variance in variances.items()}
-
-
-def additive_share(activations: Any, order: int = 1) -> float:
-    """Return the share of variance in effects of at most ``order`` factors; by default in main effects alone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, y = np.meshgrid(np.arange(3.0), np.arange(4.0), indexing="ij")
-    >>> round(additive_share(np.stack([x, y**2], axis=-1)), 12)
-    1.0
-    """
-    grid = as_grid(activations)
-    if not 1 <= order <= grid.factors:
-        raise InputError(f"order {order} does not fit {grid.factors} factors; choose one from 1 to {grid.factors}")
-    return sum(share for subset, share in effect_shares(grid).items() if len(subset) <= order)
 
 
 def _add_squares(squares: dict[Subset, float], block: Any, grid: ActivationGrid) -> None:

@@ -44,12 +44,6 @@ class Curve:
         bent = np.concatenate([[self.start], self.slopes])
         return pieces_of(self.knots, points.ravel()).heights(bent).reshape(points.shape)
 
-    @property
-    def bend(self) -> float:
-        """Largest slope between the knots over the mean slope: 1 for a straight line."""
-        mean = float((rises(self.knots) @ self.slopes)[-1] / (self.knots[-1] - self.knots[0]))
-        return float(self.slopes.max()) / mean if mean > 0 else 1.0
-
 
 def rises(knots: FloatArray) -> FloatArray:
     """Return the matrix (K, K) that takes slopes to heights above the first knot."""

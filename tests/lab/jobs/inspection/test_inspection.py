@@ -15,7 +15,7 @@ from recombine.errors import InputError
 from recombine.jobs.inspection import inspection, reading
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations import grid as grid_module
-from recombine.measures.activations.anova import additive_share
+from recombine.measures.activations.additive import additive_share
 from recombine.measures.activations.stand_ins import pasted_outputs
 from recombine.report import result_text
 from recombine.words import inspection_notes, inspection_sentence

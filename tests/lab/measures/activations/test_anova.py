@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.lab.worlds.rendered.bumps import BumpWorld
-from recombine.measures.activations.anova import additive_share, effect_shares
+from recombine.measures.activations.additive import additive_share
+from recombine.measures.activations.anova import effect_shares
 from recombine.measures.activations.grid import as_grid
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.lab.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole
-from recombine.measures.activations.anova import additive_share
+from recombine.measures.activations.additive import additive_share
 from recombine.measures.activations.linear_probe import linear_probe
 from recombine.measures.activations.peaks import peak_accuracy
 from recombine.measures.activations.superposition import superposition

@@ -20,7 +20,7 @@ from recombine.lab.papers.forced_rendering.experiments.training import (
 )
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
-from recombine.measures.activations.anova import additive_share
+from recombine.measures.activations.additive import additive_share
 from recombine.measures.activations.factorization import factorization, kernel_factorization
 from recombine.measures.activations.geometry import metric_tensor, volume_ratio
 from recombine.measures.activations.grid import as_grid
