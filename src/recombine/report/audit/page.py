@@ -75,8 +75,10 @@ def page(
 def _head(audit: Audit, answer: Answer) -> dict[str, Any]:
     tally = words.verdicts.Tally.of(audit)
     marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
+    reading = words.reading.reading_sentences(audit.design)
     return {
         "answer": answer.content,
+        "reading": reading if len({sentence.partition(":")[0] for sentence in reading}) < len(reading) else [],
         "large": answer.large,
         "tally": tally,
         "shares": [(v, tally.counts[v], tally.counts[v] / max(tally.total, 1)) for v in Verdict if tally.counts[v]],
