@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine import Table, Verdict
+from recombine.lab.papers.plots import DASHES
+from recombine.lab.report.figure import MARKERS
 from recombine.report.figure import Figure
-from recombine.report.theme import DASHES, HAIR, INK, MARKERS, POINT, SOFT, inches, ink_on
+from recombine.report.theme import HAIR, INK, POINT, SOFT, inches, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

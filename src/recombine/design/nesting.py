@@ -70,17 +70,14 @@ def infer_nesting(factors: Sequence[Factor], cells: IntArray, rows: IntArray, sk
     """
     pairs = []
     for child, parent in itertools.permutations(range(len(factors)), 2):
-        if child in skip or parent in skip or not _has_children(factors[child], factors[parent]):
+        children, parents = len(factors[child].levels), len(factors[parent].levels)
+        if child in skip or parent in skip or children < MIN_CHILDREN_PER_PARENT * parents:
             continue
         if follows(cells[:FIRST_CELLS_LOOKED_AT], child, parent) and follows(cells, child, parent):
             chance = nesting_chance(cells[:, child], cells[:, parent], rows)
             if chance is not None:
                 pairs.append(Nested(factors[child].name, factors[parent].name, True, chance))
     return pairs
-
-
-def _has_children(child: Factor, parent: Factor) -> bool:
-    return len(child.levels) >= MIN_CHILDREN_PER_PARENT * len(parent.levels)
 
 
 def follows(cells: IntArray, child: int, parent: int) -> bool:
@@ -189,7 +186,8 @@ def nested_product(
     tables = [table for table in plain.parts if table.twins or table.places[0] not in involved]
     joined: list[Combinations] = []
     for child in inner:
-        table = _with_parents(cells, child, sorted(above[child]))
+        places = sorted([child, *above[child]])
+        table = Combinations(tuple(places), distinct(cells[:, places])[0])
         for overlapping in [overlapping for overlapping in joined if set(overlapping.places) & set(table.places)]:
             joined.remove(overlapping)
             table = _joined(overlapping, table)
@@ -215,11 +213,6 @@ def _innermost(above: dict[int, set[int]]) -> list[int]:
     links = [(child, parent) for child, parents in above.items() for parent in parents]
     outer = {parent for child, parent in links if child not in above.get(parent, ()) or child < parent}
     return sorted(set(above) - outer)
-
-
-def _with_parents(cells: IntArray, child: int, parents: Sequence[int]) -> Combinations:
-    factors = sorted([child, *parents])
-    return Combinations(tuple(factors), distinct(cells[:, factors])[0])
 
 
 def _joined(first: Combinations, second: Combinations) -> Combinations:

@@ -26,9 +26,6 @@ INK, SOFT, HAIR, PAPER = "#20242b", "#666d78", "#d5d9df", "#ffffff"
 POINT = "#0071b2"
 #: The two inks on a verdict's colour, which is the same by day and by night; so are they, unlike `INK` and `PAPER`.
 DARK_MARK, LIGHT_MARK = "#1f232a", "#fefefe"
-#: Lines are told apart by marker and dash first, so that they survive a grey printer.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 #: Figures are laid out in CSS pixels: one unit of the drawing is one pixel of the page.
 PIXELS_PER_INCH = 72
 WIDTH = 820

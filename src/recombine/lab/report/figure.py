@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
 from recombine.lab.papers.paper import Plot
+from recombine.lab.papers.plots import DASHES
 from recombine.lab.papers.results import Evidence
 from recombine.report.figure import Figure
-from recombine.report.theme import DASHES, INK, MARKERS, WIDTH, inches
+from recombine.report.theme import INK, WIDTH, inches
 from recombine.tables.table import Table
 from recombine.writing import listing
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
+#: Lines are told apart by marker and dash first, so that they survive a grey printer.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 #: Lines beyond the first, which is ink; told apart by lightness as well as by hue.
 COLOURS = (INK, "#1b6ca8", "#c2551b", "#4c9a63", "#8a5a9c", "#b08d1e")
 

@@ -171,13 +171,10 @@ class ComponentsFit:
             middle, low = np.maximum(middle, 0.0), np.maximum(low, 0.0)
         # Calibrated as ranges are: a standard error is to a range what it is where errors are normal.
         settled_sd = self.spread * np.sqrt(settled) * width / NORMAL_HALF_WIDTH
-        error, spread = (_half(self.scale, centre, each) for each in (settled_sd, sd))
+        # Half of what one standard deviation to either side makes of the outcome.
+        back = self.scale.back
+        error, spread = (np.asarray(back(centre + each) - back(centre - each)) / 2 for each in (settled_sd, sd))
         return CellValues(middle, error, spread, low, high)
-
-
-def _half(scale: OutcomeScale, centre: FloatArray, sd: FloatArray) -> FloatArray:
-    """Return half of what one standard deviation (M,) to either side of values (M,) makes of the outcome."""
-    return np.asarray(scale.back(centre + sd) - scale.back(centre - sd)) / 2
 
 
 def fit_components(

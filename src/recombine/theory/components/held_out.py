@@ -82,7 +82,9 @@ class HeldOutComponents:
             result[tested] = sums = centre + spread * posterior.means(self.codes[tested])
             if scale is not IDENTITY:
                 residuals = spread * (standard[rows] - posterior.means(self.codes[rows]))
-                result[tested] = _as_means(scale, sums, residuals)
+                # Means of outcomes, which differ from sums on the scale as residuals do.
+                quantiles = np.quantile(residuals, (np.arange(SMEARING_QUANTILES) + 0.5) / SMEARING_QUANTILES)
+                result[tested] = scale.back(sums[:, None] + quantiles).mean(axis=1)
         return result
 
     def carries(self, order: int) -> bool:
@@ -170,9 +172,3 @@ class HeldOutComponents:
     def _counts(self, terms: tuple[ComponentTerm, ...]) -> list[int]:
         """Return how many columns each term has."""
         return [term_columns(term, self.factors, self.codes).count for term in terms]
-
-
-def _as_means(scale: OutcomeScale, sums: FloatArray, residuals: FloatArray) -> FloatArray:
-    """Return sums (M,) on a scale as means of outcomes, which differ from them as residuals (n,) do."""
-    quantiles = np.quantile(residuals, (np.arange(SMEARING_QUANTILES) + 0.5) / SMEARING_QUANTILES)
-    return np.asarray(scale.back(sums[:, None] + quantiles).mean(axis=1))

@@ -179,7 +179,8 @@ def exact_features(factors: Factors, codes: IntArray, y: FloatArray) -> tuple[in
 
     Levels have to be more than features and the mean, or any effects would be.
     """
-    for described in _subsets([factor for factor in range(factors.count) if _tells_all(factors, codes, factor)]):
+    telling = [factor for factor in range(factors.count) if _tells_all(factors, codes, factor)]
+    for described in [telling, *([factor] for factor in telling)] if telling else []:
         blocks = [np.ones((len(codes), 1))]
         for factor in range(factors.count):
             table = factors.features[factor] if factor in described else None
@@ -189,13 +190,8 @@ def exact_features(factors: Factors, codes: IntArray, y: FloatArray) -> tuple[in
         design = np.hstack(blocks)
         missed = np.abs(y - design @ np.linalg.lstsq(design, y)[0]).max()
         if missed <= EXACT_RESIDUAL * np.abs(y - y.mean()).max():
-            return described
+            return tuple(described)
     return ()
-
-
-def _subsets(factors: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return all factors together, then each alone."""
-    return [tuple(factors), *((factor,) for factor in factors)] if factors else []
 
 
 def _tells_all(factors: Factors, codes: IntArray, factor: int) -> bool:

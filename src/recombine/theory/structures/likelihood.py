@@ -64,7 +64,7 @@ class LikelihoodFit:
         values[limits == Limit.INFINITE] = np.inf
         finite = np.flatnonzero(_some(limits == Limit.FINITE))
         sums = self.existence.rows(codes[finite]) @ self.table
-        means = self._family.means(sums, _by_class(limits[finite] == Limit.FINITE))
+        means = self._family.means(sums, (limits[finite] == Limit.FINITE).reshape(sums.shape))
         values[finite] = means if self._family.per_class else means[:, 0]
         return values
 
@@ -112,11 +112,6 @@ def _some(marks: BoolArray) -> BoolArray:
     return marks if marks.ndim == 1 else np.asarray(marks.any(axis=1))
 
 
-def _by_class(marks: BoolArray) -> BoolArray:
-    """Return marks (N,) as one column, and those of classes (N, K) as they are."""
-    return marks[:, None] if marks.ndim == 1 else marks
-
-
 class _Problem:
     """The likelihood on the face as a function of the values (W,), W = F times the classes of softmax."""
 
@@ -152,17 +147,11 @@ class _Problem:
     @cached_property
     def basis(self) -> FloatArray:
         """Orthonormal basis (W, r) of what the face determines."""
-        gram = np.zeros((self.width, self.width))
-        if not self.family.per_class:
-            gram = (self.X.T @ self.X).toarray()
+        number, support = self.support.sum(axis=1), self.support
+        if self.family.per_class:
+            gram = self._gram(lambda a, b: (support[:, a] & support[:, b]).astype(float) * ((a == b) - 1 / number))
         else:
-            number = self.support.sum(axis=1)
-            for first in range(self.classes):
-                for second in range(self.classes):
-                    both = (self.support[:, first] & self.support[:, second]).astype(float)
-                    entry = both * ((first == second) - 1 / number)
-                    block = (self.X.T @ self.X.multiply(entry[:, None]).tocsr()).toarray()
-                    gram[first :: self.classes, second :: self.classes] = block
+            gram = (self.X.T @ self.X).toarray()
         sizes, vectors = eigh(gram)
         return np.asarray(vectors[:, sizes > RANK_SHARE * max(sizes.max(initial=0.0), 1.0)])
 
@@ -171,17 +160,18 @@ class _Problem:
         means = self.means(values)
         if self.width > DENSE_VALUES:
             return lambda right: self._by_residuals(means, right)
-        factor = cho_factor(self._dense_information(means))
+        information = self._gram(lambda a, b: self.family.covariance(means, self.exposure, a, b))
+        factor = cho_factor(self.basis.T @ information @ self.basis)
         return lambda right: np.asarray(self.basis @ cho_solve(factor, self.basis.T @ right))
 
-    def _dense_information(self, means: FloatArray) -> FloatArray:
+    def _gram(self, weights: Callable[[int, int], FloatArray]) -> FloatArray:
+        """Return the matrix (W, W) in which rows count by their ``weights`` (N,) for each pair of classes."""
         total = np.zeros((self.width, self.width))
         for first in range(self.classes):
             for second in range(self.classes):
-                covariance = self.family.covariance(means, self.exposure, first, second)
-                block = (self.X.T @ self.X.multiply(covariance[:, None]).tocsr()).toarray()
+                block = (self.X.T @ self.X.multiply(weights(first, second)[:, None]).tocsr()).toarray()
                 total[first :: self.classes, second :: self.classes] = block
-        return np.asarray(self.basis.T @ total @ self.basis)
+        return total
 
     def _by_residuals(self, means: FloatArray, right: FloatArray) -> FloatArray:
         """Solve by MINRES: the matrix is singular, and conjugate gradients leap where the right side is rounding."""

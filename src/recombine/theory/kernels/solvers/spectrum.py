@@ -127,7 +127,8 @@ class FullGrid:
         All diagonal entries of a function of the Gram matrix are equal, so every residual is a dual weight divided by
         one number. Where the kernel is singular and ``ridge`` is zero, this is the limit of a vanishing ridge.
         """
-        inverse = self._residual_filter(ridge)
+        null = self._null(ridge) & (self.spectrum.multiplicities > 0)
+        inverse = null.astype(float) if null.any() else self._inverse(ridge)  # up to scale: what is infinite remains
         diagonal = float(np.sum(self.spectrum.multiplicities * inverse)) / self.cells
         return self._filter(inverse / diagonal, self._shaped(y))
 
@@ -151,8 +152,3 @@ class FullGrid:
     def _inverse(self, ridge: float) -> FloatArray:
         null = self._null(ridge)
         return np.where(null, 0.0, 1 / np.where(null, 1.0, self.spectrum.eigenvalues + ridge))
-
-    def _residual_filter(self, ridge: float) -> FloatArray:
-        """1 / (lambda_T + ridge) up to scale; where that is infinite, only the infinite parts remain."""
-        null = self._null(ridge) & (self.spectrum.multiplicities > 0)
-        return null.astype(float) if null.any() else self._inverse(ridge)
