@@ -222,15 +222,11 @@ def _parsed(path: Path) -> Any:
     if not content.strip():
         raise _no_document(f"{path.name} is empty")
     try:
-        return msgspec.json.decode(_text(content))
+        # Some shells write UTF-16 when output goes to a file.
+        wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        return msgspec.json.decode(content.decode("utf-16" if wide else "utf-8-sig"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _no_document(f"{path.name} is not JSON ({' '.join(str(error).split())})") from None
-
-
-def _text(content: bytes) -> str:
-    """Decode UTF-8, or UTF-16 by its mark: some shells write that when output goes to a file."""
-    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return content.decode("utf-16" if wide else "utf-8-sig")
 
 
 def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
