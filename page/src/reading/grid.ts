@@ -52,12 +52,13 @@ export function lineOf({ lines }: Grid, row: number): number {
   return lines?.[row] ?? row + 1;
 }
 
-/** Return the rows, all as long as the longest, every merged range holding the text of its first cell. */
+/** Return the rows, all as long as the longest, every merged range holding the text of its first cell; one over all columns is a title. */
 export function filled(grid: Grid): string[][] {
   const width = widthOf(grid);
   const rows = grid.rows.map((row) => [...row, ...Array<string>(width - row.length).fill("")]);
+  const used = Array.from({ length: grid.merged.length && width }, (_, place) => rows.some((row) => row[place])).filter(Boolean).length;
   for (const [top, left, bottom, right] of grid.merged) {
-    if (top >= rows.length || left >= width) continue;
+    if (top >= rows.length || left >= width || (right > left && right - left + 1 >= used)) continue;
     for (const row of rows.slice(top, bottom + 1)) row.fill(rows[top]![left]!, left, right + 1);
   }
   return rows;

@@ -22,7 +22,9 @@ export function readLabels(column: Column, sloppy: boolean): Read {
   if (alike.size) notes.push(noteOn(column, "alike", new Set([...alike.keys(), ...alike.values()])));
   const amounts = sameAmounts(distinct(texts.map((text) => spelled.get(text) ?? text)));
   if (amounts.length) notes.push({ kind: "same_amount", column: name, values: amounts });
-  for (const [kind, of] of [["misfit", misfits(column)], ["gene_date", geneDates(column)]] as const) if (of.size) notes.push(noteOn(column, kind, of, true));
+  const totals = new Set(texts.filter((text) => isWord("total_levels", text)));
+  if (totals.size === texts.length) totals.clear();
+  for (const [kind, of] of [["misfit", misfits(column)], ["gene_date", geneDates(column)], ["mixed", mixed(column)], ["total_level", totals]] as const) if (of.size) notes.push(noteOn(column, kind, of, true));
   return [new Map([...gone, ...spelled, ...alike]), notes];
 }
 
@@ -47,7 +49,16 @@ function misfits({ kinds }: Column): Set<string> {
   const rest = new Set([...kinds.others, ...kinds.limits]);
   const most = kinds.cells(kinds.numbers.keys()) >= ruleLimit("share of numbers that makes others misfits") * kinds.total;
   const bare = [...kinds.numbers.values()].every(({ unit }) => !unit || unit === "%");
-  return most && bare && kinds.measured && kinds.numbers.size > 2 * rest.size ? rest : new Set();
+  const mostly = 10 * kinds.cells(kinds.numbers.keys()) >= 9 * kinds.total && kinds.numbers.size > 4;
+  return most && bare && (kinds.measured || mostly) && kinds.numbers.size > 2 * rest.size ? rest : new Set();
+}
+
+/** The numbers of a measured column that are not written in one way: 21,86 and 1.5; 3 mg and 20 ug. */
+function mixed({ kinds }: Column): Set<string> {
+  const numbers = [...kinds.numbers.values()];
+  const most = kinds.cells(kinds.numbers.keys()) >= ruleLimit("share of numbers that makes others misfits") * kinds.total;
+  const fit = numbers.every(({ digits }) => (matches("point_number", digits) || matches("comma_number", digits)) && !matches("padded", digits));
+  return new Set(kinds.measured && !kinds.others.size && most && fit && !numbers.every(({ plain }) => plain) ? kinds.numbers.keys() : []);
 }
 
 /** Dates such as 31/12/2020 as year-month-day where one order fits all, or a note that two do. */

@@ -36,10 +36,13 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
   const rows = raw.map((row) => row.map(strip));
   const width = tableWidth(grid);
   const top = header === null ? headerRow(rows, width) : askedRow(grid, header);
+  // Some programs write no name over the names of rows, and the others one column too far to the left.
+  const shifted = Boolean(grid.delimiter) && grid.rows[top]!.length === width - 1 && rows.slice(top + 1).some((row) => row[width - 1]);
+  if (shifted) rows[top] = ["", ...rows[top]!.slice(0, -1)];
   const full = top > 0 && (!grid.delimiter || grid.rows[top - 1]!.length >= width); // a title with a comma has fewer fields
   const group = full && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
   const first = isUnitRow(rows, top) ? top + 2 : top + 1;
-  const last = lastRow(rows, first);
+  const last = nextHeader(rows, top, first, lastRow(rows, first));
   const same = (index: number): boolean => rows[index]!.every((cell, place) => cell === rows[top]![place]);
   const again = range(first, last).filter(same);
   const there = range(first, last).filter((index) => grid.rows[index]!.length);
@@ -56,6 +59,7 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
       linesNote("footer", grid, rows, range(last, rows.length)),
       linesNote("repeated_header", grid, rows, again),
       { kind: "empty", column: "row", count: there.length - body.length - again.length },
+      { kind: "renamed", values: ["column0"], count: +shifted },
     ),
     above: group === null ? Array<string>(width).fill("") : spread(rows[group]!.slice(0, width)),
   };
@@ -92,9 +96,24 @@ function headerRow(rows: readonly Row[], width: number): number {
     const most = used.length - unnamed.length >= Math.max(2, ruleLimit("share of columns that a header names") * used.length);
     const full = most || (used.length > 1 && unnamed.length === 1 && unnamed[0] === 0) || (width < 2 && named.length > 0);
     const below = rows[index + 1]?.slice(0, width) ?? [];
-    if (full && !isBlank(below) && (distinct(named).length === named.length || !isHeader(row, below, used))) return index;
+    if (full && !isBlank(below) && (distinct(named).length === named.length || !isHeader(row, below, used))) return index && isMeasured(rows[index - 1]!.slice(0, width), row) ? index - 1 : index;
   }
   return there[0] ?? 0;
+}
+
+/** Whether a row holds numbers behind a label, below one that names the labels and half of the columns. */
+function isMeasured(above: Row, [, ...cells]: Row): boolean {
+  const named = above.filter(Boolean);
+  return Boolean(above[0]) && distinct(named).length === named.length && 2 * named.length >= above.length && above.length > 2 && cells.every(isNumber) && cells.some((cell) => cell.includes("."));
+}
+
+/** Where another table begins below the first: in a row that names two columns as the header does. */
+function nextHeader(rows: readonly Row[], top: number, first: number, last: number): number {
+  const found = range(first, last).find((index) => {
+    const same = rows[index]!.filter((cell, place) => cell && cell === rows[top]![place]).length;
+    return same > 1 && 2 * same >= rows[index]!.filter(Boolean).length && rows[index]!.some((cell, place) => cell !== rows[top]![place]);
+  });
+  return found ?? last;
 }
 
 /** Whether a row below one with repeated names could be the header itself: all columns named; the row above says of the first nothing or, merged, the same. */
@@ -119,11 +138,11 @@ function isUnitRow(rows: readonly Row[], top: number): boolean {
   if (top + 2 >= rows.length) return false;
   const cells = rows[top + 1]!.flatMap((cell, place) => (cell ? [[place, cell] as const] : []));
   const below = rows.slice(top + 2, top + 52);
-  return (
-    cells.length > 0 &&
-    cells.every(([, cell]) => matches("unit_cell", cell) || unitSpelling(cell) || cell === "%") &&
-    cells.map(([place]) => new TextKinds(columnOf({ rows: below }, place))).every(({ numbers, counts }) => numbers.size || !counts.size)
-  );
+  const measured = cells.filter(([place]) => {
+    const { numbers, counts } = new TextKinds(columnOf({ rows: below }, place));
+    return numbers.size || !counts.size;
+  });
+  return measured.length > 0 && cells.every((cell) => matches("unit_cell", cell[1]) || (measured.includes(cell) && (unitSpelling(cell[1]) || cell[1] === "%")));
 }
 
 /** The row from which on there are totals and footnotes only. */

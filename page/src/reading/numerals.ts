@@ -1,7 +1,7 @@
 /** Columns of numbers, written as plain numbers: without currency, percent signs and what stands between thousands. */
 
 import type { Note } from "./grid.ts";
-import { listed, matches } from "./rules.ts";
+import { isWord, listed, matches } from "./rules.ts";
 import { distinct } from "./texts.ts";
 import { unitSpelling } from "./units.ts";
 import { type Column, noteOn, type TextKinds, type Numeral } from "./values.ts";
@@ -46,10 +46,21 @@ export function readNumbers(column: Column, delimiter: string, sign: string, com
   }
   const missing = new Set([...kinds.nothing].filter((text) => !listed("missing").includes(text)));
   if (missing.size) notes.push(noteOn(column, "nothing", missing));
+  const far = sentinels(kinds);
+  if (far.size) notes.push(noteOn(column, "sentinel", far));
   if (kinds.limits.size) notes.push(noteOn(column, "limit", kinds.limits, true));
   const changed = new Map([...texts].filter(([text, plain]) => text !== plain));
   for (const text of [...kinds.nothing, ...kinds.limits]) changed.set(text, "");
   return [changed, notes];
+}
+
+/** Numbers such as -9999 that are far from all others of a column, and may say that there is nothing. */
+function sentinels({ counts, numbers }: TextKinds): Set<string> {
+  const far = new Set([...counts.keys()].filter((text) => isWord("sentinels", text)));
+  const sizes = (some: readonly string[]): number[] => some.map((text) => Math.abs(Number(text)));
+  const others = sizes([...numbers.keys()].filter((text) => !far.has(text)));
+  const plain = [...numbers.values()].every((number) => number.plain);
+  return far.size && plain && others.length && others.every((size) => 10 * size < Math.min(...sizes([...far]))) ? far : new Set();
 }
 
 function notesOf(column: Column, sign: string, unclear: boolean): Note[] {

@@ -62,7 +62,7 @@ function withValues(sheet: Laid, delimiter: string): Tidy {
     notes.push(...more);
     if (texts.size) for (const row of sheet.rows) row[place] = texts.get(row[place]!) ?? row[place]!;
   });
-  return { columns: names, rows: sheet.rows, notes, factors: sheet.factors, outcome: sheet.outcome };
+  return { columns: names, rows: sheet.rows, notes, factors: sheet.factors.map((name) => names[sheet.names.indexOf(name)]!), outcome: sheet.outcome };
 }
 
 /** Names of columns, those without one called column0 and so on by their place. */

@@ -29,5 +29,6 @@ function liesOnItsSide(sheet: Laid, rows: readonly (readonly string[])[]): boole
   const kinds = rows.map((row) => new TextKinds(row.slice(1)));
   const oneKind = kinds.every(({ others, numbers }) => !others.size || !numbers.size);
   if (!oneKind || new TextKinds(names).numbers.size || !kinds.slice(1).some(({ numbers }) => numbers.size)) return false;
-  return distinct(sheet.names).length < sheet.names.length || kinds.slice(1).some(({ others }) => others.size);
+  const named = sheet.names.filter(Boolean);
+  return distinct(named).length < named.length || kinds.slice(1).some(({ others }) => others.size);
 }

@@ -16,8 +16,12 @@ const MEASURED = ["outcome", "covariate", "time", "status"] as const;
 
 /** Make rows of the columns that are levels of one factor, if there are such; `wide` says factor=outcome. */
 export function melted(sheet: Laid, wide: string | null, delimiter: string): Laid {
-  const kinds = sheet.names.map((_, place) => new TextKinds(columnOf(sheet, place)));
-  const places = valueColumns(sheet, kinds, delimiter);
+  const kept = withoutTotals(sheet);
+  const kindsOf = (one: Laid): TextKinds[] => one.names.map((_, place) => new TextKinds(columnOf(one, place)));
+  let kinds = kindsOf(kept);
+  let places = valueColumns(kept, kinds, delimiter);
+  if (wide !== null || places.length) sheet = kept;
+  else if (kept !== sheet) places = valueColumns(sheet, (kinds = kindsOf(sheet)), delimiter);
   if (wide !== null) {
     const [factor, outcome] = asked(wide);
     const found = [places, wordColumns(sheet, kinds, delimiter)].find((some) => some.length) ?? endOf(kinds, 1);
@@ -30,6 +34,15 @@ export function melted(sheet: Laid, wide: string | null, delimiter: string): Lai
   const groups = distinct(places.map((place) => sheet.above[place]!)).filter(Boolean);
   const taken = new Set(sheet.names);
   return rowsOf(sheet, places, free(groups.length === 1 ? groups[0]! : "column", taken), free("value", taken));
+}
+
+/** Leave out columns that sum up others, by their names: they are no levels. */
+function withoutTotals(sheet: Laid): Laid {
+  const totals = sheet.names.filter((name) => isWord("totals", name));
+  if (!totals.length) return sheet;
+  const some = (row: readonly string[]): string[] => row.filter((_, place) => !isWord("totals", sheet.names[place]!));
+  const note = { kind: "total_column", values: totals.slice(0, MOST_NAMED), count: totals.length };
+  return { ...sheet, names: some(sheet.names), rows: sheet.rows.map(some), above: some(sheet.above), notes: [...sheet.notes, note] };
 }
 
 function asked(wide: string): [string, string] {
@@ -156,6 +169,8 @@ function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome:
   const crossed = areCrossed(sheet, places);
   const factors = [...before.map((place) => sheet.names[place] || sheet.above[place]!), ...(crossed ? ["group"] : []), factor];
   const names = [...factors, outcome, ...at(sheet.names, after)];
+  const levels = at(sheet.names, places);
+  if (!crossed && distinct(levels).length < levels.length) throw new TableError(`more than one column is named '${levels.find((name, place) => levels.indexOf(name) !== place)}'; rename them so each name is unique`);
   if (distinct(names).length < names.length) throw new TableError(`--wide ${factor}=${outcome}: there is a column of that name; choose another`);
   if (sheet.rows.length * places.length * names.length > ruleLimit("cells of a melted table, at most")) throw new TableError(`${places.length.toLocaleString("en-US")} columns as levels beside ${labels.length.toLocaleString("en-US")} others are too many; leave some out`);
   const [rows, lines]: [string[][], number[]] = [[], []];

@@ -36,11 +36,15 @@ class Grid:
         return self.lines[row] if self.lines else row + 1
 
     def filled(self) -> list[list[str]]:
-        """Return the rows, all as long as the longest, every merged range holding the text of its first cell."""
+        """Return the rows, all as long as the longest, every merged range holding the text of its first cell.
+
+        A range over all columns is a title, and stays one cell.
+        """
         width = self.width
         rows = [[*row, *[""] * (width - len(row))] for row in self.rows]
+        used = sum(map(any, zip(*rows, strict=True))) if self.merged else 0
         for top, start, bottom, end in self.merged:
-            if 0 <= top < len(rows) and 0 <= start < width:
+            if 0 <= top < len(rows) and 0 <= start < width and (end == start or end - start + 1 < used):
                 for row in rows[top : bottom + 1]:
                     row[start : end + 1] = [rows[top][start]] * (min(end + 1, width) - start)
         return rows

@@ -32,8 +32,10 @@ def read_labels(column: Column, *, sloppy: bool = False) -> tuple[dict[str, str]
         notes.append(column.note("alike", alike.keys() | set(alike.values())))
     amounts = _same_amounts({spelled.get(text, text) for text in kinds.counts})
     notes += [Note("same_amount", column.name, (), amounts)] if amounts else []
-    suspects = [(kind, of) for kind, of in (("misfit", _misfits(column)), ("gene_date", _gene_dates(column))) if of]
-    return texts | spelled | alike, notes + [column.note(kind, of, lines=True) for kind, of in suspects]
+    totals = frozenset(text for text in kinds.counts if text.casefold() in rule_words("total_levels"))
+    suspects = {"misfit": _misfits(column), "gene_date": _gene_dates(column)}
+    suspects |= {"mixed": _mixed(column), "total_level": totals if len(totals) < len(kinds.counts) else frozenset()}
+    return texts | spelled | alike, notes + [column.note(kind, of, lines=True) for kind, of in suspects.items() if of]
 
 
 def _units(column: Column) -> dict[str, str]:
@@ -63,8 +65,21 @@ def _misfits(column: Column) -> frozenset[str]:
         kinds.cells(kinds.numbers) >= rule_limit("share of numbers that makes others misfits") * kinds.counts.total()
     )
     bare = all(not number.unit or number.unit == "%" for number in kinds.numbers.values())
-    fit = mainly and bare and kinds.measured and len(kinds.numbers) > 2 * len(misfits)
+    mostly = 10 * kinds.cells(kinds.numbers) >= 9 * kinds.counts.total() and len(kinds.numbers) > 4
+    fit = mainly and bare and (kinds.measured or mostly) and len(kinds.numbers) > 2 * len(misfits)
     return misfits if fit else frozenset()
+
+
+def _mixed(column: Column) -> frozenset[str]:
+    """Return the numbers of a measured column that are not written in one way: 21,86 and 1.5; 3 mg and 20 ug."""
+    kinds = column.kinds
+    numbers = kinds.numbers if kinds.measured and not kinds.others else {}
+    mainly = kinds.cells(numbers) >= rule_limit("share of numbers that makes others misfits") * kinds.counts.total()
+    plain = all(number.plain for number in numbers.values())
+    signs = [rule_pattern(f"{sign}_number") for sign in ("point", "comma")]
+    fit = all(any(sign.fullmatch(number.digits) for sign in signs) for number in numbers.values())
+    padded = any(rule_pattern("padded").fullmatch(number.digits) for number in numbers.values())
+    return frozenset(numbers) if mainly and fit and not plain and not padded else frozenset()
 
 
 def _dates(column: Column) -> tuple[dict[str, str], list[Note]]:

@@ -77,10 +77,11 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     rows = _stripped(raw)
     width = _width(grid)
     top = _header_row(rows, width) if header is None else _asked_row(grid, header)
+    shifted = _shift_header(grid, rows, top, width)
     fields = width if not top or not grid.delimiter else len(grid.rows[top - 1])  # a title with a comma has fewer
     group = top - 1 if top and fields >= width and _is_group(rows[top - 1][:width]) else None
     start = top + 2 if _is_unit_row(rows, top) else top + 1
-    last = _last_row(rows, start)
+    last = _next_header(rows, top, start, _last_row(rows, start))
     again = [index for index in range(start, last) if rows[index] == rows[top]]
     body = [index for index in range(start, last) if any(rows[index]) and rows[index] != rows[top]]
     body = body or [index for index in range(start, last) if grid.rows[index]]  # nothing at all is no table to mend
@@ -101,12 +102,23 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
         _lines_note("footer", grid, rows, range(last, len(rows))),
         _lines_note("repeated_header", grid, rows, again),
         Note("empty", "row", count=empty),
+        Note("renamed", "", (), ("column0",), int(shifted)),
     ]
     sheet = _named(replace(sheet, notes=sheet.noted(*notes)))
     if start == top + 2:
         units = [(name, cell) for name, cell in zip(rows[top], rows[top + 1], strict=True) if cell]
         sheet = replace(sheet, notes=sheet.noted(*(Note("unit_row", name, (), (unit,), 1) for name, unit in units)))
     return _filled_down(sheet)
+
+
+def _shift_header(grid: Grid, rows: list[tuple[str, ...]], top: int, width: int) -> bool:
+    """Move names to the right that stand one column too far to the left, as where names of rows have no name."""
+    shifted = (
+        bool(grid.delimiter) and len(grid.rows[top]) == width - 1 and any(row[width - 1] for row in rows[top + 1 :])
+    )
+    if shifted:
+        rows[top] = ("", *rows[top][:-1])
+    return shifted
 
 
 def _stripped(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
@@ -145,8 +157,35 @@ def _header_row(rows: Sequence[Sequence[str]], width: int) -> int:
         full = full or (len(used) > 1 and unnamed == {0}) or (width < 2 and bool(named))
         below = rows[index + 1][:width] if index + 1 < len(rows) else ()
         if full and any(below) and (len(set(named)) == len(named) or not _is_header(row, below, used)):
-            return index
+            return index - 1 if index and _is_measured(rows[index - 1][:width], row) else index
     return there[0] if there else 0
+
+
+def _is_measured(above: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether a row holds numbers behind a label, below one that names the labels and half of the columns."""
+    numbers = text_kinds(row[1:]).numbers
+    named = (
+        bool(above[0])
+        and len(set(filter(None, above))) == sum(map(bool, above))
+        and 2 * sum(map(bool, above)) >= len(above)
+    )
+    return (
+        named
+        and len(above) > 2
+        and bool(numbers)
+        and numbers.keys() >= set(row[1:])
+        and any("." in cell for cell in row[1:])
+    )
+
+
+def _next_header(rows: Sequence[Sequence[str]], top: int, start: int, last: int) -> int:
+    """Return where another table begins below the first: in a row that names two columns as the header does."""
+    names = rows[top]
+    for index in range(start, last):
+        repeated = sum(bool(cell) and cell == name for cell, name in zip(rows[index], names, strict=True))
+        if repeated > 1 and 2 * repeated >= sum(map(bool, rows[index])) and rows[index] != names:
+            return index
+    return last
 
 
 def _is_header(above: Sequence[str], row: Sequence[str], used: set[int]) -> bool:
@@ -180,7 +219,9 @@ def _is_unit_row(rows: Sequence[Sequence[str]], top: int) -> bool:
         rule_pattern("unit_cell").fullmatch(cell) or unit_spelling(cell) or cell == "%" for cell in cells.values()
     )
     below = {col: text_kinds(row[col] for row in rows[top + 2 : top + 52]) for col in cells}
-    return bool(cells) and spelled and all(kinds.numbers or not kinds.counts for kinds in below.values())
+    measured = {col for col, kinds in below.items() if kinds.numbers or not kinds.counts}
+    bracketed = {col for col, cell in cells.items() if rule_pattern("unit_cell").fullmatch(cell)}
+    return bool(measured) and spelled and measured | bracketed == cells.keys()
 
 
 def _last_row(rows: Sequence[Sequence[str]], first: int) -> int:

@@ -30,6 +30,10 @@ KINDS = {
     "limit": "cells of column outside a limit (values), read as missing",
     "nothing": "count cells of column that spell that there is nothing (values), read as missing",
     "misfit": "cells of column (values) that are no numbers, though the others are",
+    "mixed": "numbers of column that are not written in one way (values), kept as texts",
+    "sentinel": "numbers of column far from all others (values), which may stand for nothing",
+    "total_level": "levels of column (values) that may sum up the others",
+    "total_column": "columns (values) that sum up others, not read as levels",
     "blanks": "count levels of column that had blanks around them",
     "alike": "levels of column that differ by case and blanks (values: read as the first of each)",
     "same_amount": "levels of column that are one amount in two units (values), kept apart",
@@ -41,7 +45,19 @@ KINDS = {
     "renamed": "columns that had no name or the name of another; values are their new names",
 }
 #: Kinds that only remark on something: the table is what it was.
-REMARKS = frozenset({"looks_wide", "misfit", "same_amount", "unclear_date", "unclear_point", "gene_date"})
+REMARKS = frozenset(
+    {
+        "looks_wide",
+        "misfit",
+        "mixed",
+        "sentinel",
+        "total_level",
+        "same_amount",
+        "unclear_date",
+        "unclear_point",
+        "gene_date",
+    }
+)
 #: Kinds that say that rows or columns are others than those of the sheet.
 LAYOUTS = frozenset({"title", "footer", "empty", "repeated_header", "joined_header", "unit_row", "merged"})
 LAYOUTS |= {"transposed", "wide", "plate", "renamed"}

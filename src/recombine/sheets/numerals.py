@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.sheets.notes import Note
-from recombine.sheets.rules import rule_pattern, rule_section
+from recombine.sheets.rules import rule_pattern, rule_section, rule_words
 from recombine.sheets.units import unit_spelling
 from recombine.sheets.values import Column, Numeral, TextKinds
 
@@ -56,8 +56,9 @@ def read_numbers(
     A factor keeps its unit (``keep_unit``), in one spelling.
     """
     kinds = column.kinds
+    sentinels = _sentinels(kinds)
     if kinds.plain and sign == "." and len(kinds.numbers) == len(kinds.counts) and delimiter in ("", ","):
-        return {}, []
+        return {}, [column.note("sentinel", sentinels)] if sentinels else []
     texts = {text: plain_number(number, sign) for text, number in kinds.numbers.items() if not _stays(number, sign)}
     notes = _notes(column, sign, unclear=not commas and delimiter not in ("", ","))
     [unit] = kinds.units
@@ -69,10 +70,22 @@ def read_numbers(
     missing = kinds.nothing - set(rule_section("words")["missing"])
     if missing:
         notes.append(column.note("nothing", missing))
+    if sentinels:
+        notes.append(column.note("sentinel", sentinels))
     if kinds.limits:
         notes.append(column.note("limit", kinds.limits, lines=True))
     changed = {text: plain for text, plain in texts.items() if plain != text}
     return changed | dict.fromkeys(kinds.nothing | kinds.limits, ""), notes
+
+
+def _sentinels(kinds: TextKinds) -> frozenset[str]:
+    """Return numbers such as -9999 that are far from all others of a column, and may say that there is nothing."""
+    sentinels = frozenset(kinds.counts.keys() & rule_words("sentinels"))
+    if not sentinels or not kinds.plain:
+        return frozenset()
+    others = [abs(float(text)) for text in kinds.numbers if text not in sentinels]
+    smallest = min(abs(float(text)) for text in sentinels)
+    return sentinels if others and 10 * max(others) < smallest else frozenset()
 
 
 def _stays(number: Numeral, sign: str) -> bool:

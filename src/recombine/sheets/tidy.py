@@ -85,7 +85,8 @@ def _with_values(sheet: Sheet, delimiter: str) -> Tidy:
         notes += more
         cells_read.append([texts.get(cell, cell) for cell in column.cells] if texts else column.cells)
     rows = [list(row) for row in zip(*cells_read, strict=True)]
-    return Tidy(names, rows, tuple(notes), sheet.factors, sheet.outcome)
+    named = dict(zip(sheet.names, names, strict=True))
+    return Tidy(names, rows, tuple(notes), tuple(named[factor] for factor in sheet.factors), sheet.outcome)
 
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ def _lies_on_its_side(sheet: Sheet, rows: Sequence[Sequence[str]]) -> bool:
     one_kind = all(not kind.others or not kind.numbers for kind in kinds)
     if not one_kind or not any(kind.numbers for kind in kinds[1:]):
         return False
-    repeated = len(set(sheet.names)) < len(sheet.names)
+    named = [name for name in sheet.names if name]
+    repeated = len(set(named)) < len(named)
     mixed = any(kind.others for kind in kinds[1:])
     return repeated or mixed

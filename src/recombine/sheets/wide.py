@@ -27,6 +27,9 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
     >>> melted(sheet, "dose=gain", ",").rows
     [('a', '1', '0.5'), ('a', '2', '1.5'), ('b', '1', '2.5')]
     """
+    levels_only = _without_totals(sheet)
+    if wide is not None or _value_columns(levels_only, levels_only.kinds, delimiter):
+        sheet = levels_only
     kinds = sheet.kinds
     if wide is not None:
         factor, outcome = _asked(wide)
@@ -42,6 +45,18 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
     groups = {sheet.above[col] for col in places} - {""}
     factor = groups.pop() if len(groups) == 1 else "column"
     return _rows_of(sheet, places, free_name(factor, sheet.names), free_name("value", sheet.names))
+
+
+def _without_totals(sheet: Sheet) -> Sheet:
+    """Leave out columns that sum up others, by their names: they are no levels."""
+    totals = [col for col, name in enumerate(sheet.names) if name.casefold() in rule_words("totals")]
+    if not totals:
+        return sheet
+    places, names = _others(totals, sheet), tuple(sheet.names[col] for col in totals)
+    level_names, above = (tuple(texts[col] for col in places) for texts in (sheet.names, sheet.above))
+    note = Note("total_column", "", (), names[:MAX_NAMED_VALUES], len(names))
+    columns = tuple(sheet.columns[col] for col in places)
+    return replace(sheet, names=level_names, above=above, columns=columns, notes=sheet.noted(note))
 
 
 def _asked(wide: str) -> tuple[str, str]:
@@ -192,6 +207,11 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> 
     factors = (*(sheet.names[col] or sheet.above[col] for col in before), *(["group"] if crossed else []), factor)
     names = (*factors, outcome)
     names = (*names, *(sheet.names[col] for col in labels if col > places[0]))
+    levels = tuple(sheet.names[col] for col in places)
+    if not crossed and len(set(levels)) < len(levels):
+        first = {level: at for at, level in reversed(list(enumerate(levels)))}
+        twice = next(level for at, level in enumerate(levels) if first[level] < at)
+        raise InputError(f"more than one column is named {twice!r}; rename them so each name is unique")
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
     if len(sheet.lines) * len(places) * len(names) > rule_limit("cells of a melted table, at most"):
@@ -210,7 +230,6 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> 
         for col in places
         if row[col]  # what was never measured has no row
     ]
-    levels = tuple(sheet.names[col] for col in places)
     return replace(
         sheet,
         names=names,
