@@ -6,8 +6,8 @@ import csv
 import io
 import zlib
 from collections import Counter
-from functools import lru_cache
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, survey
@@ -31,11 +31,17 @@ def look_through(path: Path, wide: str | None = None, header: int | None = None)
     Whether it is plain is told by its head and its tail. ``wide`` and ``header`` are those of `tidy`.
     """
     stamp = path.stat()
-    return _looked_through(path.absolute(), wide, header, stamp.st_size, stamp.st_mtime_ns)
+    key = (path.absolute(), wide, header, stamp.st_size, stamp.st_mtime_ns)
+    if (known := _KNOWN.get(key)) is None:
+        known = _KNOWN[key] = _looked_through(path.absolute(), wide, header, stamp.st_size)
+    return known
 
 
-@lru_cache(maxsize=4)
-def _looked_through(path: Path, wide: str | None, header: int | None, size: int, changed: int) -> TextFile:
+#: Files in use, each tidied once; the copy of one that is no longer used is removed with it.
+_KNOWN: WeakValueDictionary[tuple[object, ...], TextFile] = WeakValueDictionary()
+
+
+def _looked_through(path: Path, wide: str | None, header: int | None, size: int) -> TextFile:
     try:
         surveyed = survey(path)
         text, complete = _sample(path, surveyed)

@@ -108,6 +108,8 @@ def everything_said(frame: pd.DataFrame, names: list[str], **options: Any) -> di
     record = audit_record(audit, audit.plan(3))
     assert record.pop("rows_are") == ("counts" if "weight" in options else "measurements")
     assert record.pop("table").get("weight") == options.get("weight")
+    record.pop("reading")
+    assert record["answer"].pop(0).startswith("Read: ")
     return record
 
 
