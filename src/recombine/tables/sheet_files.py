@@ -32,9 +32,9 @@ def look_through(path: Path, wide: str | None = None, header: int | None = None)
     """
     stamp = path.stat()
     key = (path.absolute(), wide, header, stamp.st_size, stamp.st_mtime_ns)
-    if (known := _KNOWN.get(key)) is None:
-        known = _KNOWN[key] = _looked_through(path.absolute(), wide, header, stamp.st_size)
-    return known
+    if (file := _KNOWN.get(key)) is None:
+        file = _KNOWN[key] = _looked_through(path.absolute(), wide, header, stamp.st_size)
+    return file
 
 
 #: Files in use, each tidied once; the copy of one that is no longer used is removed with it.
