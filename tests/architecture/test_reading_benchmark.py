@@ -201,3 +201,36 @@ def test_every_reader_reads_a_clean_table_right(tmp_path: Path) -> None:
     for reader in (roles.read_by_recombine, roles.read_by_pandas):
         verdict = roles.judged_soiled(reader(path), soiled)
         assert all(verdict[name] for name in ("factors", "outcome", "numbers", "rows", "cells")), reader.__name__
+
+
+@pytest.mark.parametrize(
+    ("part", "page", "said"),
+    [
+        ("after", "command-line", "On {published us files} published tables whose help pages tell the roles,"),
+        ("after", "command-line", "right in {published us all right} and something was wrong in {published us wrong};"),
+        ("after", "command-line", "{published pandas all right} right, {published pandas wrong} wrong)"),
+        ("final", "command-line", "On {published us files} tables kept apart until the rules were fixed"),
+        ("final", "command-line", "{published us all right} were right and {published us wrong} wrong"),
+        ("final", "command-line", "(the rule: {published pandas all right} and {published pandas wrong};"),
+        ("after", "reading", "On {soiled us files} published tables that a program soiled in these ways"),
+        ("after", "reading", "{soiled us all right} are read right and none wrong, where pandas reads"),
+        ("after", "reading", "pandas reads {soiled pandas all right} and DuckDB {soiled duckdb all right};"),
+        (
+            "final",
+            "reading",
+            "of {soiled us files} kept apart until the rules were fixed {soiled us all right} are read",
+        ),
+        ("final", "reading", "pandas reads {soiled pandas all right} and DuckDB {soiled duckdb all right} ("),
+    ],
+)
+def test_pages_quote_the_stored_scores(part: str, page: str, said: str) -> None:
+    scores = json.loads((ROOT / f"results/reading/{part}.json").read_text(encoding="utf-8"))["scores"]
+    readers = {"us": "recombine", "pandas": "pandas", "duckdb": "duckdb"}
+
+    def score(match: re.Match[str]) -> str:
+        tables, reader, what = match[1].split(" ", 2)
+        return str(scores[tables][readers[reader]][what])
+
+    text = " ".join((ROOT / f"docs/{page}.md").read_text(encoding="utf-8").split())
+    assert re.sub(r"\{(.*?)\}", score, said) in text
+    assert scores["soiled"]["recombine"]["wrong"] == 0
