@@ -44,21 +44,26 @@ const lean = {
         .replace(/\bruleLimit\("([^"]+)"\)/g, (_, name) => limitOf(rules.limits, name))
         .replace(/\broleLimit\("([^"]+)"\)/g, (_, name) => limitOf(rules.roles.limits, name)),
     }));
-    // Statistics of columns serve those who read a part of a file.
-    onLoad({ filter: /hyparquet.src.metadata\.js$/ }, ({ path }) => {
+    // Statistics, indexes and filters of columns serve those who read a part of a file.
+    onLoad({ filter: /hyparquet.src.(metadata|column)\.js$/ }, ({ path }) => {
       const whole = readFileSync(path, "utf8").replaceAll("\r\n", "\n");
-      const less = whole.replace(/^ +statistics: convertStats.*\n/m, "").replace(/^( +)(?:size|geospatial)_statistics: [^]*?\n\1\},\n/gm, "");
-      if (whole.length - less.length < 1000) throw new Error("hyparquet writes its statistics elsewhere; look for them");
+      const unread = "statistics|encodings|encoding_stats|sorting_columns|key_value_metadata|\\w+_statistics|file_\\w+|bloom_\\w+|(?:offset|column)_index_\\w+|crypto_\\w+|encrypted_\\w+|ordinal|total_byte_size|total_uncompressed_size|index_page_offset|(?:definition|repetition)_level_encoding|is_sorted";
+      const less = whole.replace(new RegExp(`^( +)(?:${unread}): (?:.*,|[^]*?\\n\\1\\}(?:\\)\\))?,)\\n`, "gm"), "");
+      if (whole.length - less.length < 200) throw new Error("hyparquet writes its statistics elsewhere; look for them");
       return { contents: less };
     });
     onLoad({ filter: /hyparquet.src.(wkb|geoparquet)\.js$/ }, () => ({ contents: "export function wkbToGeojson() {} export function markGeoColumns() {}" }));
   },
 };
 
+/** Names of fields that only the reader of Parquet and reading/parquet.ts use, which are written short. */
+const PARQUET_FIELDS = ["metadata", "column"].flatMap((name) => readFileSync(at(`../node_modules/hyparquet/src/${name}.js`), "utf8").match(/\b(?!field_)[a-z]+(?:_[a-z0-9]+)+(?=[:,]| = )/g));
+
 async function bundle(entry) {
   const made = await build({
     entryPoints: [at(entry)],
     plugins: [lean],
+    mangleProps: new RegExp(`^(?:${PARQUET_FIELDS.join("|")})$`),
     bundle: true,
     minify: true,
     format: "iife",
