@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import importlib
 import json
 import os
 import re
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -143,9 +145,30 @@ def test_factors_are_guessed_and_the_guess_is_marked(run, tmp_path, monkeypatch)
     path.write_text("colour,shape,mass\n" + rows)
     code, out, _ = run("audit", path, "--outcome", "mass", "--fail-on", "RC104", "--full")
     assert code == 1
-    assert "Guessed the factors; to be sure: recombine audit t.csv --factors colour,shape" in " ".join(out.split())
+    assert "To repeat: recombine audit t.csv --factors colour,shape --outcome mass\n" in out
     assert "Guessed: the factors" in out
     assert "RC104" in out
+
+
+@pytest.mark.parametrize("options", [[], ["--full"]])
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_command_to_repeat_is_one_line_that_a_shell_takes(run, tmp_path, monkeypatch, options, columns):
+    path = tmp_path / "the drug-screen of the year, well-kept (2).csv"
+    rows = "".join(f"{c},{s},{i * 1.5}\n" for i, (c, s) in enumerate([("r", "u"), ("r", "v"), ("b", "u")] * 4))
+    path.write_text('Cell line,"drug\'s name, $1","growth rate"\n' + rows)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = run("audit", path, *options)[1]
+    [command] = [line.removeprefix("To repeat: ") for line in out.splitlines() if line.startswith("To repeat: ")]
+    words = shlex.split(command)
+    assert words[:3] == ["recombine", "audit", str(path)]
+    code, again, _ = run(*words[1:], *options)
+    assert code == 0
+    assert "outcome growth rate" in " ".join(again.split())
+    assert "To repeat" not in again
+    audit = rc.audit(path)
+    assert f"To repeat: {command}" in str(audit).split("\n")
+    assert command in html.unescape(audit._repr_html_())
+    assert command in html.unescape(audit.to_html(tmp_path / f"{columns}.html").read_text(encoding="utf-8"))
 
 
 def test_unicode_levels_are_fine(run, tmp_path):

@@ -64,6 +64,14 @@ def test_what_does_not_fit_is_said_in_short_and_the_last_lines_first() -> None:
     assert "word" in said
 
 
+def test_what_is_to_be_pasted_is_never_cut_or_wrapped() -> None:
+    command = "recombine audit " + "a-long-name " * 30
+    full = [AnswerLine(f"line {place}", "word " * 40) for place in range(MAX_LINES)]
+    assert f"To repeat: {command}" in str(Answer("t", (*full, AnswerLine("To repeat", command, whole=True)))).split(
+        "\n"
+    )
+
+
 def test_every_line_begins_below_the_one_before() -> None:
     rows = str(Answer("t", (AnswerLine("Read", "x " * 90), AnswerLine("Seen", "3")))).split("\n")
     assert rows[1].startswith("Read".ljust(NAME_LETTERS) + "x")

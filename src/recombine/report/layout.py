@@ -53,10 +53,11 @@ class ShownTable:
 
 
 class Line(NamedTuple):
-    """A paragraph that a terminal prints in a style."""
+    """A paragraph that a terminal prints in a style; ``whole``, it is never wrapped, so that it can be pasted."""
 
     text: str
     style: str
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,11 +152,14 @@ _STYLES = {CAREFUL: "bold red", LOOK: "bold yellow", FAILS: "bold red"}
 
 def answer_section(answer: Answer, *, alone: bool = False) -> Section:
     """Return the answer as a terminal shows it; ``alone``, it says where the rest is."""
+    lines = answer.lines if alone else answer.content
     rows: list[list[str | Entry]] = [
         [Entry(f"{line.name:<{NAME_LETTERS - 2}}", style=_STYLES.get(line.name, "bold")), line.text]
-        for line in (answer.lines if alone else answer.content)
+        for line in lines
+        if not line.whole
     ]
-    return Section(answer.title, [replace(text_grid(rows), flush=True)])
+    pasted = [Line(f"{line.name}: {line.text}", "", whole=True) for line in lines if line.whole]
+    return Section(answer.title, [replace(text_grid(rows), flush=True), *pasted])
 
 
 def guess_lines(design: Design) -> list[Line]:

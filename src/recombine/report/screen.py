@@ -89,7 +89,10 @@ def show_sections(console: Console, sections: Iterable[Section]) -> None:
             if isinstance(block, ShownTable):
                 console.print(_rich_table(block, console.width))
                 continue
-            text, style = (block, "") if isinstance(block, str) else block
+            text, style, whole = (block, "", False) if isinstance(block, str) else block
+            if whole:
+                console.print(text, style=style, markup=False, soft_wrap=True)
+                continue
             _print_line(console, f"  {text}" if position and section.title else text, style)
 
 

@@ -2,7 +2,8 @@
 
 At most twelve lines of a hundred letters: what was read, how many combinations are predictable, open and new, what
 values miss by beside noise, the plain mean and a network, what to measure next, what to look at, where the rest is.
-Up to three more say what was tidied, guessed or merged while a table was read.
+Up to three more say what was tidied, guessed or merged while a table was read,
+and a last one repeats the command, however long that is.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import NamedTuple
 
 from recombine.writing import printable
 
-#: Lines that say where the rest is, what to beware of, what to look at, and why a build stops.
-MORE_NAME, CAREFUL, LOOK, FAILS = "More", "Careful", "Look at", "--fail-on"
+#: Lines that say where the rest is, what to beware of, what to look at, why a build stops, and what repeats it.
+MORE_NAME, CAREFUL, LOOK, FAILS, REPEAT = "More", "Careful", "Look at", "--fail-on", "To repeat"
 #: What readers call cells of a verdict.
 SEEN, PREDICTABLE, OPEN, NEW = "Seen", "Predictable", "Open", "New"
 #: Lines and letters of a screen, and letters before what a line says.
@@ -28,10 +29,13 @@ class AnswerLine(NamedTuple):
     name: str
     text: str
     short: str = ""
+    whole: bool = False  #: To be pasted: a line of its own, never wrapped or cut.
 
     @property
     def rows(self) -> list[str]:
         """The lines on a screen that the text takes, names of the data printable."""
+        if self.whole:
+            return [printable(self.text)]
         letters = LINE_LETTERS - NAME_LETTERS
         # A row that begins inside a name of the data is indented, so that it does not look like a line of ours.
         rows = textwrap.wrap(printable(self.text), letters, subsequent_indent="  ", break_on_hyphens=False)
@@ -65,7 +69,7 @@ class Answer:
             if 1 + sum(len(line.rows) for line in lines) <= MAX_LINES + self.more_lines:
                 break
             line = lines[index]
-            lines[index] = line._replace(text=line.short or _cut(line.text))
+            lines[index] = line if line.whole else line._replace(text=line.short or _cut(line.text))
         return tuple(_fitting(lines, MAX_LINES + self.more_lines))
 
     @property
@@ -81,8 +85,9 @@ class Answer:
     def __str__(self) -> str:
         rows = [_cut(printable(self.title), LINE_LETTERS)]
         for line in self.lines:
+            name = f"{line.name}: " if line.whole else f"{line.name:<{NAME_LETTERS}}"
             for index, row in enumerate(line.rows):
-                rows.append(f"{'' if index else line.name:<{NAME_LETTERS}}{row}")
+                rows.append(f"{' ' * NAME_LETTERS if index else name}{row}")
         return "\n".join(rows)
 
 
@@ -91,7 +96,7 @@ def _fitting(lines: list[AnswerLine], most: int) -> Iterator[AnswerLine]:
     room = most - 1 - len(lines)
     for line in lines:
         extra = len(line.rows) - 1
-        yield line if extra <= room else line._replace(text=_cut(line.text))
+        yield line if line.whole or extra <= room else line._replace(text=_cut(line.text))
         room -= extra if extra <= room else 0
 
 

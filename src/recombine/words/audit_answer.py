@@ -16,7 +16,7 @@ from recombine.verdicts import Verdict
 from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NEW, OPEN, PREDICTABLE, SEEN, Answer, AnswerLine
 from recombine.words.importance import importance_sentence
 from recombine.words.plan import gain_text, plan_sentence
-from recombine.words.reading import MAX_READING_ROWS, reading_lines
+from recombine.words.reading import MAX_READING_ROWS, reading_lines, repeat_line
 from recombine.words.verdicts import Tally
 from recombine.writing import number, percent, plural, written_count
 
@@ -68,7 +68,7 @@ def audit_answer(audit: Audit, plan: Plan | None = None) -> Answer:
     More          --full (audit.summary) prints all of it, --html (audit.to_html) writes the report
     """
     miss = expected_miss(audit)
-    reading = reading_lines(audit.design, audit.coverage)
+    reading, repeat = reading_lines(audit.design, audit.coverage), repeat_line(audit.design, Tally.of(audit).targets)
     lines = (
         *reading,
         _caution(audit, miss),
@@ -79,8 +79,9 @@ def audit_answer(audit: Audit, plan: Plan | None = None) -> Answer:
         _next(plan),
         _finding(audit),
         AnswerLine(MORE_NAME, MORE),
+        repeat,
     )
-    more_lines = min(sum(len(line.rows) for line in reading[1:]), MAX_READING_ROWS)
+    more_lines = min(sum(len(line.rows) for line in reading[1:]), MAX_READING_ROWS) + bool(repeat.text)
     title = f"Recombine audit of {audit.design.reading.source}"
     return Answer(title, lines, _numbers(audit, miss), _large(audit, miss), more_lines)
 

@@ -10,7 +10,7 @@ from recombine.jobs.findings.reading import LevelsInDoubt
 from recombine.sheets.notes import Note
 from recombine.table_spec import plain_spec, spec_command
 from recombine.tables.grouping import RowsAre
-from recombine.words.answer import AnswerLine
+from recombine.words.answer import REPEAT, AnswerLine
 from recombine.words.table import rows_phrase
 from recombine.writing import amount, join_words, listing, option_text, plural, printable
 
@@ -105,7 +105,7 @@ def reading_lines(design: Design, coverage: Coverage) -> list[AnswerLine]:
     >>> for line in reading_lines(audit.design, audit.coverage):
     ...     print(f"{line.name}: {line.text}")
     Read: 7 of 8 rows used (1 with no value of 'strain'): strain (2) × dose (2), outcome mass
-    Guessed: the factors and the outcome; to be sure: factors=['strain', 'dose'], outcome='mass'
+    Guessed: the factors and the outcome
     """
     names = [f"{factor.name} ({len(factor.levels):,})" for factor in design.factors[:MAX_FACTORS_TOLD]]
     if len(design.factors) > MAX_FACTORS_TOLD:
@@ -153,12 +153,11 @@ def _rows_used(design: Design, coverage: Coverage) -> str:
 
 
 def guess_sentence(design: Design) -> str:
-    """Say which columns are a guess, what else may be the outcome, and what to say to have the same; or nothing."""
+    """Say which columns are a guess, and what else may be the outcome; or nothing."""
     note = next((note for note in design.reading.notes if note.kind is NoteKind.FACTORS_GUESSED), None)
     if note is None:
         return ""
-    spec, guessed = used_spec(design)
-    found, others, likely = "outcome" in guessed, listing(note.numbers["candidates"], 3), ""
+    found, others, likely = "outcome" in used_spec(design)[1], listing(note.numbers["candidates"], 3), ""
     unusable = [column for column, role in note.numbers["roles"].items() if role == "outcome"]
     if unusable and design.spec.outcome is None:
         option = option_text("--outcome", f"{unusable[0]}=CLASS")
@@ -166,8 +165,23 @@ def guess_sentence(design: Design) -> str:
     elif others and design.spec.outcome is None:
         option = f": {option_text('--outcome', note.numbers['candidates'][0])}"
         likely = f"; {others} may be the outcome{' instead' if found else option}"
-    what = f"the factors{' and the outcome' if found else ''}"
-    texts = [f"{name}={list(value) if name == 'factors' else value!r}" for name, value in plain_spec(spec).items()]
+    keep = "; --save-design design.toml keeps them" if design.reading.path else ""
+    return f"the factors{' and the outcome' if found else ''}{likely}{keep}"
+
+
+def repeat_line(design: Design, targets: bool = False) -> AnswerLine:
+    """Return the command, or the call, that reads the table as it was read, where columns were guessed.
+
+    Examples
+    --------
+    >>> import pandas as pd, recombine as rc
+    >>> frame = pd.DataFrame({"strain": [*"aabb"], "dose": [*"lhlh"], "mass": [0.5, 1.5, 2.5, 3.5]})
+    >>> repeat_line(rc.Design.from_frame(frame)).text
+    "rc.audit(table, factors=['strain', 'dose'], outcome='mass')"
+    """
+    spec = used_spec(design)[0]
+    fields = [f"{name}={list(value) if name == 'factors' else value!r}" for name, value in plain_spec(spec).items()]
+    call = f"rc.audit({', '.join(['table', *fields, *['targets=targets'] * targets])})"
     command = spec_command("audit", design.reading.path, spec)
-    keep = f"{command}; --save-design design.toml keeps it" if command else ", ".join(texts)
-    return f"{what}{likely}; to be sure: {keep}"
+    text = f"{command}{' --targets FILE' * targets}" if command else call
+    return AnswerLine(REPEAT, text if guess_sentence(design) else "", whole=True)

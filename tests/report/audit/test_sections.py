@@ -94,7 +94,9 @@ def test_a_guess_is_marked_at_the_top():
     import pandas as pd
 
     frame = pd.DataFrame({"a": list("xyxy") * 3, "b": list("uuvv") * 3})
-    assert "Guessed: the factors; to be sure: factors=['a', 'b']" in shown(rc.audit(rc.Design.from_frame(frame)))
+    text = shown(rc.audit(rc.Design.from_frame(frame)))
+    assert "Guessed: the factors" in text
+    assert "To repeat: rc.audit(table, factors=['a', 'b'])" in text
 
 
 def test_symmetric_factors_are_said_to_be_one():
