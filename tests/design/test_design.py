@@ -298,6 +298,7 @@ BAD_FILES: list[tuple[str, dict[str, Any], str]] = [
     ("a,b,y\nx,p,nan\nz,q,inf\nz,p,NA\n", {"factors": ["a", "b"], "outcome": "y"}, "3 rows have no usable outcome 'y'"),
     ("a,b,y\nx,,1\n,q,2\n", {"factors": ["a", "b"]}, r"no usable row \(1 row has no value of 'a'; 1 row"),
     ("a,y\nx,1\nz,2\n", {"outcome": "y"}, "fewer than two columns that look like factors .*name them with --factors"),
+    ("a,y\nx,1\nz,2\nx,3\n", {"outcome": "y"}, r"look like factors \(a\); name them with --factors, of y, a$"),
     ("a,b\n" + "x,1\nz,2\n" * 9000 + "x,1,1\n", {"factors": ["a", "b"]}, "line 18,002 has 3 fields"),
     ("a,b,w\nx,p,0\nz,q,-1\n", {"factors": ["a", "b"], "weight": "w"}, "1 row has no usable weight 'w'"),
     ("a,b,w\nx,p,0\nz,q,0\n", {"factors": ["a", "b"], "weight": "w"}, r"\(every weight 'w' is 0\)"),

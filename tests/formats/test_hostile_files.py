@@ -86,6 +86,33 @@ def test_an_error_is_missing_and_noted(run: Run, tmp_path: Path) -> None:
     assert source.read(["growth"])["growth"].tolist()[1] is None
 
 
+COVER = [["Project", "drug screen"], ["Contact", "somebody"], ["Sheet Data", "measured"], ["Year", 2024]]
+
+
+def test_a_cover_of_two_columns_is_passed_over_for_the_only_table(run: Run, tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", README=COVER, Data=rows_of_table(), Codes=[["d0", "x"], ["d1", "y"]])
+    code, out, _ = run("audit", path)
+    assert code == 0
+    assert "drug (4) × cell line (4), outcome growth" in " ".join(out.split())
+    assert "Sheet Data is read; to read another (README, Codes), say --sheet" in " ".join(out.split())
+    plain = as_form(measurements(), "csv", tmp_path / "t.csv")
+    assert run("audit", plain, *FACTORS, "--targets", path)[0] == 0
+
+
+def test_where_a_cover_was_read_the_other_sheets_and_the_option_are_named(run: Run, tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", README=COVER, Data=rows_of_table(), More=rows_of_table())
+    hint = "Sheet README was read, not Data, More: say --sheet Data; of a file beside the table, save that sheet as CSV"
+    code, out, err = run("audit", path)
+    assert (code, out) == (2, "")
+    assert err.endswith(f"{hint}\n")
+    assert len(err.splitlines()) == 1
+    assert run("audit", path, "--sheet", "Data")[0] == 0
+    refused(run, path, hint)
+    plain = as_form(measurements(), "csv", tmp_path / "t.csv")
+    refused(run, plain, hint, "--targets", str(path))
+    refused(run, plain, hint, "--features", f"drug={path}:Contact")
+
+
 def test_sheets_are_chosen_named_and_missed(run: Run, tmp_path: Path) -> None:
     from recombine.table_spec import TableSpec
     from recombine.tables.frames import open_table

@@ -15,16 +15,16 @@ NO_OUTCOME = "none"
 MIN_WIDE_COLUMNS = 3
 
 
-def guessed_names(proposals: list[Proposal], name: str, more: int = 0) -> list[str]:
+def guessed_names(proposals: list[Proposal], source: Source, more: int = 0) -> list[str]:
     """Return the columns proposed as factors, or say why there are too few even with ``more`` that were named."""
     taken = [proposal.column for proposal in proposals if proposal.taken]
     if len(taken) + more < 2:
-        reasons = "; ".join(f"{proposal.column}: {proposal.reason}" for proposal in proposals[:8])
         numbers = [proposal for proposal in proposals if proposal.reason.startswith(("number", "integer"))]
-        wide = ", or say --wide FACTOR=OUTCOME if columns of numbers are levels of one factor"
+        wide = ". If columns of numbers are levels of one factor, say --wide FACTOR=OUTCOME"
         raise InputError(
-            f"{name} has fewer than two columns that look like factors ({reasons}); name them with --factors"
-            f"{wide * (len(numbers) >= MIN_WIDE_COLUMNS)}"
+            f"{source.name} has fewer than two columns that look like factors ({listing(taken) or 'none'}); name them "
+            f"with --factors, of {listing([proposal.column for proposal in proposals], 6)}"
+            f"{source.other_sheets or wide * (len(numbers) >= MIN_WIDE_COLUMNS)}"
         )
     return taken
 

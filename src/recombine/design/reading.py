@@ -130,7 +130,7 @@ def _factors(
     if factors is None:
         tell("which columns are factors", 0.0)
         proposals = _laid_out(source, taken) or propose_factors(source, taken | dict.fromkeys(curved, "factor"))
-        factors = naming.guessed_names(proposals, source.name, len(curved))
+        factors = naming.guessed_names(proposals, source, len(curved))
     more = (name for name in curved if name not in factors)  # named as ordered or numeric only
     return naming.factor_names(source, (*factors, *more), taken | apart), proposals
 

@@ -20,7 +20,7 @@ MAX_MEMORY_BYTES, MAX_CELLS = 2 * 2**30, 5_000_000
 
 
 def sheet_of(path: str, wanted: str | None) -> dict[str, Any]:
-    """Return the cells of a sheet, by default of the first with a table on it; or the ``failure`` there is."""
+    """Return the cells of a sheet, by default of the only or the first with a table; or the ``failure`` there is."""
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
 
     try:
@@ -36,6 +36,9 @@ def sheet_of(path: str, wanted: str | None) -> dict[str, Any]:
         names = [wanted if wanted in names else by_number[wanted]]
     filled = [sheet for sheet in map(book.get_sheet_by_name, names) if sheet.height and sheet.width]
     tables = [sheet for sheet in filled if sheet.height > 1 and sheet.width > 1] or filled[: len(filled) == 1]
+    # A cover has names and remarks beside them at most; where one sheet alone is wider, it is the table.
+    wider = [sheet for sheet in tables if sheet.width > 2]
+    tables = wider if len(wider) == 1 else tables
     about = {"filled": [sheet.name for sheet in filled]}
     if not tables:
         return {"failure": "unclear" if filled else "empty", **about}

@@ -15,7 +15,7 @@ from recombine.errors import InputError, near_miss
 from recombine.table_spec import TableSpec
 from recombine.tables.engine import Frame, Reader, Relation, open_file
 from recombine.tables.text_files import refuse_duplicates
-from recombine.writing import listing
+from recombine.writing import listing, option_text
 
 Found = TypeVar("Found")
 
@@ -116,8 +116,18 @@ class Source:
     def require(self, column: str, role: str) -> str:
         """Return ``column`` if the table has it, else raise with the nearest name."""
         if column not in self.keys:
-            raise InputError(f"{role} {column!r} is not a column of {self.name};{self._meant(column)}")
+            raise InputError(
+                f"{role} {column!r} is not a column of {self.name};{self._meant(column)}{self.other_sheets}"
+            )
         return column
+
+    @property
+    def other_sheets(self) -> str:
+        """Which sheet was read where a workbook has others, and how to have one of those; else nothing."""
+        notes = [note for note in getattr(getattr(self.reader, "file", None), "notes", ()) if note.kind == "sheet"]
+        cure = "; of a file beside the table, save that sheet as CSV"
+        said = [(note.column, listing(note.values, 4), option_text("--sheet", note.values[0])) for note in notes]
+        return "".join(f". Sheet {read} was read, not {others}: say {option}{cure}" for read, others, option in said)
 
     def _meant(self, column: str) -> str:
         """Say which column was meant, one of which a comma cut this piece off or the nearest, and which there are."""

@@ -34,6 +34,7 @@ class LevelFeatures:
     source: str
     imputed: Mapping[str, int]  #: Columns with missing values, and how many: the median stands there.
     left_out: Mapping[str, str]  #: Columns that are no descriptors, and why.
+    other_sheets: str = ""  #: Of a workbook, how to have another sheet.
 
     def __repr__(self) -> str:
         return printable(f"LevelFeatures({self.source}: {len(self.levels):,} levels, {listing(self.names)})")
@@ -71,7 +72,7 @@ class LevelFeatures:
             texts = [[level_text(level) for level in listed[:3]] for listed in (self.levels, levels)]
             raise InputError(
                 f"{self.source} describes no level of factor {factor!r}: it has {listing(texts[0])}, the table has "
-                f"{listing(texts[1])}; name the column that holds the levels: {factor}=file:column"
+                f"{listing(texts[1])}; name the column that holds the levels: {factor}=file:column{self.other_sheets}"
             )
 
 
@@ -122,7 +123,13 @@ def read_features(data: object, factor: str) -> LevelFeatures:
             f"{source.name} has {len(varying):,} descriptors of {factor!r}, more than {MAX_FEATURES:,}; leave some out"
         )
     return LevelFeatures(
-        tuple(varying), levels, np.stack(list(varying.values()), axis=1), source.name, imputed, left_out
+        tuple(varying),
+        levels,
+        np.stack(list(varying.values()), axis=1),
+        source.name,
+        imputed,
+        left_out,
+        source.other_sheets,
     )
 
 
