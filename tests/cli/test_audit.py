@@ -150,6 +150,28 @@ def test_factors_are_guessed_and_the_guess_is_marked(run, tmp_path, monkeypatch)
     assert "RC104" in out
 
 
+def test_what_wide_says_is_not_called_a_guess(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("drug,A375,MCF7,K562\na,0.5,0.7,0.1\nb,0.25,0.3,0.4\nc,0.1,0.15,0.9\n")
+    out = " ".join(run("audit", path, "--wide", "cell=kill", "--save-design", tmp_path / "d.toml")[1].split())
+    assert "A375, MCF7, K562 are read as levels of cell, their numbers as kill, as --wide says" in out
+    assert "Guessed the factors beside cell; --save-design" in out
+    assert "to name them say" not in out
+    assert 'outcome = "kill"  # as --wide says' in (tmp_path / "d.toml").read_text()
+    out = " ".join(run("audit", path)[1].split())
+    assert "to name them say --wide" in out
+    assert "Guessed the factors and the outcome" in out
+
+
+def test_cells_that_keep_an_outcome_from_numbers_are_named_with_their_lines(run, tmp_path):
+    path = tmp_path / "t.csv"
+    cells = ["18.035", "Undetermined", *(f"{20 + place / 7:.3f}" for place in range(20)), "failed run"]
+    path.write_text("a,b,CT\n" + "".join(f"a{i % 4},b{i % 5},{cell}\n" for i, cell in enumerate(cells)))
+    result = run("audit", path, "--factors", "a,b", "--outcome", "CT")
+    refused(result, "2 rows of 23 hold no number but Undetermined (line 3), failed run (line 24); correct these cells")
+    assert "class" not in result[2]
+
+
 @pytest.mark.parametrize("options", [[], ["--full"]])
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_the_command_to_repeat_is_one_line_that_a_shell_takes(run, tmp_path, monkeypatch, options, columns):

@@ -236,7 +236,8 @@ def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:
         if plain := [name for name in labels if name not in design.space.taken_apart]:
             changes["factors"], guessed["factors"] = tuple(plain), "guessed"
     if spec.outcome is None and design.reading.proposals and design.outcome_column.name:
-        changes["outcome"], guessed["outcome"] = design.outcome_column.name, "guessed"
+        changes["outcome"] = design.outcome_column.name
+        guessed["outcome"] = "as --wide says" if spec.wide else "guessed"
     if spec.weight is not None and spec.counts is None and design.observed.rows_are is not RowsAre.MEASUREMENTS:
         changes["counts"], guessed["counts"] = design.observed.rows_are is RowsAre.COUNTS, "guessed"
     if spec.sets is not None and spec.separator is None:

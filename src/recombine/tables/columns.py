@@ -123,9 +123,10 @@ def two_classes(source: Source, outcome: str | None, labels: tuple[str, str] | N
         return labels
     if len(values) != 2:
         count = f"{len(values)}{' or more' if len(values) == MAX_CLASSES else ''}"
+        if odd := no_number(source, outcome):
+            raise InputError(f"{name} is text{odd}; correct these cells, or leave them empty")
         raise InputError(
-            f"{name} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
-            f"{no_number(source, outcome)}; "
+            f"{name} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
             f"give a numeric column, name one class ({outcome}={sorted(map(str, values))[0]}), or fit "
             "rc.CompositionalClassifier"
         )
@@ -134,12 +135,17 @@ def two_classes(source: Source, outcome: str | None, labels: tuple[str, str] | N
 
 
 def no_number(source: Source, column: str) -> str:
-    """Name a value that keeps a column of a text file from being numbers, where most of its values are."""
+    """Name values, with lines where known, that keep a column of a text file from numbers, which most of it is."""
     if source.reader.typed:
         return ""
     values = [value for value in source.read([column])[column].tolist() if value is not None]
     odd = [value for value in values if not is_number(value)]
     if not odd or 2 * len(odd) > len(values):
         return ""
+    notes = getattr(getattr(source.reader, "file", None), "notes", ())
+    lines = [line for note in notes if (note.kind, note.column) == ("misfit", column) for line in note.lines]
+    cells = sorted(set(odd))
+    if len(lines) == len(odd):
+        cells = [f"{value} (line {line:,})" for value, line in zip(odd, lines, strict=True)]
     rows, hold = plural(len(odd), "row"), "holds" if len(odd) == 1 else "hold"
-    return f", because {rows} of {len(values):,} {hold} no number but {listing(sorted(set(odd)), 3)}"
+    return f", because {rows} of {len(values):,} {hold} no number but {listing(cells, 3)}"

@@ -126,8 +126,9 @@ class Source:
         """Which sheet was read where a workbook has others, and how to have one of those; else nothing."""
         notes = [note for note in getattr(getattr(self.reader, "file", None), "notes", ()) if note.kind == "sheet"]
         cure = "; of a file beside the table, save that sheet as CSV"
-        said = [(note.column, listing(note.values, 4), option_text("--sheet", note.values[0])) for note in notes]
-        return "".join(f". Sheet {read} was read, not {others}: say {option}{cure}" for read, others, option in said)
+        options = [option_text("--sheet", note.values[0]) for note in notes]
+        named = [f". Sheet {note.column} was read, not {listing(note.values, 4)}: say " for note in notes]
+        return "".join(f"{sheets}{option}{cure}" for sheets, option in zip(named, options, strict=True))
 
     def _meant(self, column: str) -> str:
         """Say which column was meant, one of which a comma cut this piece off or the nearest, and which there are."""

@@ -65,8 +65,12 @@ SENTENCES = {
 }
 
 
-def reading_sentence(note: Note) -> str:
-    """Say one thing that was read otherwise than it was written.
+#: Where the reader named the factor and the outcome of a wide table.
+WIDE_SAID = "Columns {rest} are read as levels of {column}, their numbers as {first}, as --wide says."
+
+
+def reading_sentence(note: Note, *, wide_said: bool = False) -> str:
+    """Say one thing that was read otherwise than it was written; ``wide_said`` is whether --wide was given.
 
     Examples
     --------
@@ -77,7 +81,8 @@ def reading_sentence(note: Note) -> str:
     lines = [f"{line:,}" for line in note.lines[:MAX_SAID_VALUES]]
     more = max(count if note.lines else 0, len(note.lines)) - len(lines)
     outcome = printable(note.values[0]) if note.kind == "wide" and note.values else "value"
-    return SENTENCES[note.kind].format(
+    sentence = WIDE_SAID if wide_said and note.kind == "wide" else SENTENCES[note.kind]
+    return sentence.format(
         column=printable(note.column),
         values=listing(note.values, MAX_SAID_VALUES),
         rest=listing(note.values[1:], MAX_SAID_VALUES),
@@ -127,8 +132,9 @@ def reading_sentences(design: Design) -> list[str]:
 def _told(design: Design) -> dict[str, list[str]]:
     """Return what was done while the table was read, by what it is called."""
     merged = [(factor.name, *map(repr, group)) for factor in design.factors for group in factor.merged or ()]
+    wide = design.spec.wide is not None
     told = {
-        "Tidied": [reading_sentence(note).removesuffix(".") for note in design.reading.sheet],
+        "Tidied": [reading_sentence(note, wide_said=wide).removesuffix(".") for note in design.reading.sheet],
         "Guessed": [guess_sentence(design)],
         "Merged": [f"{name}: {level} stands for {join_words(texts)} too" for name, level, *texts in merged],
         "In doubt": [],
@@ -157,7 +163,8 @@ def guess_sentence(design: Design) -> str:
     note = next((note for note in design.reading.notes if note.kind is NoteKind.FACTORS_GUESSED), None)
     if note is None:
         return ""
-    found, others, likely = "outcome" in used_spec(design)[1], listing(note.numbers["candidates"], 3), ""
+    wide = f" beside {design.spec.wide.partition('=')[0]}" if design.spec.wide else ""  # which names the outcome too
+    found, others, likely = "outcome" in used_spec(design)[1] and not wide, listing(note.numbers["candidates"], 3), ""
     unusable = [column for column, role in note.numbers["roles"].items() if role == "outcome"]
     if unusable and design.spec.outcome is None:
         option = option_text("--outcome", f"{unusable[0]}=CLASS")
@@ -166,7 +173,7 @@ def guess_sentence(design: Design) -> str:
         option = f": {option_text('--outcome', note.numbers['candidates'][0])}"
         likely = f"; {others} may be the outcome{' instead' if found else option}"
     keep = "; --save-design design.toml keeps them" if design.reading.path else ""
-    return f"the factors{' and the outcome' if found else ''}{likely}{keep}"
+    return f"the factors{wide}{' and the outcome' if found else ''}{likely}{keep}"
 
 
 def repeat_line(design: Design, targets: bool = False) -> AnswerLine:
