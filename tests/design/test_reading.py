@@ -147,6 +147,20 @@ def test_candidates_are_named_where_the_outcome_is_not_clear_and_where_it_is() -
         assert all(name in guessed for name in list(others)[:3])
 
 
+def test_counts_and_spreads_beside_the_outcome_are_said_to_be_left_out_with_options_that_work(tmp_path: Path) -> None:
+    frame, path = FRAME.assign(sd=np.linspace(0.01, 0.02, 12), n=[3, 4] * 6), tmp_path / "t.csv"
+
+    def guessed(columns: list[str]) -> str:
+        frame[["strain", "medium", "growth", *columns]].to_csv(path, index=False)
+        return next(line.text for line in rc.audit(path).answer.lines if line.name == "Guessed")
+
+    assert "; sd and n left out (--sd sd --weight n);" in guessed(["sd", "n"])
+    assert rc.audit(path, sd="sd", weight="n").design.observed.within_rows
+    assert "; n left out (--weight n);" in guessed(["n"])
+    assert "; sd left out;" in guessed(["sd"])  # --sd alone is refused
+    assert "left out" not in guessed([])
+
+
 def test_a_guess_of_several_classes_says_how_to_name_one() -> None:
     audit = rc.audit(FRAME.assign(result=["good", "bad", "fair"] * 4).drop(columns="growth"))
     if audit.design.reading.proposals and any(item.role == "outcome" for item in audit.design.reading.proposals):

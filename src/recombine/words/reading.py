@@ -172,6 +172,12 @@ def guess_sentence(design: Design) -> str:
     elif others and design.spec.outcome is None:
         option = f": {option_text('--outcome', note.numbers['candidates'][0])}"
         likely = f"; {others} may be the outcome{' instead' if found else option}"
+    unused = {column: role for column, role in note.numbers["roles"].items() if column not in unusable}
+    if unused:
+        counted = design.spec.weight or "weight" in unused.values()  # without counts --sd is refused
+        told = (option_text(f"--{role}", name) for name, role in unused.items() if counted or role != "sd")
+        options = " ".join(told)
+        likely += f"; {join_words(list(unused))} left out{f' ({options})' if options else ''}"
     keep = "; --save-design design.toml keeps them" if design.reading.path else ""
     return f"the factors{wide}{' and the outcome' if found else ''}{likely}{keep}"
 
