@@ -12,6 +12,8 @@ interface Case {
   readonly name: string;
   readonly text: string;
   readonly delimiter?: string;
+  /** Whether runs of blanks stand between fields, which are read as tabs. */
+  readonly blanks?: boolean;
   readonly wide?: string;
   /** A pattern that the refusal matches. */
   readonly refused?: string;
@@ -22,9 +24,9 @@ interface Case {
   readonly outcome?: string | null;
 }
 
-for (const { name, text, delimiter = ",", wide, refused, columns, rows, notes = [], factors = [], outcome = null } of cases as readonly Case[]) {
+for (const { name, text, blanks = false, delimiter = ",", wide, refused, columns, rows, notes = [], factors = [], outcome = null } of cases as readonly Case[]) {
   test(`a table with ${name}`, () => {
-    const grid = split(text, delimiter);
+    const grid = blanks ? gridOfText(text) : split(text, delimiter);
     if (refused !== undefined) return assert.throws(() => tidy(grid, wide), { name: "TableError", message: new RegExp(refused) });
     const table = tidy(grid, wide);
     assert.deepEqual([table.columns, table.rows], [columns, rows]);

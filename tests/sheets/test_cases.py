@@ -12,13 +12,15 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.sheets import Grid, Tidy, tidy
+from recombine.sheets.grid import with_tabs
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
 
 
 def read(case: dict[str, Any]) -> Tidy:
     delimiter = case.get("delimiter", ",")
-    rows = list(csv.reader(io.StringIO(case["text"], newline=""), delimiter=delimiter))
+    text = with_tabs(case["text"]) if case.get("blanks") else case["text"]
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     return tidy(Grid(rows, delimiter=delimiter), wide=case.get("wide"))
 
 

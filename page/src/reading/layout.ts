@@ -41,7 +41,10 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
   if (shifted) rows[top] = ["", ...rows[top]!.slice(0, -1)];
   const full = top > 0 && (!grid.delimiter || grid.rows[top - 1]!.length >= width); // a title with a comma has fewer fields
   const group = full && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
-  const first = isUnitRow(rows, top) ? top + 2 : top + 1;
+  const hasUnits = isUnitRow(rows, top);
+  // A survey may say below the names what was asked, and then where each column is from.
+  const imports = (rows[top + 2] ?? []).filter(Boolean);
+  const first = top + (imports.length && imports.every((cell) => matches("import_cell", cell)) ? 3 : 1 + +hasUnits);
   const last = nextHeader(rows, top, first, lastRow(rows, first));
   const same = (index: number): boolean => rows[index]!.every((cell, place) => cell === rows[top]![place]);
   const again = range(first, last).filter(same);
@@ -57,14 +60,14 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
     notes: noted(
       linesNote("title", grid, rows, range(0, group ?? top)),
       linesNote("footer", grid, rows, range(last, rows.length)),
-      linesNote("repeated_header", grid, rows, again),
+      linesNote("repeated_header", grid, rows, [...range(hasUnits ? first : top + 1, first), ...again]),
       { kind: "empty", column: "row", count: there.length - body.length - again.length },
       { kind: "renamed", values: ["column0"], count: +shifted },
     ),
     above: group === null ? Array<string>(width).fill("") : spread(rows[group]!.slice(0, width)),
   };
   const named = withNames(withBlanks(sheet, body.map((index) => raw[index]!)));
-  const units = first === top + 2 ? rows[top + 1]!.map((unit, place) => ({ kind: "unit_row", column: rows[top]![place]!, values: [unit], count: +Boolean(unit) })) : [];
+  const units = hasUnits ? rows[top + 1]!.map((unit, place) => ({ kind: "unit_row", column: rows[top]![place]!, values: [unit], count: +Boolean(unit) })) : [];
   return filledDown({ ...named, notes: [...named.notes, ...noted(...units)] });
 }
 

@@ -38,7 +38,18 @@ const MOST_DELIMITED = 200;
 /** Return the fields of a text, and the line at which each of its rows begins; a .tsv is apart by tabs. */
 export function gridOfText(text: string, name = ""): Grid {
   const clean = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
-  return split(clean, delimiterOf(clean, name));
+  const mark = delimiterOf(clean, name);
+  return mark === " " ? split(withTabs(clean), "\t") : split(clean, mark);
+}
+
+/** A text whose fields are apart by runs of blanks, with tabs in their place; the first line may have a field less, as R writes it. */
+export function withTabs(text: string): string {
+  const fields = (line: string): string[] => line.match(/"(?:\\.|""|[^"\\])*"(?=[ \t]|$)|[^ \t]+/g) ?? [];
+  const lines = text.split("\n");
+  const [first = 0, ...widths] = lines.filter(strip).slice(0, MOST_DELIMITED).map((line) => fields(line).length);
+  const width = widths[0] ?? 0;
+  if (width < 3 || widths.some((one) => one !== width) || (width !== first && width !== first + 1)) return text;
+  return lines.map((line) => fields(line).join("\t").replaceAll('\\"', '""')).join("\n");
 }
 
 /** What stands between fields of most lines: a title above the header may hold none, or another. */
@@ -50,6 +61,8 @@ function delimiterOf(text: string, name: string): string {
   const some = lines.slice(0, MOST_DELIMITED);
   const scores = [usual, ...among].map((mark) => ({ mark, ...fieldsOf(some, mark) }));
   if (scores[0]!.width > 1 && scores[0]!.alike === some.length) return usual;
+  const sample = some.join("\n");
+  if (withTabs(sample) !== sample) return " ";
   const worth = ({ alike, width }: { alike: number; width: number }): number => (width > 1 ? alike * 1e6 + width : 0);
   return scores.reduce((best, one) => (worth(one) > worth(best) ? one : best)).mark;
 }

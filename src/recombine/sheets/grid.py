@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+#: A field between blanks: in quotes, or without a blank in it.
+_FIELD = re.compile(r'"(?:\\.|""|[^"\\])*"(?=[ \t]|$)|[^ \t]+')
+#: Lines that tell whether blanks stand between fields, and fields that one of them has at least.
+MAX_LINES_TOLD, MIN_FIELDS = 200, 3
+
+
+def with_tabs(text: str) -> str:
+    r"""Return a text whose fields are apart by runs of blanks with tabs in their place; any other as it is.
+
+    All lines have as many fields, but the first may have one less: R writes no name over the names of rows.
+
+    Examples
+    --------
+    >>> with_tabs('"drug" "dose"\n"1" "a b"  10\n"2" "c" 5').splitlines()
+    ['"drug"\t"dose"', '"1"\t"a b"\t10', '"2"\t"c"\t5']
+    """
+    first, *widths = [len(_FIELD.findall(line)) for line in text.split("\n") if line.strip()][:MAX_LINES_TOLD] or [0]
+    if not widths or widths[0] < MIN_FIELDS or len(set(widths)) > 1 or widths[0] - first not in (0, 1):
+        return text
+    return "\n".join("\t".join(_FIELD.findall(line)).replace('\\"', '""') for line in text.split("\n"))
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,8 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     shifted = _shift_header(grid, rows, top, width)
     fields = width if not top or not grid.delimiter else len(grid.rows[top - 1])  # a title with a comma has fewer
     group = top - 1 if top and fields >= width and _is_group(rows[top - 1][:width]) else None
-    start = top + 2 if _is_unit_row(rows, top) else top + 1
+    units = _is_unit_row(rows, top)
+    start = _below_imports(rows, top) or top + 1 + units
     last = _next_header(rows, top, start, _last_row(rows, start))
     again = [index for index in range(start, last) if rows[index] == rows[top]]
     body = [index for index in range(start, last) if any(rows[index]) and rows[index] != rows[top]]
@@ -100,14 +101,14 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     notes = [
         _lines_note("title", grid, rows, range(top if group is None else group)),
         _lines_note("footer", grid, rows, range(last, len(rows))),
-        _lines_note("repeated_header", grid, rows, again),
+        _lines_note("repeated_header", grid, rows, [*([] if units else range(top + 1, start)), *again]),
         Note("empty", "row", count=empty),
         Note("renamed", "", (), ("column0",), int(shifted)),
     ]
     sheet = _named(replace(sheet, notes=sheet.noted(*notes)))
-    if start == top + 2:
-        units = [(name, cell) for name, cell in zip(rows[top], rows[top + 1], strict=True) if cell]
-        sheet = replace(sheet, notes=sheet.noted(*(Note("unit_row", name, (), (unit,), 1) for name, unit in units)))
+    if units:
+        spelled = [(name, cell) for name, cell in zip(rows[top], rows[top + 1], strict=True) if cell]
+        sheet = replace(sheet, notes=sheet.noted(*(Note("unit_row", name, (), (unit,), 1) for name, unit in spelled)))
     return _filled_down(sheet)
 
 
@@ -222,6 +223,12 @@ def _is_unit_row(rows: Sequence[Sequence[str]], top: int) -> bool:
     measured = {col for col, kinds in below.items() if kinds.numbers or not kinds.counts}
     bracketed = {col for col, cell in cells.items() if rule_pattern("unit_cell").fullmatch(cell)}
     return bool(measured) and spelled and measured | bracketed == cells.keys()
+
+
+def _below_imports(rows: Sequence[Sequence[str]], top: int) -> int:
+    """Return the row below those in which a survey says of each column its question and where it is from, or 0."""
+    cells = [cell for row in rows[top + 2 : top + 3] for cell in row if cell]
+    return top + 3 if cells and all(map(rule_pattern("import_cell").fullmatch, cells)) else 0
 
 
 def _last_row(rows: Sequence[Sequence[str]], first: int) -> int:

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, survey
-from recombine.sheets.grid import Grid
+from recombine.sheets.grid import Grid, with_tabs
 from recombine.sheets.tidy import Tidy, tidy
 from recombine.tables.text_files import TextFile, header_delimiter, look_at, opened, written_table
 
@@ -22,6 +22,8 @@ HEAD_CHARACTERS, TAIL_BYTES = 150_000, 32_000
 MAX_TIDIED_BYTES, MAX_TIDIED_CELLS = 100_000_000, 5_000_000
 #: Lines that tell the delimiter.
 MAX_DELIMITED_LINES = 200
+#: What is called the delimiter where runs of blanks stand between fields.
+BLANKS = " "
 PLAIN = "write it with one header line and one row for each measurement"
 
 
@@ -49,8 +51,8 @@ def _looked_through(path: Path, wide: str | None, header: int | None, size: int)
         return look_at(path)  # which says what is wrong
     delimiter = _delimiter(path, text)
     table = _tidied(path, text, delimiter, wide, header)
-    if table is not None and table.changed and not complete:
-        if size > MAX_TIDIED_BYTES and not table.laid_out:
+    if table is not None and not complete and (table.changed or delimiter == BLANKS):
+        if size > MAX_TIDIED_BYTES and not table.laid_out and delimiter != BLANKS:
             table = None  # the cells as they are written: what is no number is told where it is used
         elif size > MAX_TIDIED_BYTES:
             raise InputError(f"{path.name} is no plain table and over {MAX_TIDIED_BYTES:,} bytes; {PLAIN}")
@@ -89,6 +91,8 @@ def _delimiter(path: Path, text: str) -> str:
     alike, width = scores[usual]
     if width > 1 and alike == min(len(lines), MAX_DELIMITED_LINES):
         return usual
+    if with_tabs("\n".join(lines[:MAX_DELIMITED_LINES])) != "\n".join(lines[:MAX_DELIMITED_LINES]):
+        return BLANKS
     return str(max(scores, key=lambda mark: scores[mark] if scores[mark][1] > 1 else (0, 0)))
 
 
@@ -105,6 +109,9 @@ def _fields(lines: list[str], delimiter: str) -> tuple[int, int]:
 def _tidied(path: Path, text: str, delimiter: str, wide: str | None, header: int | None) -> Tidy | None:
     """Return the plain table of a text; None where there is one column, or its lines are to be refused as they are."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    insisted = wide is not None or header is not None or delimiter == BLANKS
+    if delimiter == BLANKS:
+        text, delimiter = with_tabs(text), "\t"
     if delimiter and text.count(delimiter) > MAX_TIDIED_CELLS:
         raise InputError(f"{path.name} is no plain table and has over {MAX_TIDIED_CELLS:,} cells; {PLAIN}")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -115,7 +122,6 @@ def _tidied(path: Path, text: str, delimiter: str, wide: str | None, header: int
             ends.append(reader.line_num)
     except csv.Error:
         return None
-    insisted = wide is not None or header is not None
     if not insisted and max(map(len, rows), default=0) < 2:
         return None
     try:

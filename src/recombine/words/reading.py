@@ -28,7 +28,7 @@ SENTENCES = {
     "title": "Above the header {lines} {are} not read: {values}.",
     "footer": "Below the table {lines} {are} not read: {values}.",
     "empty": "{count} without a cell {are} left out.",
-    "repeated_header": "The header stands again in {lines}, which {are} left out.",
+    "repeated_header": "The header stands again, or in other words, in {lines}, which {are} left out.",
     "joined_header": "Two header rows are read as one: {values}.",
     "unit_row": "The row below the header is read as units; {column} is in {values}.",
     "merged": "{cells} of {column} {are} empty and read as the label above, as in merged cells.",
