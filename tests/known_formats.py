@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from known_workbooks import xls, xlsb
+
 FACTORS = ["--factors", "drug,cell line", "--outcome", "growth"]
 #: Endings of names; what comes through a pipe is told by its bytes.
 FORMS = ["csv", "tsv", "csv.gz", "csv.zip", "json", "json.gz", "jsonl", "jsonl.zip", "parquet", "feather", "arrow"]
-FORMS += ["sqlite", "xlsx", "ods", "xlsx.zip"]
+FORMS += ["sqlite", "xlsx", "ods", "xls", "xlsb", "xlsx.zip"]
 
 _CONTENT = (
     '<?xml version="1.0" encoding="UTF-8"?><office:document-content '
@@ -83,6 +85,8 @@ def as_form(frame: pd.DataFrame, form: str, path: Path) -> Path:
             frame.to_excel(file, index=False)
     elif inner == "ods":
         path.write_bytes(ods(frame))
+    elif inner in ("xls", "xlsb"):
+        path.write_bytes(xls(frame) if inner == "xls" else zipped(xlsb(frame)))
     else:
         write = {
             "csv": lambda: frame.to_csv(path, index=False, compression=None),
