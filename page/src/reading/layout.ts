@@ -35,6 +35,7 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
   const raw = filled(grid);
   const rows = raw.map((row) => row.map(strip));
   const width = tableWidth(grid);
+  if (header === null) refuseLevels(grid, rows, width);
   const top = header === null ? headerRow(rows, width) : askedRow(grid, header);
   // Some programs write no name over the names of rows, and the others one column too far to the left.
   const shifted = Boolean(grid.delimiter) && grid.rows[top]!.length === width - 1 && rows.slice(top + 1).some((row) => row[width - 1]);
@@ -69,6 +70,15 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
   const named = withNames(withBlanks(sheet, body.map((index) => raw[index]!)));
   const units = hasUnits ? rows[top + 1]!.map((unit, place) => ({ kind: "unit_row", column: rows[top]![place]!, values: [unit], count: +Boolean(unit) })) : [];
   return filledDown({ ...named, notes: [...named.notes, ...noted(...units)] });
+}
+
+/** Refuse rows of names above one that names the first columns only, as pandas writes columns of several levels. */
+function refuseLevels(grid: Grid, rows: readonly Row[], width: number): void {
+  const [bare = 0, more] = [...rows.keys()].filter((index) => rows[index]![0] && !rows[index]!.slice(0, width).every(Boolean) && !rows[index]![width - 1]);
+  const labels = rows[bare]!.indexOf("");
+  const above = rows.slice(0, bare).every((row) => row.slice(labels, width).every(Boolean) && !row.slice(1, labels).some(Boolean));
+  if (more || (bare !== 2 && bare !== 3) || !above || distinct(rows[0]!.slice(labels, width)).length === width - labels) return;
+  throw new TableError(`${bare} rows of names stand above line ${lineOf(grid, bare)}, as pandas writes columns of several levels; save it with one, after df.stack() or with joined names, and reset_index()`);
 }
 
 /** Notes without those about nothing. */

@@ -99,6 +99,8 @@ class Column {
 
   /** Whether a word of the name is of a kind, singular or plural, or ends with a long one: weightgain. */
   says(kind: Kind): boolean {
+    // Answers such as "strongly agree" are an outcome, whatever their column is called.
+    if (kind === "outcome" && this.counts.size > 2 && [...this.counts.keys()].every((text) => new RegExp(`^(?:${RULES.patterns.answer})$`, "i").test(text))) return true;
     const parts = [...wordsOf(kind)].filter((word) => word.length >= roleLimit("letters of a part"));
     const forms = this.words.flatMap((word) => [word, word.replace(/s$/, "")]);
     return forms.some((form) => wordsOf(kind).has(form) || parts.some((part) => form.endsWith(part)));

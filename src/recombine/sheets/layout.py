@@ -76,6 +76,7 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     raw = grid.filled()
     rows = _stripped(raw)
     width = _width(grid)
+    _refuse_levels(grid, rows if header is None else [], width)
     top = _header_row(rows, width) if header is None else _asked_row(grid, header)
     shifted = _shift_header(grid, rows, top, width)
     fields = width if not top or not grid.delimiter else len(grid.rows[top - 1])  # a title with a comma has fewer
@@ -110,6 +111,24 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
         spelled = [(name, cell) for name, cell in zip(rows[top], rows[top + 1], strict=True) if cell]
         sheet = replace(sheet, notes=sheet.noted(*(Note("unit_row", name, (), (unit,), 1) for name, unit in spelled)))
     return _filled_down(sheet)
+
+
+class HeaderLevelsError(InputError):
+    """Raised where several header rows stand for levels of columns: what a column is called cannot be told."""
+
+
+def _refuse_levels(grid: Grid, rows: Sequence[Sequence[str]], width: int) -> None:
+    """Refuse rows of names above one that names the first columns only, as pandas writes columns of several levels."""
+    bare = [index for index, row in enumerate(rows) if row[0] and not all(row[:width]) and not row[width - 1]]
+    if bare not in ([2], [3]):
+        return
+    labels = next(col for col, cell in enumerate(rows[bare[0]]) if not cell)
+    repeated = len(set(rows[0][labels:width])) < width - labels
+    if repeated and all(all(row[labels:width]) and not any(row[1:labels]) for row in rows[: bare[0]]):
+        raise HeaderLevelsError(
+            f"{bare[0]} rows of names stand above line {grid.line(bare[0])}, as pandas writes columns of several "
+            "levels; save it with one, after df.stack() or with joined names, and reset_index()"
+        )
 
 
 def _shift_header(grid: Grid, rows: list[tuple[str, ...]], top: int, width: int) -> bool:

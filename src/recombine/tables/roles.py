@@ -88,7 +88,13 @@ class GuessedColumn:
         return re.sub(role_rules().patterns["no letter"], "", self.name.lower()) in role_rules().words[kind]
 
     def says(self, *kinds: str) -> bool:
-        """Whether a word of the name is of a kind, singular or plural, or ends with a long one: ``weightgain``."""
+        """Whether a word of the name is of a kind, singular or plural, or ends with a long one: ``weightgain``.
+
+        A column of answers says that it is an outcome, whatever its name.
+        """
+        answers = (re.fullmatch(role_rules().patterns["answer"], text.lower()) for text in self.counts)
+        if kinds == ("outcome",) and len(self.counts) > 2 and all(answers):
+            return True
         vocabulary = frozenset[str]().union(*(role_rules().words[kind] for kind in kinds))
         parts = tuple(word for word in vocabulary if len(word) >= role_rules().limits["letters of a part"])
         forms = [form for word in self.words for form in (word, word.removesuffix("s"))]
