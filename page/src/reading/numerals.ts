@@ -1,26 +1,38 @@
 /** Columns of numbers, written as plain numbers: without currency, percent signs and what stands between thousands. */
 
 import type { Note } from "./grid.ts";
-import { isWord, listed, matches } from "./rules.ts";
+import { listed, matches, ruleLimit } from "./rules.ts";
 import { distinct } from "./texts.ts";
 import { unitSpelling } from "./units.ts";
 import { type Column, noteOn, type TextKinds, type Numeral } from "./values.ts";
 
 const GAPS = /[ '\u2019\u00a0\u2009\u202f]/;
 
-/** Return the decimal sign of a column of numbers, "" if no one fits all; `commas`: others of the sheet have decimal commas. */
-export function decimalSign(kinds: TextKinds, delimiter: string, commas = false): "" | "." | "," {
+/** Return the decimal sign of a column of numbers, "" if no one fits all; `known` is that of others of the sheet, where they tell. */
+export function decimalSign(kinds: TextKinds, delimiter: string, known = ""): "" | "." | "," {
   const digits = [...kinds.numbers.values()].map((number) => number.digits);
   const [point, comma] = (["point_number", "comma_number"] as const).map((name) => digits.every((text) => matches(name, text)));
   if (point) {
     const grouped = comma ? digits.filter((text) => /[,.]/.test(text)) : [];
-    // Semicolons stand between fields where commas are decimal signs; decimals would seldom end with so many zeros.
-    const thousands = delimiter === ";" && 2 * grouped.filter((text) => text.endsWith("0") && text.includes(".")).length > grouped.length;
-    return grouped.length && (commas || thousands) ? "," : ".";
+    // Semicolons stand between fields where commas are decimal signs; decimals would seldom end with so many zeros, and beside 1.278 the number 639 would be far from all others.
+    const pointed = grouped.filter((text) => text.includes("."));
+    const largest = (some: readonly string[]): number => some.reduce((most, text) => Math.max(most, +text), 0);
+    const whole = largest(digits.filter((text) => !/[^0-9]/.test(text)));
+    const thousands = delimiter === ";" && ((pointed.length && whole > 99 && whole < 1000 && largest(pointed) < whole) || 2 * pointed.filter((text) => text.endsWith("0")).length > pointed.length);
+    return grouped.length && (known || (thousands && ",")) === "," ? "," : ".";
   }
   // Between commas, 1,2 in quotes is rather a list of two.
-  const clear = !["", ","].includes(delimiter) || commas || digits.some((text) => matches("clear_decimals", text));
+  const clear = !["", ","].includes(delimiter) || known === "," || digits.some((text) => matches("clear_decimals", text));
   return comma && clear ? "," : "";
+}
+
+/** Return the decimal sign that some column of numbers tells: "," for 1,5 and "." for 2.25, but none for 1.234. */
+export function knownSign(columns: readonly TextKinds[], delimiter: string): string {
+  const signs = columns.map((kinds) => {
+    const sign = decimalSign(kinds, delimiter);
+    return [...kinds.numbers.values()].every(({ digits }) => matches(sign === "," ? "point_number" : "comma_number", digits)) ? "" : sign;
+  });
+  return ([",", "."] as const).find((sign) => signs.includes(sign)) ?? "";
 }
 
 /** Write a number with a decimal point and nothing else. */
@@ -32,11 +44,11 @@ export function plainNumber({ sign, digits: written }: Numeral, decimal: string)
 export type Read = readonly [texts: Map<string, string>, notes: Note[]];
 
 /** Return what texts of a column of numbers are read as, of those read otherwise than written; a factor keeps its unit. */
-export function readNumbers(column: Column, delimiter: string, sign: string, commas: boolean, keepUnit: boolean): Read {
+export function readNumbers(column: Column, delimiter: string, sign: string, known: string, keepUnit: boolean): Read {
   const { kinds, name } = column;
   const stays = (number: Numeral): boolean => number.plain && (sign === "." || !number.digits.includes("."));
   let texts = new Map([...kinds.numbers].filter(([, number]) => !stays(number)).map(([text, number]) => [text, plainNumber(number, sign)]));
-  let notes = notesOf(column, sign, !commas && !["", ","].includes(delimiter));
+  let notes = notesOf(column, sign, !known && !["", ","].includes(delimiter));
   const spelling = unitSpelling([...kinds.units][0]!);
   if (keepUnit && spelling) {
     const levels = new Map([...texts].filter(([text]) => kinds.numbers.get(text)!.unit).map(([text, plain]) => [text, `${plain} ${spelling}`]));
@@ -46,21 +58,26 @@ export function readNumbers(column: Column, delimiter: string, sign: string, com
   }
   const missing = new Set([...kinds.nothing].filter((text) => !listed("missing").includes(text)));
   if (missing.size) notes.push(noteOn(column, "nothing", missing));
-  const far = sentinels(kinds);
-  if (far.size) notes.push(noteOn(column, "sentinel", far));
-  if (kinds.limits.size) notes.push(noteOn(column, "limit", kinds.limits, true));
+  const [far, gone] = codesOf(kinds, sign) as [Set<string>, Set<string>];
+  for (const [kind, of] of Object.entries({ sentinel: far, code: gone, limit: kinds.limits })) if (of.size) notes.push(noteOn(column, kind, of, true));
   const changed = new Map([...texts].filter(([text, plain]) => text !== plain));
-  for (const text of [...kinds.nothing, ...kinds.limits]) changed.set(text, "");
+  for (const text of [...kinds.nothing, ...kinds.limits, ...gone]) changed.set(text, "");
   return [changed, notes];
 }
 
-/** Numbers such as -9999 that are far from all others of a column, and may say that there is nothing. */
-function sentinels({ counts, numbers }: TextKinds): Set<string> {
-  const far = new Set([...counts.keys()].filter((text) => isWord("sentinels", text)));
-  const sizes = (some: readonly string[]): number[] => some.map((text) => Math.abs(Number(text)));
-  const others = sizes([...numbers.keys()].filter((text) => !far.has(text)));
-  const plain = [...numbers.values()].every((number) => number.plain);
-  return far.size && plain && others.length && others.every((size) => 10 * size < Math.min(...sizes([...far]))) ? far : new Set();
+/** Numbers such as -9999 that may say that there is nothing; and those that do: they repeat far from all others of a measured column. */
+function codesOf(kinds: TextKinds, sign: string): Set<string>[] {
+  const found = [new Set<string>(), new Set<string>()];
+  const size = (text: string): number => +plainNumber(kinds.numbers.get(text)!, sign);
+  const codes = [...kinds.numbers.keys()].filter((text) => matches("sentinel", text));
+  const others = [...kinds.numbers.keys()].filter((text) => !codes.includes(text)).map(size).sort((one, other) => one - other);
+  const [low, high] = [others[0]!, others.at(-1)!];
+  const count = kinds.cells(codes);
+  for (const text of codes) {
+    const far = Math.max(low - size(text), size(text) - high) > ruleLimit("ranges between a code and the numbers") * (high - low);
+    if (far || (size(text) < -9 && low >= 0)) found[+(far && kinds.measured && others.length > 2 && count > 1 && 2 * count < kinds.total)]!.add(text);
+  }
+  return found;
 }
 
 function notesOf(column: Column, sign: string, unclear: boolean): Note[] {

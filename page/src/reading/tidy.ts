@@ -3,7 +3,7 @@
 import { type Grid, type Note, type Sheet, TableError } from "./grid.ts";
 import { readLabels } from "./labels.ts";
 import { columnOf, type Laid, layOut } from "./layout.ts";
-import { decimalSign, readNumbers } from "./numerals.ts";
+import { decimalSign, knownSign, readNumbers } from "./numerals.ts";
 import { readPlates } from "./plates.ts";
 import { ruleLimit } from "./rules.ts";
 import { free } from "./texts.ts";
@@ -47,17 +47,17 @@ function withValues(sheet: Laid, delimiter: string): Tidy {
     return { name, cells, lines: sheet.lines, kinds: new TextKinds(cells) };
   });
   const numeric = columns.filter(({ kinds, name }) => kinds.areNumbers(name === sheet.outcome));
-  const commas = numeric.some(({ kinds }) => decimalSign(kinds, delimiter) === ",");
+  const known = knownSign(numeric.map(({ kinds }) => kinds), delimiter);
   const most = numeric.reduce((count, { kinds }) => Math.max(count, kinds.numbers.size), 0);
   const measured = numeric.filter(({ kinds }) => kinds.numbers.size === most).at(-1)?.name;
   const notes = [...sheet.notes];
   columns.forEach((column, place) => {
     const { kinds, name } = column;
-    const sign = decimalSign(kinds, delimiter, commas);
+    const sign = decimalSign(kinds, delimiter, known);
     const many = kinds.numbers.size > ruleLimit("distinct numbers of a measured column with a unit");
     const keep = name !== sheet.outcome && !many && name !== measured;
     const own = sheet.names[place]!;
-    const [texts, more] = numeric.includes(column) && sign ? readNumbers(column, delimiter, sign, commas, keep) : readLabels(column, sheet.sloppy.has(own));
+    const [texts, more] = numeric.includes(column) && sign ? readNumbers(column, delimiter, sign, known, keep) : readLabels(column, sheet.sloppy.has(own));
     if (sheet.blanks.get(own)) notes.push({ kind: "blanks", column: name, count: sheet.blanks.get(own)! });
     notes.push(...more);
     if (texts.size) for (const row of sheet.rows) row[place] = texts.get(row[place]!) ?? row[place]!;

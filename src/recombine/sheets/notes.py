@@ -32,6 +32,7 @@ KINDS = {
     "misfit": "cells of column (values) that are no numbers, though the others are",
     "mixed": "numbers of column that are not written in one way (values), kept as texts",
     "sentinel": "numbers of column far from all others (values), which may stand for nothing",
+    "code": "numbers of column such as -999 (values) that repeat far from all others, read as missing",
     "total_level": "levels of column (values) that may sum up the others",
     "total_column": "columns (values) that sum up others, not read as levels",
     "blanks": "count levels of column that had blanks around them",

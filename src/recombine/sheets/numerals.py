@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recombine.sheets.notes import Note
-from recombine.sheets.rules import rule_pattern, rule_section, rule_words
+from recombine.sheets.rules import rule_limit, rule_pattern, rule_section
 from recombine.sheets.units import unit_spelling
 from recombine.sheets.values import Column, Numeral, TextKinds
 
 _GAPS = str.maketrans("", "", " '\u2019\u00a0\u2009\u202f")
 
 
-def decimal_sign(kinds: TextKinds, delimiter: str, commas: bool = False) -> str:
+def decimal_sign(kinds: TextKinds, delimiter: str, sheet_sign: str = "") -> str:
     """Return the decimal sign of a column of numbers, "" if no one fits all.
 
-    ``commas`` says that other columns of the sheet have decimal commas.
+    ``sheet_sign`` is the sign of other columns of the sheet, where they tell.
 
     Examples
     --------
@@ -21,18 +23,42 @@ def decimal_sign(kinds: TextKinds, delimiter: str, commas: bool = False) -> str:
     >>> [decimal_sign(text_kinds(texts), ";") for texts in (["1,5", "2"], ["1,234", "2,345"], ["1.5", "2,5"])]
     [',', '.', '']
     """
-    if kinds.plain and not commas and delimiter != ";":
+    if kinds.plain and sheet_sign != "," and delimiter != ";":
         return "."
     digits = [number.digits for number in kinds.numbers.values()]
     point, comma = (all(map(rule_pattern(f"{sign}_number").fullmatch, digits)) for sign in ("point", "comma"))
     if point:
         grouped = [text for text in digits if "," in text or "." in text] if comma else []
-        # Semicolons stand between fields where commas are decimal signs; decimals would seldom end with so many zeros.
-        thousands = delimiter == ";" and 2 * sum(text.endswith("0") and "." in text for text in grouped) > len(grouped)
-        return "," if grouped and (commas or thousands) else "."
+        return "," if grouped and (sheet_sign or "," * _points_between_thousands(digits, delimiter)) == "," else "."
     # Between commas, 1,2 in quotes is rather a list of two.
-    clear = delimiter not in ("", ",") or commas or any(map(rule_pattern("clear_decimals").fullmatch, digits))
+    clear = (
+        delimiter not in ("", ",") or sheet_sign == "," or any(map(rule_pattern("clear_decimals").fullmatch, digits))
+    )
     return "," if comma and clear else ""
+
+
+def told_sign(columns: Sequence[TextKinds], delimiter: str) -> str:
+    """Return the decimal sign that some column of numbers tells: "," for 1,5 and "." for 2.25, but none for 1.234."""
+    signs = set()
+    for kinds in columns:
+        sign = decimal_sign(kinds, delimiter)
+        opposite = rule_pattern("point_number" if sign == "," else "comma_number")
+        if not all(opposite.fullmatch(number.digits) for number in kinds.numbers.values()):
+            signs.add(sign)
+    return "," if "," in signs else "." if "." in signs else ""
+
+
+def _points_between_thousands(digits: list[str], delimiter: str) -> bool:
+    """Whether 1.278 is rather 1278 in a column in which it may be both.
+
+    Semicolons stand between fields where commas are decimal signs; decimals would seldom end with so many zeros, and
+    beside 1.278 the number 639 would be far from all others.
+    """
+    pointed = [text for text in digits if "." in text]
+    integers = [float(text) for text in digits if text.isdecimal()]
+    ends = 2 * sum(text.endswith("0") for text in pointed) > len(pointed)
+    below = max(map(float, pointed), default=1000) < max(integers, default=0) and 100 <= max(integers) < 1000
+    return delimiter == ";" and (ends or below)
 
 
 def plain_number(number: Numeral, sign: str) -> str:
@@ -49,18 +75,18 @@ def plain_number(number: Numeral, sign: str) -> str:
 
 
 def read_numbers(
-    column: Column, delimiter: str, sign: str, *, commas: bool = False, keep_unit: bool = False
+    column: Column, delimiter: str, sign: str, *, sheet_sign: str = "", keep_unit: bool = False
 ) -> tuple[dict[str, str], list[Note]]:
     """Return what texts of a column of numbers are read as, of those read otherwise than written, and notes.
 
     A factor keeps its unit (``keep_unit``), in one spelling.
     """
     kinds = column.kinds
-    sentinels = _sentinels(kinds)
-    if kinds.plain and sign == "." and len(kinds.numbers) == len(kinds.counts) and delimiter in ("", ","):
-        return {}, [column.note("sentinel", sentinels)] if sentinels else []
+    codes = _codes(kinds, sign)
+    if kinds.plain and sign == "." and len(kinds.numbers) == len(kinds.counts) and delimiter in ("", ",") and not codes:
+        return {}, []
     texts = {text: plain_number(number, sign) for text, number in kinds.numbers.items() if not _stays(number, sign)}
-    notes = _notes(column, sign, unclear=not commas and delimiter not in ("", ","))
+    notes = _notes(column, sign, unclear=not sheet_sign and delimiter not in ("", ","))
     [unit] = kinds.units
     if keep_unit and unit_spelling(unit):
         levels = {text: f"{plain} {unit_spelling(unit)}" for text, plain in texts.items() if kinds.numbers[text].unit}
@@ -70,22 +96,34 @@ def read_numbers(
     missing = kinds.nothing - set(rule_section("words")["missing"])
     if missing:
         notes.append(column.note("nothing", missing))
-    if sentinels:
-        notes.append(column.note("sentinel", sentinels))
+    gone = {text for text, is_code in codes.items() if is_code}
+    for kind, texts_of in {"sentinel": codes.keys() - gone, "code": gone}.items():
+        if texts_of:
+            notes.append(column.note(kind, texts_of, lines=True))
     if kinds.limits:
         notes.append(column.note("limit", kinds.limits, lines=True))
     changed = {text: plain for text, plain in texts.items() if plain != text}
-    return changed | dict.fromkeys(kinds.nothing | kinds.limits, ""), notes
+    return changed | dict.fromkeys(kinds.nothing | kinds.limits | gone, ""), notes
 
 
-def _sentinels(kinds: TextKinds) -> frozenset[str]:
-    """Return numbers such as -9999 that are far from all others of a column, and may say that there is nothing."""
-    sentinels = frozenset(kinds.counts.keys() & rule_words("sentinels"))
-    if not sentinels or not kinds.plain:
-        return frozenset()
-    others = [abs(float(text)) for text in kinds.numbers if text not in sentinels]
-    smallest = min(abs(float(text)) for text in sentinels)
-    return sentinels if others and 10 * max(others) < smallest else frozenset()
+def _codes(kinds: TextKinds, sign: str) -> dict[str, bool]:
+    """Return numbers such as -9999 that may say that there is nothing, and whether they do.
+
+    They do in a measured column where they repeat, are the fewer, and are far from all others.
+    """
+    codes = set(filter(rule_pattern("sentinel").fullmatch, kinds.numbers))
+    others = [float(plain_number(kinds.numbers[text], sign)) for text in kinds.numbers.keys() - codes] if codes else []
+    if not others:
+        return {}
+    low, high, is_missing = min(others), max(others), {}
+    for text in codes:
+        code = float(plain_number(kinds.numbers[text], sign))
+        far = max(low - code, code - high) > rule_limit("ranges between a code and the numbers") * (high - low)
+        if far or (code < -9 and low >= 0):
+            is_missing[text] = (
+                far and kinds.measured and len(others) > 2 and 1 < kinds.cells(codes) < kinds.counts.total() / 2
+            )
+    return is_missing
 
 
 def _stays(number: Numeral, sign: str) -> bool:

@@ -8,7 +8,7 @@ from recombine.sheets.grid import Grid
 from recombine.sheets.labels import read_labels
 from recombine.sheets.layout import Sheet, free_name, lay_out
 from recombine.sheets.notes import LAYOUTS, REMARKS, Note
-from recombine.sheets.numerals import decimal_sign, read_numbers
+from recombine.sheets.numerals import decimal_sign, read_numbers, told_sign
 from recombine.sheets.plates import read_plates
 from recombine.sheets.rules import rule_limit
 from recombine.sheets.turned import turned
@@ -68,16 +68,16 @@ def _with_values(sheet: Sheet, delimiter: str) -> Tidy:
     columns = [Column(name, cells, sheet.lines, kinds) for name, cells, kinds in parts]
     are_numbers = [column.kinds.are_numbers(outcome=column.name == sheet.outcome) for column in columns]
     numeric = [column for column, numbers in zip(columns, are_numbers, strict=True) if numbers]
-    commas = any(decimal_sign(column.kinds, delimiter) == "," for column in numeric)
+    sheet_sign = told_sign([column.kinds for column in numeric], delimiter)
     largest = max((len(column.kinds.numbers) for column in numeric), default=0)
     measured = [column.name for column in numeric if len(column.kinds.numbers) == largest][-1:]
     notes, cells_read = list(sheet.notes), []
     for col, column in enumerate(columns):
-        sign = decimal_sign(column.kinds, delimiter, commas)
+        sign = decimal_sign(column.kinds, delimiter, sheet_sign)
         if are_numbers[col] and sign:
             many = len(column.kinds.numbers) > rule_limit("distinct numbers of a measured column with a unit")
             keep = column.name != sheet.outcome and not many and column.name not in measured
-            texts, more = read_numbers(column, delimiter, sign, commas=commas, keep_unit=keep)
+            texts, more = read_numbers(column, delimiter, sign, sheet_sign=sheet_sign, keep_unit=keep)
         else:
             texts, more = read_labels(column, sloppy=sheet.names[col] in sheet.sloppy)
         if blanks := sheet.blanks.get(sheet.names[col]):

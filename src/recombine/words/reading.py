@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MAX_FACTORS_TOLD, MAX_READING_LINES, MAX_READING_ROWS = 5, 3, 6
 #: Values that a sentence names.
 MAX_SAID_VALUES = 4
+#: Kinds of notes that say what a number may be instead.
+DOUBTS = frozenset({"unclear_comma", "unclear_point"})
 
 SENTENCES = {
     "title": "Above the header {lines} {are} not read: {values}.",
@@ -39,8 +41,8 @@ SENTENCES = {
     "percent": "{column} is read without its percent signs: 12% is 12.",
     "thousands": "{column} is read without what stands between thousands, as in {values}.",
     "decimal_comma": "{column} is written with decimal commas, as in {values}, and read with points.",
-    "unclear_comma": "{column} holds numbers such as {values}: commas are read as thousands, not as decimals.",
-    "unclear_point": "{column} holds numbers such as {values}: points are read as decimals, not as thousands.",
+    "unclear_comma": "{column} has numbers such as {values}, read as thousands; if they are decimals, write points.",
+    "unclear_point": "{column} has numbers such as {values}, read as decimals; if they are thousands, omit the point.",
     "currency": "{column} is read without its currency {values}.",
     "unit": "{column} is read without its unit {values}.",
     "unit_spelling": "Units of {column} are spelled in one way: {values}.",
@@ -51,6 +53,7 @@ SENTENCES = {
     "misfit": "{column} has {cells} that {are} no number ({values}): {lines}; correct them, or leave them empty.",
     "mixed": "{column} looks like numbers, which are not written in one way ({values}), and is read as text: {lines}.",
     "sentinel": "{column} has {cells} far from all others ({values}); if nothing was measured there, leave them empty.",
+    "code": "{column} has {cells} far from all others ({values}), read as not measured: {lines}.",
     "total_level": "{column} has a level that may sum up others ({values}): {lines}; if it does, leave these rows out.",
     "total_column": "Columns that sum up others are not read: {values}.",
     "blanks": "Blanks around {levels} of {column} are not read.",
@@ -133,15 +136,16 @@ def _told(design: Design) -> dict[str, list[str]]:
     """Return what was done while the table was read, by what it is called."""
     merged = [(factor.name, *map(repr, group)) for factor in design.factors for group in factor.merged or ()]
     wide = design.spec.wide is not None
+    sheet = [(note, reading_sentence(note, wide_said=wide).removesuffix(".")) for note in design.reading.sheet]
     told = {
-        "Tidied": [reading_sentence(note, wide_said=wide).removesuffix(".") for note in design.reading.sheet],
+        "Tidied": [text for note, text in sheet if note.kind not in DOUBTS],
         "Guessed": [guess_sentence(design)],
         "Merged": [f"{name}: {level} stands for {join_words(texts)} too" for name, level, *texts in merged],
-        "In doubt": [],
+        "In doubt": [text for note, text in sheet if note.kind in DOUBTS],
     }
     if evidence := LevelsInDoubt().check(design):
         cure = "; --merge-alike takes them for one" if evidence["alike"] else ""
-        told["In doubt"] = [f"{LevelsInDoubt().message(evidence)}{cure}"]
+        told["In doubt"] += [f"{LevelsInDoubt().message(evidence)}{cure}"]
     return {name: texts for name, texts in told.items() if any(texts)}
 
 
