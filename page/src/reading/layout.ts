@@ -32,6 +32,12 @@ const range = (first: number, last: number): number[] => Array.from({ length: Ma
 /** Find the table on a sheet: `header` is the line of its header, where that is known. */
 export function layOut(grid: Grid, header: number | null = null): Laid {
   if (!grid.rows.some((row) => row.some(Boolean))) throw new TableError("the sheet is empty; it needs a header line and rows");
+  const own = ownWidth(grid, header);
+  if (own < tableWidth(grid)) {
+    const aside = grid.rows.map((row) => row.slice(own));
+    const sheet = layOut({ ...grid, rows: grid.rows.map((row) => row.slice(0, own)) }, header);
+    return { ...sheet, notes: [...sheet.notes, ...noted(linesNote("beside", grid, aside, [...aside.keys()]))] };
+  }
   const raw = filled(grid);
   const rows = raw.map((row) => row.map(strip));
   const width = tableWidth(grid);
@@ -39,6 +45,10 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
   const top = header === null ? headerRow(rows, width) : askedRow(grid, header);
   // Some programs write no name over the names of rows, and the others one column too far to the left.
   const shifted = Boolean(grid.delimiter) && grid.rows[top]!.length === width - 1 && rows.slice(top + 1).some((row) => row[width - 1]);
+  const fit = range(top + 1, shifted ? rows.length : 0).filter((index) => rows[index]![width - 1]);
+  if (distinct(fit.map((index) => rows[index]![0])).length < fit.length) {
+    throw new TableError(`line ${lineOf(grid, fit[0]!).toLocaleString("en-US")} and others have ${width} fields but the header names ${width - 1} columns: decimal commas without quotes? Write decimal points, or semicolons between the fields`);
+  }
   if (shifted) rows[top] = ["", ...rows[top]!.slice(0, -1)];
   const full = top > 0 && (!grid.delimiter || grid.rows[top - 1]!.length >= width); // a title with a comma has fewer fields
   const group = full && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
@@ -89,6 +99,18 @@ function tableWidth(grid: Grid): number {
   if (!grid.delimiter) return widthOf(grid);
   const lengths = [...counted(grid.rows.filter((row) => row.some(strip)).map((row) => row.length))];
   return lengths.reduce((best, one) => (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0]) ? one : best), [0, 0])[0];
+}
+
+/** How many columns belong to the table: beside it, nearly empty columns without a name do not. */
+function ownWidth(grid: Grid, header: number | null): number {
+  const [width, rows] = [tableWidth(grid), filled(grid)];
+  const counts = range(0, width).map((place) => rows.filter((row) => row[place]).length);
+  const least = ruleLimit("share of cells of a column beside the table") * Math.max(...counts);
+  const own = width - [...counts].reverse().findIndex((count) => count >= least);
+  if (own < 2 || !counts.slice(own).some(Boolean)) return width;
+  const top = header === null ? headerRow(rows, own) : askedRow(grid, header);
+  if (grid.delimiter && grid.rows[top]!.length < width) return width;
+  return range(own, width).find((place) => !rows[top]![place]) ?? width;
 }
 
 function askedRow(grid: Grid, line: number): number {

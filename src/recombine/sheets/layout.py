@@ -15,6 +15,10 @@ from recombine.sheets.units import unit_spelling
 from recombine.sheets.values import TextKinds, text_kinds
 
 
+class ShapeError(InputError):
+    """Raised where the header does not tell what the columns are called, and why is known."""
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A table on its way: names and cells of columns, lines of rows; ``above`` are names over groups of columns.
@@ -73,6 +77,16 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     """
     if not any(map(any, grid.rows)):
         raise InputError("the sheet is empty; it needs a header line and rows")
+    if (table_width := _own_width(grid, header)) < _width(grid):
+        aside = Grid([row[table_width:] for row in grid.rows], (), grid.lines)
+        note = _lines_note("beside", aside, aside.rows, range(len(aside.rows)))
+        sheet = _laid_out(replace(grid, rows=[row[:table_width] for row in grid.rows]), header)
+        return replace(sheet, notes=sheet.noted(note))
+    return _laid_out(grid, header)
+
+
+def _laid_out(grid: Grid, header: int | None) -> Sheet:
+    """Find the table on a sheet with nothing beside it."""
     raw = grid.filled()
     rows = _stripped(raw)
     width = _width(grid)
@@ -113,10 +127,6 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     return _filled_down(sheet)
 
 
-class HeaderLevelsError(InputError):
-    """Raised where several header rows stand for levels of columns: what a column is called cannot be told."""
-
-
 def _refuse_levels(grid: Grid, rows: Sequence[Sequence[str]], width: int) -> None:
     """Refuse rows of names above one that names the first columns only, as pandas writes columns of several levels."""
     bare = [index for index, row in enumerate(rows) if row[0] and not all(row[:width]) and not row[width - 1]]
@@ -125,7 +135,7 @@ def _refuse_levels(grid: Grid, rows: Sequence[Sequence[str]], width: int) -> Non
     labels = next(col for col, cell in enumerate(rows[bare[0]]) if not cell)
     repeated = len(set(rows[0][labels:width])) < width - labels
     if repeated and all(all(row[labels:width]) and not any(row[1:labels]) for row in rows[: bare[0]]):
-        raise HeaderLevelsError(
+        raise ShapeError(
             f"{bare[0]} rows of names stand above line {grid.line(bare[0])}, as pandas writes columns of several "
             "levels; save it with one, after df.stack() or with joined names, and reset_index()"
         )
@@ -136,9 +146,29 @@ def _shift_header(grid: Grid, rows: list[tuple[str, ...]], top: int, width: int)
     shifted = (
         bool(grid.delimiter) and len(grid.rows[top]) == width - 1 and any(row[width - 1] for row in rows[top + 1 :])
     )
+    full = [index for index in range(top + 1, len(rows)) if rows[index][width - 1]] if shifted else []
+    if len({rows[index][0] for index in full}) < len(full):  # names of rows are each their own
+        raise ShapeError(
+            f"line {grid.line(full[0]):,} and others have {width} fields but the header names {width - 1} columns: "
+            "decimal commas without quotes? Write decimal points, or semicolons between the fields"
+        )
     if shifted:
         rows[top] = ("", *rows[top][:-1])
     return shifted
+
+
+def _own_width(grid: Grid, header: int | None) -> int:
+    """Return how many columns belong to the table: beside it, nearly empty columns without a name do not."""
+    width, rows = _width(grid), grid.filled()
+    counts = [sum(map(bool, column)) for column in zip(*rows, strict=True)][:width]
+    enough = rule_limit("share of cells of a column beside the table") * max(counts, default=0)
+    belonging = max((col + 1 for col, count in enumerate(counts) if count >= enough), default=width)
+    if belonging < 2 or not any(counts[belonging:]):
+        return width
+    top = _header_row([row[:belonging] for row in rows], belonging) if header is None else _asked_row(grid, header)
+    if grid.delimiter and len(grid.rows[top]) < width:
+        return width
+    return next((col for col in range(belonging, width) if not rows[top][col]), width)
 
 
 def _stripped(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 KINDS = {
     "title": "lines above the header that are not read; values are their texts",
     "footer": "lines below the table that are not read; values are their first cells",
+    "beside": "lines with cells beside the table that are not read; values are the first of them",
     "empty": "count rows or columns (column says which) without a cell",
     "repeated_header": "lines that repeat the header",
     "joined_header": "two header rows read as one; values are the names that came of them",
@@ -61,7 +62,7 @@ REMARKS = frozenset(
 )
 #: Kinds that say that rows or columns are others than those of the sheet.
 LAYOUTS = frozenset({"title", "footer", "empty", "repeated_header", "joined_header", "unit_row", "merged"})
-LAYOUTS |= {"transposed", "wide", "plate", "renamed"}
+LAYOUTS |= {"beside", "transposed", "wide", "plate", "renamed"}
 #: What a factor is called whose levels may be columns, where their names do not tell.
 UNNAMED_FACTOR = "factor"
 #: Lines and values that one note names, at most; its count tells how many there are.

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, survey
 from recombine.sheets.grid import Grid, with_tabs
-from recombine.sheets.layout import HeaderLevelsError
+from recombine.sheets.layout import ShapeError
 from recombine.sheets.tidy import Tidy, tidy
 from recombine.tables.text_files import TextFile, header_delimiter, look_at, opened, written_table
 
@@ -128,6 +128,6 @@ def _tidied(path: Path, text: str, delimiter: str, wide: str | None, header: int
     try:
         return tidy(Grid(rows, (), tuple(end + 1 for end in ends[:-1]), delimiter), wide=wide, header=header)
     except InputError as error:
-        if insisted or isinstance(error, HeaderLevelsError):
+        if insisted or isinstance(error, ShapeError):
             raise InputError(f"{path.name} cannot be read as a table: {error}") from None
         return None

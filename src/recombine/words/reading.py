@@ -29,6 +29,7 @@ DOUBTS = frozenset({"unclear_comma", "unclear_point"})
 SENTENCES = {
     "title": "Above the header {lines} {are} not read: {values}.",
     "footer": "Below the table {lines} {are} not read: {values}.",
+    "beside": "Beside the table {lines} {hold} what is not read: {values}.",
     "empty": "{count} without a cell {are} left out.",
     "repeated_header": "The header stands again, or in other words, in {lines}, which {are} left out.",
     "joined_header": "Two header rows are read as one: {values}.",
