@@ -27,6 +27,12 @@ export function kindOfTexts(texts: readonly string[]): "integer" | "number" | "d
   return texts.every((text) => matches("date_like", text)) ? "date" : "text";
 }
 
+/** Whether all values stand in about as many rows. */
+function areAlike(counts: ReadonlyMap<string, number>, least = 1): boolean {
+  const rows = [...counts.values()].sort((one, two) => one - two);
+  return rows[0]! >= Math.max(least, rows.at(-1)! / roleLimit("rows of a value, most by least"));
+}
+
 /** A column by its name, profile and values, of which those that are missing are null. */
 class Column {
   readonly words: readonly string[];
@@ -67,8 +73,7 @@ class Column {
 
   /** Whether all values stand in about as many rows, two or more, as a design has them. */
   get balanced(): boolean {
-    const rows = [...this.counts.values()].sort((one, two) => one - two);
-    return rows.length > 0 && rows[0]! > 1 && rows[0]! >= rows.at(-1)! / roleLimit("rows of a value, most by least");
+    return areAlike(this.counts, 2);
   }
 
   get numbers(): number[] {
@@ -129,10 +134,25 @@ function guessRoles(columns: readonly Column[]): Roles {
   if (near.length === 1 && isLikely(near[0]!)) {
     found["outcome"] = near[0];
     near = ranked.slice(1).filter((item) => item.measured);
+  } else if (!open.some((item) => item.measured)) {
+    found["outcome"] = open.find((item) => item === besideDesign(columns));
   }
   near = near.filter((item) => item.measured || item.says("outcome"));
   const named = Object.entries(found).flatMap(([role, item]) => (item ? [[role, item.name]] : []));
   return { columns: Object.fromEntries(named) as Record<string, string>, candidates: near.map(({ name }) => name) };
+}
+
+/** The last of the columns of levels, numbers or two values, where all others are a design, and no other column is left over by one. */
+function besideDesign(columns: readonly Column[]): Column | undefined {
+  const levels = columns.filter((item) => !item.doubt);
+  const left = levels.filter((item) => isDesign(levels.filter((other) => other !== item)));
+  return levels.length < 3 || left[1] ? undefined : left.find((item) => item === levels.at(-1) && (item.numeric || item.distinct === 2) && isFree(item));
+}
+
+/** Whether most combinations of columns are there, all in about as many rows. */
+function isDesign(columns: readonly Column[]): boolean {
+  const cells = cellsOf(...columns.map(({ values }) => values));
+  return areAlike(cells) && cells.size >= roleLimit("share of a design") * columns.reduce((product, { distinct }) => product * distinct, 1);
 }
 
 function isSplit(item: Column): boolean {
@@ -147,10 +167,10 @@ function mayBeOutcome(item: Column): boolean {
   return (item.numeric || classes) && !(item.names || ["constant", "notes", "date"].includes(item.doubt) || item.says("survey weight"));
 }
 
+const isFree = (item: Column): boolean => !item.says("covariate") && !item.says("group");
+
 /** Whether a column is like an outcome by itself: by a word, or measured and not called after something else. */
-function isLikely(item: Column): boolean {
-  return item.says("outcome") || (item.measured && !item.says("covariate") && !item.says("group"));
-}
+const isLikely = (item: Column): boolean => item.says("outcome") || (item.measured && isFree(item));
 
 /** Of which of the columns that may be the outcome each fact is true that the rules give points for. */
 function factsOf(items: readonly Column[], columns: readonly Column[]): Record<keyof typeof RULES.points, readonly Column[]> {
@@ -189,10 +209,13 @@ function isTold(item: Column, columns: readonly Column[]): boolean {
   });
 }
 
-/** Distinct pairs of values that two columns have in rows with both. */
-function pairsOf(first: Values, second: Values): number {
-  return new Set(first.map((value, row) => (value === null || second[row] === null ? "" : JSON.stringify([value, second[row]]))).filter(Boolean)).size;
+/** Rows of each combination of values that columns have, in rows with all of them. */
+function cellsOf(...columns: Values[]): ReadonlyMap<string, number> {
+  const cells = columns[0]?.map((_, row) => columns.map((values) => values[row]!)) ?? [];
+  return counted(cells.filter((cell) => !cell.includes(null!)).map((cell) => JSON.stringify(cell)));
 }
+
+const pairsOf = (first: Values, second: Values): number => cellsOf(first, second).size;
 
 const distinctIn = (first: Values, second: Values): number => new Set(first.filter((value, row) => value !== null && second[row] !== null)).size;
 

@@ -5,6 +5,7 @@ Words, points and limits are those of ``sheets/rules.json``, by which the page g
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -127,9 +128,33 @@ def guess_roles(profiles: Iterable[Profile], values: Mapping[str, Sequence[Any]]
     if len(near) == 1 and (near[0].says("outcome") or (near[0].measured and not near[0].says("covariate", "group"))):
         chosen["outcome"] = near[0]
         near = [column for column in ranked[1:] if column.measured]
+    elif not any(column.measured for column in open_ones) and (last := _beside_a_design(columns)) in open_ones:
+        chosen["outcome"] = last
     near = [column for column in near if column.measured or column.says("outcome")]
     named = {role: column.name for role, column in chosen.items() if column is not None}
     return Roles(named, tuple(column.name for column in near))
+
+
+def _beside_a_design(columns: Sequence[GuessedColumn]) -> GuessedColumn | None:
+    """Return the last of the columns of levels where all others are a design, each combination in as many rows.
+
+    It has numbers or two values, and no name of a group. A design that stays one without another of its columns, as
+    fractions and squares do, does not tell.
+    """
+    levels = [column for column in columns if not column.doubt]
+    spare = [column for column in levels if _is_design([item for item in levels if item is not column])]
+    if len(levels) < 3 or spare != levels[-1:] or spare[0].says("covariate", "group"):
+        return None
+    return spare[0] if spare[0].numeric or spare[0].distinct == 2 else None
+
+
+def _is_design(columns: Sequence[GuessedColumn]) -> bool:
+    """Whether most combinations of columns are there, all in about as many rows."""
+    limits = role_rules().limits
+    cells = zip(*(column.values for column in columns), strict=True)
+    rows = Counter(cell for cell in cells if None not in cell).values()
+    full = len(rows) >= limits["share of a design"] * math.prod(column.distinct for column in columns)
+    return full and min(rows) >= max(rows) / limits["rows of a value, most by least"]
 
 
 def _is_split(column: GuessedColumn) -> bool:
