@@ -10,6 +10,8 @@ const GAPS = /[ '\u2019\u00a0\u2009\u202f]/;
 
 /** Return the decimal sign of a column of numbers, "" if no one fits all; `known` is that of others of the sheet, where they tell. */
 export function decimalSign(kinds: TextKinds, delimiter: string, known = ""): "" | "." | "," {
+  // A workbook writes its own numbers with points, whatever its texts are.
+  if (!delimiter && [...kinds.numbers.values()].every(({ plain }) => plain)) return ".";
   const digits = [...kinds.numbers.values()].map((number) => number.digits);
   const [point, comma] = (["point_number", "comma_number"] as const).map((name) => digits.every((text) => matches(name, text)));
   if (point) {
@@ -92,16 +94,14 @@ function notesOf(column: Column, sign: string, unclear: boolean): Note[] {
   const between = sign === "." ? "," : ".";
   const grouped = those(({ digits }) => digits.includes(between) || GAPS.test(digits));
   const pointed = those(({ digits }) => sign === "." && digits.includes("."));
-  const points = unclear && [...pointed].every((text) => matches("point_groups", column.kinds.numbers.get(text)!.digits));
-  const ambiguous = unclear && sign === "." && [...grouped].every((text) => isAmbiguous(column.kinds.numbers.get(text)!.digits));
+  // 1.234 and 1,234 may be decimals and thousands.
+  const both = (texts: Iterable<string>): boolean => unclear && [...texts].every((text) => matches("one_group", column.kinds.numbers.get(text)!.digits));
   const kinds = {
-    [ambiguous ? "unclear_comma" : "thousands"]: grouped,
-    unclear_point: points ? pointed : new Set<string>(),
+    [sign === "." && both(grouped) ? "unclear_comma" : "thousands"]: grouped,
+    unclear_point: both(pointed) ? pointed : new Set<string>(),
     decimal_comma: those(({ digits }) => sign === "," && digits.includes(",")),
     marked: those((_, text) => matches("mark", text.at(-1)!)),
-    negative: those((number, text) => number.sign === "-" && !text.includes("-")),
+    negative: those((number, text) => number.sign === "-" && !text.split(number.digits[0]!)[0]!.includes("-")),
   };
   return [...notes.filter(({ values }) => values!.length), ...Object.entries(kinds).filter(([, of]) => of.size).map(([kind, of]) => noteOn(column, kind, of))];
 }
-
-const isAmbiguous = (digits: string): boolean => digits.split(",").length === 2 && matches("comma_groups", digits);

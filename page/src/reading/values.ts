@@ -27,11 +27,13 @@ export function writtenNumber(text: string): Numeral | null {
   const match = [...text].length <= ruleLimit("letters of a number") ? matched("decorated", text) : null;
   if (!match || Boolean(match[1]) !== Boolean(match[7]) || !/[0-9]/.test(match[5]!)) return null;
   const [sign, inner] = [asMinus(match[2]), asMinus(match[4])];
-  if (sign.length + inner.length + +Boolean(match[1]) > 1) return null;
+  const digits = asMinus(match[5]).replace(/-+$/, "");
+  const behind = /[0-9]-+$/.test(asMinus(match[5])) ? "-" : ""; // 1.50- is -1.50, and 12,- is 12
+  if ((sign + inner + behind).length + +Boolean(match[1]) > 1) return null;
   let [currency, unit] = [match[3] ?? "", strip(match[6] ?? "")];
   if (matches("currency", unit)) [currency, unit] = [currency + unit, ""];
   if (matches("mark", unit)) unit = ""; // 0.41* points to a footnote
-  return { sign: match[1] ? "-" : sign || inner, digits: asMinus(match[5]), currency, unit, plain: false };
+  return { sign: match[1] ? "-" : sign || inner || behind, digits, currency, unit, plain: false };
 }
 
 const isZero = ({ digits }: Numeral): boolean => /^[0.,]*$/.test(digits);

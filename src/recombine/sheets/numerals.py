@@ -23,7 +23,8 @@ def decimal_sign(kinds: TextKinds, delimiter: str, sheet_sign: str = "") -> str:
     >>> [decimal_sign(text_kinds(texts), ";") for texts in (["1,5", "2"], ["1,234", "2,345"], ["1.5", "2,5"])]
     [',', '.', '']
     """
-    if kinds.plain and sheet_sign != "," and delimiter != ";":
+    # A workbook writes its own numbers with points, whatever its texts are.
+    if kinds.plain and (not delimiter or (sheet_sign != "," and delimiter != ";")):
         return "."
     digits = [number.digits for number in kinds.numbers.values()]
     point, comma = (all(map(rule_pattern(f"{sign}_number").fullmatch, digits)) for sign in ("point", "comma"))
@@ -141,19 +142,19 @@ def _notes(column: Column, sign: str, *, unclear: bool) -> list[Note]:
     between = "," if sign == "." else "."
     grouped = {text for text, number in numbers.items() if set(number.digits) & {between, *map(chr, _GAPS)}}
     pointed = {text for text, number in numbers.items() if sign == "." and "." in number.digits}
-    grouped_points = unclear and all(
-        map(rule_pattern("point_groups").fullmatch, (numbers[text].digits for text in pointed))
-    )
-    ambiguous = unclear and sign == "." and all(_ambiguous(numbers[text].digits) for text in grouped)
+    # 1.234 and 1,234 may be decimals and thousands.
+    either = {
+        text for text, number in numbers.items() if unclear and rule_pattern("one_group").fullmatch(number.digits)
+    }
     by_kind = {
-        "unclear_comma" if ambiguous else "thousands": grouped,
-        "unclear_point": pointed if grouped_points else set(),
+        "unclear_comma" if sign == "." and unclear and grouped <= either else "thousands": grouped,
+        "unclear_point": pointed if pointed <= either else set(),
         "decimal_comma": {text for text, number in numbers.items() if sign == "," and "," in number.digits},
         "marked": {text for text in numbers if rule_pattern("mark").fullmatch(text[-1])},
-        "negative": {text for text, number in numbers.items() if number.sign == "-" and "-" not in text},
+        "negative": {
+            text
+            for text, number in numbers.items()
+            if number.sign == "-" and "-" not in text.split(number.digits[0])[0]
+        },
     }
     return [note for note in notes if note.values] + [column.note(kind, of) for kind, of in by_kind.items() if of]
-
-
-def _ambiguous(digits: str) -> bool:
-    return digits.count(",") == 1 and rule_pattern("comma_groups").fullmatch(digits) is not None

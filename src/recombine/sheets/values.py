@@ -41,14 +41,16 @@ def written_number(text: str) -> Numeral | None:
     if match is None or bool(match[1]) != bool(match[7]) or not any(map(str.isdigit, match[5])):
         return None
     sign, inner = ((match[col] or "").translate(_MINUS) for col in (2, 4))
-    if len(sign + inner) + bool(match[1]) > 1:
+    digits = match[5].translate(_MINUS)
+    behind = "-" * (digits[-1] == "-" and digits.rstrip("-")[-1] not in ".,")  # 1.50- is -1.50, and 12,- is 12
+    if len(sign + inner + behind) + bool(match[1]) > 1:
         return None
     currency, unit = match[3] or "", (match[6] or "").strip()
     if rule_pattern("currency").fullmatch(unit):
         currency, unit = currency + unit, ""
     if rule_pattern("mark").fullmatch(unit):  # 0.41* points to a footnote
         unit = ""
-    return Numeral("-" if match[1] else sign or inner, match[5].translate(_MINUS), currency, unit)
+    return Numeral("-" if match[1] else sign or inner or behind, digits.rstrip("-"), currency, unit)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ SENTENCES = {
     "limit": "{column} has {cells} outside a limit ({values}), read as not measured: {lines}.",
     "nothing": "{column} has {cells} that spell that nothing is there ({values}), read as missing.",
     "misfit": "{column} has {cells} that {are} no number ({values}): {lines}; correct them, or leave them empty.",
-    "mixed": "{column} looks like numbers, which are not written in one way ({values}), and is read as text: {lines}.",
+    "mixed": "{column} looks like numbers written in several ways, or lists ({values}), and is read as text: {lines}.",
     "sentinel": "{column} has {cells} far from all others ({values}); if nothing was measured there, leave them empty.",
     "code": "{column} has {cells} far from all others ({values}), read as not measured: {lines}.",
     "total_level": "{column} has a level that may sum up others ({values}): {lines}; if it does, leave these rows out.",
