@@ -63,7 +63,8 @@ class Column {
     if (this.kind === "date") return "date";
     const half = Math.max(2, this.rows / 2);
     if (this.numeric) {
-      const designed = this.balanced || (this.kind === "integer" && this.called("design"));
+      const summary = this.words.some((word) => wordsOf("summary").has(word)); // of what was measured
+      const designed = (this.balanced && !summary) || (this.kind === "integer" && this.called("design"));
       return this.distinct <= Math.min((designed ? roleLimit("numbers of a design") : roleLimit("numbers of a factor")), half) ? "" : "measurement";
     }
     if (this.distinct > Math.min(half, Math.max(1_000, this.rows / 10), roleLimit("levels of a factor"))) return "identifier";

@@ -61,7 +61,8 @@ class GuessedColumn:
         if self.kind in ("date", "other"):
             return "date"
         if self.numeric:
-            designed = self.balanced or (self.kind == "integer" and self.called("design"))
+            summary = not role_rules().words["summary"].isdisjoint(self.words)  # of what was measured
+            designed = (self.balanced and not summary) or (self.kind == "integer" and self.called("design"))
             allowed = limits["numbers of a design" if designed else "numbers of a factor"]
             return "" if self.distinct <= min(allowed, max(2, self.rows / 2)) else "measurement"
         if self.distinct > min(max(2, self.rows / 2), max(1_000, self.rows / 10), limits["levels of a factor"]):
