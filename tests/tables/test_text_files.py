@@ -141,3 +141,11 @@ def test_a_value_too_long_for_what_must_be_copied_is_named_with_its_line(written
     path = written(f"a,b\nx,1\n{'y' * (csv.field_size_limit() + 1)},é\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"table\.csv, line 3: .*; save it as UTF-8 CSV"):
         look_at(path)
+
+
+def test_a_blank_before_a_quote_is_no_part_of_a_field(tmp_path: Path) -> None:
+    path = tmp_path / "spaced.csv"
+    path.write_text('"drug", "dose", "gain"\n"a, b", "low", 1.5\n"c", "high", 2.5\n')
+    read = look_through(path)
+    assert read.columns == ("drug", "dose", "gain")
+    assert read.readable.read_text().splitlines()[1] == '"a, b","low","1.5"'

@@ -39,7 +39,7 @@ def test_a_sentence_says_what_the_note_holds_and_obeys_nothing(kind: str) -> Non
         (Note("plate", "", (), (), 1), "1 plate is read as plate, row, column and value."),
         (
             Note("merged", "drug", (3,), (), 1),
-            "1 cell of drug is empty and read as the label above, as in merged cells.",
+            "1 cell of drug is empty or a ditto mark, and read as the label above, as in merged cells.",
         ),
         (Note("empty", "column", (), (), 2), "2 columns without a cell are left out."),
     ],

@@ -32,6 +32,12 @@ const range = (first: number, last: number): number[] => Array.from({ length: Ma
 /** Find the table on a sheet: `header` is the line of its header, where that is known. */
 export function layOut(grid: Grid, header: number | null = null): Laid {
   if (!grid.rows.some((row) => row.some(Boolean))) throw new TableError("the sheet is empty; it needs a header line and rows");
+  const kept = [...grid.rows.keys()].filter((index) => !grid.delimiter || !isDashes(grid.rows[index]!));
+  const count = grid.rows.length - kept.length;
+  if (count) {
+    const sheet = layOut({ ...grid, rows: kept.map((index) => grid.rows[index]!), lines: kept.map((index) => lineOf(grid, index)) }, header);
+    return { ...sheet, notes: [...sheet.notes, { kind: "empty", column: "row", count }] };
+  }
   const own = ownWidth(grid, header);
   if (own < tableWidth(grid)) {
     const aside = grid.rows.map((row) => row.slice(own));
@@ -101,6 +107,9 @@ function tableWidth(grid: Grid): number {
   return lengths.reduce((best, one) => (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0]) ? one : best), [0, 0])[0];
 }
 
+/** Whether a line only rules off others, as programs of databases write one below the names. */
+const isDashes = ([first = "", ...others]: Row): boolean => "-+".includes(strip(first)[0] ?? " ") && matches("dashes", first + others.join(""));
+
 /** How many columns belong to the table: beside it, nearly empty columns without a name do not. */
 function ownWidth(grid: Grid, header: number | null): number {
   const [width, rows] = [tableWidth(grid), filled(grid)];
@@ -142,13 +151,24 @@ function isMeasured(above: Row, [, ...cells]: Row): boolean {
   return Boolean(above[0]) && distinct(named).length === named.length && 2 * named.length >= above.length && above.length > 2 && cells.every(isNumber) && cells.some((cell) => cell.includes("."));
 }
 
-/** Where another table begins below the first: in a row that names two columns as the header does. */
+/** Where another table begins below the first: in a row that names two columns as the header does, or below a blank row in one of new texts with a number below. */
 function nextHeader(rows: readonly Row[], top: number, first: number, last: number): number {
+  const differs = (index: number): boolean => rows[index]!.some((cell, place) => cell !== rows[top]![place]);
   const found = range(first, last).find((index) => {
+    if (index > first && isBare(rows[index - 1]!) && differs(index) && namesOthers(rows, first, index)) return true;
     const same = rows[index]!.filter((cell, place) => cell && cell === rows[top]![place]).length;
-    return same > 1 && 2 * same >= rows[index]!.filter(Boolean).length && rows[index]!.some((cell, place) => cell !== rows[top]![place]);
+    return same > 1 && 2 * same >= rows[index]!.filter(Boolean).length && differs(index);
   });
-  return found ?? last;
+  let end = found ?? last;
+  if (found !== undefined && namesOthers(rows, first, found)) while (end && isBare(rows[end - 1]!)) end--;
+  return end;
+}
+
+/** Whether a row holds texts that stand nowhere above in their columns, with a number below one of them. */
+function namesOthers(rows: readonly Row[], first: number, index: number): boolean {
+  const places = [...rows[index]!.keys()].filter((place) => rows[index]![place]);
+  const texts = places.length > 1 && new TextKinds(places.map((place) => rows[index]![place]!)).others.size === distinct(places.map((place) => rows[index]![place])).length;
+  return texts && !rows.slice(first, index).every(isBare) && places.some((place) => isNumber(rows[index + 1]?.[place] ?? "")) && !rows.slice(first, index).some((row) => places.some((place) => row[place] === rows[index]![place]));
 }
 
 /** Whether a row below one with repeated names could be the header itself: all columns named; the row above says of the first nothing or, merged, the same. */
@@ -217,7 +237,7 @@ function refuseRagged(grid: Grid, body: readonly number[], width: number): void 
   throw new TableError(`line ${lineOf(grid, odd).toLocaleString("en-US")} has ${count} field${count > 1 ? "s" : ""} but the header names ${width} columns; correct that line`);
 }
 
-function linesNote(kind: string, grid: Grid, rows: readonly Row[], indices: readonly number[]): Note {
+export function linesNote(kind: string, grid: Grid, rows: readonly Row[], indices: readonly number[]): Note {
   const there = indices.filter((index) => !isBlank(rows[index]!));
   const some = there.slice(0, MOST_NAMED);
   return { kind, lines: some.map((index) => lineOf(grid, index)), values: some.map((index) => rows[index]!.find(Boolean)!), count: there.length };
@@ -250,7 +270,8 @@ function withBlanks(sheet: Laid, raw: readonly Row[]): Laid {
 }
 
 /** Carry labels down that stand in the first row of a block only, column by column from the left. */
-function filledDown(sheet: Laid): Laid {
+function filledDown(laid: Laid): Laid {
+  const sheet = withoutDittos(laid);
   let count = 0;
   while (count < sheet.names.length - 1 && standsForBlocks(columnOf(sheet, count), sheet.rows, count)) count++;
   // The last label stands in every row.
@@ -259,6 +280,19 @@ function filledDown(sheet: Laid): Laid {
   const rows: string[][] = [];
   for (const row of sheet.rows) rows.push(row.map((cell, place) => cell || (place < count ? (rows.at(-1)?.[place] ?? "") : "")));
   return { ...sheet, rows, notes: [...sheet.notes, ...notes] };
+}
+
+/** Read marks of repetition as the cell above them. */
+function withoutDittos(sheet: Laid): Laid {
+  const rows = sheet.rows.map((row) => [...row]);
+  const notes = sheet.names.map((column, place) => {
+    const marked = rows.filter((row) => isWord("dittos", row[place]!));
+    const count = rows[0] === marked[0] ? 0 : marked.length;
+    if (count) rows.forEach((row, index) => marked.includes(row) && (row[place] = rows[index - 1]![place]!));
+    return { kind: "merged", column, count };
+  });
+  const found = noted(...notes);
+  return found.length ? { ...sheet, rows, notes: [...sheet.notes, ...found] } : sheet;
 }
 
 /** Whether blanks of a column continue a block: a filled cell says something new, or begins a block to its left. */

@@ -1,13 +1,15 @@
 /** Plates: wells in rows A, B, ... and columns 1, 2, ... become rows of a table. */
 
 import { filled, type Grid, lineOf, MOST_NAMED } from "./grid.ts";
-import { isBlank, LAID, type Laid } from "./layout.ts";
+import { isBlank, LAID, type Laid, linesNote, noted } from "./layout.ts";
 import { strip } from "./texts.ts";
 
 /** Rows and columns of plates of 6 to 1,536 wells. */
 const SIZES = ["2 3", "4 6", "8 12", "16 24", "32 48"];
-/** Rows above the first plate, at most. */
-const MOST_NAME_ROWS = 8;
+/** Rows above the first plate, at most; those of them that hold more cells than settings do, at most; cells of settings. */
+const MOST_NAME_ROWS = 60;
+const MOST_LONG_ROWS = 2;
+const MOST_SETTING_CELLS = 3;
 const LETTERS = Array.from({ length: 32 }, (_, place) => (place < 26 ? "" : "A") + String.fromCharCode(65 + (place % 26)));
 
 interface Plate {
@@ -17,25 +19,29 @@ interface Plate {
   readonly width: number;
 }
 
-/** Return plates as plate, row, column and value; null where a sheet holds anything but plates and their names. */
+/** Return plates as plate, row, column and value; null where there is more than plates, names and settings. */
 export function readPlates(grid: Grid): Laid | null {
   if (!grid.rows.slice(0, MOST_NAME_ROWS).some((row) => row.slice(1, 4).map(strip).join() === "1,2,3")) return null;
   const rows = filled(grid).map((row) => row.map(strip));
   const plates: Plate[] = [];
-  let name = "";
+  const texts = (index: number): string[] => rows[index]!.filter(Boolean);
+  let [above, waiting]: [number[], number[]] = [[], []];
   for (let index = 0; index < rows.length; index++) {
     const size = sizeOf(rows, index);
     if (size) {
-      plates.push({ name: name || rows[index]![0]!, top: index, height: size[0], width: size[1] });
-      name = "";
+      const named = waiting.slice(-1).filter((row) => texts(row).length === 1);
+      const others = waiting.slice(0, waiting.length - named.length);
+      if (plates.length && others.length) return null;
+      if (!plates.length) above = others;
+      waiting = [];
+      plates.push({ name: named.map((row) => texts(row)[0]!)[0] ?? rows[index]![0]!, top: index, height: size[0], width: size[1] });
       index += size[0];
-    } else if (!isBlank(rows[index]!)) {
-      const texts = rows[index]!.filter(Boolean);
-      if (texts.length > 1 || name) return null;
-      name = texts[0]!;
-    }
+    } else if (!isBlank(rows[index]!)) waiting.push(index);
   }
-  return plates.length && !name ? wellsOf(grid, rows, plates) : null;
+  const table = above.filter((row) => texts(row).length > MOST_SETTING_CELLS).length > MOST_LONG_ROWS;
+  if (!plates.length || table || waiting.some((row) => texts(row).length > 2)) return null;
+  const sheet = wellsOf(grid, rows, plates);
+  return { ...sheet, notes: [...sheet.notes, ...noted(linesNote("title", grid, rows, above), linesNote("footer", grid, rows, waiting))] };
 }
 
 /** Rows and columns of the plate whose column numbers stand in a row; null where there is no plate. */

@@ -94,7 +94,10 @@ export function split(text: string, mark: string, open = false): Grid {
         field += '"';
         at++;
       } else quoted = false;
-    } else if (letter === '"' && !field) quoted = quotes = true;
+    } else if (letter === '"' && !strip(field)) {
+      field = "";
+      quoted = quotes = true;
+    }
     else if (letter === mark) {
       row.push(field);
       [field, quotes] = ["", false];

@@ -77,9 +77,14 @@ def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     """
     if not any(map(any, grid.rows)):
         raise InputError("the sheet is empty; it needs a header line and rows")
+    cells = [index for index, row in enumerate(grid.rows) if not grid.delimiter or not _is_dashes(row)]
+    if dashes := len(grid.rows) - len(cells):
+        lines = tuple(map(grid.line, cells))
+        sheet = lay_out(replace(grid, rows=[grid.rows[index] for index in cells], lines=lines), header)
+        return replace(sheet, notes=sheet.noted(Note("empty", "row", count=dashes)))
     if (table_width := _own_width(grid, header)) < _width(grid):
         aside = Grid([row[table_width:] for row in grid.rows], (), grid.lines)
-        note = _lines_note("beside", aside, aside.rows, range(len(aside.rows)))
+        note = lines_note("beside", aside, aside.rows, range(len(aside.rows)))
         sheet = _laid_out(replace(grid, rows=[row[:table_width] for row in grid.rows]), header)
         return replace(sheet, notes=sheet.noted(note))
     return _laid_out(grid, header)
@@ -114,9 +119,9 @@ def _laid_out(grid: Grid, header: int | None) -> Sheet:
         sloppy=sloppy,
     )
     notes = [
-        _lines_note("title", grid, rows, range(top if group is None else group)),
-        _lines_note("footer", grid, rows, range(last, len(rows))),
-        _lines_note("repeated_header", grid, rows, [*([] if units else range(top + 1, start)), *again]),
+        lines_note("title", grid, rows, range(top if group is None else group)),
+        lines_note("footer", grid, rows, range(last, len(rows))),
+        lines_note("repeated_header", grid, rows, [*([] if units else range(top + 1, start)), *again]),
         Note("empty", "row", count=empty),
         Note("renamed", "", (), ("column0",), int(shifted)),
     ]
@@ -155,6 +160,11 @@ def _shift_header(grid: Grid, rows: list[tuple[str, ...]], top: int, width: int)
     if shifted:
         rows[top] = ("", *rows[top][:-1])
     return shifted
+
+
+def _is_dashes(row: Sequence[str]) -> bool:
+    """Whether a line only rules off others, as programs of databases write one below the names."""
+    return bool(row) and row[0].strip()[:1] in ("-", "+") and bool(rule_pattern("dashes").fullmatch("".join(row)))
 
 
 def _own_width(grid: Grid, header: int | None) -> int:
@@ -229,13 +239,36 @@ def _is_measured(above: Sequence[str], row: Sequence[str]) -> bool:
 
 
 def _next_header(rows: Sequence[Sequence[str]], top: int, start: int, last: int) -> int:
-    """Return where another table begins below the first: in a row that names two columns as the header does."""
+    """Return where another table begins below the first: in a row that names two columns as the header does.
+
+    Or below a blank row, in one of new texts with a number below one of them.
+    """
     names = rows[top]
     for index in range(start, last):
+        if (
+            index > start
+            and not any(rows[index - 1][1:])
+            and rows[index] != names
+            and _names_others(rows, start, index)
+        ):
+            return next(before + 1 for before in range(index - 1, -1, -1) if any(rows[before][1:]))
         repeated = sum(bool(cell) and cell == name for cell, name in zip(rows[index], names, strict=True))
         if repeated > 1 and 2 * repeated >= sum(map(bool, rows[index])) and rows[index] != names:
             return index
     return last
+
+
+def _names_others(rows: Sequence[Sequence[str]], start: int, index: int) -> bool:
+    """Whether a row holds texts that stand nowhere above in their columns, with a number below one of them."""
+    cells = {col: cell for col, cell in enumerate(rows[index]) if cell}
+    below = [rows[index + 1][col] for col in cells] if index + 1 < len(rows) else []
+    texts = len(cells) > 1 and text_kinds(cells.values()).others == set(cells.values())
+    return (
+        texts
+        and bool(text_kinds(below).numbers)
+        and not all(map(_bare, rows[start:index]))
+        and not any(row[col] == cell for row in rows[start:index] for col, cell in cells.items())
+    )
 
 
 def _is_header(above: Sequence[str], row: Sequence[str], used: set[int]) -> bool:
@@ -327,7 +360,8 @@ def _refuse_ragged(grid: Grid, body: Sequence[int], width: int) -> None:
             )
 
 
-def _lines_note(kind: str, grid: Grid, rows: Sequence[Sequence[str]], indices: Sequence[int]) -> Note:
+def lines_note(kind: str, grid: Grid, rows: Sequence[Sequence[str]], indices: Sequence[int]) -> Note:
+    """Return a note on the lines of some rows, of which those with a cell count, with the first cell of each."""
     there = [index for index in indices if any(rows[index])]
     texts = tuple(next(filter(None, rows[index])) for index in there[:MAX_NAMED_VALUES])
     return Note(kind, "", tuple(grid.line(index) for index in there[:MAX_NAMED_VALUES]), texts, len(there))
@@ -365,6 +399,7 @@ def _blanks(
 
 def _filled_down(sheet: Sheet) -> Sheet:
     """Carry labels down that stand in the first row of a block only, column by column from the left."""
+    sheet = _without_dittos(sheet)
     columns, notes = list(sheet.columns), []
     for col, cells in enumerate(sheet.columns[:-1]):
         if "" not in cells or not _stands_for_blocks(cells, sheet.rows, col):
@@ -377,6 +412,19 @@ def _filled_down(sheet: Sheet) -> Sheet:
     if not notes or "" in sheet.columns[len(notes)]:  # the last label stands in every row
         return sheet
     return replace(sheet, columns=tuple(columns), notes=sheet.noted(*notes))
+
+
+def _without_dittos(sheet: Sheet) -> Sheet:
+    """Read marks of repetition as the cell above them."""
+    columns, notes = list(sheet.columns), []
+    for col, cells in enumerate(sheet.columns):
+        marks = {cell for cell in set(cells) if cell.casefold() in rule_words("dittos")}
+        if marks and cells[0] not in marks:
+            columns[col] = repeated = list(cells)
+            for row, cell in enumerate(cells):
+                repeated[row] = repeated[row - 1] if cell in marks else cell
+            notes.append(Note("merged", sheet.names[col], count=sum(cell in marks for cell in cells)))
+    return replace(sheet, columns=tuple(columns), notes=sheet.noted(*notes)) if notes else sheet
 
 
 def _stands_for_blocks(cells: Sequence[str], rows: Sequence[Sequence[str]], col: int) -> bool:

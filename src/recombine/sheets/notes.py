@@ -13,7 +13,7 @@ KINDS = {
     "repeated_header": "lines that repeat the header",
     "joined_header": "two header rows read as one; values are the names that came of them",
     "unit_row": "a second header row of units; column has the unit in values",
-    "merged": "count empty cells of column read as the cell above them",
+    "merged": "count empty cells or ditto marks of column read as the cell above them",
     "transposed": "rows and columns were exchanged; values are the names of columns",
     "wide": "columns read as levels of the factor column; values are the outcome and then the levels",
     "looks_wide": "columns (values) that would be levels of one factor if the table were wide",

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from recombine.sheets.grid import Grid
-from recombine.sheets.layout import Sheet
+from recombine.sheets.layout import Sheet, lines_note
 from recombine.sheets.notes import MAX_NAMED_VALUES, Note
 
 #: Rows and columns of plates of 6 to 1,536 wells.
 SIZES = {(2, 3), (4, 6), (8, 12), (16, 24), (32, 48)}
-#: Rows above the first plate, at most.
-MAX_NAME_ROWS = 8
+#: Rows above the first plate, at most; those of them that hold more cells than settings do, at most.
+MAX_NAME_ROWS, MAX_LONG_ROWS = 60, 2
+#: Cells of a row of settings, at most.
+MAX_SETTING_CELLS = 3
 _LETTERS = [chr(ord("A") + col) for col in range(26)] + [f"A{chr(ord('A') + col)}" for col in range(6)]
 
 
 def read_plates(grid: Grid) -> Sheet | None:
-    """Return plates as plate, row, column and value; None where a sheet holds anything but plates and their names.
+    """Return plates as plate, row, column and value; None where there is more than plates, names and settings.
 
     Examples
     --------
@@ -28,19 +31,32 @@ def read_plates(grid: Grid) -> Sheet | None:
         return None
     rows = [[cell.strip() for cell in row] for row in grid.filled()]
     plates: list[tuple[str, int, int, int]] = []
-    name, index = "", 0
+    above: list[int] = []
+    waiting: list[int] = []
+    index = 0
     while index < len(rows):
         size = _size(rows, index)
         if size is not None:
-            plates.append((name or rows[index][0], index, *size))
-            name, index = "", index + size[0]
-        elif any(rows[index]):
-            texts = [cell for cell in rows[index] if cell]
-            if len(texts) > 1 or name:
+            named = waiting[-1:] if waiting and _texts(rows[waiting[-1]]) == 1 else []
+            others = waiting[: len(waiting) - len(named)]
+            if plates and others:
                 return None
-            name = texts[0]
+            above, waiting = above or others, []
+            plates.append((next((next(filter(None, rows[row])) for row in named), rows[index][0]), index, *size))
+            index += size[0]
+        elif any(rows[index]):
+            waiting.append(index)
         index += 1
-    return _wells(grid, rows, plates) if plates and not name else None
+    tables = sum(_texts(rows[row]) > MAX_SETTING_CELLS for row in above) > MAX_LONG_ROWS
+    if not plates or tables or any(_texts(rows[row]) > 2 for row in waiting):
+        return None
+    sheet = _wells(grid, rows, plates)
+    notes = [lines_note("title", grid, rows, above), lines_note("footer", grid, rows, waiting)]
+    return replace(sheet, notes=sheet.noted(*notes))
+
+
+def _texts(row: Sequence[str]) -> int:
+    return sum(map(bool, row))
 
 
 def _size(rows: Sequence[Sequence[str]], top: int) -> tuple[int, int] | None:

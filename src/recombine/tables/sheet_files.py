@@ -52,16 +52,17 @@ def _looked_through(path: Path, wide: str | None, header: int | None, size: int)
         return look_at(path)  # which says what is wrong
     delimiter = _delimiter(path, text)
     table = _tidied(path, text, delimiter, wide, header)
-    if table is not None and not complete and (table.changed or delimiter == BLANKS):
-        if size > MAX_TIDIED_BYTES and not table.laid_out and delimiter != BLANKS:
+    top = text.partition("\n")[0]
+    anew = delimiter == BLANKS or f'{delimiter} "' in top
+    if table is not None and not complete and (table.changed or anew):
+        if size > MAX_TIDIED_BYTES and not table.laid_out and not anew:
             table = None  # the cells as they are written: what is no number is told where it is used
         elif size > MAX_TIDIED_BYTES:
             raise InputError(f"{path.name} is no plain table and over {MAX_TIDIED_BYTES:,} bytes; {PLAIN}")
         else:
             with opened(path, surveyed.encoding) as file:
                 table = _tidied(path, file.read(MAX_TIDIED_BYTES), delimiter, wide, header)
-    top = text.partition("\n")[0]
-    plain = table is None or not (table.changed or not top.strip() or delimiter != header_delimiter(path, top))
+    plain = table is None or not (table.changed or anew or not top.strip() or delimiter != header_delimiter(path, top))
     if table is None or plain:
         return look_at(path, () if table is None else table.notes, surveyed)
     told = {"note": surveyed.note, "factors": table.factors, "outcome": table.outcome}
@@ -100,7 +101,7 @@ def _delimiter(path: Path, text: str) -> str:
 def _fields(lines: list[str], delimiter: str) -> tuple[int, int]:
     """Return how many lines have as many fields as most have, and how many fields these are."""
     try:
-        widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
+        widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     except csv.Error:
         return 0, 0
     width = max(widths, key=lambda number: (number > 1, widths[number], number), default=0)
@@ -115,7 +116,8 @@ def _tidied(path: Path, text: str, delimiter: str, wide: str | None, header: int
         text, delimiter = with_tabs(text), "\t"
     if delimiter and text.count(delimiter) > MAX_TIDIED_CELLS:
         raise InputError(f"{path.name} is no plain table and has over {MAX_TIDIED_CELLS:,} cells; {PLAIN}")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    spaced = f'{delimiter} "' in text.partition("\n")[0]  # as some programs write: "a", "b"
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced)
     rows, ends = [], [0]
     try:
         for row in reader:

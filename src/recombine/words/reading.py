@@ -34,7 +34,7 @@ SENTENCES = {
     "repeated_header": "The header stands again, or in other words, in {lines}, which {are} left out.",
     "joined_header": "Two header rows are read as one: {values}.",
     "unit_row": "The row below the header is read as units; {column} is in {values}.",
-    "merged": "{cells} of {column} {are} empty and read as the label above, as in merged cells.",
+    "merged": "{cells} of {column} {are} empty or a ditto mark, and read as the label above, as in merged cells.",
     "transposed": "The table is turned, since its rows were the columns: {values}.",
     "wide": "Columns {rest} are read as levels of {column}, their numbers as {first}; to name them say {cure}.",
     "looks_wide": "Columns {values} are read as different measurements; if they are levels of one factor, say {cure}.",
