@@ -16,6 +16,11 @@ const MEASURED = ["outcome", "covariate", "time", "status"] as const;
 
 /** Make rows of the columns that are levels of one factor, if there are such; `wide` says factor=outcome. */
 export function melted(sheet: Laid, wide: string | null, delimiter: string): Laid {
+  const ticked = withTicks(sheet);
+  if (ticked) {
+    const [factor, outcome] = wide === null ? ["column", "value"].map((name) => free(name, new Set(sheet.names))) : asked(wide);
+    return rowsOf(ticked, sheet.names.map((_, place) => place).slice(1), factor!, outcome!);
+  }
   const kept = withoutTotals(sheet);
   const kindsOf = (one: Laid): TextKinds[] => one.names.map((_, place) => new TextKinds(columnOf(one, place)));
   let kinds = kindsOf(kept);
@@ -34,6 +39,20 @@ export function melted(sheet: Laid, wide: string | null, delimiter: string): Lai
   const groups = distinct(places.map((place) => sheet.above[place]!)).filter(Boolean);
   const taken = new Set(sheet.names);
   return rowsOf(sheet, places, free(groups.length === 1 ? groups[0]! : "column", taken), free("value", taken));
+}
+
+/** Write 1 and 0 for yes and no, where all columns beside labels that tell rows apart hold these; where nobody wrote no, an empty cell is one. */
+function withTicks(sheet: Laid): Laid | null {
+  const texts = new Set(sheet.rows.flatMap((row) => row.slice(1)));
+  const folded = [...texts].map(casefold);
+  const [yes, no] = (["yes_answers", "no_answers"] as const).map((list) => folded.some((text) => isWord(list, text)));
+  if (sheet.names.length < 4 || sheet.rows.length < 2 || !yes || !(no || texts.has(""))) return null;
+  if (folded.some((text) => text && !isWord("yes_answers", text) && !isWord("no_answers", text)) || !tellApart(sheet, 1)) return null;
+  if (wordsOf(sheet.names[0]!).some((word) => isWord("naming_labels", word) || RULES.words.names.includes(word))) return null; // answers of people
+  const numbers = new Map([...texts].map((cell) => [cell, isWord("yes_answers", casefold(cell)) ? "1" : cell || !no ? "0" : ""]));
+  const told = [...texts].filter(Boolean).sort();
+  const note = { kind: "ticks", values: told.slice(0, MOST_NAMED), count: told.length };
+  return { ...sheet, rows: sheet.rows.map(([label, ...cells]) => [label!, ...cells.map((cell) => numbers.get(cell)!)]), notes: [...sheet.notes, note] };
 }
 
 /** Leave out columns that sum up others, by their names: they are no levels. */

@@ -35,6 +35,7 @@ KINDS = {
     "sentinel": "numbers of column far from all others (values), which may stand for nothing",
     "code": "numbers of column such as -999 (values) that repeat far from all others, read as missing",
     "total_level": "levels of column (values) that may sum up the others",
+    "ticks": "answers (values) written as 1 for yes and 0 for no, with an empty cell for no where only yes is written",
     "total_column": "columns (values) that sum up others, not read as levels",
     "blanks": "count levels of column that had blanks around them",
     "alike": "levels of column that differ by case and blanks (values: read as the first of each)",

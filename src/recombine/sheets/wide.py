@@ -27,6 +27,9 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
     >>> melted(sheet, "dose=gain", ",").rows
     [('a', '1', '0.5'), ('a', '2', '1.5'), ('b', '1', '2.5')]
     """
+    if ticked := _with_ticks(sheet):
+        names = _asked(wide) if wide is not None else [free_name(name, sheet.names) for name in ("column", "value")]
+        return _rows_of(ticked, range(1, len(sheet.names)), *names)
     levels_only = _without_totals(sheet)
     if wide is not None or _value_columns(levels_only, levels_only.kinds, delimiter):
         sheet = levels_only
@@ -45,6 +48,26 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
     groups = {sheet.above[col] for col in places} - {""}
     factor = groups.pop() if len(groups) == 1 else "column"
     return _rows_of(sheet, places, free_name(factor, sheet.names), free_name("value", sheet.names))
+
+
+def _with_ticks(sheet: Sheet) -> Sheet | None:
+    """Write 1 and 0 for yes and no, where all columns beside labels that tell rows apart hold these; None elsewhere.
+
+    Where nobody wrote no, an empty cell is one.
+    """
+    labels, *answers = sheet.columns or ((),)
+    yes, no = rule_words("yes_answers"), rule_words("no_answers")
+    texts = {cell for column in answers for cell in column}
+    folded = {cell.casefold() for cell in texts}
+    few = len(answers) < 3 or len(labels) < 2 or not folded & yes or not (folded & no or "" in folded)
+    if few or folded - yes - no - {""} or len(set(labels)) < len(labels) or "" in labels:
+        return None
+    if not rule_words("naming_labels").union(role_rules().words["names"]).isdisjoint(_words(sheet.names[0])):
+        return None  # answers of people
+    numbers = {cell: "1" if cell.casefold() in yes else "0" if cell or not folded & no else "" for cell in texts}
+    columns = (labels, *(tuple(numbers[cell] for cell in column) for column in answers))
+    told = tuple(sorted(texts - {""}))
+    return replace(sheet, columns=columns, notes=sheet.noted(Note("ticks", "", (), told[:MAX_NAMED_VALUES], len(told))))
 
 
 def _without_totals(sheet: Sheet) -> Sheet:

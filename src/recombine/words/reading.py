@@ -56,6 +56,7 @@ SENTENCES = {
     "sentinel": "{column} has {cells} far from all others ({values}); if nothing was measured there, leave them empty.",
     "code": "{column} has {cells} far from all others ({values}), read as not measured: {lines}.",
     "total_level": "{column} has a level that may sum up others ({values}): {lines}; if it does, leave these rows out.",
+    "ticks": "Cells that answer yes or no ({values}) are read as 1 and 0.",
     "total_column": "Columns that sum up others are not read: {values}.",
     "blanks": "Blanks around {levels} of {column} are not read.",
     "alike": "{column} has levels that differ by case and blanks alone, read as one: {values}.",
