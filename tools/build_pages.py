@@ -74,8 +74,8 @@ def short_line(paper: Paper, record: Mapping[str, Recorded]) -> str:
 def row(paper: Paper, record: Mapping[str, Recorded], news: Mapping[str, str]) -> list[str]:
     """Return the cells of a paper."""
     known = {claim.id: record[claim.id] for claim in paper.claims if claim.id in record}
-    own = tally_by_whose((one.says, one.standing, one.exploratory) for one in known.values() if one.says != "ours")
-    ours = [(one.standing, one.exploratory) for one in known.values() if one.says == "ours"]
+    own = tally_by_whose(one for one in known.values() if one.says != "ours")
+    ours = [one for one in known.values() if one.says == "ours"]
     link = f"[`{paper.name}`]({paper.name}.md)"
     added = f"{len(ours)}: {tally(ours)}" if ours else "none"
     return [link, own.replace(". ", "<br>"), added, extent(paper, known), news.get(paper.name, "")]
@@ -90,7 +90,7 @@ def extent(paper: Paper, known: Mapping[str, Recorded]) -> str:
     words.append(f"{len(large) - len(parts)} of {len(runs)} experiments as planned")
     if parts:
         ran, planned = (sum(place) for place in zip(*parts, strict=True))
-        words.append(f"{len(parts)} in part ({ran} of {planned} units)")
+        words.append(f"{len(parts)} in part ({ran} of {planned} runs)")
     small = sum(one.scale == "quick" for one in runs.values())
     return ", ".join([*words, *([f"{small} only small"] if small else [])])
 

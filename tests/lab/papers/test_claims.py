@@ -27,12 +27,13 @@ from recombine.lab.papers.bounds import (
 )
 from recombine.lab.papers.claims import SAYS
 from recombine.lab.papers.measured import Measured, MissingRowsError, Size
+from recombine.lab.papers.paper import PaperPanel, coverage
 from recombine.lab.papers.record import load_record, record_of
 from recombine.lab.papers.results import Evidence, Provenance, load_all_evidence
 from recombine.lab.papers.seeds import Interval
 from recombine.lab.papers.standing import Part
 from recombine.lab.papers.values import entries_of
-from recombine.lab.report.terminal import tally_by_whose
+from recombine.lab.report.terminal import Tallied, tally_by_whose
 from recombine.tables.table import Table
 
 COMMITTED = Path(__file__).parents[3] / "results"
@@ -73,7 +74,7 @@ def test_a_part_of_a_grid_that_lacks_what_is_read_decides_nothing() -> None:
     claim, table = replace(CLAIM, measure=last_of_both), Table({"task": ["CD-1"], "margin": [0.5]})
     part = Evidence(table, msgspec.structs.replace(STORY, settings=[{"task": "CD-1"}], planned=2))
     outcome = claim.judge({"margins": part})
-    assert (outcome.verdict, outcome.extent) == (Standing.NOT_RUN, "1 of 2 units of the small grid")
+    assert (outcome.verdict, outcome.extent) == (Standing.NOT_RUN, "1 of 2 runs of the small grid")
     with pytest.raises(IndexError):
         claim.judge({"margins": Evidence(table, STORY)})
 
@@ -112,7 +113,7 @@ def test_what_cannot_be_compared_is_shown_and_not_judged() -> None:
 
 def test_tallies_keep_the_papers_statements_apart_from_ours() -> None:
     stand = [
-        (says, verdict, False) for says in SAYS for verdict in Standing if (says, verdict) != ("ours", "contradicts")
+        Tallied(says, verdict) for says in SAYS for verdict in Standing if (says, verdict) != ("ours", "contradicts")
     ]
     assert tally_by_whose(reversed(stand)) == ". ".join(
         [
@@ -122,16 +123,45 @@ def test_tallies_keep_the_papers_statements_apart_from_ours() -> None:
             "5 of ours: 1 holds, 1 fails, 1 not comparable, 1 undecided, 1 not run",
         ]
     )
-    assert tally_by_whose([("ours", Standing.HOLDS, False)] * 2) == "2 of ours: 2 hold"
+    assert tally_by_whose([Tallied("ours", Standing.HOLDS)] * 2) == "2 of ours: 2 hold"
 
 
-def test_tallies_say_what_was_written_after_seeing_the_data() -> None:
+def test_tallies_say_what_was_written_or_moved_after_seeing_the_data() -> None:
     told = "written after the data"
-    tests, late = [("paper", Standing.HOLDS, False)] * 2, [("paper", Standing.HOLDS, True)] * 3
+    tests, late = [Tallied("paper", Standing.HOLDS)] * 2, [Tallied("paper", Standing.HOLDS, exploratory=True)] * 3
     assert tally_by_whose(tests + late) == f"5 statements of the paper: 5 hold (3 {told})"
     assert tally_by_whose(late) == f"3 statements of the paper: 3 hold ({told})"
-    failed = [("paper", Standing.FAILS, True), *tests]
+    failed = [Tallied("paper", Standing.FAILS, exploratory=True), *tests]
     assert tally_by_whose(failed) == f"3 statements of the paper: 2 hold, 1 fails ({told})"
+    moved = Tallied("paper", Standing.HOLDS, moved=True)
+    assert tally_by_whose([moved, *tests, *late]) == (
+        f"6 statements of the paper: 6 hold (3 {told}, 1 bound moved since)"
+    )
+    assert Tallied.of(replace(CLAIM, moved="asked for was 3"), Standing.FAILS) == replace(
+        Tallied.of(CLAIM, Standing.FAILS), moved=True
+    )
+
+
+def test_a_risk_reads_its_numbers_from_the_rows() -> None:
+    claim = replace(CLAIM, risk="of {smallest margin} only")
+    assert claim.risk_of(claim.judge(evidence(0.5))) == "of 0.5 only"
+    assert claim.risk_of(claim.judge({})) == ""
+    assert replace(claim, risk="exact").risk_of(claim.judge({})) == "exact"
+    with pytest.raises(RecombineError, match=r"the risk of claim .* names 'seeds', but it measures smallest margin"):
+        replace(claim, risk="{seeds} seeds").risk_of(claim.judge(evidence(0.5)))
+
+
+def test_a_panel_is_judged_where_a_claim_was_put_to_a_test() -> None:
+    panels = [
+        PaperPanel("Figure 1", "", ("1", "2")),
+        PaperPanel("Figure 2", "", ("2",)),
+        PaperPanel("Figure 3", "", ("3",)),
+    ]
+    panels.append(PaperPanel("Figure 4", "", (), "needs more than we have"))
+    outcomes = {"1": Outcome(Standing.FAILS), "2": Outcome.not_run(""), "3": Outcome(Standing.NOT_COMPARABLE)}
+    assert [panel.judged(outcomes) for panel in panels] == [True, False, False, False]
+    assert coverage(panels, outcomes) == "1 of 4 statements and panels of the paper is judged."
+    assert coverage(panels[:2], {**outcomes, "2": Outcome(Standing.UNDECIDED)}).startswith("2 of 2 ")
 
 
 def test_how_much_the_paper_ran_is_said_of_the_large_grid_alone() -> None:

@@ -60,7 +60,7 @@ class TestSaving:
         code, text = run("--only", 12, "--minutes", 0, "--store", store, "--results", saved, "--save")
         assert code == 0
         assert "by-depth: 3 of 4 units, 2 before" in text
-        assert "3 of 4 units of the" in text
+        assert "3 of 4 runs of the" in text
         found = load_evidence(saved, PAPER.name, "by-depth")
         assert found is not None
         assert found.provenance.settings == [UNITS[place].setting for place in (0, 1, 3)]
@@ -137,7 +137,7 @@ class TestMerging:
 
     def test_nothing_is_run_unless_asked_for(self, finished: Path, tmp_path: Path) -> None:
         words = ("--only", 12, "--merge", some(finished, tmp_path / "away", 0), "--store", tmp_path / "here")
-        assert "1 of 4 units of the" in run(*words, "--results", tmp_path / "none")[1]
+        assert "1 of 4 runs of the" in run(*words, "--results", tmp_path / "none")[1]
         assert len(list(Store(tmp_path / "here").finished())) == 1
         assert "of 4 units" not in run(*words, "--results", tmp_path / "none", "--minutes", 5)[1]
 

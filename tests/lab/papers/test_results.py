@@ -141,7 +141,7 @@ class TestJoining:
         assert story.command == "recombine --device cuda"
 
     def test_coverage_counts_units(self) -> None:
-        assert join_evidence(self.part([1]), self.part([0]), self.GRID).extent == "2 of 4 units of our full grid"
+        assert join_evidence(self.part([1]), self.part([0]), self.GRID).extent == "2 of 4 runs of our full grid"
 
     def test_a_number_that_is_missing_on_one_side_stays_a_number(self) -> None:
         first, second = self.part([0]), self.part([1])

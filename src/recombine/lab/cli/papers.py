@@ -73,7 +73,7 @@ def no_results(folder: Path) -> str:
 
 def claims_on_screen(state: Reproduction) -> str:
     """Return the table of claims, what stands out, and the tally, as text for standard output."""
-    from recombine.lab.report.terminal import claim_grid, legend, remarks, tally_by_whose
+    from recombine.lab.report.terminal import Tallied, claim_grid, legend, remarks, tally_by_whose
 
     def draw(console: Console) -> None:
         console.print(f"[bold]{state.paper.name}[/bold]  {state.paper.title} ({state.paper.citation})\n")
@@ -81,9 +81,7 @@ def claims_on_screen(state: Reproduction) -> str:
         console.print()
         for line in remarks(state):
             console.print(line, markup=False)
-        tallies = tally_by_whose(
-            (claim.says, state.outcomes[claim.id].verdict, claim.exploratory) for claim in state.claims
-        )
+        tallies = tally_by_whose(Tallied.of(claim, state.outcomes[claim.id].verdict) for claim in state.claims)
         console.print(f"{tallies}.", markup=False)
         if words := legend(state):
             console.print(words, markup=False)

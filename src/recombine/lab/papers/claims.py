@@ -50,7 +50,8 @@ class Statement:
     moved : str
         What a bound was before it was moved, and why.
     risk : str
-        What could make the verdict wrong, in a line.
+        What could make the verdict wrong, in a line. Measured numbers stand in it by their names in braces, such as
+        ``"{networks} networks per set"``, so that they follow the rows.
     theme : str
         Under which heading of the page it stands.
     figure : str or tuple of str
@@ -145,6 +146,18 @@ class Claim(Statement):
     def __repr__(self) -> str:
         return f"Claim({self.id!r}, reads {self.reads!r})"
 
+    def risk_of(self, outcome: Outcome) -> str:
+        """Return what could make a verdict wrong, with the numbers that were measured."""
+        values = {entry.name: entry.value for entry in outcome.parts}
+        if not values:  # nothing was measured, and a sentence about numbers would have none
+            return "" if "{" in self.risk else self.risk
+        try:
+            return self.risk.format_map(values)
+        except KeyError as error:
+            raise RecombineError(
+                f"the risk of claim {self.id} names {error}, but it measures {listing(values)}"
+            ) from None
+
     @property
     def expected(self) -> str:
         """All bounds in one line."""
@@ -210,7 +223,7 @@ class Claim(Statement):
         against = self._chosen(self.contradicted, measured).get(name)
         if against is None:
             return Part(name, text_of(value))
-        return Part(name, against.shown(value), f"contradicts if {against}")
+        return Part(name, against.shown(value), str(against), asks=False)
 
     def judge(self, results: Mapping[str, Evidence]) -> Outcome:
         """Check against the results at hand; ``not run`` where the experiment has none."""
@@ -223,7 +236,7 @@ class Claim(Statement):
             # A reading may look for rows of units that were not run; where all of them were, it is a defect.
             if not evidence.provenance.planned:
                 raise
-            outcome = Outcome.not_run(f"the units of {self.reads!r} that were run do not decide it")
+            outcome = Outcome.not_run(f"the runs of {self.reads!r} that are at hand do not decide it")
         large = evidence.scale != "quick"
         extent = self.size.said(evidence.table) if self.size and large else evidence.extent
         return replace(outcome, scale=evidence.scale, extent=extent)

@@ -1,4 +1,4 @@
-"""What a paper is to this package: experiments, claims that read them, figures; and which papers there are."""
+"""What a paper is to this package: panels, experiments, claims that read them, figures; and which papers there are."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError, near_miss
+from recombine.lab.papers.standing import Outcome, Standing
 from recombine.writing import listing
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from recombine.lab.papers.results import Evidence
     from recombine.lab.runs.experiment import Experiment
     from recombine.tables.table import Table
+
+
+#: Verdicts of claims that were put to a test; of an undecided one the numbers are shown, and the answer is open.
+JUDGED = (Standing.HOLDS, Standing.FAILS, Standing.CONTRADICTS, Standing.UNDECIDED)
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,52 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class PaperPanel:
+    """A statement, theorem or panel of a paper.
+
+    Parameters
+    ----------
+    where : str
+        ``"Figure 3a"``, ``"Proposition 2"``, ``"Section 5.1"``.
+    what : str
+        What it says or shows, in a few words.
+    claims : tuple of str
+        Numbers of the claims that judge it; none where nothing does.
+    missing : str
+        What is not judged of it, or why nothing is.
+
+    Examples
+    --------
+    >>> panel = PaperPanel("Figure 3a", "A trains faster", ("2",))
+    >>> panel.judged({"2": Outcome(Standing.HOLDS)}), panel.judged({"2": Outcome.not_run("")})
+    (True, False)
+    """
+
+    where: str
+    what: str
+    claims: tuple[str, ...] = ()
+    missing: str = ""
+
+    def judged(self, outcomes: Mapping[str, Outcome]) -> bool:
+        """Say whether a claim put it to a test; ``outcomes`` are by the claims' numbers."""
+        return any(outcomes[number].verdict in JUDGED for number in self.claims)
+
+
+def coverage(panels: Sequence[PaperPanel], outcomes: Mapping[str, Outcome]) -> str:
+    """Return in a sentence how much of a paper is judged.
+
+    Examples
+    --------
+    >>> panels = [PaperPanel("Figure 1", "a bar", ("1",)), PaperPanel("Figure 2", "a curve", (), "needs a GPU")]
+    >>> coverage(panels, {"1": Outcome(Standing.HOLDS)})
+    '1 of 2 statements and panels of the paper is judged.'
+    """
+    judged = sum(panel.judged(outcomes) for panel in panels)
+    verb = "is" if judged == 1 else "are"
+    return f"{judged} of {len(panels)} statements and panels of the paper {verb} judged."
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper, ready to be reproduced. Its claims, experiments and figures are imported when first asked for.
 
@@ -82,7 +133,7 @@ class Paper:
         Short name, as in ``recombine reproduce NAME``.
     title, citation : str
     package : str
-        Where its ``claims.CLAIMS``, ``grids.EXPERIMENTS`` and ``figures.FIGURES`` stand.
+        Where its ``claims.CLAIMS``, ``checklist.CHECKLIST``, ``grids.EXPERIMENTS`` and ``figures.FIGURES`` stand.
     words : mapping of str to str
         What abbreviations in its claims and captions stand for; the report spells them out.
 
@@ -113,6 +164,12 @@ class Paper:
         """Every claim, in the order of their numbers."""
         claims: Sequence[Claim] = import_module(f"{self.package}.claims").CLAIMS
         return claims
+
+    @cached_property
+    def checklist(self) -> Sequence[PaperPanel]:
+        """What the paper states and shows, each with the claims that judge it."""
+        checklist: Sequence[PaperPanel] = import_module(f"{self.package}.checklist").CHECKLIST
+        return checklist
 
     @cached_property
     def figures(self) -> Sequence[Plot]:

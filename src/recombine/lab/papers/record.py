@@ -42,6 +42,8 @@ class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         How much of what the paper ran that is, in words, where it is known.
     exploratory : bool
         Whether the claim was written after seeing the data.
+    moved : bool
+        Whether one of its bounds is no longer the first one.
     """
 
     verdict: str
@@ -53,6 +55,7 @@ class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     asked: str = ""
     of_paper: str = ""
     exploratory: bool = False
+    moved: bool = False
 
     @property
     def standing(self) -> Standing:
@@ -77,11 +80,15 @@ def record_of(paper: Paper, folder: Path) -> Record:
         ran = len(evidence.provenance.settings) if evidence else 0
         planned = (evidence.provenance.planned or ran) if evidence else len(paper.by_name[claim.reads].units("full"))
         small = claim.judge(quick).verdict.value
-        bounds = "; ".join(f"{number.name} {number.bound}" for number in outcome.parts if number.bound)
+        bounds = "; ".join(
+            f"{number.name} {number.bound if number.asks else f'contradicts if {number.bound}'}"
+            for number in outcome.parts
+            if number.bound
+        )
         of_paper = claim.size.said(evidence.table) if claim.size and evidence and evidence.scale != "quick" else ""
         recorded[claim.id] = Recorded(
             *(outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]),
-            *(bounds, of_paper, claim.exploratory),
+            *(bounds, of_paper, claim.exploratory, bool(claim.moved)),
         )
     return recorded
 

@@ -84,7 +84,7 @@ class Evidence:
         """How much of what we planned was run, in words."""
         planned, ran = self.provenance.planned, len(self.provenance.settings)
         whose = "the small grid" if self.scale == "quick" else "our full grid"
-        return f"{ran} of {planned} units of {whose}" if planned else f"all of {whose}"
+        return f"{ran} of {planned} runs of {whose}" if planned else f"all of {whose}"
 
 
 def default_folder() -> Path:
@@ -230,7 +230,7 @@ def join_evidence(old: Evidence, new: Evidence, experiment: Experiment) -> Evide
     ...     return Evidence(Table({"x": [x], "leak": [leak]}), story)
     >>> both = join_evidence(result(2, 0.7), result(1, 0.9), experiment)
     >>> both.table["leak"], both.extent
-    (array([0.9, 0.7]), '2 of 3 units of the small grid')
+    (array([0.9, 0.7]), '2 of 3 runs of the small grid')
     """
     grid = {unit.key: unit for unit in experiment.units(new.scale)}
     by_unit = {**unit_rows(old, experiment), **unit_rows(new, experiment)}
@@ -261,7 +261,7 @@ def replan(evidence: Evidence, experiment: Experiment) -> Evidence:
     >>> from recombine.lab.runs import Experiment, grid
     >>> story = Provenance("leak", "quick", "", "", "cpu", 0.5, [{"x": 1}], {})
     >>> replan(Evidence(Table({"leak": [0.7]}), story), Experiment("leak", len, quick=grid(x=[1, 2]), full=[])).extent
-    '1 of 2 units of the small grid'
+    '1 of 2 runs of the small grid'
     """
     units, ran = len(experiment.units(evidence.scale)), len(evidence.provenance.settings)
     planned = 0 if units == ran else units

@@ -58,18 +58,24 @@ class Part:
     Examples
     --------
     >>> print(Part("CD-3 at 0", "0.518", "0.503 ± 0.08", True))
-    ✓ CD-3 at 0: 0.518 (0.503 ± 0.08)
-    >>> print(Part("", "12", "", None))
-    12
+    ✓ CD-3 at 0: 0.518 (asked: 0.503 ± 0.08)
+    >>> print(Part("", "12"), Part("gap", "0.4", "at least 0.3", asks=False), sep="; ")
+    12; gap: 0.4 (contradicts if at least 0.3)
     """
 
     name: str
     value: str
     bound: str = ""
     held: bool | None = None
+    #: Whether the bound is what the claim asks for, or what would contradict it.
+    asks: bool = True
 
     def __str__(self) -> str:
-        return f"{self.mark}{self.measured}{f' ({self.bound})' if self.bound else ''}"
+        return f"{self.mark}{self.measured}{self._aside}"
+
+    @property
+    def _aside(self) -> str:
+        return f" ({'asked:' if self.asks else 'contradicts if'} {self.bound})" if self.bound else ""
 
     @property
     def mark(self) -> str:
@@ -83,13 +89,13 @@ class Part:
         Examples
         --------
         >>> Part("slope", "at 0: 0.5, at 5: 0.6, at 10: 0.7, at 20: 0.8", "rises", True).lines[:2]
-        ['✓ slope (rises):', '· at 0: 0.5']
+        ['✓ slope (asked: rises):', '· at 0: 0.5']
         """
         entries = self.value.split(", ")
         if len(entries) < LONG_SERIES_ENTRIES:
             return [str(self)]
         return [
-            f"{self.mark}{self.name}{f' ({self.bound})' if self.bound else ''}:",
+            f"{self.mark}{self.name}{self._aside}:",
             *(f"· {entry}" for entry in entries),
         ]
 

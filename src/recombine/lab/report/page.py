@@ -11,7 +11,7 @@ from recombine.lab.papers.results import Provenance
 from recombine.lab.papers.standing import Standing
 from recombine.lab.report.markdown import headings, html_of
 from recombine.lab.report.page_text import claims_text, page_text
-from recombine.lab.report.terminal import UNIT
+from recombine.lab.report.terminal import RUN
 from recombine.report.templates import fill_template
 
 #: A number that a line must not break.
@@ -49,7 +49,7 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
         opening=Markup(marked[:start]),
         text=Markup(marked[start:]),
         standings=list(Standing),
-        unit=UNIT,
+        run=RUN,
         sources=[state.results[name].provenance for name in sorted(state.results)],
         commands=_grouped(state, lambda story: story.command),
         versions=_grouped(

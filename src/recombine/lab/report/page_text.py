@@ -1,31 +1,39 @@
 """A paper's page as Markdown: its prose with holes that results fill, then every claim beside what was measured.
 
 The prose is ``page.md`` in the paper's package, a template with these holes: ``{{ n("4a", "loss of R2") }}`` a measured
-number, ``{{ verdict("4a") }}``, ``{{ tally }}``, ``{{ figure("rows") }}``, and ``{{ statements }}``, ``{{ risks }}``
-where the claims and what could make their verdicts wrong are to stand. Documentation and HTML report are this one text.
+number, ``{{ verdict("4a") }}``, ``{{ figure("rows") }}``, ``{{ coverage }}``, how much of the paper is judged, in a
+sentence, ``{{ tally }}``, a small table of how many claims stand where, and ``{{ statements }}``, ``{{ checklist }}``,
+where the claims and all that the paper states and shows are to stand, folded. Documentation and HTML report are this
+one text.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from recombine.errors import RecombineError
 from recombine.lab.papers.claims import Claim
-from recombine.lab.papers.paper import Plot
+from recombine.lab.papers.paper import PaperPanel, Plot, coverage
+from recombine.lab.papers.record import Recorded
 from recombine.lab.papers.reproduce import Reproduction
-from recombine.lab.papers.standing import Standing
+from recombine.lab.papers.standing import Outcome, Standing
 from recombine.lab.report.figure import PaperFigure
-from recombine.lab.report.terminal import AFTER, tally_by_whose
+from recombine.lab.report.terminal import AFTER, MOVED, WHOSE, Tallied, by_whose, tally
 from recombine.writing import listing
 
 #: Verdicts that come before all others, in this order.
 FIRST = (Standing.CONTRADICTS, Standing.FAILS, Standing.NOT_COMPARABLE, Standing.UNDECIDED)
 HEAD = "| claim | measured (what was asked) | verdict |\n|---|---|---|"
+#: What makes a claim less of a test, in words, and how to tell.
+WEAKER: Mapping[str, Callable[[Tallied | Recorded], bool]] = {
+    AFTER: lambda claim: claim.exploratory,
+    MOVED: lambda claim: claim.moved,
+}
 
 
 def page_text(state: Reproduction, *, inline: bool = False) -> str:
@@ -50,7 +58,7 @@ def page_text(state: Reproduction, *, inline: bool = False) -> str:
     page = _Page(state, inline)
     written = (files(state.paper.package) / "page.md").read_text(encoding="utf-8")
     holes = {"n": page.number, "verdict": page.verdict, "figure": page.figure, "tally": page.tally}
-    holes |= {"statements": page.statements(), "risks": page.risks}
+    holes |= {"statements": page.statements(), "coverage": page.coverage, "checklist": page.checklist}
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
     try:
         return environment.from_string(written).render(**holes)
@@ -78,10 +86,9 @@ def claims_text(state: Reproduction) -> str:
         [
             f"# {paper.title}",
             f"{paper.citation}. {some}.",
-            f"**{page.tally}.**",
+            page.tally,
             "## Statements",
             page.statements(figures=True),
-            *(["## How far to trust this", page.risks] if page.risks else []),
         ]
     )
 
@@ -123,11 +130,47 @@ class _Page:
 
     @property
     def tally(self) -> str:
-        """How many claims stand where, by whose they are."""
-        return tally_by_whose((claim.says, self._verdict(claim), claim.exploratory) for claim in self.state.claims)
+        """A table of how many claims stand where, by whose they are, with what weakens those that hold as tests."""
+        grouped = by_whose(Tallied.of(claim, self._verdict(claim)) for claim in self.state.claims)
+        kinds = [
+            kind for kind in Standing if any(claim.standing is kind for group in grouped.values() for claim in group)
+        ]
+        late = {word: marked for word, marked in WEAKER.items() if any(map(marked, chain(*grouped.values())))}
+        lines = [
+            ["", *(kind.value for kind in kinds), *(f"of these {word}" for word in late)],
+            ["---", *["---:"] * (len(kinds) + len(late))],
+        ]
+        for says, members in grouped.items():
+            counts = [sum(claim.standing is kind for claim in members) for kind in kinds]
+            counts += [sum(map(marked, members)) for marked in late.values()]
+            lines.append([f"{len(members)} {WHOSE[says][len(members) != 1]}", *(str(count or "") for count in counts)])
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    @property
+    def coverage(self) -> str:
+        """How much of the paper is judged."""
+        return coverage(self.state.paper.checklist, self._outcomes)
+
+    @property
+    def checklist(self) -> str:
+        """All that the paper states and shows, with the claims that judge it, folded."""
+        rows = [
+            f"| {_cell(panel.where)} | {_cell(panel.what)} | {self._judges(panel)} | {_cell(panel.missing)} |"
+            for panel in self.state.paper.checklist
+        ]
+        head = "| where | what it says or shows | judged by | not judged |\n|---|---|---|---|"
+        return _folded("Statement by statement and panel by panel", "\n".join([head, *rows]))
+
+    def _judges(self, panel: PaperPanel) -> str:
+        return ", ".join(f"{number} {self._outcomes[number].verdict.symbol}" for number in panel.claims)
+
+    @property
+    def _outcomes(self) -> dict[str, Outcome]:
+        """Outcomes by the claims' numbers."""
+        return {claim.number: self.state.outcomes[claim.id] for claim in self.state.claims}
 
     def statements(self, *, figures: bool = False) -> str:
-        """The paper's statements by theme, those that did not come out on top, then ours.
+        """The paper's statements by theme, those that did not come out on top and in sight, then ours; the rest folded.
 
         With figures, each that can be drawn stands below the first table that has a claim which names it.
         """
@@ -146,7 +189,10 @@ class _Page:
         for title, listed in tables:
             plots = [plot for plot in self._plots(listed) if figures and plot.name not in plotted]
             plotted |= {plot.name for plot in plots}
-            blocks += [self._table(title, listed), *(self.figure(plot.name) for plot in plots)]
+            blocks += [
+                self._table(title, listed, folded=listed is not tables[0][1]),
+                *(self.figure(plot.name) for plot in plots),
+            ]
         return "\n\n".join(block for block in blocks if block)
 
     def _plots(self, claims: Sequence[Claim]) -> list[Plot]:
@@ -154,22 +200,18 @@ class _Page:
         named = {name for claim in claims for name in claim.figures}
         return [plot for plot in self.state.paper.figures if plot.name in named and plot.drawable(self.state.results)]
 
-    @property
-    def risks(self) -> str:
-        """One line per claim: what could make its verdict wrong."""
-        doubtful = [claim for claim in self.state.claims if claim.risk or claim.moved or claim.exploratory]
-        return "\n".join(f"- **{claim.number}** {_risk(claim)}" for claim in doubtful)
-
     def _verdict(self, claim: Claim) -> Standing:
         return self.state.outcomes[claim.id].verdict
 
-    def _table(self, title: str, claims: Sequence[Claim]) -> str:
+    def _table(self, title: str, claims: Sequence[Claim], *, folded: bool) -> str:
         if not claims:
             return ""
-        rows = "\n".join(self._row(claim) for claim in claims)
-        notes = "\n".join(self._note(claim) for claim in claims)
-        fold = "<details><summary>Where this is said, and how it was measured</summary>"
-        return f"### {title}\n\n{HEAD}\n{rows}\n\n{fold}\n\n{notes}\n\n</details>"
+        table = "\n".join([HEAD, *map(self._row, claims)])
+        notes = "\n".join(map(self._note, claims))
+        if folded:
+            told = tally(Tallied.of(claim, self._verdict(claim)) for claim in claims)
+            return _folded(f"{title}: {told}", f"{table}\n\n{notes}")
+        return f"### {title}\n\n{table}\n\n{_folded('Where this is said, and how it was measured', notes)}"
 
     def _row(self, claim: Claim) -> str:
         outcome = self.state.outcomes[claim.id]
@@ -181,18 +223,20 @@ class _Page:
         return f"| **{claim.number}** {_cell(claim.statement)} *({whose})* | {measured} | {word} |"
 
     def _note(self, claim: Claim) -> str:
-        detail = _cell(self.state.outcomes[claim.id].detail.removesuffix("."))
+        outcome = self.state.outcomes[claim.id]
         source = f" ({_cell(claim.source)})" if claim.source else ""
-        return f"- **{claim.number}**, {claim.says}{source}{f': {detail}' if detail else ''}."
+        detail = outcome.detail.removesuffix(".")
+        doubts = [
+            "Written after seeing the data, so no test" if claim.exploratory else "",
+            f"Bound moved: {claim.moved}" if claim.moved else "",
+            claim.risk_of(outcome),
+        ]
+        doubted = "".join(f" *{_cell(doubt.removesuffix('.'))}.*" for doubt in doubts if doubt)
+        return f"- **{claim.number}**, {claim.says}{source}{f': {_cell(detail)}' if detail else ''}.{doubted}"
 
 
-def _risk(claim: Claim) -> str:
-    sentences = [
-        "Written after seeing the data, so no test." if claim.exploratory else "",
-        f"Bound moved: {claim.moved.removesuffix('.')}." if claim.moved else "",
-        f"{claim.risk.removesuffix('.')}." if claim.risk else "",
-    ]
-    return _cell(" ".join(sentence for sentence in sentences if sentence))
+def _folded(summary: str, text: str) -> str:
+    return f"<details><summary>{html.escape(summary)}</summary>\n\n{text}\n\n</details>"
 
 
 def _cell(text: str) -> str:

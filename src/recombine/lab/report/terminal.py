@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recombine.lab.papers.paper import Paper
@@ -45,8 +45,19 @@ WHOSE = {
 
 #: Of claims that are no tests.
 AFTER = "written after the data"
+#: Of claims whose bound is no longer the first one.
+MOVED = "bound moved since"
+#: Verdicts in a tally, of one claim and of many.
+TALLY_WORDS = {
+    Standing.HOLDS: ("holds", "hold"),
+    Standing.FAILS: ("fails", "fail"),
+    Standing.CONTRADICTS: ("contradicted", "contradicted"),
+    Standing.NOT_COMPARABLE: ("not comparable", "not comparable"),
+    Standing.UNDECIDED: ("undecided", "undecided"),
+    Standing.NOT_RUN: ("not run", "not run"),
+}
 #: What is counted where a grid was run in part.
-UNIT = "a part of an experiment that is run and stored by itself"
+RUN = "a part of an experiment that is trained or computed, and stored, by itself"
 
 
 def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool = False) -> Grid:
@@ -104,52 +115,65 @@ def verdict_text(verdict: Standing) -> str:
     return f"[{style}]{verdict.symbol} {verdict.value}[/{style}]"
 
 
-def tally_by_whose(claims: Iterable[tuple[str, Standing, bool]]) -> str:
+@dataclass(frozen=True)
+class Tallied:
+    """What a tally counts of a claim: whose it is, where it stands, and what weakens it as a test."""
+
+    says: str
+    standing: Standing
+    exploratory: bool = False
+    moved: bool = False
+
+    @classmethod
+    def of(cls, claim: Claim, standing: Standing) -> Tallied:
+        """Return what is counted of a claim."""
+        return cls(claim.says, standing, claim.exploratory, bool(claim.moved))
+
+
+def by_whose(claims: Iterable[Tallied | Recorded]) -> dict[str, list[Tallied | Recorded]]:
+    """Return claims by whose they are, the paper's own first and ours apart."""
+    listed = list(claims)
+    grouped = {says: [claim for claim in listed if claim.says == says] for says in WHOSE}
+    return {says: members for says, members in grouped.items() if members}
+
+
+def tally_by_whose(claims: Iterable[Tallied | Recorded]) -> str:
     """Return how many claims stand where, the paper's own first and ours apart.
 
-    Parameters
-    ----------
-    claims : iterable of (str, Standing, bool)
-        Whose a claim is, where it stands, and whether it was written after seeing the data: such a one is no test.
-
     Examples
     --------
-    >>> tally_by_whose([("ours", Standing.FAILS, False), ("paper", Standing.HOLDS, True)])
+    >>> tally_by_whose([Tallied("ours", Standing.FAILS), Tallied("paper", Standing.HOLDS, exploratory=True)])
     '1 statement of the paper: 1 holds (written after the data). 1 of ours: 1 fails'
     """
-    listed, texts = list(claims), []
-    for says, names in WHOSE.items():
-        standings = [(standing, after) for whose, standing, after in listed if whose == says]
-        if standings:
-            texts.append(f"{len(standings)} {names[len(standings) != 1]}: {tally(standings)}")
-    return ". ".join(texts)
+    return ". ".join(
+        f"{len(members)} {WHOSE[says][len(members) != 1]}: {tally(members)}"
+        for says, members in by_whose(claims).items()
+    )
 
 
-def tally(claims: Iterable[tuple[Standing, bool]]) -> str:
-    """Return how many claims stand where, and how many of these were written after seeing the data.
+def tally(claims: Iterable[Tallied | Recorded]) -> str:
+    """Return how many claims stand where, and how many of these were written, or had a bound moved, after the data.
 
     Examples
     --------
-    >>> tally([(Standing.HOLDS, False), (Standing.NOT_RUN, False), (Standing.HOLDS, True)])
-    '2 hold (1 written after the data), 1 not run'
+    >>> held = Tallied("paper", Standing.HOLDS)
+    >>> tally([held, held, Tallied("paper", Standing.HOLDS, moved=True), Tallied("paper", Standing.NOT_RUN)])
+    '3 hold (1 bound moved since), 1 not run'
     """
     listed = list(claims)
-    counts, late = (Counter(kind for kind, after in listed if after or total) for total in (True, False))
-    words = {
-        Standing.HOLDS: ("holds", "hold"),
-        Standing.FAILS: ("fails", "fail"),
-        Standing.CONTRADICTS: ("contradicted", "contradicted"),
-        Standing.NOT_COMPARABLE: ("not comparable", "not comparable"),
-        Standing.UNDECIDED: ("undecided", "undecided"),
-        Standing.NOT_RUN: ("not run", "not run"),
-    }
-    asides = {
-        kind: "" if not late[kind] else f" ({f'{late[kind]} ' if late[kind] < counts[kind] else ''}{AFTER})"
-        for kind in counts
-    }
-    return ", ".join(
-        f"{counts[kind]} {words[kind][counts[kind] != 1]}{asides[kind]}" for kind in Standing if counts[kind]
-    )
+    texts = []
+    for kind in Standing:
+        members = [claim for claim in listed if claim.standing is kind]
+        if members:
+            texts.append(f"{len(members)} {TALLY_WORDS[kind][len(members) != 1]}{_aside(members)}")
+    return ", ".join(texts)
+
+
+def _aside(members: Sequence[Tallied | Recorded]) -> str:
+    """How many of the claims of a verdict are no test, or less of one."""
+    counts = {AFTER: sum(claim.exploratory for claim in members), MOVED: sum(claim.moved for claim in members)}
+    asides = [f"{count} {word}" if count < len(members) else word for word, count in counts.items() if count]
+    return f" ({', '.join(asides)})" if asides else ""
 
 
 def remarks(state: Reproduction) -> list[str]:
@@ -184,7 +208,7 @@ def legend(state: Reproduction) -> str:
     }
     verdicts = {outcome.verdict for outcome in outcomes}
     lines = [f"{kind.symbol} {text}" for kind, text in words.items() if kind in verdicts]
-    return "; ".join(lines + [f"unit: {UNIT}"] * any("units" in outcome.extent for outcome in outcomes))
+    return "; ".join(lines + [f"run: {RUN}"] * any(" runs of " in outcome.extent for outcome in outcomes))
 
 
 def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str]:
@@ -193,7 +217,7 @@ def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str
     lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}"]
     if not recorded:
         return [*lines, f"  {len(paper.claims)} claims"]
-    tallies = tally_by_whose((entry.says, entry.standing, entry.exploratory) for entry in recorded.values())
+    tallies = tally_by_whose(recorded.values())
     return [*lines, *(f"  {text}" for text in tallies.split(". "))]
 
 
