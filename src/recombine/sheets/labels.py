@@ -99,12 +99,14 @@ def _dates(column: Column) -> tuple[dict[str, str], list[Note]]:
 
 
 def _gene_dates(column: Column) -> frozenset[str]:
-    """Return dates in a column of which most texts look like names of genes."""
+    """Return dates in a column of which most texts look like names of genes, or are ranges such as 10-19."""
     texts = column.kinds.counts
     dates = frozenset(text for text in texts if len(text) < 30 and rule_pattern("gene_date").fullmatch(text))
     names = [text for text in texts if len(text) < 20 and rule_pattern("gene_name").fullmatch(text)]
     with_digits = sum(any(map(str.isdigit, text)) for text in names)
-    return dates if 2 * len(names) > len(texts) and 4 * with_digits >= len(names) else frozenset()
+    ranges = [text for text in texts if rule_pattern("range_name").fullmatch(text) and not text.isdecimal()]
+    genes = 2 * len(names) >= len(texts) and 4 * with_digits >= len(names)
+    return dates if genes or 2 * len(ranges) > len(texts) else frozenset()
 
 
 def _alike(column: Column) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from recombine.errors import InputError
+from recombine.sheets.blocks import Sections, sections_of
 from recombine.sheets.grid import Grid
 from recombine.sheets.notes import MAX_NAMED_VALUES, Note
 from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
@@ -98,38 +99,99 @@ def _laid_out(grid: Grid, header: int | None) -> Sheet:
     _refuse_levels(grid, rows if header is None else [], width)
     top = _header_row(rows, width) if header is None else _asked_row(grid, header)
     shifted = _shift_header(grid, rows, top, width)
-    fields = width if not top or not grid.delimiter else len(grid.rows[top - 1])  # a title with a comma has fewer
-    group = top - 1 if top and fields >= width and _is_group(rows[top - 1][:width]) else None
-    units = _is_unit_row(rows, top)
-    start = _below_imports(rows, top) or top + 1 + units
-    last = _next_header(rows, top, start, _last_row(rows, start))
-    again = [index for index in range(start, last) if rows[index] == rows[top]]
-    body = [index for index in range(start, last) if any(rows[index]) and rows[index] != rows[top]]
-    body = body or [index for index in range(start, last) if grid.rows[index]]  # nothing at all is no table to mend
-    _refuse_ragged(grid, body, width)
-    empty = sum(bool(grid.rows[index]) for index in range(start, last)) - len(body) - len(again)
-    columns = tuple(zip(*(rows[index] for index in body), strict=True))[:width]
-    blanks, sloppy = _blanks(rows[top][:width], [raw[index] for index in body], columns)
+    parts = _parts(grid, rows, top, width)
+    _refuse_ragged(grid, parts.body, width)
+    columns = tuple(zip(*(rows[index] for index in parts.body), strict=True))[:width]
+    blanks, sloppy = _blanks(rows[top][:width], [raw[index] for index in parts.body], columns)
     sheet = Sheet(
         tuple(rows[top][:width]),
         columns or ((),) * width,
-        [grid.line(index) for index in body],
-        above=_spread(rows[group][:width]) if group is not None else ("",) * width,
+        [grid.line(index) for index in parts.body],
+        above=_spread(rows[parts.group][:width]) if parts.group is not None else ("",) * width,
         blanks=blanks,
         sloppy=sloppy,
     )
-    notes = [
-        lines_note("title", grid, rows, range(top if group is None else group)),
-        lines_note("footer", grid, rows, range(last, len(rows))),
-        lines_note("repeated_header", grid, rows, [*([] if units else range(top + 1, start)), *again]),
-        Note("empty", "row", count=empty),
-        Note("renamed", "", (), ("column0",), int(shifted)),
-    ]
+    notes = [lines_note(kind, grid, rows, indices) for kind, indices in parts.unread.items()]
+    notes += [Note("empty", "row", count=parts.empty), Note("renamed", "", (), ("column0",), int(shifted))]
     sheet = _named(replace(sheet, notes=sheet.noted(*notes)))
-    if units:
+    if parts.units:
         spelled = [(name, cell) for name, cell in zip(rows[top], rows[top + 1], strict=True) if cell]
         sheet = replace(sheet, notes=sheet.noted(*(Note("unit_row", name, (), (unit,), 1) for name, unit in spelled)))
-    return _filled_down(sheet)
+    return _filled_down(sheet if parts.sections is None else _with_sections(sheet, parts.sections, grid, parts.body))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Rows by what they are: the body; one of names over groups of columns; of units; names over blocks of rows.
+
+    ``unread`` are rows that are not read, by the kind of the note on them; ``empty`` counts rows without a cell.
+    """
+
+    body: list[int]
+    group: int | None
+    units: bool
+    sections: Sections | None
+    unread: Mapping[str, Sequence[int]]
+    empty: int
+
+
+def _parts(grid: Grid, rows: Sequence[tuple[str, ...]], top: int, width: int) -> _Parts:
+    """Sort the rows of a sheet by what they are; ``top`` is the header."""
+    units = _is_unit_row(rows, top)
+    below = _below_imports(rows, top) or top + 1 + units + _is_answer_row(rows[top + 1 : top + 2], width)
+    settings = _setting_rows(rows, below)
+    start = below + len(settings)
+    last = _last_row(rows, start)
+    sections = sections_of([row[:width] for row in rows], top, start, last)
+    last = last if sections else _next_header(rows, top, start, last)
+    over = frozenset(sections.rows if sections else ())
+    # A title with a comma has fewer fields than a row of names over groups.
+    full = top > 0 and top - 1 not in over and (not grid.delimiter or len(grid.rows[top - 1]) >= width)
+    group = top - 1 if full and _is_group(rows[top - 1][:width]) else None
+    again = [index for index in range(start, last) if rows[index] == rows[top]]
+    body = [
+        index for index in range(start, last) if any(rows[index]) and index not in over and rows[index] != rows[top]
+    ]
+    body = body or [index for index in range(start, last) if grid.rows[index]]  # nothing at all is no table to mend
+    unread = {
+        "title": [index for index in range(top if group is None else group) if index not in over],
+        "footer": range(last, len(rows)),
+        "settings": settings,
+        "repeated_header": [*([] if units else range(top + 1, below)), *again],
+    }
+    apart = len(body) + len(again) + sum(start <= index < last for index in over)
+    empty = sum(bool(grid.rows[index]) for index in range(start, last)) - apart
+    return _Parts(body, group, units, sections, unread, empty)
+
+
+def _with_sections(sheet: Sheet, sections: Sections, grid: Grid, body: Sequence[int]) -> Sheet:
+    """Make a column of the names that stand over blocks of rows."""
+    name, lines = free_name(sections.factor, sheet.names), tuple(map(grid.line, sections.rows))
+    note = Note("section", name, lines[:MAX_NAMED_VALUES], sections.names[:MAX_NAMED_VALUES], len(lines))
+    column = tuple(map(sections.name_of, body))
+    return replace(
+        sheet,
+        names=(name, *sheet.names),
+        above=("", *sheet.above),
+        columns=(column, *sheet.columns),
+        notes=sheet.noted(note),
+    )
+
+
+def _is_answer_row(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether the row below the names of a survey says of each question that answers follow."""
+    cells = [cell for row in rows for cell in row[:width] if cell]
+    return len(cells) > 1 and all(cell.casefold() in rule_words("header_answers") for cell in cells)
+
+
+def _setting_rows(rows: Sequence[Sequence[str]], start: int) -> list[int]:
+    """Return the rows below the header that hold times and temperatures of an instrument, beside rows that do not."""
+    settings = []
+    for index in range(start, len(rows)):
+        if not rows[index] or not rule_pattern("kinetic_row").fullmatch(rows[index][0]):
+            break
+        settings.append(index)
+    return settings if len(rows) - start > 2 * len(settings) else []
 
 
 def _refuse_levels(grid: Grid, rows: Sequence[Sequence[str]], width: int) -> None:
@@ -332,11 +394,12 @@ def _last_row(rows: Sequence[Sequence[str]], first: int) -> int:
 def _is_total(rows: Sequence[Sequence[str]], index: int) -> bool:
     """Whether a row says a total: such a word in its first cell, no other label, and no such level further up."""
     label, *cells = rows[index]
-    if label.casefold() not in rule_words("totals") or not any(cells):
+    if not any(cells) or not (label.casefold() in rule_words("totals") or rule_pattern("total_label").fullmatch(label)):
         return False
+    cells = ["" if cell.casefold() in rule_words("all_levels") else cell for cell in cells]
     others = text_kinds(cells).others
     before = any(row and row[0] == label and not _bare(row) for row in rows[:index])
-    full = all(cells) and len(cells) > 1 and all(row[0] for row in rows[max(0, index - 5) : index])
+    full = len(cells) > 1 and all(rows[index]) and all(row[0] for row in rows[max(0, index - 5) : index])
     return not others and not before and (not full or _adds_up(rows, index))
 
 
@@ -346,7 +409,9 @@ def _bare(row: Sequence[str]) -> bool:
 
 def _adds_up(rows: Sequence[Sequence[str]], index: int) -> bool:
     """Whether a row without a blank cell has no second label: its cells are those of numbers above."""
-    above = [text_kinds(row[col] for row in rows[max(0, index - 50) : index]) for col in range(1, len(rows[index]))]
+    cells = {col: cell.casefold() for col, cell in enumerate(rows[index]) if col}
+    measured = [col for col, cell in cells.items() if cell not in rule_words("all_levels")]
+    above = [text_kinds(row[col] for row in rows[max(0, index - 50) : index]) for col in measured]
     return all(kinds.numbers and len(kinds.numbers) > 2 for kinds in above)
 
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 KINDS = {
     "title": "lines above the header that are not read; values are their texts",
     "footer": "lines below the table that are not read; values are their first cells",
+    "section": "lines that name the rows below them; column is what they name, values are the names",
+    "settings": "lines below the header with times or temperatures of an instrument, not read; values are their labels",
+    "total_rows": "lines that sum up or average others by their label in column (values), and do; not read",
     "beside": "lines with cells beside the table that are not read; values are the first of them",
     "empty": "count rows or columns (column says which) without a cell",
     "repeated_header": "lines that repeat the header",
@@ -63,7 +66,7 @@ REMARKS = frozenset(
 )
 #: Kinds that say that rows or columns are others than those of the sheet.
 LAYOUTS = frozenset({"title", "footer", "empty", "repeated_header", "joined_header", "unit_row", "merged"})
-LAYOUTS |= {"beside", "transposed", "wide", "plate", "renamed"}
+LAYOUTS |= {"section", "settings", "total_rows", "beside", "transposed", "wide", "plate", "renamed"}
 #: What a factor is called whose levels may be columns, where their names do not tell.
 UNNAMED_FACTOR = "factor"
 #: Lines and values that one note names, at most; its count tells how many there are.

@@ -21,7 +21,7 @@ def decimal_sign(kinds: TextKinds, delimiter: str, sheet_sign: str = "") -> str:
     --------
     >>> from recombine.sheets.values import text_kinds
     >>> [decimal_sign(text_kinds(texts), ";") for texts in (["1,5", "2"], ["1,234", "2,345"], ["1.5", "2,5"])]
-    [',', '.', '']
+    [',', ',', '']
     """
     # A workbook writes its own numbers with points, whatever its texts are.
     if kinds.plain and (not delimiter or (sheet_sign != "," and delimiter != ";")):
@@ -30,6 +30,8 @@ def decimal_sign(kinds: TextKinds, delimiter: str, sheet_sign: str = "") -> str:
     point, comma = (all(map(rule_pattern(f"{sign}_number").fullmatch, digits)) for sign in ("point", "comma"))
     if point:
         grouped = [text for text in digits if "," in text or "." in text] if comma else []
+        if delimiter == ";" and sheet_sign != "." and any("," in text for text in grouped):
+            return ","  # semicolons stand between fields because commas are decimal signs
         return "," if grouped and (sheet_sign or "," * _points_between_thousands(digits, delimiter)) == "," else "."
     # Between commas, 1,2 in quotes is rather a list of two.
     clear = (

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from recombine.sheets.blocks import is_total, rows_of_totals
 from recombine.sheets.grid import Grid
 from recombine.sheets.labels import read_labels
 from recombine.sheets.layout import Sheet, free_name, lay_out
-from recombine.sheets.notes import LAYOUTS, REMARKS, Note
+from recombine.sheets.notes import LAYOUTS, MAX_NAMED_VALUES, REMARKS, Note
 from recombine.sheets.numerals import decimal_sign, read_numbers, told_sign
 from recombine.sheets.plates import read_plates
 from recombine.sheets.rules import rule_limit
-from recombine.sheets.turned import turned
 from recombine.sheets.values import Column
-from recombine.sheets.wide import melted
+from recombine.sheets.wide import melted, turned
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,29 @@ def _with_values(sheet: Sheet, delimiter: str) -> Tidy:
             more = [Note("blanks", column.name, count=blanks), *more]
         notes += more
         cells_read.append([texts.get(cell, cell) for cell in column.cells] if texts else column.cells)
-    rows = [list(row) for row in zip(*cells_read, strict=True)]
+    sums, more = _totals(columns, cells_read, [col for col, numbers in enumerate(are_numbers) if numbers])
+    rows = [list(row) for at, row in enumerate(zip(*cells_read, strict=True)) if at not in sums]
+    there = {name: set(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=False)} if sums else {}
+    gone = [note for note in notes if sums and note.kind == "total_level" and not there[note.column] & {*note.values}]
+    notes = [note for note in notes if note not in gone] + more
     named = dict(zip(sheet.names, names, strict=True))
     return Tidy(names, rows, tuple(notes), tuple(named[factor] for factor in sheet.factors), sheet.outcome)
+
+
+def _totals(
+    columns: Sequence[Column], cells: Sequence[Sequence[str]], numeric: Sequence[int]
+) -> tuple[frozenset[int], list[Note]]:
+    """Return the rows that sum up or average others and say so, and notes on them and on levels that look like it."""
+    measured = [col for col in numeric if columns[col].kinds.measured]
+    labels = [col for col in range(len(columns)) if col not in measured]
+    sums, levels = rows_of_totals([cells[col] for col in labels], [cells[col] for col in measured])
+    if sums:
+        totals = [next(filter(is_total, (cells[col][row] for col in labels)), "") for row in sorted(sums)]
+        lines = tuple(columns[0].lines[row] for row in sorted(sums))[:MAX_NAMED_VALUES]
+        values = tuple(dict.fromkeys(totals))[:MAX_NAMED_VALUES]
+    notes = [Note("total_rows", "", lines, values, len(sums))] if sums else []
+    told = [columns[labels[at]].note("total_level", {level}, lines=True) for at, level in sorted(levels)]
+    return sums, notes + told
 
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Wide tables: the levels of one factor are columns, and become rows."""
+"""Wide tables, whose columns are levels of one factor, and tables on their side, whose rows are variables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,43 @@ from recombine.sheets.notes import MAX_NAMED_VALUES, UNNAMED_FACTOR, Note
 from recombine.sheets.numerals import decimal_sign, plain_number
 from recombine.sheets.rules import role_rules, rule_limit, rule_pattern, rule_words
 from recombine.sheets.units import unit_spelling
-from recombine.sheets.values import TextKinds, written_number
+from recombine.sheets.values import TextKinds, text_kinds, written_number
 from recombine.writing import listing
+
+
+def turned(sheet: Sheet) -> Sheet:
+    """Exchange rows and columns where the first column holds the names of variables.
+
+    Examples
+    --------
+    >>> sheet = Sheet(("drug", "a", "a", "b"), (("dose", "gain"), ("1", "0.5"), ("2", "1.5"), ("1", "2")), [2, 3])
+    >>> turned(sheet).names, turned(sheet).rows[0]
+    (('drug', 'dose', 'gain'), ('a', '1', '0.5'))
+    """
+    rows = [sheet.names, *sheet.rows] if len(sheet.lines) + 1 < len(sheet.names) else []
+    if not rows or not _lies_on_its_side(sheet, rows):
+        return sheet
+    names = tuple(row[0] for row in rows)
+    notes = sheet.noted(Note("transposed", "", (), names[:MAX_NAMED_VALUES], len(names)))
+    lines = [sheet.lines[0] - 1] * (len(sheet.names) - 1)
+    return Sheet(names, tuple(row[1:] for row in rows), lines, notes, ("",) * len(names))
+
+
+def _lies_on_its_side(sheet: Sheet, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row is of one kind and columns are mixed, or the names of columns repeat as levels do."""
+    names = [row[0] for row in rows]
+    if len(rows) < 2 or len(sheet.names) < 4 or not all(names) or len(set(names)) < len(names) or any(sheet.above):
+        return False
+    if text_kinds(names).numbers:
+        return False
+    kinds = [text_kinds(row[1:]) for row in rows]
+    one_kind = all(not kind.others or not kind.numbers for kind in kinds)
+    if not one_kind or not any(kind.numbers for kind in kinds[1:]):
+        return False
+    named = [name for name in sheet.names if name]
+    repeated = len(set(named)) < len(named)
+    mixed = any(kind.others for kind in kinds[1:])
+    return repeated or mixed
 
 
 def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
@@ -47,7 +82,11 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
         return _joined(_told(sheet, kinds, delimiter))
     groups = {sheet.above[col] for col in places} - {""}
     factor = groups.pop() if len(groups) == 1 else "column"
-    return _rows_of(sheet, places, free_name(factor, sheet.names), free_name("value", sheet.names))
+    long = _rows_of(sheet, places, free_name(factor, sheet.names), free_name("value", sheet.names))
+    # A label that is the same in all rows is no factor: nobody named it as one.
+    constant = [name for name, cells in zip(long.names, long.columns, strict=True) if len(set(cells)) == 1]
+    varied = tuple(name for name in long.factors if name not in constant)
+    return replace(long, factors=varied if len(varied) > 1 else long.factors)
 
 
 def _with_ticks(sheet: Sheet) -> Sheet | None:
@@ -121,6 +160,9 @@ def _value_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> 
     if len(groups) > 1:
         return []
     levels = [col for col, name in enumerate(sheet.names) if col and _is_amount(name) and _is_values(kinds[col])]
+    if len(levels) > 1:  # a control beside doses is one more of them
+        controls = [col for col, name in enumerate(sheet.names) if name.casefold() in rule_words("control_levels")]
+        levels = sorted({*levels, *(col for col in controls if col and _is_values(kinds[col]))})
     others = [col for col in _others(levels, sheet) if not _is_remarks(kinds[col], kinds[0])]
     if len(levels) > 1 and max(others) < min(levels) and _are_labels([kinds[col] for col in others]):
         return levels
@@ -143,7 +185,7 @@ def _is_amount(name: str) -> bool:
     """Whether a name is a number, alone, with a unit, or after a word that counts levels: 10 uM, day 3."""
     number = written_number(name)
     if number is not None and (not number.unit or number.unit == "%" or unit_spelling(number.unit)):
-        return rule_pattern("point_number").fullmatch(number.digits) is not None
+        return any(rule_pattern(f"{sign}_number").fullmatch(number.digits) for sign in ("point", "comma"))
     if len(name) < 40 and rule_pattern("range_name").fullmatch(name):
         return True
     return _is_item(name) and _stem(name).casefold() in rule_words("level_stems")

@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 MAX_FACTORS_TOLD, MAX_READING_LINES, MAX_READING_ROWS = 5, 3, 6
 #: Values that a sentence names.
 MAX_SAID_VALUES = 4
-#: Kinds of notes that say what a number may be instead.
-DOUBTS = frozenset({"unclear_comma", "unclear_point"})
+#: Kinds of notes that say what a number or a row may be instead.
+DOUBTS = frozenset({"unclear_comma", "unclear_point", "total_level", "sentinel", "misfit"})
 
 SENTENCES = {
     "title": "Above the header {lines} {are} not read: {values}.",
     "footer": "Below the table {lines} {are} not read: {values}.",
+    "section": "{lines} {hold} the {column} of the rows below, and {are} read as a column of it: {values}.",
+    "settings": "{lines} {hold} what an instrument was set to ({values}), and {are} not read.",
+    "total_rows": "{lines} {hold} sums or means of others ({values}), and {are} not read.",
     "beside": "Beside the table {lines} {hold} what is not read: {values}.",
     "empty": "{count} without a cell {are} left out.",
-    "repeated_header": "The header stands again, or in other words, in {lines}, which {are} left out.",
+    "repeated_header": "The header is repeated, or continued, in {lines}, which {are} left out.",
     "joined_header": "Two header rows are read as one: {values}.",
     "unit_row": "The row below the header is read as units; {column} is in {values}.",
     "merged": "{cells} of {column} {are} empty or a ditto mark, and read as the label above, as in merged cells.",
@@ -50,7 +53,7 @@ SENTENCES = {
     "negative": "{column} has negative numbers such as {values}, which are read with a minus.",
     "marked": "{column} has numbers with a footnote mark such as {values}, which are read without it.",
     "limit": "{column} has {cells} outside a limit ({values}), read as not measured: {lines}.",
-    "nothing": "{column} has {cells} that spell that nothing is there ({values}), read as missing.",
+    "nothing": "{column} has {cells} that say that nothing is there ({values}), read as missing.",
     "misfit": "{column} has {cells} that {are} no number ({values}): {lines}; correct them, or leave them empty.",
     "mixed": "{column} looks like numbers written in several ways, or lists ({values}), and is read as text: {lines}.",
     "sentinel": "{column} has {cells} far from all others ({values}); if nothing was measured there, leave them empty.",
@@ -63,7 +66,7 @@ SENTENCES = {
     "same_amount": "{column} has the same amount in two units, kept as two levels: {values}.",
     "date": "Dates of {column} are read as year-month-day.",
     "unclear_date": "Dates of {column} such as {values} may begin with the day or the month; they are kept as written.",
-    "gene_date": "{column} has dates among names ({values}), which a spreadsheet may have made of genes: {lines}.",
+    "gene_date": "{column} has dates among names ({values}), which a spreadsheet may have made of them: {lines}.",
     "sheet": "Sheet {column} is read; to read another ({values}), say --sheet.",
     "error_cell": "{cells} {hold} an error such as #N/A ({values}), read as missing.",
     "renamed": "Columns without a name of their own are called {values}.",
