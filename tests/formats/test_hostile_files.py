@@ -9,6 +9,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,47 @@ def test_a_formula_without_a_result_is_named_with_its_cell(run: Run, tmp_path: P
     refused(run, path, "t.xlsx: the formula in cell C7 of sheet 'Data' has no stored result; open it in a spreadsheet")
     replaced(path, SHEET, "<f>C6*2</f><v />", "<f>C6*2</f><v>1.5</v>")
     assert run("audit", path, *FACTORS)[0] == 0
+
+
+def test_zeros_that_a_program_stored_without_computing_are_no_results(run: Run, tmp_path: Path) -> None:
+    """Programs that only write formulas store 0 for each, and say that all is to be computed when it is opened."""
+    table = [[*row[:2], f"=A{line}" if line > 1 else row[2]] for line, row in enumerate(rows_of_table(), 1)]
+    path = workbook(tmp_path / "t.xlsx", Data=table)
+    for line in range(2, len(table) + 1):
+        replaced(path, SHEET, f"<f>A{line}</f><v />", f"<f>A{line}</f><v>0</v>")
+    refused(run, path, f"the formula in cell C2 and {len(table) - 2} more of sheet 'Data' has no stored result")
+    replaced(path, SHEET, "<f>A9</f><v>0</v>", "<f>A9</f><v>2.5</v>")
+    assert run("audit", path, *FACTORS)[0] == 0
+    replaced(path, SHEET, "<f>A9</f><v>2.5</v>", "<f>A9</f><v>0</v>")
+    replaced(path, "xl/workbook.xml", ' fullCalcOnLoad="1"', "")
+    assert run("audit", path, *FACTORS)[0] == 0
+
+
+def test_a_hidden_sheet_is_read_only_where_it_is_named(run: Run, tmp_path: Path) -> None:
+    old = [[*row[:2], 100.0 + row[2]] if line else row for line, row in enumerate(rows_of_table())]  # type: ignore[operator]
+    path = workbook(tmp_path / "t.xlsx", Old=old, Data=rows_of_table())
+    book = openpyxl.load_workbook(path)
+    book["Old"].sheet_state = "hidden"
+    book.active = 1
+    book.save(path)
+    code, out, _ = run("audit", path, *FACTORS)
+    assert code == 0
+    assert "Sheet Data is read; to read another (Old), say --sheet" in " ".join(out.split())
+    assert run("audit", path, *FACTORS, "--sheet", "Old")[0] == 0
+
+
+def test_what_holds_no_table_is_told_with_what_to_do(run: Run, tmp_path: Path) -> None:
+    document = tmp_path / "t.docx"
+    document.write_bytes(zipped({"word/document.xml": "<w:document/>"}))
+    refused(run, document, "t.docx is a document or slides, not a table; copy its table into a spreadsheet")
+    named = tmp_path / "d.xlsx"
+    named.write_bytes(document.read_bytes())
+    refused(run, named, "d.xlsx is a document or slides")
+    table = as_form(measurements(), "csv", tmp_path / "t.csv")
+    for packed, mode in (("t.tar", "w"), ("t.tar.gz", "w:gz")):
+        with tarfile.open(tmp_path / packed, mode) as archive:  # type: ignore[call-overload]
+            archive.add(table, "t.csv")
+        refused(run, tmp_path / packed, f"{packed} is an archive by tar, not a table; unpack it")
 
 
 def test_a_formula_that_gives_no_letters_has_a_result(run: Run, tmp_path: Path) -> None:
@@ -160,7 +202,7 @@ def test_what_is_locked_or_damaged_is_told(run: Run, made: Made, tmp_path: Path)
     whole = book.read_bytes()
     for size in (30, 200, len(whole) // 2, len(whole) - 30):
         book.write_bytes(whole[:size])
-        refused(run, book, "t.xlsx")
+        refused(run, book, "t.xlsx is cut off or damaged; copy it again")
     old = tmp_path / "old.xls"
     old.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + os.urandom(4096))
     refused(run, old, "old.xls is damaged or no workbook")

@@ -22,6 +22,16 @@ MARKS = {
 }
 #: Members by which a zip is told to be a workbook.
 _MEMBERS = {"xl/workbook.xml": ".xlsx", "xl/workbook.bin": ".xlsb", "content.xml": ".ods"}
+#: Members of documents and slides, which hold no sheet.
+_NO_SHEETS = {"word/document.xml", "ppt/presentation.xml"}
+#: What stands at byte 257 of an archive by tar.
+_TAR = b"ustar"
+#: Files that hold tables of another kind, by the ending of the name of such a file: what they are, and what to do.
+REFUSED = {
+    ".html": "a web page, not a table; open it in a spreadsheet program and save it as .xlsx or CSV",
+    ".docx": "a document or slides, not a table; copy its table into a spreadsheet and save it as .xlsx or CSV",
+    ".tar": "an archive by tar, not a table; unpack it and name the table in it",
+}
 _WEB_PAGE = re.compile(rb"\s*<(!doctype html|html|head|body|table|meta|style|div)\b", re.IGNORECASE)
 
 
@@ -56,6 +66,8 @@ def ending_of(head: bytes, path: Path | None = None) -> str:
     ['.csv', '.jsonl', '.html']
     """
     ending = next((ending for mark, ending in MARKS.items() if head.startswith(mark)), "")
+    if head[257:262] == _TAR:
+        return ".tar"
     if ending == ".gz":
         inner = b""
         with contextlib.suppress(zlib.error):  # told when it is read
@@ -64,6 +76,8 @@ def ending_of(head: bytes, path: Path | None = None) -> str:
     if ending == ".zip" and path is not None and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
+        if names & _NO_SHEETS:
+            return ".docx"
         return next((ending for name, ending in _MEMBERS.items() if name in names), ".zip")
     text = head.removeprefix(b"\xef\xbb\xbf")
     if not ending and (begun := re.match(rb"\s*(\[\s*)?\{", text)):
@@ -85,10 +99,10 @@ def format_of(path: Path) -> Format:
     if not head:
         raise InputError(f"{path.name} is empty; it needs a header line and rows")
     named, told = BY_ENDING.get(path.suffix.lower()), BY_ENDING.get(f".{ending.rpartition('.')[2]}")
-    if ending == ".html":
-        raise InputError(
-            f"{path.name} is a web page, not a table; open it in a spreadsheet program and save it as .xlsx or CSV"
-        )
+    if refused := next((text for kind, text in REFUSED.items() if ending.startswith(kind)), ""):
+        raise InputError(f"{path.name} is {refused}")
+    if named is WORKBOOK and ending == ".zip" and not zipfile.is_zipfile(path):
+        raise InputError(f"{path.name} is cut off or damaged; copy it again")
     if told is None or (named is None and told in (TEXT, JSON)):
         formats = "CSV, TSV, Excel, ODS, Parquet, Feather, JSON, SQLite or .h5ad"
         raise InputError(f"{path.name} is not a {formats} file; save the table as one of these")

@@ -21,24 +21,28 @@ MAX_MEMORY_BYTES, MAX_CELLS = 2 * 2**30, 5_000_000
 
 def sheet_of(path: str, wanted: str | None) -> dict[str, Any]:
     """Return the cells of a sheet, by default of the only or the first with a table; or the ``failure`` there is."""
-    from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
+    from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
     try:
         with open(path, "rb") as file:  # told by its bytes: programs write one kind under the name of another
             book: Any = CalamineWorkbook.from_filelike(file)
     except PasswordError:
         return {"failure": "password"}
-    names = [entry.name for entry in book.sheets_metadata if entry.typ == SheetTypeEnum.WorkSheet]
+    sheets = [entry for entry in book.sheets_metadata if entry.typ == SheetTypeEnum.WorkSheet]
+    names = [entry.name for entry in sheets]
+    in_sight = [entry.name for entry in sheets if entry.visible == SheetVisibleEnum.Visible]
     if wanted is not None:
         by_number = dict(zip(map(str, range(1, len(names) + 1)), names, strict=True))
         if wanted not in names and wanted not in by_number:
             return {"failure": "sheet", "filled": names}
         names = [wanted if wanted in names else by_number[wanted]]
     filled = [sheet for sheet in map(book.get_sheet_by_name, names) if sheet.height and sheet.width]
+    filled.sort(key=lambda sheet: wanted is None and sheet.name not in in_sight)  # hidden ones where there is no other
     tables = [sheet for sheet in filled if sheet.height > 1 and sheet.width > 1] or filled[: len(filled) == 1]
     # A cover has names and remarks beside them at most; where one sheet alone is wider, it is the table.
     wider = [sheet for sheet in tables if sheet.width > 2]
     tables = wider if len(wider) == 1 else tables
+    tables = [sheet for sheet in tables if sheet.name in in_sight] or tables
     about = {"filled": [sheet.name for sheet in filled]}
     if not tables:
         return {"failure": "unclear" if filled else "empty", **about}
@@ -55,11 +59,15 @@ def _told_by_xml(path: str, name: str) -> dict[str, list[str]]:
     """Return cells whose formula has no result, and those that hold an error: the library hands both over as empty."""
     unsolved: list[str] = []
     errors: list[str] = []
+    # By column, the cells of formulas whose stored result is 0; "" for another result.
+    results: dict[str, list[str]] = {}
+    computed_later = False
     with contextlib.suppress(zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
         # The workbook numbers its sheets, and another file says where each number lies.
+        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
         numbers = [
             next((value for key, value in element.items() if key.endswith("}id")), "")
-            for element in ElementTree.fromstring(archive.read("xl/workbook.xml")).findall(".//{*}sheet")
+            for element in book.findall(".//{*}sheet")
             if element.get("name") == name
         ]
         relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
@@ -67,12 +75,20 @@ def _told_by_xml(path: str, name: str) -> dict[str, list[str]]:
         with archive.open(posixpath.join("/xl", target).lstrip("/")) as file:
             for _, element in ElementTree.iterparse(file):
                 if element.tag.endswith("}c"):
-                    value = element.find("{*}v")
+                    value, cell = element.find("{*}v"), element.get("r", "?")
                     solved = value is not None and (value.text or element.get("t") == "str")
-                    unsolved += [element.get("r", "?")] if element.find("{*}f") is not None and not solved else []
-                    errors += [element.get("r", "?")] if element.get("t") == "e" else []
+                    if element.find("{*}f") is not None:
+                        unsolved += [] if solved else [cell]
+                        zero = value is not None and value.text == "0"
+                        results.setdefault(cell.rstrip("0123456789"), []).append(cell if zero else "")
+                    errors += [cell] if element.get("t") == "e" else []
                 elif element.tag.endswith("}row"):
                     element.clear()
+        # Programs that compute nothing store 0 for every formula, and say that all is to be computed when it is opened.
+        computed_later = any(element.get("fullCalcOnLoad") in ("1", "true") for element in book.iter())
+    unsolved += [
+        cell for cells in results.values() if computed_later and len(cells) > 1 and all(cells) for cell in cells
+    ]
     return {"unsolved": unsolved, "errors": errors}
 
 

@@ -153,15 +153,26 @@ def _parts(grid: Grid, rows: Sequence[tuple[str, ...]], top: int, width: int) ->
         index for index in range(start, last) if any(rows[index]) and index not in over and rows[index] != rows[top]
     ]
     body = body or [index for index in range(start, last) if grid.rows[index]]  # nothing at all is no table to mend
+    subtotals = _subtotals(rows, body)
+    body = [index for index in body if index not in subtotals]
     unread = {
+        "total_rows": sorted(subtotals),
         "title": [index for index in range(top if group is None else group) if index not in over],
         "footer": range(last, len(rows)),
         "settings": settings,
         "repeated_header": [*([] if units else range(top + 1, below)), *again],
     }
-    apart = len(body) + len(again) + sum(start <= index < last for index in over)
+    apart = len(body) + len(again) + len(subtotals) + sum(start <= index < last for index in over)
     empty = sum(bool(grid.rows[index]) for index in range(start, last)) - apart
     return _Parts(body, group, units, sections, unread, empty)
+
+
+def _subtotals(rows: Sequence[Sequence[str]], body: Sequence[int]) -> frozenset[int]:
+    """Return the rows of a body that sum up the block above: such a label, and another one blank."""
+    told = {index for index in body if rule_pattern("subtotal").fullmatch(rows[index][0])}
+    others = [rows[index] for index in body if index not in told]
+    full = [col for col, cells in enumerate(zip(*others, strict=True)) if col and all(cells)] if told else []
+    return frozenset(index for index in told if not all(rows[index][col] for col in full))
 
 
 def _with_sections(sheet: Sheet, sections: Sections, grid: Grid, body: Sequence[int]) -> Sheet:
@@ -334,13 +345,13 @@ def _names_others(rows: Sequence[Sequence[str]], start: int, index: int) -> bool
 
 
 def _is_header(above: Sequence[str], row: Sequence[str], used: set[int]) -> bool:
-    """Whether a row below one with repeated names could be the header itself: all columns named.
+    """Whether a row below one with repeated names could be the header itself: all columns named, by it or alone above.
 
     The row above then names groups of columns, and says of the first nothing or, merged, the same.
     """
     measured = [cell for cell in row if cell and text_kinds([cell]).numbers and "." in cell]
-    named = all(row[col] for col in used) and not text_kinds(row[:1]).numbers and not measured
-    return named and above[0] in ("", row[0])
+    named = all(row[col] or (above[col] and above.count(above[col]) == 1) for col in used)
+    return named and not text_kinds(row[:1]).numbers and not measured and (above[0] in ("", row[0]) or not row[0])
 
 
 def _is_group(row: Sequence[str]) -> bool:

@@ -240,7 +240,8 @@ def _are_measured(names: Sequence[str]) -> bool:
     """Whether a name is that of a measured variable, or all are items of one list: age, Sepal.Length; x1, x2."""
     roles = role_rules().words
     measured = rule_words("measured").union(*(roles[role] for role in ("outcome", "covariate", "time", "status")))
-    items = all(map(_is_item, names)) and len(set(map(_stem, names))) == 1
+    stems = {_stem(name).casefold() for name in names}
+    items = all(map(_is_item, names)) and len(stems) == 1 and not stems <= rule_words("level_stems")
     return items or any(set(_words(name)) & measured for name in names)
 
 

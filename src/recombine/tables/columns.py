@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recombine.errors import InputError, near_miss
+from recombine.sheets.values import written_number
 from recombine.tables.frames import Source, count_of
 from recombine.tables.numbers import is_number, kind_of_texts, level_text
 from recombine.writing import listing, option_text, plural
@@ -125,6 +126,8 @@ def two_classes(source: Source, outcome: str | None, labels: tuple[str, str] | N
         count = f"{len(values)}{' or more' if len(values) == MAX_CLASSES else ''}"
         if odd := no_number(source, outcome):
             raise InputError(f"{name} is text{odd}; correct these cells, or leave them empty")
+        if ways := ways_of_writing(list(map(str, values))):
+            raise InputError(f"{name} is text, because {ways}; write every number in one way")
         raise InputError(
             f"{name} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
             f"give a numeric column, name one class ({outcome}={sorted(map(str, values))[0]}), or fit "
@@ -132,6 +135,30 @@ def two_classes(source: Source, outcome: str | None, labels: tuple[str, str] | N
         )
     low, high = sorted(values, key=str)
     return low, high
+
+
+def ways_of_writing(values: Sequence[str]) -> str:
+    """Say why texts that look like numbers are not read as such, or nothing where they do not.
+
+    Examples
+    --------
+    >>> ways_of_writing(["$3.50", "€4.20"])
+    'its numbers are in several currencies ($, €)'
+    >>> ways_of_writing(["28.6 (n=3)", "30.1 (n=4)"]), ways_of_writing(["red", "blue"])
+    ("its cells hold more than a number each ('28.6 (n=3)')", '')
+    """
+    numbers = [number for value in values if (number := written_number(value.strip())) is not None]
+    currencies = sorted({number.currency for number in numbers if number.currency})
+    units = sorted({number.unit for number in numbers if number.unit})
+    if 2 * len(numbers) > len(values) and len(currencies) > 1:
+        return f"its numbers are in several currencies ({', '.join(currencies)})"
+    if 2 * len(numbers) > len(values) and units and not all(number.unit == units[0] for number in numbers):
+        bare = [repr(number.digits) for number in numbers if not number.unit][:1]
+        return f"its numbers have several units, or some have none ({', '.join([*map(repr, units[:3]), *bare])})"
+    begins = [value for value in values if value.strip()[:1].isdigit() and written_number(value.strip()) is None]
+    if 2 * len(begins) > len(values):
+        return f"its cells hold more than a number each ({begins[0]!r})"
+    return ""
 
 
 def no_number(source: Source, column: str) -> str:
