@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.bounds import Below
@@ -24,8 +25,10 @@ ROOT = Path(__file__).parents[4]
 STANDINGS = {
     "4b": Standing.NOT_COMPARABLE,
     "7b": Standing.FAILS,
-    "15a": Standing.FAILS,
+    "12a": Standing.FAILS,
+    "15a": Standing.UNDECIDED,
     "15b": Standing.NOT_COMPARABLE,
+    "28": Standing.UNDECIDED,
 }
 Mask = Callable[[Table], Any]
 
@@ -103,7 +106,7 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "10": (_where(code="scaled-ramp"), "correlation", _add(0.25), Standing.FAILS),
     "9b": (_where(code="bump", stripes=0), "correlation", _add(0.1), Standing.FAILS),
     "11": (lambda table: table["margin"] > 0, "unseen peaks", _add(0.3), Standing.FAILS),
-    "12a": (_where(penalty="both", seed=4), "unseen peaks", _set(0.5), Standing.FAILS),
+    "12a": (_where(penalty="both", seed=0), "unseen peaks", _set(0.95), Standing.HOLDS),
     "12b": (_where(penalty="entropy"), "unseen peaks", _set(0.95), Standing.FAILS),
     "12c": (_where(penalty="variance"), "striped", _set(0.1), Standing.FAILS),
     "12d": (_where(penalty="both"), "unseen peaks", _set(0.3), Standing.FAILS),
@@ -116,6 +119,8 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "24": (_where(picture="error", stripes=0), "value", _add(0.3), Standing.FAILS),
     "25": (_striped, "kernel factorization", lambda values: 1 - values, Standing.FAILS),
     "26": (_where(code="one-hot"), "summed", _add(-0.9), Standing.FAILS),
+    "27": (_where(model="mlp", depth=4, target="images"), "unseen peaks", _set(0.9), Standing.FAILS),
+    "28": (_where(model="transformer", seed=2), "unseen peaks", _set(0.3), Standing.HOLDS),
 }
 
 
@@ -169,14 +174,51 @@ def test_ramps_do_not_paste_by_both_routes(results: dict[str, Evidence], column:
     assert PAPER.claim("4c").read(table).verdict is Standing.FAILS
 
 
-def test_networks_that_did_not_learn_the_donut_are_counted_and_not_judged(results: dict[str, Evidence]) -> None:
+def test_networks_that_did_not_learn_the_donut_are_judged_with_the_others(results: dict[str, Evidence]) -> None:
     rows, claim = results["low-rank"].table, PAPER.claim("12a")
     outcome = claim.read(rows)
-    assert "4 of 5 networks with both" in outcome.detail
-    assert {part.name: part.value for part in outcome.parts}["peaks, both, all networks"] == "0.762"
-    # Judged with the others, the fifth pulls the mean below the bound; and most must have learned.
-    for chosen, error in ((_where(penalty="both"), 1e-5), (lambda table: table["seed"] < 3, 1e-2)):
-        assert claim.read(_bend(rows, chosen, "seen error", _set(error))).verdict is Standing.FAILS
+    named = {part.name: part.value for part in outcome.parts}
+    assert (named["networks with that many peaks"], named["peaks, both, donut learned"]) == ("4 of 5", "0.953")
+    assert "4 of 5 networks with both have 0.85" in claim.risk_of(outcome)
+    # By what error a network counts as having learned the donut makes no difference.
+    for error in (1e-5, 1e-2):
+        bent = _bend(rows, _where(penalty="both"), "seen error", _set(error))
+        assert claim.read(bent).verdict is outcome.verdict
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_interval_over_seeds_decides_how_many_bumps_stripes_save(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ratios = np.exp(rng.normal(rng.uniform(0, 3), rng.uniform(0.05, 1.5), size=rng.integers(2, 7)))
+    rows = [
+        {"side": 32, "stripes": stripes, "bumps": bumps, "seed": number, "correlation": score}
+        for number, ratio in enumerate(ratios)
+        for stripes, needed in ((0, 100 * ratio), (1, 100.0))
+        for bumps, score in ((needed / 2, 0.5), (needed, 0.9))
+    ]
+    low, high = stats.t.interval(0.9, len(ratios) - 1, np.log(ratios).mean(), stats.sem(np.log(ratios)))
+    right = Standing.HOLDS if low > np.log(4) else Standing.FAILS if high < np.log(4) else Standing.UNDECIDED
+    assert judged("15a", rows) is right
+    # A seed that never gets there with stripes has no number, and is no saving.
+    short = [{**row, "correlation": 0.5} if row["stripes"] and not row["seed"] else row for row in rows]
+    assert judged("15a", short) is Standing.FAILS
+
+
+def test_one_transformer_of_three_that_composes_leaves_the_question_open(results: dict[str, Evidence]) -> None:
+    rows, claim = results["tokens"].table, PAPER.claim("28")
+    named = {part.name: part.value for part in claim.read(rows).parts}
+    assert (named["networks that learned the donut"], named["of these, networks that compose"]) == ("1 of 3", "1 of 1")
+    composing = _bend(rows, _where(model="transformer"), "unseen peaks", _set(1.0))
+    assert claim.read(composing).verdict is Standing.FAILS
+
+
+def test_at_the_paper_s_size_sums_of_single_factors_tell_the_hole_from_the_donut(results: dict[str, Evidence]) -> None:
+    rows = results["single-factors"].table
+    assert set(rows["side"].tolist()) == {28}
+    assert (rows["summed"] - rows["summed seen"]).min() > 0.1
+    # Where the sum is as near on the donut, nothing sets the hole apart.
+    level = Table({name: rows["summed seen" if name == "summed" else name] for name in rows.columns})
+    assert PAPER.claim("26").read(level).verdict is not Standing.HOLDS
 
 
 def test_no_ramp_network_of_any_depth_pastes(results: dict[str, Evidence]) -> None:
@@ -320,10 +362,11 @@ def test_the_penalty_claim_needs_both_sides() -> None:
 @pytest.mark.parametrize("power", [1.0, 2.0, 3.0])
 def test_the_exponent_is_that_of_the_power_law(power: float) -> None:
     rows = [
-        {"side": side, "stripes": stripes, "bumps": bumps, "seed": 0}
+        {"side": side, "stripes": stripes, "bumps": bumps, "seed": seed}
         | {"correlation": min(1.0, 0.9 * bumps / (0.5 * side**power if not stripes else side)), "peaks": 1.0}
         for side in (12, 16, 24, 32)
         for stripes in (0, 1)
+        for seed in (0, 1)
         for bumps in np.unique(np.geomspace(1, 40_000, 400).round()).tolist()
     ]
     outcome = PAPER.claim("15b").read(Table.from_rows(rows))

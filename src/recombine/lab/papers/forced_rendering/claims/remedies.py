@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.bounds import Above, AtLeast, Below, Near
+from recombine.lab.papers.bounds import Above, AtLeast, Below, ClearlyAbove, Near, by_scale
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.forced_rendering.claims.sources import ABSTRACT, CODE, ELSEWHERE, README, REMEDIES, by_size
 from recombine.lab.papers.forced_rendering.readings import decoders, efficiency, remedies
 from recombine.lab.papers.forced_rendering.readings.geometry import MIN_CORRELATION, MIN_PEAKS
-
-#: Share of peaks in the hole from which a low-rank network is said to compose.
-MIN_PENALTY_PEAKS = 0.85
+from recombine.lab.papers.forced_rendering.readings.remedies import MIN_PENALTY_PEAKS
+from recombine.lab.papers.forced_rendering.readings.rows import PAPER_SIZE
 
 CLAIMS = (
     Claim(
@@ -67,15 +66,11 @@ CLAIMS = (
         reads="low-rank",
         measure=remedies.peaks_with_penalties,
         # At 16 pixels networks are trained for 600 steps.
-        expect={
-            "peaks, no penalty": Below(0.35),
-            "peaks, both, donut learned": by_size(Above(MIN_PENALTY_PEAKS), Above(0.4)),
-            "share with both that learned the donut": Above(0.5),
-        },
-        moved="peaks of all networks above 0.85, measured 0.76; now of those whose error on the donut is what claim 2 "
-        "asks, since a network that has not learned the donut says nothing about the hole",
-        risk="Four of five networks learned the donut, and one of these has 0.85 of its peaks in place. The fifth has "
-        "none; by its peaks on the donut, which are in place, it would count as having learned. The bound is ours.",
+        expect={"peaks, no penalty": Below(0.35), "peaks, both": by_size(Above(MIN_PENALTY_PEAKS), Above(0.4))},
+        risk="The bound is ours, and on a mean: {networks with that many peaks} networks with both have 0.85 of their "
+        "peaks in place or more, and the worst has {lowest peaks, both}. Of those alone that learned the donut by the "
+        "error that claim 2 asks ({share with both that learned the donut} of them), the mean is "
+        "{peaks, both, donut learned}.",
         theme=REMEDIES,
         figure=("penalties", "embeddings"),
     ),
@@ -93,9 +88,9 @@ CLAIMS = (
             "worst with variance less best with entropy": Above(0),
         },
         moved="peaks with the variance alone above 0.98, measured 0.97; now as in 12a",
-        risk="Five seeds each, and the two groups are 0.08 apart; the network of 12d with the entropy alone has 0.895 "
-        "of its peaks in place, more than the worst with the variance alone. Components are not rank: whether low rank "
-        "is needed was not tested.",
+        risk="The groups are {worst with variance less best with entropy} apart; the network of "
+        "12d with the entropy alone has more of its peaks in place than the worst with the variance alone. A stripe "
+        "that is a sum of several components is still of rank one: whether low rank is needed was not tested.",
         theme=REMEDIES,
         figure=("penalties", "embeddings"),
     ),
@@ -120,8 +115,10 @@ CLAIMS = (
         "epochs",
         reads="embeddings",
         measure=remedies.released_seed,
-        expect={"peaks, both": by_size(Above(MIN_PENALTY_PEAKS), Above(0.4))},
-        risk="One network per penalty, with our draw of first weights.",
+        expect={"peaks, both": by_scale(**{PAPER_SIZE: AtLeast(MIN_PEAKS)})},
+        moved="peaks above 0.85, and at 16 pixels above 0.4, where the released network has 1.00; now what counts as "
+        "composing on this page, and nothing at 16 pixels, for which none was released",
+        risk="One network per penalty, with our draw of first weights: {peaks by penalty}.",
         theme=REMEDIES,
         figure="embeddings",
     ),
@@ -145,8 +142,10 @@ CLAIMS = (
         source=f"computed here; direction: {README}, scaling analysis",
         reads="efficiency",
         measure=efficiency.stripe_saving,
-        expect={"times fewer bumps": AtLeast(4)},
-        risk="Trained on G; the released scaling scripts paint 1 - G. Three seeds at side 32, which differ widely.",
+        expect={"times fewer bumps": ClearlyAbove(4, surely=4)},
+        moved="at least 4 times by the mean curves of all seeds, measured 2.39, which fails; one of three seeds alone "
+        "made it so, and now an interval over seeds decides",
+        risk="Trained on G; the released scaling scripts paint 1 - G. Seeds differ widely: {by seed}.",
         theme=REMEDIES,
         figure="efficiency",
     ),

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from recombine.lab.papers.forced_rendering.experiments.networks import RIM_PIXELS
-from recombine.lab.papers.forced_rendering.experiments.training import IMAGES
+from recombine.lab.papers.forced_rendering.experiments.training import IMAGES, INVERTED
+from recombine.lab.papers.forced_rendering.readings.geometry import MIN_PEAKS, composing
 from recombine.lab.papers.forced_rendering.readings.rows import (
+    MIN_SEEDS_OF_AN_INTERVAL,
     NAN,
     PAPER_SIZE,
     RAMPS,
+    donut_learned,
     image_size,
     means_of,
     ratios_of,
@@ -20,7 +23,7 @@ from recombine.lab.papers.forced_rendering.readings.rows import (
     trained_on,
 )
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import several
+from recombine.lab.papers.seeds import Interval, several
 from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
 
@@ -133,14 +136,20 @@ def sums_of_single_factors(rows: Table) -> Measured:
     """Return how much decoders paint, in the hole, what they paint for x alone plus what they paint for y alone."""
     codes = rows.by("code")
     summed, seen, right = (means_of(codes, name) for name in ("summed", "summed seen", "correlation"))
-    numbers = {
+    numbers: dict[str, Any] = {
         "correlation, sum of x alone and y alone": summed,
+        "same, on the donut": seen,
         "correlation, right image": right,
-        "more than with the right image": {code: summed[code] - right[code] for code in summed},
-        "more than on the donut": {code: summed[code] - seen[code] for code in summed},
     }
+    for name, other in (("more than with the right image", "correlation"), ("more than on the donut", "summed seen")):
+        if any(len(networks) < MIN_SEEDS_OF_AN_INTERVAL for networks in codes.values()):
+            raise MissingRowsError("an interval needs two networks of each code")
+        numbers[name] = min(Interval.of(networks["summed"] - networks[other]) for networks in codes.values())
     size = f"{rows['side'].max()} x {rows['side'].max()} pixels" if len(rows) else ""
-    detail = f"{several(len(rows), 'network')}, {size}, trained on 1 - G; the half that is left out is the mean code"
+    detail = (
+        f"{several(len(rows), 'network')}, {size}, trained on 1 - G; the half that is left out is the mean code; "
+        "intervals are of the code with the smaller mean"
+    )
     return Measured(numbers, detail, scale=image_size(rows))
 
 
@@ -156,6 +165,24 @@ def pixel_mlp(rows: Table) -> Measured:
     tried = ", ".join(f"{several(len(networks), 'network')} of {code} codes" for code, networks in codes.items())
     good = sum(int((networks["unseen error"] < 1e-4).sum()) for networks in codes.values())
     return Measured(numbers, f"{tried}; no stripes, no penalty; error below 1e-4 in {good}")
+
+
+@reads_one_target
+def transformers(rows: Table) -> Measured:
+    """Return how far the peaks of transformers are from composing, and which of these have learned the donut."""
+    networks = rows.only(model="transformer")
+    if len(networks) < MIN_SEEDS_OF_AN_INTERVAL:
+        raise MissingRowsError("needs two transformers")
+    learned = networks.where(networks["seen error"] < donut_learned(networks))
+    numbers = {
+        "peaks short of composing": Interval.of(MIN_PEAKS - networks["unseen peaks"]),
+        "peaks in the hole": {f"seed {row['seed']}": row["unseen peaks"] for row in networks.rows()},
+        "peaks on the donut": {f"seed {row['seed']}": row["seen peaks"] for row in networks.rows()},
+        "networks that learned the donut": f"{len(learned)} of {len(networks)}",
+        "of these, networks that compose": f"{int(composing(learned).sum())} of {len(learned)}",
+        "correlation of these, inner hole": row_mean(learned, "inner correlation"),
+    }
+    return Measured(numbers, f"learned: an error on the donut below {donut_learned(networks):.3g}, as claim 2 asks")
 
 
 @reads_one_target
@@ -196,6 +223,19 @@ def peaks_by_depth(rows: Table) -> Measured:
     lowest = f"error over that of a blank image at least {min(error.values()):.2f}"
     detail = f"{_seeds(chosen)}, bump codes; most peaks with {best}; {lowest}"
     return Measured(numbers, detail, scale=image_size(rows))
+
+
+def dense_peaks_by_depth(rows: Table) -> Measured:
+    """Return peaks of MLPs of bump codes by depth, in the hole and on the donut: trained on 1 - G, then on G."""
+    numbers: dict[str, Any] = {}
+    for target, word in ((INVERTED, ""), (IMAGES, ", trained on G")):
+        networks = trained_on(rows, target).only(model="mlp", code="bump")
+        if not len(networks):
+            raise MissingRowsError("needs MLPs of bump codes on both targets")
+        depths = {f"{depth} layers": of_depth for depth, of_depth in sorted(networks.by("depth").items())}
+        numbers[f"peaks in the hole{word}"] = means_of(depths, "unseen peaks")
+        numbers[f"peaks on the donut{word}"] = means_of(depths, "seen peaks")
+    return Measured(numbers, "trained on 1 - G where nothing else is said", scale=image_size(rows))
 
 
 @reads_one_target

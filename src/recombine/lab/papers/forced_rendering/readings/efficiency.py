@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.lab.papers.forced_rendering.readings.rows import reads_one_target, row_mean
+from recombine.lab.papers.forced_rendering.readings.rows import MIN_SEEDS_OF_AN_INTERVAL, reads_one_target, row_mean
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import several
+from recombine.lab.papers.seeds import Interval, several
 from recombine.tables.table import Table
 
 #: The score at which data efficiency is compared.
@@ -70,12 +70,27 @@ def power_law(bumps: Mapping[int, float]) -> tuple[float, float, float]:
 
 @reads_one_target
 def stripe_saving(rows: Table) -> Measured:
-    """Return how many times fewer bumps are needed with stripes, at the largest side."""
+    """Return how many times fewer bumps are needed with stripes, at the largest side: an interval over seeds.
+
+    Ratios are averaged as logarithms, so that three times fewer and three times more cancel.
+    """
+    side = max(rows["side"].tolist())
+    by_seed = {
+        seed: bumps_by_side(networks, 0)[side] / bumps_by_side(networks, 1)[side]
+        for seed, networks in sorted(rows.only(side=side).by("seed").items())
+    }
+    if len(by_seed) < MIN_SEEDS_OF_AN_INTERVAL:
+        raise MissingRowsError("an interval needs two seeds at the largest side; these results have one")
+    times = Interval(*np.exp(Interval.of(np.log([*by_seed.values()]))).tolist())
     bare, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
-    side = max(bare)
+    numbers = {
+        "times fewer bumps": times,
+        "by seed": {f"seed {seed}": ratio for seed, ratio in by_seed.items()},
+        "by mean curves": bare[side] / helped[side],
+    }
     listed = f"alone {_listed(bare)}; with stripes {_listed(helped)} (side: bumps)"
-    detail = f"side {side}; bumps for a correlation of {GOAL_SCORE} on unseen places: {listed}"
-    return Measured({"times fewer bumps": bare[side] / helped[side]}, detail)
+    detail = f"side {side}; bumps for a correlation of {GOAL_SCORE} on unseen places, by mean curves: {listed}"
+    return Measured(numbers, detail)
 
 
 @reads_one_target

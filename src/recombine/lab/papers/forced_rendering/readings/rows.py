@@ -17,6 +17,8 @@ PAPER_SIDE = 28
 PAPER_SIZE, SMALL = "paper's size", "16 pixels"
 RAMPS = ("ramp", "scaled-ramp")
 NAN = float("nan")
+#: Fewer leave no interval over seeds.
+MIN_SEEDS_OF_AN_INTERVAL = 2
 #: Targets of training in formulas.
 TARGET_WORDS = {IMAGES: "G", INVERTED: "1 - G"}
 Reading = Callable[[Table], Measured]
