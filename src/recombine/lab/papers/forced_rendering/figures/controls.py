@@ -11,6 +11,7 @@ from recombine.lab.papers.forced_rendering.figures.decoders import listed
 from recombine.lab.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, picture_of
 from recombine.lab.papers.forced_rendering.figures.published import PIXEL_MLPS, mark_published
 from recombine.lab.papers.forced_rendering.figures.remedies import PENALTY_WORDS
+from recombine.lab.papers.forced_rendering.readings.rows import donut_learned
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.results import Evidence
 from recombine.lab.papers.seeds import over_seeds
@@ -35,7 +36,8 @@ ROTATION_MEASURES = {
 def _tokens_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["tokens"].table
     words = [f"{row['model']} {row['depth']}, {row['code']}" for row in rows.rows()]
-    return Table({"network": words, **{name: rows[name] for name in ("seed", "depth", *TOKEN_MEASURES)}})
+    columns = {name: rows[name] for name in ("seed", "depth", *TOKEN_MEASURES)}
+    return Table({"network": words, **columns, "learned": rows["seen error"] < donut_learned(rows)})
 
 
 def _draw_tokens(canvas: Canvas, table: Table) -> None:
@@ -44,9 +46,11 @@ def _draw_tokens(canvas: Canvas, table: Table) -> None:
     networks = list(dict.fromkeys(table["network"].tolist()))[::-1]
     for column, (axes, (name, title)) in enumerate(zip(panels, TOKEN_MEASURES.items(), strict=True)):
         for height, network in enumerate(networks):
-            values = table.only(network=network)[name]
-            lift = np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else np.zeros(1)
-            axes.plot(values, height + lift, "o", color=INK, markersize=5, linestyle="none")
+            values, learned = (table.only(network=network)[of] for of in (name, "learned"))
+            heights = height + (np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else np.zeros(1))
+            for which, face in ((learned, INK), (~learned, "none")):
+                style = {"color": INK, "markerfacecolor": face, "markersize": 5, "linestyle": "none"}
+                axes.plot(values[which], heights[which], "o", **style)
             depth = int(table.only(network=network)["depth"][0])
             if network in ("pixel 2, one-hot", "pixel 4, bump"):
                 mark_published(axes, [PIXEL_MLPS[depth][column]], [height - 0.34])
@@ -126,10 +130,10 @@ def _draw_encoder(canvas: Canvas, table: Table) -> None:
 FIGURES = (
     Plot(
         "tokens",
-        title="An architecture that renders at every pixel composes without a remedy",
-        caption="Networks with one token per pixel, trained on the bare donut, on G; one dot per network: model, "
-        "layers, code. Grey crosses: the two released pixel MLPs (both of one-hot codes, with a hole in the corner and "
-        "2,000 epochs; here 100). Transformers after the released 20 epochs; their script paints 1 - G.",
+        title="Networks with one token per pixel: pixel MLPs compose without a remedy, transformers differ by seed",
+        caption="Trained on the bare donut, on G; one dot per network: model, layers, code. Open: a network that has "
+        "not learned the donut. Grey crosses: the two released pixel MLPs (both of one-hot codes, with a hole in the "
+        "corner and 2,000 epochs; here 100). Transformers after the released 20 epochs; their script paints 1 - G.",
         experiments=("tokens",),
         table=_tokens_table,
         draw=_draw_tokens,
