@@ -98,8 +98,8 @@ CLAIMS = (
         measure=decoders.transformers,
         expect={"peaks short of composing": ClearlyAbove(0)},
         exploratory=True,
-        risk="After the released 20 epochs {networks that learned the donut} networks have learned the donut, and of "
-        "these {of these, networks that compose} compose. Two layers alone, where the script goes to five, trained "
+        risk="After the released 20 epochs {networks that learned the donut} networks have learned the donut, of which "
+        "{of these, networks that compose} composes. Two layers alone, where the script goes to five, trained "
         "on G, where it paints 1 - G, and without its dropout.",
         theme=HOLE,
         figure="tokens",

@@ -170,9 +170,8 @@ FIGURES = (
         "penalties",
         title="One component per value is not enough; stripes are",
         caption="Low-rank pixel-embedding networks, one dot per seed; the line is their mean. Open: a network that "
-        "has not learned the donut. Components are counted "
-        "by the entropy of their weights; a stripe, in either direction, has rank one however many it is made of. Grey "
-        "crosses: the two released networks.",
+        "has not learned the donut. Components are counted by the entropy of their weights; the sum of several that "
+        "are constant in the same direction is a stripe, and of rank one. Grey crosses: the two released networks.",
         experiments=("low-rank",),
         table=_penalties_table,
         draw=_draw_penalties,
