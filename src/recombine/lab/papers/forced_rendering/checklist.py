@@ -15,7 +15,7 @@ SCALING = "the released sweep of real-valued places by the hole's share was not 
 
 CHECKLIST: tuple[Panel, ...] = (
     Panel(ABSTRACT, "Standard architectures fail outside the training places: convolutional decoders", ("1",)),
-    Panel(ABSTRACT, "The same: MLPs", ("27",), "on 1 - G deep ones have not learned the donut either"),
+    Panel(ABSTRACT, "The same: MLPs", ("27",), "on 1 - G they have not learned the donut either"),
     Panel(ABSTRACT, "The same: transformers", ("28",), "two layers of two to five, on G, three networks"),
     Panel(ABSTRACT, "The same: other generative models", (), "no script was released"),
     Panel(ABSTRACT, "Later layers re-entangle the factors", ("8",), NOT_READ),

@@ -64,13 +64,13 @@ CLAIMS = (
     ),
     Claim(
         "23",
-        "Depth does not help: convolutional decoders of bump codes fail in the hole with two to ten layers.",
+        "No depth mends it: convolutional decoders of bump codes fail in the hole with two to ten layers.",
         says="follows from the paper",
         source=f"{ABSTRACT} (standard architectures); depths of the released sweeps, {CODE}",
         reads="depth",
         measure=decoders.peaks_by_depth,
         expect={"depths": AtLeast(2), "most peaks in the hole of a depth": by_size(Below(0.5), Below(0.6))},
-        risk="For raw ramps depth does help at the rim of the hole: half of the peaks with ten layers.",
+        risk="Deeper ones have some more peaks in place, at the rim of the hole; of raw ramps, half with ten layers.",
         theme=HOLE,
         figure="depth",
     ),
@@ -83,8 +83,8 @@ CLAIMS = (
         measure=decoders.dense_peaks_by_depth,
         expect=dict.fromkeys(("peaks in the hole", "peaks in the hole, trained on G"), Below(0.5)),
         exploratory=True,
-        risk="The bound is that of claim 23. Trained on 1 - G, the deeper ones have not learned the donut either, and "
-        "say little about the hole; on G all have.",
+        risk="The bound is that of claim 23. Trained on 1 - G, {networks that learned the donut} networks have learned "
+        "the donut, so that the hole says little; on G, {networks that learned the donut, trained on G}.",
         theme=HOLE,
         figure="depth",
     ),
