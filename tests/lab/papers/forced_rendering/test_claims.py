@@ -14,6 +14,7 @@ from recombine.lab.papers import Standing, find
 from recombine.lab.papers.bounds import Below
 from recombine.lab.papers.forced_rendering.readings.efficiency import bumps_by_side, bumps_needed, power_law
 from recombine.lab.papers.forced_rendering.readings.geometry import ranked_above
+from recombine.lab.papers.forced_rendering.readings.remedies import embedding_ranks
 from recombine.lab.papers.forced_rendering.readings.rows import means_of, one_target, row_mean
 from recombine.lab.papers.results import Evidence, load_all_evidence
 from recombine.lab.report.figure import PaperFigure
@@ -110,6 +111,7 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "12b": (_where(penalty="entropy"), "unseen peaks", _set(0.95), Standing.FAILS),
     "12c": (_where(penalty="variance"), "striped", _set(0.1), Standing.FAILS),
     "12d": (_where(penalty="both"), "unseen peaks", _set(0.3), Standing.FAILS),
+    "12e": (lambda table: table["line"] == table["column"], "value", _add(3.0), Standing.FAILS),
     "13": (_where(model="pixel", code="bump"), "unseen peaks", _set(0.9), Standing.FAILS),
     "14": (_where(hole_side=5), "unseen peaks", _add(-0.1), Standing.FAILS),
     "15a": (_where(side=32, stripes=1), "correlation", _set(0.95), Standing.HOLDS),
@@ -278,6 +280,24 @@ def test_networks_are_stripes_exactly_where_they_compose(results: dict[str, Evid
     assert rest["unseen peaks"].max() < 0.8
     # With both penalties stripes are one component per value, with the variance alone several: the count is no rank.
     assert striped.only(penalty="both")["rank"].max() < 2 < striped.only(penalty="variance")["rank"].min()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_share_of_the_best_outer_product_is_that_of_its_singular_values(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left, right = (np.linalg.qr(rng.standard_normal((6, 6)))[0] for _ in range(2))
+    sizes = rng.uniform(0.1, 3, size=6)
+    image = left @ np.diag(sizes) @ right
+    pictures = {"none": image, "variance": np.outer(left[0], right[0])}
+    rows = [
+        {"penalty": penalty, "picture": name, "line": line, "column": column, "value": value}
+        for penalty, picture in pictures.items()
+        for name in ("x", "y")
+        for (line, column), value in np.ndenumerate(picture)
+    ]
+    numbers = embedding_ranks(Table.from_rows(rows)).numbers
+    assert numbers["share, no penalty"] == pytest.approx(max(sizes) ** 2 / (sizes**2).sum())
+    assert numbers["share, variance alone"] == pytest.approx(1)
 
 
 def test_every_figure_has_rows_and_words_from_the_committed_results(results: dict[str, Evidence]) -> None:

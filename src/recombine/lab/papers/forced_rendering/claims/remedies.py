@@ -7,7 +7,7 @@ from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.forced_rendering.claims.sources import ABSTRACT, CODE, ELSEWHERE, README, REMEDIES, by_size
 from recombine.lab.papers.forced_rendering.readings import decoders, efficiency, remedies
 from recombine.lab.papers.forced_rendering.readings.geometry import MIN_CORRELATION, MIN_PEAKS
-from recombine.lab.papers.forced_rendering.readings.remedies import MIN_PENALTY_PEAKS
+from recombine.lab.papers.forced_rendering.readings.remedies import MIN_PENALTY_PEAKS, STRIPED_SHARE
 from recombine.lab.papers.forced_rendering.readings.rows import PAPER_SIZE
 
 CLAIMS = (
@@ -119,6 +119,21 @@ CLAIMS = (
         moved="peaks above 0.85, and at 16 pixels above 0.4, where the released network has 1.00; now what counts as "
         "composing on this page, and nothing at 16 pixels, for which none was released",
         risk="One network per penalty, with our draw of first weights: {peaks by penalty}.",
+        theme=REMEDIES,
+        figure="embeddings",
+    ),
+    Claim(
+        "12e",
+        "Several components are no higher rank: with the variance alone, the image that a value owns is nearly one "
+        "outer product of a column and a row.",
+        says="ours",
+        source="computed here from the images of claim 12d's networks",
+        reads="embeddings",
+        measure=remedies.embedding_ranks,
+        # The share from which an image is called a stripe; without a penalty it must be missed, or it says nothing.
+        expect={"share, variance alone": Above(STRIPED_SHARE), "share, no penalty": Below(STRIPED_SHARE)},
+        exploratory=True,
+        risk="One network per penalty, and the images of one x and one y of each.",
         theme=REMEDIES,
         figure="embeddings",
     ),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.lab.papers.forced_rendering.figures.decoders import listed
-from recombine.lab.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, picture_of
+from recombine.lab.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT
 from recombine.lab.papers.forced_rendering.figures.published import PIXEL_MLPS, mark_published
 from recombine.lab.papers.forced_rendering.figures.remedies import PENALTY_WORDS
-from recombine.lab.papers.forced_rendering.readings.rows import donut_learned
+from recombine.lab.papers.forced_rendering.readings.rows import donut_learned, picture_of
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.results import Evidence
 from recombine.lab.papers.seeds import over_seeds

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray
-from recombine.lab.papers.forced_rendering.readings.rows import one_target
+from recombine.lab.papers.forced_rendering.readings.rows import one_target, picture_of
 from recombine.lab.papers.paper import Plot
 from recombine.tables.table import Table
 
@@ -27,19 +26,6 @@ def conditions(table: Table) -> dict[str, Table]:
     """Return the rows of each code, with stripes and without, by words for it, in order."""
     groups = table.by("code", "stripes").items()
     return {f"{code}, with stripes" if stripes else code: rows for (code, stripes), rows in groups}
-
-
-def picture_of(rows: Table) -> FloatArray:
-    """Return one picture (lines, columns) from its rows.
-
-    Examples
-    --------
-    >>> picture_of(Table({"line": [0, 1], "column": [1, 0], "value": [0.5, 2.0]})).tolist()
-    [[0.0, 0.5], [2.0, 0.0]]
-    """
-    picture = np.zeros((int(rows["line"].max()) + 1, int(rows["column"].max()) + 1))
-    picture[rows["line"], rows["column"]] = rows["value"]
-    return picture
 
 
 def _show(axes: Axes, rows: Table, name: str, darkest: float) -> AxesImage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from recombine.lab.papers.forced_rendering.readings.rows import (
     donut_learned,
     image_size,
     means_of,
+    picture_of,
     ratios_of,
     reads_one_target,
     row_mean,
@@ -149,6 +151,26 @@ def released_seed(rows: Table) -> Measured:
     numbers = {"peaks, both": peaks.get("both", NAN), "peaks by penalty": peaks}
     seeds = ", ".join(str(seed) for seed in sorted(set(rows["seed"].tolist())))
     return Measured(numbers, f"seed {seeds}; one network per penalty", scale=image_size(rows))
+
+
+def embedding_ranks(rows: Table) -> Measured:
+    """Return how much of the images that one x and one y own is an outer product, by penalty.
+
+    That is the largest squared singular value over the sum of all, 1 of an image of rank one.
+    """
+    images = trained_on(rows, IMAGES)
+    shares = {
+        penalty: float(np.mean([_outer_share(pictures.only(picture=name)) for name in ("x", "y")]))
+        for penalty, pictures in images.by("penalty").items()
+    }
+    numbers: dict[str, Any] = {f"share, {name} alone": shares.get(name, NAN) for name in ("variance", "entropy")}
+    numbers |= {"share, no penalty": shares.get("none", NAN), "share, both": shares.get("both", NAN)}
+    return Measured(numbers, "one network per penalty, means over the image of one x and that of one y")
+
+
+def _outer_share(picture: Table) -> float:
+    squares = np.linalg.svd(picture_of(picture), compute_uv=False) ** 2
+    return float(squares[0] / squares.sum())
 
 
 def gap_blends(rows: Table) -> Measured:

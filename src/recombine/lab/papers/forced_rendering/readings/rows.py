@@ -7,6 +7,9 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.forced_rendering.experiments.training import IMAGES, INVERTED
 from recombine.lab.papers.measured import Measured
 from recombine.tables.table import Table
@@ -80,6 +83,19 @@ def reads_one_target(reading: Reading) -> Reading:
         return replace(answer, detail="; ".join(filter(None, [answer.detail, f"trained on {TARGET_WORDS[target]}"])))
 
     return read
+
+
+def picture_of(rows: Table) -> FloatArray:
+    """Return one picture (lines, columns) from its rows.
+
+    Examples
+    --------
+    >>> picture_of(Table({"line": [0, 1], "column": [1, 0], "value": [0.5, 2.0]})).tolist()
+    [[0.0, 0.5], [2.0, 0.0]]
+    """
+    picture = np.zeros((int(rows["line"].max()) + 1, int(rows["column"].max()) + 1))
+    picture[rows["line"], rows["column"]] = rows["value"]
+    return picture
 
 
 def row_mean(rows: Table, column: str, **values: Any) -> float:
