@@ -89,8 +89,8 @@ CLAIMS = (
         },
         moved="peaks with the variance alone above 0.98, measured 0.97; now as in 12a",
         risk="The groups are {worst with variance less best with entropy} apart; the network of "
-        "12d with the entropy alone has more of its peaks in place than the worst with the variance alone. A stripe "
-        "that is a sum of several components is still of rank one: whether low rank is needed was not tested.",
+        "12d with the entropy alone has more of its peaks in place than the worst with the variance alone. "
+        "Components are counted, which is not their rank: for that see 12e.",
         theme=REMEDIES,
         figure=("penalties", "embeddings"),
     ),
@@ -124,16 +124,17 @@ CLAIMS = (
     ),
     Claim(
         "12e",
-        "Several components are no higher rank: with the variance alone, the image that a value owns is nearly one "
-        "outer product of a column and a row.",
+        "With the variance alone, the image that a value owns is nearly one outer product of a column and a row, of "
+        "however many components it is the sum; without a penalty it is not.",
         says="ours",
         source="computed here from the images of claim 12d's networks",
         reads="embeddings",
         measure=remedies.embedding_ranks,
-        # The share from which an image is called a stripe; without a penalty it must be missed, or it says nothing.
+        # The share from which an image is called a stripe; without a penalty it must be missed, or rank tells nothing.
         expect={"share, variance alone": Above(STRIPED_SHARE), "share, no penalty": Below(STRIPED_SHARE)},
         exploratory=True,
-        risk="One network per penalty, and the images of one x and one y of each.",
+        risk="One network per penalty, and the images of one x and one y of each. As it came out, images are of low "
+        "rank without a penalty as well, so that low rank is not what tells composing networks from failing ones.",
         theme=REMEDIES,
         figure="embeddings",
     ),
