@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.lab.papers import find
+from recombine.lab.papers import Standing, find
 from recombine.lab.papers.forced_rendering.experiments.networks import (
     bump_decoders,
     decoder_layers,
@@ -35,6 +35,7 @@ from recombine.lab.papers.forced_rendering.experiments.training import (
     upright,
     world_of,
 )
+from recombine.lab.papers.forced_rendering.readings.decoders import dense_peaks_by_depth
 from recombine.lab.papers.forced_rendering.readings.rows import one_target, trained_on
 from recombine.lab.papers.results import load_all_evidence
 from recombine.lab.runs.experiment import Unit
@@ -42,6 +43,8 @@ from recombine.tables.table import Table
 
 PAPER = find("forced-rendering")
 ROOT = Path(__file__).parents[4]
+#: The claim that has numbers of both targets, side by side.
+BESIDE = "27"
 TINY = {"side": 8, "hole": [2, 5], "draws": 0, "hidden": 8, "depth": 2, "epochs": 1, "code": "one-hot"}
 
 
@@ -172,12 +175,25 @@ def test_one_target_is_chosen_and_a_missing_column_is_g() -> None:
     assert len(trained_on(old, INVERTED)) == 0
 
 
+def test_the_claim_about_both_targets_has_numbers_of_either_alone() -> None:
+    results = load_all_evidence(ROOT / "results", PAPER.name, PAPER.by_name, ("full",))
+    table = results["depth"].table
+    numbers = dense_peaks_by_depth(table).numbers
+    for target, word in ((INVERTED, ""), (IMAGES, ", trained on G")):
+        rows = table.where((table["model"] == "mlp") & (table["code"] == "bump") & (table["target"] == target))
+        for name, column in (("peaks in the hole", "unseen peaks"), ("peaks on the donut", "seen peaks")):
+            for depth in sorted(set(rows["depth"].tolist())):
+                mean = np.mean(rows[column][rows["depth"] == depth])
+                assert numbers[f"{name}{word}"][f"{depth} layers"] == pytest.approx(mean)
+    assert PAPER.claim(BESIDE).read(trained_on(table, INVERTED)).verdict is Standing.NOT_RUN
+
+
 def test_no_reading_mixes_targets() -> None:
     results = load_all_evidence(ROOT / "results", PAPER.name, PAPER.by_name, ("full",))
     both = {name for name, one in results.items() if "target" in one.table.columns} - {"single-factors", "embeddings"}
     assert both == {"donut", "depth", "hole", "layers", "pictures", "stripes", "canvas"}
     for claim in PAPER.claims:
-        if claim.reads not in both:
+        if claim.reads not in both or claim.number == BESIDE:
             continue
         table = results[claim.reads].table
         found, alone = claim.read(table), claim.read(trained_on(table, INVERTED))
