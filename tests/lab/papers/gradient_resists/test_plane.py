@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
+from recombine.lab.nets.by_hand.playground import LOSSES, Playground
 from recombine.lab.papers.gradient_resists.experiments.plane import Rows, boundaries, plane
+from recombine.lab.papers.gradient_resists.readings.plane import first_step_tilt
 from recombine.lab.runs.experiment import Unit
-from recombine.lab.worlds.plane import READINGS
+from recombine.lab.worlds.plane import READINGS, draw_training
 
 
 def unit(**changes: object) -> Unit:
@@ -34,6 +36,18 @@ def test_a_linear_model_repairs_itself() -> None:
     assert tilts[0] == pytest.approx(0.35, abs=0.05)
     assert tilts[0] > tilts[1] > tilts[2]
     assert mean(rows, "held-out accuracy", 1) < mean(rows, "held-out accuracy", 256)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_first_step_of_a_linear_model_is_the_one_in_closed_form(loss: str, centred: bool) -> None:
+    """Labels are not balanced: as trained, inputs not centred, the first tilt is 1/3; it would be 1/2 if they were."""
+    samples = draw_training("text", seed=0, count=200_000)
+    points = samples.points - samples.points.mean(axis=0) if centred else samples.points
+    shares = np.full((1, len(points)), 1 / len(points))
+    (by_weight,), _ = Playground.zero(1).gradients(points[np.newaxis], samples.labels[np.newaxis], shares, loss)
+    first, second = by_weight[0, :, 0]
+    assert -second / first == pytest.approx(first_step_tilt(centred), abs=0.01)
 
 
 @pytest.mark.parametrize("reading", list(READINGS))

@@ -123,8 +123,14 @@ CLAIMS = claims(
         source="ICLR 2021 submission, Propositions 3 and 4",
         reads="heads",
         measure=heads.redundant_slopes,
-        expect={"A less two standard errors": Above(0), "A over untrained": Above(1)},
-        risk="A weak statement: the derivative is not zero before training either, nor in B.",
+        expect={
+            "A at step 10, less two standard errors": Above(0),
+            "A less two standard errors": Above(0),
+            "A over untrained": Above(1),
+        },
+        moved="of step 10 nothing was asked, although the propositions are about the first updates",
+        risk=f"A weak statement: the derivative is not zero before training either, nor in B, and at step 10 it is "
+        f"{{A at step 10 over untrained}} times the untrained one. {heads.FIRST_RUN}",
         theme=PROPOSITIONS,
         figure="slopes",
     ),
@@ -174,7 +180,8 @@ CLAIMS = claims(
     ),
     Claim(
         "21",
-        "The same with an encoder of 16 units.",
+        "With an encoder of 16 units, as in the text, networks that saw 'jump' alone fail on the test as well, and "
+        "with action words at random they do not.",
         says="paper",
         source="ICLR 2021 submission, section 5.2 (the text's encoder; the released code has 32 units)",
         reads="scan",
@@ -199,14 +206,16 @@ CLAIMS = claims(
     ),
     Claim(
         "9b",
-        "A leads early because it offers redundant information, as on digits.",
-        says="follows from the paper",
-        source="ICLR 2021 submission, section 5.2: the cause that its argument gives for such leads, on figure 3b",
+        "A leads early on SCAN because gradient descent uses the second input to train faster.",
+        says="paper",
+        source="ICLR 2021 submission, caption of figure 3, which says of both its panels that gradient descent uses "
+        "the second input to accelerate training",
         reads="scan",
         measure=scan.cause_of_the_lead,
         expect={"lead with the word once": Above(0.05)},
-        risk="Of the cause only: that A fails on the test is claim 8. No sentence of the paper says it of this lead, "
-        "which is one word repeated 1,467 times: gone when the word is there once, and when every command counts once.",
+        risk="Of panel b, and of the cause only: that A fails on the test is claim 8, and on digits (panel a) the lead "
+        "is real, claim 2. The lead is one word repeated 1,467 times: gone when the word is there once, and when "
+        "every command counts once.",
         theme=SCAN,
         figure="scan",
     ),
@@ -240,12 +249,18 @@ CLAIMS = claims(
     ),
     Claim(
         "11c",
-        "The first epoch pushes the boundary into the held-out quadrant.",
+        "The first epoch pushes the boundary to the middle of the held-out quadrant.",
         says="paper",
-        source="ICLR 2021 submission, section 6, figure 5 (direction); numbers: reference run",
+        source="ICLR 2021 submission, section 6 ('to the middle of upper right area'), on figure 5, which was drawn "
+        "with the code's data",
         reads="plane",
         measure=partial(plane.held_out_shares, epoch=1),
-        expect={"code's data": Near(0.43, 0.08, or_errors=True), "text's data": Near(0.09, 0.05, or_errors=True)},
+        expect={"code's data": Between(0.25, 0.75)},
+        moved="asked for was 0.43 ± 0.08 with the code's data and 0.09 ± 0.05 with the text's, which are numbers of a "
+        "reference run and hold; the paper gives a place, so that what counts is whether the boundary of its figure "
+        "leaves between a quarter and three quarters of the quadrant right",
+        risk="On the mean over networks, which differ. With the text's data the boundary is not in the middle: {text's "
+        "data} of the quadrant is right after one epoch.",
         theme=PLANE,
         figure=("film", "boundaries"),
     ),
@@ -287,12 +302,12 @@ CLAIMS = claims(
         contradicted={
             "step across a gap: information": AtLeast(1 - 1e-9, "bits"),
             "step across a gap: largest slope": Is(0.0),
-            "sine at two zeros: information": AtMost(1e-12, "bits"),
-            "sine at two zeros: slope": AtLeast(3),
         },
-        means="Neither half is true of all smooth maps: one has all the information and no slope, one a slope and no "
-        "information. With a density on one stretch of X, and of smooth maps, it is true",
-        risk="Exact. That the later propositions fall with it is not said.",
+        means="A smooth map of an X with a density, in two pieces, has all the information and no slope. With a "
+        "density on one stretch of X, and of smooth maps, it is true",
+        risk="Exact. The sine has a slope and no information, but its X takes two values only, where one may object "
+        "that no derivative is defined; so it is shown and decides nothing. That the later propositions fall with the "
+        "first is not said.",
         theme=PROPOSITIONS,
     ),
     Claim(
@@ -358,9 +373,14 @@ CLAIMS = claims(
         source="ICLR 2021 submission, Proposition 5 (entangled outputs)",
         reads="heads",
         measure=heads.crossed_slopes,
-        expect={"least of A less two standard errors": Above(0), "least of A over untrained": Above(1)},
+        expect={
+            "least of A at step 10, less two standard errors": Above(0),
+            "least of A less two standard errors": Above(0),
+            "least of A over untrained": Above(1),
+        },
+        moved="of step 10 nothing was asked, although the proposition is about the first updates",
         risk="As weak as claim 6a: M_12 is not zero before training, nor in B. The paper has no experiment with two "
-        "outputs; network, sum of cross-entropies and steps are ours.",
+        f"outputs; network, sum of cross-entropies and steps are ours. {heads.FIRST_RUN}",
         theme=PROPOSITIONS,
         figure="slopes",
     ),
@@ -372,7 +392,8 @@ CLAIMS = claims(
         reads="heads",
         measure=heads.crossed_bits,
         expect={"A over B, the lesser": Above(5)},
-        risk="Five seeds; the paper has no experiment with two outputs, so that network, loss and steps are ours.",
+        risk="{networks per setting} seeds; the paper has no experiment with two outputs, so that network, loss and "
+        f"steps are ours. {heads.FIRST_RUN}",
         theme=PROPOSITIONS,
         figure="slopes",
     ),

@@ -9,6 +9,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Estimate, estimate, mean_over_seeds, networks_behind
+from recombine.lab.worlds.plane import SEEN
 from recombine.tables.table import Table
 
 #: Epochs of the published training.
@@ -35,6 +36,8 @@ def tilts(rows: Table) -> Measured:
     linear, networks = ([mean_over_seeds(m, "tilt", epoch=epoch) for epoch in (1, 64, LAST_EPOCH)] for m in models)
     right = [mean_over_seeds(model, "held-out accuracy", epoch=LAST_EPOCH) for model in models]
     numbers = {
+        "tilt of the very first step, exact": first_step_tilt(),
+        "the same with centred inputs": first_step_tilt(centred=True),
         "tilt after one epoch": linear[0],
         "tilt after 64 epochs": linear[1],
         f"tilt after {LAST_EPOCH:,} epochs": linear[2],
@@ -47,6 +50,25 @@ def tilts(rows: Table) -> Measured:
         f"{networks_behind(linear)}"
     )
     return Measured(numbers, detail)
+
+
+def first_step_tilt(centred: bool = False) -> float:
+    """Return -w_2 / w_1 of a linear model after one step down the gradient from zero weights, on the text's data.
+
+    Whatever the loss, the step is along E[Y X], or along the covariance of Y and X where inputs are centred first. It
+    is exact for unlimited samples: X_k is Y_k less a number that is 1/2 on average.
+
+    Examples
+    --------
+    >>> round(first_step_tilt(), 12), first_step_tilt(centred=True)
+    (0.333333333333, 0.5)
+    """
+    cells = np.array(SEEN, dtype=np.float64)
+    inputs, labels = cells - 0.5, 2 * cells[:, 0] - 1
+    if centred:
+        inputs = inputs - inputs.mean(axis=0)
+    first, second = (labels[:, np.newaxis] * inputs).mean(axis=0).tolist()
+    return -float(second) / float(first)
 
 
 def accidental_shares(rows: Table) -> Measured:
