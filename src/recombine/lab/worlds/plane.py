@@ -124,7 +124,8 @@ def stack_samples(samples: Sequence[PlaneSamples]) -> PlaneSamples:
     if not samples:
         raise InputError("no samples were given; stack those of at least one network")
     longest = max(len(sample.labels) for sample in samples)
-    points, labels = np.zeros((len(samples), longest, 2)), np.zeros((len(samples), longest))
+    inputs = samples[0].points.shape[-1]
+    points, labels = np.zeros((len(samples), longest, inputs)), np.zeros((len(samples), longest))
     for index, sample in enumerate(samples):
         points[index, : len(sample.points)] = sample.points
         labels[index, : len(sample.labels)] = sample.labels

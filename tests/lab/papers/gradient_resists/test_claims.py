@@ -60,6 +60,7 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "19a": (_where("step", 200), "slope by left", lambda values: 0 * values),
     "19b": (_where("setting", "A"), "excess information", lambda values: 0.05 + 0 * values),
     "21": (_where("encoder", 16), "test accuracy", lambda values: 0.5 + 0 * values),
+    "22": (_where("step", 30), "train accuracy", lambda values: 0 * values),
     "20": (_where("model", "two nodes"), "held-out accuracy", lambda values: 1 + 0 * values),
 }
 

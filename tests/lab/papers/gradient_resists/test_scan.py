@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.special import entr, rel_entr
 
 from recombine.errors import InputError
+from recombine.lab.papers.gradient_resists.readings.scan import least_information, sentence_entropy
 from recombine.lab.runs.experiment import Unit
 
 
@@ -57,3 +60,31 @@ def test_the_examples_with_before_are_no_commands_of_scan() -> None:
 
     with pytest.raises(InputError, match="'before'"):
         interpret("run before walk")
+
+
+def test_fano_never_promises_more_than_predictions_tell() -> None:
+    """Against the information of confusion tables that are drawn at random, and with equality where errors are even."""
+    generator = np.random.default_rng(0)
+    for count in (2, 3, 7):
+        for _ in range(200):
+            joint = generator.dirichlet(np.full(count * count, 0.3)).reshape(count, count)
+            labels, predictions = joint.sum(axis=1), joint.sum(axis=0)
+            told = float(np.sum(rel_entr(joint, np.outer(labels, predictions)))) / np.log(2)
+            entropy = float(np.sum(entr(labels))) / np.log(2)
+            assert least_information(np.trace(joint), entropy, count) <= told + 1e-9
+        even = np.full((count, count), 0.3 / (count - 1) / count)
+        np.fill_diagonal(even, 0.7 / count)
+        told = float(np.sum(rel_entr(even, np.full((count, count), 1 / count**2)))) / np.log(2)
+        assert least_information(0.7, np.log2(count), count) == pytest.approx(max(told, 0.0))
+
+
+def test_the_entropy_of_training_sentences_counts_repeats() -> None:
+    """In A one row in ten is one word: by the chain rule its entropy follows from that of the others."""
+    plain, count = sentence_entropy("A", repeats=False)
+    repeated, same = sentence_entropy("A", repeats=True)
+    assert same == count
+    rows, word = 13_204, 1_467
+    others = (plain - entr(1 / rows) / np.log(2) + (1 - 1 / rows) * np.log2(1 - 1 / rows)) / (1 - 1 / rows)
+    share = word / (word + rows - 1)
+    expected = (entr(share) + entr(1 - share)) / np.log(2) + (1 - share) * others
+    assert repeated == pytest.approx(expected, rel=1e-9)

@@ -47,7 +47,7 @@ def plane(unit: Unit) -> Rows:
     rows = []
     for epoch, networks in recorded.items():
         columns = {
-            "train accuracy": _accuracy(samples, networks.outputs(samples.points)),
+            "train accuracy": accuracy(samples, networks),
             "held-out accuracy": (networks.outputs(points) > 0).mean(axis=1),
             **_slopes(networks.slopes(points)),
         }
@@ -117,10 +117,18 @@ def recorded_epochs(epochs: int) -> list[int]:
     return sorted({epoch for epoch in RECORDED_EPOCHS if epoch < epochs} | {epochs})
 
 
-def _accuracy(samples: world.PlaneSamples, outputs: FloatArray) -> FloatArray:
-    """Share of each network's samples (E,) that it labels right; an output of 0 says -1."""
+def accuracy(samples: world.PlaneSamples, networks: Playground) -> FloatArray:
+    """Return the share of each network's samples (E,) that it labels right; an output of 0 says -1.
+
+    Examples
+    --------
+    >>> samples = world.stack_samples([world.draw_training("text", seed=0)])
+    >>> share = float(accuracy(samples, Playground.zero(1))[0])
+    >>> share == float((samples.labels == -1).mean())
+    True
+    """
     there = samples.labels != 0
-    right = there & ((outputs > 0) == (samples.labels > 0))
+    right = there & ((networks.outputs(samples.points) > 0) == (samples.labels > 0))
     share: FloatArray = right.sum(axis=1) / there.sum(axis=1)
     return share
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.gradient_resists.figures import heads, images, plane, scan
+from recombine.lab.papers.gradient_resists.figures import heads, images, plane, scan, without_gradient
 
-FIGURES = (*plane.FIGURES, *images.FIGURES, *heads.FIGURES, *scan.FIGURES)
+FIGURES = (*plane.FIGURES, *images.FIGURES, *heads.FIGURES, *scan.FIGURES, *without_gradient.FIGURES)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from recombine.lab.papers.measured import Measured
+from recombine.cells.arrays import FloatArray
+from recombine.lab.papers.gradient_resists.readings.plane import binary_entropy
+from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Estimate, mean_over_seeds, networks_behind, require
+from recombine.lab.worlds.scan import commands, scan_reading
 from recombine.tables.table import Table
 
 #: Steps of the paper's text; the released figure ends after 50.
@@ -15,6 +20,8 @@ WHOLE, PART = f"{SCAN_STEPS:,} steps", "fewer steps"
 #: The step at which training is compared early.
 EARLY_STEP = 25
 B_READINGS = ("B1", "B2", "B3")
+#: What counts as a fall of a loss that is read off one batch.
+LEAST_FALL = 0.1
 
 
 def _at(rows: Table, column: str, step: int, reading: str, repeats: bool = True) -> Estimate:
@@ -74,6 +81,61 @@ def cause_of_the_lead(rows: Table) -> Measured:
         f"{networks_behind((a, once, b))}"
     )
     return Measured(numbers, detail)
+
+
+def information_as_loss_falls(rows: Table) -> Measured:
+    """Return how often predictions tell more about the sentence after a stretch that clearly lowered the loss.
+
+    What they tell is bounded from below, by Fano's inequality, from the share of sentences that are right. Stretches
+    at whose ends nothing is sure to be told are left out. Of A and B1 only, whose training rows are the same for all
+    seeds.
+    """
+    stretches, ends = [], []
+    for reading, repeats in (("A", True), ("A", False), ("B1", True)):
+        entropy, count = sentence_entropy(reading, repeats)
+        runs = require(rows, reading=reading, repeats=repeats, encoder=32)
+        for seed in runs.by("seed"):
+            run = runs.only(seed=seed)
+            order = np.argsort(run["step"])
+            losses, right = run["train loss"][order], run["train accuracy"][order]
+            bits = least_information(right, entropy, count)
+            told = np.maximum(bits[1:], bits[:-1]) > 0
+            stretches.append((np.diff(bits)[told & (losses[1:] < (1 - LEAST_FALL) * losses[:-1])] > 0).tolist())
+            ends.append(bool(losses[-1] < losses[0] and bits[-1] > bits[0]))
+    rises = [rise for run in stretches for rise in run]
+    if not rises:
+        raise MissingRowsError("no loss fell where predictions told anything")
+    numbers = {
+        "falls in loss after which predictions tell more": float(np.mean(rises)),
+        "falls in loss by a tenth": len(rises),
+        "networks with a lower loss that tell more at the end": float(np.mean(ends)),
+        "networks": len(ends),
+    }
+    detail = "information at least, by Fano's inequality, from the share of training rows right, between recorded steps"
+    return Measured(numbers, detail)
+
+
+def least_information(right: Any, entropy: float, count: int) -> FloatArray:
+    """Return how many bits predictions tell at least of one of ``count`` sentences, if a share of them is right.
+
+    Fano's inequality: I >= H(Y) - H_b(e) - e log2(count - 1), with e the share that is wrong.
+
+    Examples
+    --------
+    >>> least_information([1.0, 0.5, 0.25], entropy=2.0, count=4).round(3).tolist()
+    [2.0, 0.208, 0.0]
+    """
+    wrong = 1 - np.asarray(right, dtype=np.float64)
+    bits: FloatArray = np.maximum(0.0, entropy - binary_entropy(wrong) - wrong * np.log2(count - 1))
+    return bits
+
+
+def sentence_entropy(reading: str, repeats: bool) -> tuple[float, int]:
+    """Return the entropy in bits of the sentences that a setting trains on, as they are drawn, and how many differ."""
+    rows = scan_reading(reading, seed=0, without_repeats=not repeats).train
+    _, counts = np.unique(commands().actions[rows], axis=0, return_counts=True)
+    shares = counts / counts.sum()
+    return -float(np.sum(shares * np.log2(shares))), len(counts)
 
 
 def small_encoder(rows: Table) -> Measured:
