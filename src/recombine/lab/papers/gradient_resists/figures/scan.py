@@ -52,11 +52,14 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
 
 
 def _draw_whole_scan(axes: Axes, table: Table) -> None:
-    for name, column in (("A", "train"), ("A", "test"), ("B1", "test"), ("B2", "test"), ("B3", "test")):
-        draw_band(axes, table.only(reading=name), "step", f"{column} accuracy", f"{name}, {column}")
+    """The test alone; training is in the other panels."""
+    for name in ("A", "B1", "B2", "B3"):
+        draw_band(axes, table.only(reading=name), "step", "test accuracy", name)
     for index, marks in enumerate(reference.SCAN.values()):
         axes.plot(list(marks), [pair[1] for pair in marks.values()], **GREY, marker="osD"[index])
-    axes.set(xlabel="training steps", ylabel="sentences right", title="To the end", xscale="log", ylim=(-0.03, 1.03))
+    axes.set(
+        xlabel="training steps", ylabel="sentences right", title="Test, to the end", xscale="log", ylim=(-0.03, 1.03)
+    )
     axes.set_xticks(ticks := [10, 100, 1000], [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
     axes.legend(**BELOW)
@@ -74,7 +77,8 @@ FIGURES = (
         caption=(
             "Share of sentences right to the last symbol. A: 'jump' is seen alone only, as one row in ten. B1, as "
             "released: every command once. B2, B3: action words replaced at random, so that single words repeat as in "
-            "A. Bands are two standard errors over n seeds. The paper's figure 3b has no numbers; grey marks are an "
+            "A. Left and middle: the first steps of training. Right: the test, which A never learns. Bands are two "
+            "standard errors over n seeds. The paper's figure 3b has no numbers; grey marks are an "
             "independent reference run (circles A, squares B1, diamonds B3; on the left training, on the right test)."
         ),
         experiments=("scan",),
