@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from functools import cache
@@ -264,3 +265,46 @@ def test_a_string_of_words_is_either_one_of_the_commands_or_refused(text: str) -
         assert text not in commands().texts
     else:
         assert actions_of(commands().row(text)) == actions
+
+
+#: SHA-256, first 16 digits, of the sorted lines of the files that Lake and Baroni distribute (brendenlake/SCAN, commit
+#: c4b756c): for training and for test.
+DISTRIBUTED = {
+    "addprim_jump": ("1e5ab3357dc95826", "48956239771e67de"),
+    "addprim_turn_left": ("4f1ccb48ec39aed7", "81acae1af5137165"),
+    "length": ("114e6bdb1575f27d", "45bb5e5f0e0678da"),
+    "template_around_right": ("aaf218dfd82a8b6a", "f5f94bb13ea393fb"),
+    "template_jump_around_right": ("d3f82d1c47c35af1", "3590e013eaa75106"),
+    "template_opposite_right": ("8f0e969c24011176", "e148c4261607e2d9"),
+    "template_right": ("d98bd73f93f488dc", "770738098ffaef03"),
+    "filler_num0": ("aaf218dfd82a8b6a", "3590e013eaa75106"),
+    "filler_num1": ("1f0bf0a27badb9e7", "3590e013eaa75106"),
+    "filler_num2": ("50bb46e65b8c83bb", "3590e013eaa75106"),
+    "filler_num3": ("d3f82d1c47c35af1", "3590e013eaa75106"),
+}
+
+
+def digest(rows: np.ndarray) -> str:
+    """Digest rows as the files write them, repeats included and order left aside."""
+    scan = commands()
+    lines = [
+        f"IN: {scan.texts[row]} OUT: {' '.join(ACTIONS[code] for code in scan.actions[row][: scan.action_counts[row]])}"
+        for row in rows.tolist()
+    ]
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
+
+
+def test_all_commands_are_those_of_the_distributed_file() -> None:
+    assert digest(np.arange(len(commands()))) == "345bff3c25864652"
+
+
+@pytest.mark.parametrize("name", [name for name in SPLITS if name != "simple"])
+def test_splits_are_the_distributed_files_as_multisets(name: str) -> None:
+    split = scan_split(name)
+    assert (digest(split.train), digest(split.test)) == DISTRIBUTED[name]
+
+
+def test_what_was_released_as_setting_b_trains_on_every_command_once() -> None:
+    original, released = scan_split("addprim_jump"), scan_reading("B1")
+    assert digest(released.train) == digest(np.union1d(original.train, original.test))
+    assert digest(released.test) == DISTRIBUTED["addprim_jump"][1]

@@ -19,8 +19,8 @@ CHECKLIST: tuple[Panel, ...] = (
     Panel("Proposition 3", "an input that tells about the loss gets a derivative", ("6a",)),
     Panel("Proposition 4", "so does each component of the input", ("6a", "5a")),
     Panel("Proposition 5", "of several outputs each depends on the components of the others", ("19a", "19b")),
-    Panel("Theorem 1", "what follows from the propositions for one output", (), "no statement beyond theirs"),
-    Panel("Theorem 2", "what follows from them for several outputs", (), "no statement beyond theirs"),
+    Panel("Theorem 1", "stated without an experiment", (), "what it says of trained networks is in the propositions"),
+    Panel("Theorem 2", "stated without an experiment", (), "what it says of trained networks is in the propositions"),
     Panel("Section 4", "the argument is local and linear, about early training", ("12",), "linear model of ours"),
     Panel(
         "Section 5.1", "the network has three convolutions", (), "not run: the released code has two, and so have we"
