@@ -43,5 +43,5 @@ CHECKLIST: tuple[Panel, ...] = (
     Panel("Figure 5", "after 1,024 epochs part of the quadrant is wrong", ("11a",)),
     Panel("Figure 6", "other first weights end alike", ("11a", "11d"), "the authors' own seeds"),
     Panel("Appendix C", "the network has two output nodes", ("20",)),
-    Panel("Discussion", "it is not due to how the gradient is computed", ("17", "20"), "other optimisers"),
+    Panel("Text, on the cause", "it is not due to how the gradient is computed", ("17", "20"), "other optimisers"),
 )

@@ -393,8 +393,8 @@ CLAIMS = claims(
         "23a",
         "That networks do not compose is due to gradient descent: without it, networks that fit would do better.",
         says="paper",
-        source="ICLR 2021 submission, abstract (the bias toward non-compositional solutions 'is caused by gradient "
-        "descent') and discussion ('the essential property of gradient'); the comparison is ours",
+        source="ICLR 2021 submission, abstract: the bias toward non-compositional solutions 'is caused by gradient "
+        "descent'; the text calls it an essential property of the gradient. The comparison is ours",
         reads="without-gradient",
         measure=partial(without_gradient.descent_and_search, descent_ahead=False),
         expect={

@@ -53,8 +53,8 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
 
 def _draw_whole_scan(axes: Axes, table: Table) -> None:
     """The test alone; training is in the other panels."""
-    for name in ("A", "B1", "B2", "B3"):
-        draw_band(axes, table.only(reading=name), "step", "test accuracy", name)
+    for name in ("A", "", "B1", "B3", "B2"):  # colours as in the other panels, where A without repeats is second
+        draw_band(axes, table.only(reading=name), "step", "test accuracy", name) if name else axes.plot([], [])
     for index, marks in enumerate(reference.SCAN.values()):
         axes.plot(list(marks), [pair[1] for pair in marks.values()], **GREY, marker="osD"[index])
     axes.set(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.lab.papers.gradient_resists.readings.without_gradient import SHAPE, WAYS, WORDS, shares_by_seed
+from recombine.lab.papers.gradient_resists.readings.without_gradient import DESCENT, SHAPE, WAYS, WORDS, shares_by_seed
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.results import Evidence
 from recombine.lab.papers.seeds import over_seeds
@@ -39,7 +39,8 @@ def _draw_ways(canvas: Canvas, table: Table) -> None:
         axes.set(title=title[0].upper() + title[1:], xlabel="held-out cell labelled right", xlim=(-0.03, 1.03))
         axes.set(ylim=(len(WAYS) - 0.5, -0.5))
         axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    panels[0].set_yticks(range(len(WAYS)), [way.replace(", ", ",\n") for way in WAYS])
+    words = [f"{way}, end" if way == DESCENT else way for way in WAYS]
+    panels[0].set_yticks(range(len(WAYS)), [way.replace(", ", ",\n") for way in words])
 
 
 def _draw_data(axes: Axes, table: Table) -> None:

@@ -69,6 +69,7 @@ def descent_and_search(
         }
         ways = (DESCENT, search) if descent_ahead else (search, DESCENT)
         numbers[f"{ways[0]} ahead of {ways[1]}, {WORDS[name]}, points"] = lead(rows, *ways, name)
+        numbers[f"{DESCENT} ahead at its first fit, {WORDS[name]}, points"] = lead(rows, FIRST_FIT, search, name)
         networks, epochs = rows.only(search=search, data=name, hidden=SHAPE), rows.only(search=DESCENT, data=name)
         allowed = f"{float(networks['errors'][0]):.0%} of errors allowed"
         counts.append(f"{len(networks):,} networks ({search}, {allowed}) on the {WORDS[name]}")
