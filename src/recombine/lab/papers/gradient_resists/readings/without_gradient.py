@@ -71,6 +71,10 @@ def descent_and_search(
         numbers[f"{ways[0]} ahead of {ways[1]}, {WORDS[name]}, points"] = lead(rows, *ways, name)
         numbers[f"{DESCENT} ahead at its first fit, {WORDS[name]}, points"] = lead(rows, FIRST_FIT, search, name)
         networks, epochs = rows.only(search=search, data=name, hidden=SHAPE), rows.only(search=DESCENT, data=name)
+        spotless = networks.where(networks["train accuracy"] == 1)
+        if len(spotless) < len(networks) and len(spotless.by("seed")) > 1:
+            few = shares_by_seed(spotless, search, name)
+            numbers[f"{search} without any error, {WORDS[name]}"] = estimate(few.values())
         allowed = f"{float(networks['errors'][0]):.0%} of errors allowed"
         counts.append(f"{len(networks):,} networks ({search}, {allowed}) on the {WORDS[name]}")
     last = int(epochs["tries"].max())
