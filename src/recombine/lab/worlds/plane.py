@@ -124,8 +124,7 @@ def stack_samples(samples: Sequence[PlaneSamples]) -> PlaneSamples:
     if not samples:
         raise InputError("no samples were given; stack those of at least one network")
     longest = max(len(sample.labels) for sample in samples)
-    inputs = samples[0].points.shape[-1]
-    points, labels = np.zeros((len(samples), longest, inputs)), np.zeros((len(samples), longest))
+    points, labels = np.zeros((len(samples), longest, samples[0].points.shape[-1])), np.zeros((len(samples), longest))
     for index, sample in enumerate(samples):
         points[index, : len(sample.points)] = sample.points
         labels[index, : len(sample.labels)] = sample.labels

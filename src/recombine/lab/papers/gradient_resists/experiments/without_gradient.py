@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 DIGITS = "digits"
 #: The brightest pixel.
-WHITE = 255
+WHITE_PIXEL = 255
 #: Pairs of digits that a network sees, as many as there are samples in two dimensions, and pairs that are held out.
 DIGIT_PAIRS, HELD_OUT_PAIRS = 187, 1000
 #: Part of every seed, so that searches share no draws with training.
@@ -97,7 +97,7 @@ def draw_problem(data: str, seed: int) -> tuple[world.PlaneSamples, FloatArray]:
         return world.draw_training(data, seed), world.draw_held_out(data)
     generator = np.random.default_rng([SEARCH_SEED, seed])
     images = load_images(DIGITS)
-    pixels, digits = images.pixels.reshape(len(images.labels), -1) / WHITE, images.labels
+    pixels, digits = images.pixels.reshape(len(images.labels), -1) / WHITE_PIXEL, images.labels
     seen = slice(DIGITS_TO_TRAIN_ON)
     cells = np.array(world.SEEN)[generator.integers(len(world.SEEN), size=DIGIT_PAIRS)]
     points = _pairs(pixels[seen], digits[seen], cells, generator)

@@ -12,7 +12,7 @@ from recombine.tables.table import Table
 #: Output -> the image that it should ignore, and the one that decides it.
 OTHER, OWN = {1: "right", 2: "left"}, {1: "left", 2: "right"}
 #: The first step that was recorded.
-EARLY_STEP = 10
+FIRST_RECORDED_STEP = 10
 #: How bounds and rows came about.
 FIRST_RUN = (
     "Bounds came in one commit with the first rows, five seeds of 8x8 digits, so that those were no test; MNIST was "
@@ -30,14 +30,14 @@ def redundant_slopes(rows: Table) -> Measured:
     start = _at(main, "slope by right", 1, "A", step=0)
     ends = {setting: _at(main, "slope by right", 1, setting) for setting in "AB"}
     by_left = {setting: _at(main, "slope by left", 1, setting) for setting in "AB"}
-    early = _at(main, "slope by right", 1, "A", step=EARLY_STEP)
+    early = _at(main, "slope by right", 1, "A", step=FIRST_RECORDED_STEP)
     numbers = {
         "by the right image, untrained": start,
-        f"by the right image, A at step {EARLY_STEP}": early,
+        f"by the right image, A at step {FIRST_RECORDED_STEP}": early,
         "by the right image, A": ends["A"],
         "by the right image, B": ends["B"],
-        f"A at step {EARLY_STEP}, less two standard errors": early.mean - early.error,
-        f"A at step {EARLY_STEP} over untrained": early.mean / start.mean,
+        f"A at step {FIRST_RECORDED_STEP}, less two standard errors": early.mean - early.error,
+        f"A at step {FIRST_RECORDED_STEP} over untrained": early.mean / start.mean,
         "A less two standard errors": ends["A"].mean - ends["A"].error,
         "A over untrained": ends["A"].mean / start.mean,
     }
@@ -58,13 +58,13 @@ def crossed_slopes(rows: Table) -> Measured:
             f"M_{output}{3 - output}": _at(main, f"slope by {OTHER[output]}", 2, setting, output, step)
             for output in OTHER
         }
-        for setting, step in (("A", LAST_STEP), ("A", 0), ("B", LAST_STEP), ("A", EARLY_STEP))
+        for setting, step in (("A", LAST_STEP), ("A", 0), ("B", LAST_STEP), ("A", FIRST_RECORDED_STEP))
     )
     uncrossed = [_at(main, f"slope by {OWN[output]}", 2, "A", output) for output in OWN]
     numbers = {
         **{f"{name} in A": slope for name, slope in ends.items()},
         **{f"{name} in B": slope for name, slope in controls.items()},
-        f"least of A at step {EARLY_STEP}, less two standard errors": _least(early),
+        f"least of A at step {FIRST_RECORDED_STEP}, less two standard errors": _least(early),
         "least of A less two standard errors": _least(ends),
         "least of A over untrained": min(slope.mean / starts[name].mean for name, slope in ends.items()),
     }

@@ -67,8 +67,8 @@ def first_step_tilt(centred: bool = False) -> float:
     inputs, labels = cells - 0.5, 2 * cells[:, 0] - 1
     if centred:
         inputs = inputs - inputs.mean(axis=0)
-    first, second = (labels[:, np.newaxis] * inputs).mean(axis=0).tolist()
-    return -float(second) / float(first)
+    by_x1, by_x2 = (labels[:, np.newaxis] * inputs).mean(axis=0).tolist()
+    return -float(by_x2) / float(by_x1)
 
 
 def accidental_shares(rows: Table) -> Measured:

@@ -21,7 +21,7 @@ WHOLE, PART = f"{SCAN_STEPS:,} steps", "fewer steps"
 EARLY_STEP = 25
 B_READINGS = ("B1", "B2", "B3")
 #: What counts as a fall of a loss that is read off one batch.
-LEAST_FALL = 0.1
+LEAST_FALL_IN_LOSS = 0.1
 
 
 def _at(rows: Table, column: str, step: int, reading: str, repeats: bool = True) -> Estimate:
@@ -100,7 +100,7 @@ def information_as_loss_falls(rows: Table) -> Measured:
             losses, right = run["train loss"][order], run["train accuracy"][order]
             bits = least_information(right, entropy, count)
             told = np.maximum(bits[1:], bits[:-1]) > 0
-            stretches.append((np.diff(bits)[told & (losses[1:] < (1 - LEAST_FALL) * losses[:-1])] > 0).tolist())
+            stretches.append((np.diff(bits)[told & (losses[1:] < (1 - LEAST_FALL_IN_LOSS) * losses[:-1])] > 0).tolist())
             ends.append(bool(losses[-1] < losses[0] and bits[-1] > bits[0]))
     rises = [rise for run in stretches for rise in run]
     if not rises:

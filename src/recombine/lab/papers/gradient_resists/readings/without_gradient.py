@@ -21,7 +21,7 @@ WAYS = (DRAWN, STEPS, FIRST_FIT, DESCENT)
 WORDS = {"code": "code's data", "text": "text's data", "digits": "digit pairs"}
 PLANE = ("code", "text")
 #: From which share on the held-out quadrant counts as right.
-WHOLE_QUADRANT = 0.95
+WHOLE_QUADRANT_ACCURACY = 0.95
 
 
 def shares_by_seed(rows: Table, way: str, data: str, shape: str = SHAPE) -> dict[int, float]:
@@ -49,11 +49,11 @@ def shares_by_seed(rows: Table, way: str, data: str, shape: str = SHAPE) -> dict
 
 def lead(rows: Table, ahead: str, behind: str, data: str) -> Interval:
     """Return by how many points one way is ahead of another, set of samples by set of samples."""
-    first, second = (shares_by_seed(rows, way, data) for way in (ahead, behind))
-    common = sorted(first.keys() & second.keys())
+    leader, follower = (shares_by_seed(rows, way, data) for way in (ahead, behind))
+    common = sorted(leader.keys() & follower.keys())
     if len(common) < 2:
         raise MissingRowsError(f"no two sets of samples with networks of both kinds: {ahead} and {behind}")
-    return Interval.of(100 * np.array([first[seed] - second[seed] for seed in common]))
+    return Interval.of(100 * np.array([leader[seed] - follower[seed] for seed in common]))
 
 
 def descent_and_search(
@@ -87,25 +87,25 @@ def shapes_that_fit(rows: Table) -> Measured:
     drawn = require(rows, search=DRAWN)
     drawn = drawn.where(np.isin(drawn["data"], PLANE))
     shapes = sorted(set(drawn["hidden"].tolist()))
-    means, whole = [], []
+    means, complete = [], []
     for shape in shapes:
         for name in PLANE:
             networks = require(drawn, data=name, hidden=shape)
             means.append(estimate(shares_by_seed(drawn, DRAWN, name, shape).values()))
             right = [
-                float((members["held-out accuracy"] >= WHOLE_QUADRANT).mean())
+                float((members["held-out accuracy"] >= WHOLE_QUADRANT_ACCURACY).mean())
                 for members in networks.by("seed").values()
             ]
-            whole.append(estimate(right))
+            complete.append(estimate(right))
     numbers = {
-        "largest share right on the whole quadrant": max(whole),
-        "the same plus two standard errors": max(share.mean + share.error for share in whole),
+        "largest share right on the whole quadrant": max(complete),
+        "the same plus two standard errors": max(share.mean + share.error for share in complete),
         "least share of the quadrant right": min(means),
         "largest share of the quadrant right": max(means),
         "shapes": len(shapes),
     }
     detail = (
         f"{len(drawn):,} networks that fit, of shapes {', '.join(shapes)}; the whole quadrant is "
-        f"{WHOLE_QUADRANT:.0%} of it"
+        f"{WHOLE_QUADRANT_ACCURACY:.0%} of it"
     )
     return Measured(numbers, detail)
