@@ -60,7 +60,7 @@ def first_step_tilt(centred: bool = False) -> float:
 
     Examples
     --------
-    >>> round(first_step_tilt(), 12), first_step_tilt(centred=True)
+    >>> round(first_step_tilt(), 12), round(first_step_tilt(centred=True), 12)
     (0.333333333333, 0.5)
     """
     cells = np.array(SEEN, dtype=np.float64)
