@@ -78,3 +78,31 @@ def setting_of(rows: Table) -> str:
     'digits, 200 samples, 1 seed'
     """
     return f"{rows['images'][0]}, {rows['samples'][0]} samples, {several(len(rows.by('seed')), 'seed')}"
+
+
+def best_gaps(rows: Table, names: tuple[str, str]) -> tuple[dict[int, FloatArray], dict[str, dict[int, FloatArray]]]:
+    """Return how much larger the second classifier's least error over all shapes is, seed by seed, and both errors.
+
+    Both by number of samples and in percent; only shapes of which both classifiers have an error are looked at.
+
+    Examples
+    --------
+    >>> about = {name: 1 for name in ROW}
+    >>> errors = [("group", 10, 0.2), ("effective", 10, 0.25), ("group", 20, 0.3), ("effective", 20, 0.21)]
+    >>> rows = Table.from_rows(about | {"classifier": c, "units": u, "error": e} for c, u, e in errors)
+    >>> gaps, _ = best_gaps(rows, ("group", "effective"))
+    >>> gaps[1].round(6).tolist()
+    [1.0]
+    """
+    gaps, errors = {}, {name: dict[int, FloatArray]() for name in names}
+    for size, group in sorted(rows.by("samples").items()):
+        seeds = [
+            [values.min() for values in network_pairs(of_seed, "error", "classifier", *names)]
+            for _, of_seed in sorted(group.by("seed").items())
+        ]
+        first, second = np.array(seeds).T
+        gaps[size] = second - first
+        errors[names[0]][size], errors[names[1]][size] = first, second
+    if not gaps:
+        raise MissingRowsError(f"no networks with limits {names[0]!r} and {names[1]!r}")
+    return gaps, errors

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.lab.papers.gated_linear.readings.networks import network_pairs, setting_of, ten_units
+from recombine.lab.papers.gated_linear.readings.networks import best_gaps, network_pairs, setting_of, ten_units
 from recombine.lab.papers.gated_linear.readings.published import published
 from recombine.lab.papers.measured import Measured, MissingRowsError, stands_in
 from recombine.lab.papers.seeds import estimate, mean_over_seeds
@@ -48,11 +48,13 @@ def plain_norm(rows: Table) -> Measured:
         "of the group norm": f"{group.mean():.1f}%",
         "L2 on zeta less group norm": float(zeta.mean() - group.mean()),
     }
-    short = int((slow.only(classifier="network")["margin"] <= 0).sum())
+    networks = slow.only(classifier="network")
+    short = int((networks["margin"] <= 0).sum())
+    numbers["networks that do not separate their images"] = f"{short} of {len(networks)}"
     detail = (
         f"two layers, momentum 0: L2 on zeta is closer to {int((zeta < group).sum())} of {len(zeta)} networks and "
         f"further from {int((zeta > group).sum())}, by {estimate(zeta - group)} points; groups of the wrong rows "
-        f"{wrong.mean():.1f}%; {short} of the networks do not separate their training samples"
+        f"{wrong.mean():.1f}%"
     )
     # Networks trained with momentum are nearer to their limit.
     if len(fast := two.only(momentum=0.9)):
@@ -95,6 +97,12 @@ def predicted_errors(rows: Table) -> Measured:
     theirs = {words: f"{_published_correlation(name):.2f}" for words, name in PUBLISHED_AS.items()}
     numbers: dict[str, Any] = {f"correlation, {words}": value for words, value in correlations.items()}
     numbers |= {f"published correlation, {words}": value for words, value in theirs.items()}
+    within = {
+        name: {f"{size}": _correlation(group) for size, group in sorted(of_norm.by("samples").items())}
+        for name in ("SVM-GLN", "SVM-L2")
+        for of_norm in [networks.only(classifier=names[name])]
+    }
+    numbers |= {f"{name}, within images": listed for name, listed in within.items()}
     gap = 100 * (networks.only(classifier="group")["error"] - networks.only(classifier="group")["network error"])
     detail = f"{len(gap)} networks with median thresholds; SVM-GLN less network {estimate(gap)} points"
     return Measured(numbers, detail, stands_in=stands_in(rows))
@@ -165,3 +173,18 @@ def published_gap(rows: Table) -> Measured:
     return Measured(
         {"SVM-L2 less SVM-GLN": gaps}, f"10 units, seed by seed: {', '.join(seeds)} points", stands_in=stands_in(rows)
     )
+
+
+def best_shapes(rows: Table) -> Measured:
+    """Return how much larger the error of the best shape is under the L2 norm than under the group norm."""
+    gaps, errors = best_gaps(rows.only(layers=2, momentum=0.0), ("group", "effective"))
+    numbers: dict[str, Any] = {
+        f"with {max(gaps)} images": float(gaps[max(gaps)].mean()),
+        "largest": max(float(values.mean()) for values in gaps.values()),
+    }
+    listed = [
+        f"{size} images {errors['effective'][size].mean():.1f}% against {errors['group'][size].mean():.1f}%, apart by "
+        f"{estimate(values)} points"
+        for size, values in gaps.items()
+    ]
+    return Measured(numbers, f"{rows['images'][0]}; {'; '.join(listed)}", stands_in=stands_in(rows))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recombine.lab.papers.gated_linear.readings.networks import RELU_KINDS, complete_networks
@@ -23,17 +25,18 @@ def relu_limits(rows: Table) -> Measured:
         {kind: mean_over_seeds(complete, column, classifier=kind).mean for kind in RELU_KINDS}
         for column in ("error", "inconsistency")
     )
+    every, there = len(fast.only(classifier="network")), len(complete) // len(RELU_KINDS)
     limits = RELU_KINDS[1:]
-    numbers = {
+    numbers: dict[str, Any] = {
         **{kind: apart[kind] for kind in limits},
         "inconsistency, hidden layer to random": [apart[kind] for kind in limits],
         "hidden layer's error off by": 100 * abs(error["hidden layer"] - error["network"]),
         "error, network to random": {kind: error[kind] for kind in RELU_KINDS if kind != "hidden layer"},
     }
-    every, there = len(fast.only(classifier="network")), len(complete) // len(RELU_KINDS)
+    numbers["networks left out"] = f"{every - there} of {every}"
     detail = (
-        f"{rows['images'][0]}, {there} of {every} networks with 20 to 100 units; left out are {every - there} of which "
-        f"some limit has no hard margin; error of the hidden layer's limit {error['hidden layer']:.1%}"
+        f"{rows['images'][0]}, networks with 20 to 100 units; left out are those of which some limit has no hard "
+        f"margin; error of the hidden layer's limit {error['hidden layer']:.1%}"
     )
     return Measured(numbers, detail, stands_in=stands_in(rows))
 
@@ -91,6 +94,15 @@ def _beside_published(rows: Table, classifier: str, words: str) -> Measured:
     largest = f"{np.abs(apart).max():.1f} points"
     numbers = {"shapes": len(shared), "ours less published": float(apart.mean()), "largest difference": largest}
     return Measured(numbers, f"{words}; ours (published): {', '.join(listed)}", stands_in=stands_in(rows))
+
+
+def published_shapes(rows: Table) -> int:
+    """Return how many of the published shapes all three networks of some rows have an error for."""
+    return len(_means(rows.only(classifier="network")).keys() & _means(published("relu", classifier="network")).keys())
+
+
+#: Shapes of ReLU networks that were published: momentum, number of images and of units.
+PUBLISHED_SHAPES = 36
 
 
 def _means(rows: Table) -> dict[tuple[float, int, int], float]:
