@@ -31,16 +31,61 @@ def test_gates_of_a_fitted_network_are_where_its_hidden_units_are_active():
     assert np.array_equal(freeze_relu(network)(X), hidden >= 0)
 
 
-def test_gates_of_a_torch_module_are_those_of_its_first_relu():
+def test_gates_of_a_torch_module_are_those_of_its_hidden_layer():
     torch = pytest.importorskip("torch")
     first = torch.nn.Linear(4, 6)
-    inner = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh(), first, torch.nn.ReLU(), torch.nn.Linear(6, 1))
-    gates = freeze_relu(inner)
+    inner = torch.nn.Sequential(torch.nn.Flatten(), first, torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.Linear(6, 1))
+    gates = freeze_relu(torch.nn.Sequential(inner, torch.nn.Sigmoid()))
     X = torch.randn(20, 4)
     with torch.no_grad():
         assert np.array_equal(gates(X.numpy()), (first(X) >= 0).numpy())
     bare = freeze_relu(torch.nn.Sequential(torch.nn.Linear(4, 3, bias=False), torch.nn.ReLU()))
     assert bare.bias.tolist() == [0, 0, 0]
+
+
+def test_no_layer_of_a_deeper_network_is_left_out_in_silence():
+    torch = pytest.importorskip("torch")
+    relu = torch.nn.ReLU()
+    layers = [torch.nn.Linear(3, 16), relu, torch.nn.Linear(16, 8), relu, torch.nn.Linear(8, 1)]
+    deep = torch.nn.Sequential(*layers)
+    with pytest.raises(InputError, match=r"2 hidden layers, of 16 and 8 units.*from layer=1 to layer=2"):
+        freeze_relu(deep)
+    X = torch.randn(30, 3)
+    with torch.no_grad():
+        expected = [deep[:1](X) >= 0, deep[:3](X) >= 0]
+    for layer, gates in enumerate(expected, 1):
+        assert np.array_equal(freeze_relu(deep, layer=layer)(X.numpy()), gates.numpy())
+    for layer in (0, 3, 1.5):
+        with pytest.raises(InputError, match="layer is"):
+            freeze_relu(deep, layer=layer)
+
+
+def test_a_deeper_mlp_is_frozen_layer_by_layer():
+    X, y = halves()
+    network = MLPClassifier((12, 7), solver="lbfgs", max_iter=300, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match="2 hidden layers, of 12 and 7 units"):
+        freeze_relu(network)
+    hidden = np.maximum(X @ network.coefs_[0] + network.intercepts_[0], 0)
+    assert np.array_equal(freeze_relu(network, layer=2)(X), hidden @ network.coefs_[1] + network.intercepts_[1] >= 0)
+    # All open gates of the last hidden layer reach the output, so they and the weights make up the network.
+    top = hidden @ network.coefs_[1] + network.intercepts_[1]
+    outputs = (freeze_relu(network, layer=2)(X) * top) @ network.coefs_[2] + network.intercepts_[2]
+    assert np.array_equal(outputs[:, 0] > 0, network.predict(X))
+
+
+def test_modules_whose_gates_are_not_those_of_linear_layers_on_the_input_are_refused():
+    torch = pytest.importorskip("torch")
+    linear, relu = torch.nn.Linear(4, 4), torch.nn.ReLU()
+    unreadable = [
+        [torch.nn.Linear(4, 4), torch.nn.Tanh(), linear, relu, torch.nn.Linear(4, 1)],
+        [linear, relu, torch.nn.Linear(4, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)],
+        [linear, relu, torch.nn.Conv1d(1, 1, 1), relu],
+        [torch.nn.BatchNorm1d(4), linear, relu],
+        [linear, torch.nn.Linear(4, 4), relu],
+    ]
+    for layers in unreadable:
+        with pytest.raises(InputError, match="not all are linear layers that a ReLU follows"):
+            freeze_relu(torch.nn.Sequential(*layers))
 
 
 def test_what_has_no_relu_is_refused_with_advice():

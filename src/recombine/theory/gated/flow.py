@@ -7,6 +7,7 @@ way v_h^2 - sum_c |w_hc|^2 does not change.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,9 +27,19 @@ INTEGRATOR_TOLERANCES = (1e-9, 1e-12)
 MAX_MARGIN = 4e6
 
 
+class FlowEndedWarning(UserWarning):
+    """A flow could not be followed to all times that were asked for, and rows of the later ones are not numbers.
+
+    Examples
+    --------
+    >>> issubclass(FlowEndedWarning, UserWarning)
+    True
+    """
+
+
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """Networks along the flow, at T times.
+    """Networks along the flow, at the T times that were asked for.
 
     Attributes
     ----------
@@ -38,21 +49,38 @@ class Flow:
     readout : ndarray (T, H)
     margin : ndarray (T,)
         Smallest y f over the samples.
+    end : Flow of one time, optional
+        Where the flow ended before the last time, because its margin became too large to be followed. Rows of later
+        times are not numbers.
 
     Examples
     --------
     >>> X = np.array([[1.0, 1.0], [-1.0, 1.0]])
-    >>> path = flow(X, [1, -1], [[0], [0]], contexts=1, seed=0, times=(0.0, 20.0))
-    >>> path.zeta.shape, round(float(path.ratio[-1]), 4)
-    ((2, 1, 1, 2), 1.0)
+    >>> path = flow(X, [1, -1], [[0], [0]], contexts=1, seed=0, times=(0.0, 10.0))
+    >>> path.zeta.shape, round(float(path.ratio[-1]), 4), path.end
+    ((2, 1, 1, 2), 1.0, None)
     """
 
     times: FloatArray
     hidden: FloatArray
     readout: FloatArray
     margin: FloatArray
+    end: Flow | None = None
 
     __repr__ = brief_repr
+
+    @property
+    def reached(self) -> Flow:
+        """The times that were reached, and last of all the end, where the flow ended before it had been asked to."""
+        if self.end is None:
+            return self
+        rows = self.times <= self.end.times[0]
+        return Flow(
+            np.append(self.times[rows], self.end.times),
+            np.concatenate([self.hidden[rows], self.end.hidden]),
+            np.concatenate([self.readout[rows], self.end.readout]),
+            np.append(self.margin[rows], self.end.margin),
+        )
 
     @property
     def zeta(self) -> FloatArray:
@@ -114,15 +142,29 @@ def flow(
     start : tuple of arrays (H, C, d) and (H,), optional
         First hidden weights and readout, instead of a seed: those of a trained network, or of one to be compared.
     times : sequence of float
-        Rescaled times to return, from 0 up. The flow ends early, and its last time says when, where the margin has
-        become so large that floating point numbers cannot tell support vectors apart.
+        Rescaled times, from 0 up; there is a row for each. Where the margin becomes so large that floating point
+        numbers cannot tell support vectors apart, the flow ends: rows of later times are not numbers, a warning says
+        so, and ``end`` has the time and the weights.
+
+    Warns
+    -----
+    FlowEndedWarning
+        If it ends before the last time.
 
     Examples
     --------
     >>> X = np.array([[1.0, 1.0], [-1.0, 1.0]])
-    >>> path = flow(X, [1, -1], [[0], [0]], contexts=1, start=([[[0.1, 0.0]]], [0.1]), times=(0.0, 20.0))
+    >>> path = flow(X, [1, -1], [[0], [0]], contexts=1, start=([[[0.1, 0.0]]], [0.1]), times=(0.0, 9.0))
     >>> path.hidden[0].tolist(), round(float(path.ratio[-1]), 4)
     ([[[0.1, 0.0]]], 1.0)
+
+    Every time is answered, those after the end with rows that are not numbers:
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", FlowEndedWarning)
+    ...     path = flow(X, [1, -1], [[0], [0]], contexts=1, seed=0, times=(10.0, 60.0))
+    >>> np.isnan(path.margin).tolist(), round(float(path.end.times[0]), 1)
+    ([False, True], 12.2)
     """
     points, signs, rows = as_problem(X, y, ids, contexts)
     clock = _as_times(times)
@@ -133,10 +175,18 @@ def flow(
         first = field.given(*start)
     else:
         first = field.drawn(whole(seed, "seed", 0), real(scale, "scale", above=0))
-    clock, states = _integrated(field, first, clock)
-    hidden, readout = field.parts(states)
-    margin = np.array([field.outputs(w, v).min() for w, v in zip(hidden, readout, strict=True)])
-    return Flow(clock, hidden, readout, margin)
+    states, last = _integrated(field, first, clock)
+    if last is None:
+        return field.along(clock, states)
+    end, late = field.along(*last), len(clock) - len(states)
+    warnings.warn(
+        f"the flow ends at time {end.times[0]:.4g}, where its margin is {MAX_MARGIN:.0e} and rounding hides which "
+        f"samples count; the rows of {late} of {len(clock)} times are not numbers; ask for earlier times, or look at "
+        "end, where it ended",
+        FlowEndedWarning,
+        stacklevel=2,
+    )
+    return field.along(clock, np.vstack([states, np.full((late, len(first)), np.nan)]), end)
 
 
 def _as_times(times: Sequence[float] | FloatArray) -> FloatArray:
@@ -146,21 +196,25 @@ def _as_times(times: Sequence[float] | FloatArray) -> FloatArray:
     return clock
 
 
-def _integrated(field: _Field, start: FloatArray, clock: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the times reached, the last of them where the margin became too large, and states (T, parameters)."""
+def _integrated(
+    field: _Field, start: FloatArray, clock: FloatArray
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray] | None]:
+    """Return states (T, parameters) at the times that were reached; and when and where it ended, if it did earlier."""
     from scipy.integrate import solve_ivp
 
     if clock[-1] == 0:
-        return clock, start[None]
+        return start[None], None
     accuracy: dict[str, Any] = {"rtol": INTEGRATOR_TOLERANCES[0], "atol": INTEGRATOR_TOLERANCES[1]}
     answer: Any = solve_ivp(
         field, (0.0, float(clock[-1])), start, method="LSODA", t_eval=clock, events=field.room, **accuracy
     )
     if not answer.success:
         raise SolverError(f"the flow could not be integrated ({answer.message}); try another seed or a shorter time")
+    # Where it ends before the first time there is no state at all, which comes as an empty list.
+    states = np.reshape(answer.y, (len(start), -1)).T
     if not len(answer.t_events[0]):
-        return clock, answer.y.T
-    return np.append(answer.t, answer.t_events[0]), np.vstack([answer.y.T, answer.y_events[0]])
+        return states, None
+    return states, (answer.t_events[0], answer.y_events[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +258,12 @@ class _Field:
         units, contexts = self.uses.shape[1:]
         hidden = states[..., :-units].reshape(*states.shape[:-1], units, contexts, self.signed.shape[1])
         return hidden, states[..., -units:]
+
+    def along(self, clock: FloatArray, states: FloatArray, end: Flow | None = None) -> Flow:
+        """Return the flow through states (T, parameters) at the times of a clock (T,)."""
+        hidden, readout = self.parts(states)
+        margin = np.array([self.outputs(w, v).min() for w, v in zip(hidden, readout, strict=True)])
+        return Flow(clock, hidden, readout, margin, end)
 
     def outputs(self, hidden: FloatArray, readout: FloatArray) -> FloatArray:
         """Return y f, shape (n,)."""

@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_numbers
 from recombine.cells.brief import brief_repr
+from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.theory.gated.contexts import as_points
+from recombine.writing import join_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +25,8 @@ class FrozenGates:
     ----------
     weights : ndarray (H, d)
     bias : ndarray (H,)
+    below : tuple of FrozenGates
+        Hidden layers that the input passes first, from the input up; d is then the last one's number of units.
 
     See Also
     --------
@@ -36,6 +40,7 @@ class FrozenGates:
 
     weights: FloatArray
     bias: FloatArray
+    below: tuple[FrozenGates, ...] = ()
 
     __repr__ = brief_repr
 
@@ -50,16 +55,25 @@ class FrozenGates:
 
     def __call__(self, X: npt.ArrayLike) -> IntArray:
         """Return gates 0 or 1, shape (n, H), at inputs ``X`` (n, d)."""
-        return (as_points(X, self.weights.shape[1]) @ self.weights.T + self.bias >= 0).astype(np.int64)
+        points = as_points(X, (*self.below, self)[0].weights.shape[1])
+        for layer in self.below:
+            points = np.maximum(points @ layer.weights.T + layer.bias, 0.0)
+        return (points @ self.weights.T + self.bias >= 0).astype(np.int64)
 
 
-def freeze_relu(model: Any) -> FrozenGates:
-    """Return the gates of the first hidden layer of a ReLU network.
+def freeze_relu(model: Any, layer: int | None = None) -> FrozenGates:
+    """Return the gates of a hidden layer of a ReLU network.
+
+    The theory of frozen gates is about one hidden layer. Of a deeper network no layer is left out in silence: say which
+    one is meant, and its gates alone are frozen, at the activities that the layers below give it.
 
     Parameters
     ----------
     model : fitted scikit-learn MLP with ReLU, or PyTorch module
-        Of a module, the first linear layer that a ReLU follows.
+        Of a module, linear layers that a ReLU follows, in the order in which modules stand in it; it must begin with
+        them, and have one linear layer at most behind them.
+    layer : int, optional
+        Which hidden layer, from 1; needed where there are several.
 
     Examples
     --------
@@ -68,27 +82,71 @@ def freeze_relu(model: Any) -> FrozenGates:
     >>> network = MLPClassifier((8,), solver="lbfgs", random_state=0).fit(X, y)
     >>> freeze_relu(network)(X).shape
     (4, 8)
+    >>> deep = MLPClassifier((8, 5), solver="lbfgs", random_state=0).fit(X, y)
+    >>> freeze_relu(deep, layer=2)(X).shape
+    (4, 5)
+    >>> freeze_relu(deep)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: the network has 2 hidden layers, of 8 and 5 units, and frozen gates are those of one;
+        say which, from layer=1 to layer=2
     """
     if hasattr(model, "coefs_"):
         if getattr(model, "activation", "relu") != "relu":
             raise InputError(
                 f"the network has activation {model.activation!r}; only the gates of ReLU are open or closed"
             )
-        return FrozenGates(model.coefs_[0].T, model.intercepts_[0])
-    if not hasattr(model, "modules"):
+        hidden = [(weights.T, bias) for weights, bias in zip(model.coefs_, model.intercepts_, strict=True)][:-1]
+    elif hasattr(model, "modules"):
+        hidden = _hidden_layers(model)
+    else:
         raise InputError(f"a {type(model).__name__} has no layers to freeze; give a fitted MLP or a PyTorch module")
-    last = None
-    for layer in _leaves(model):
-        if type(layer).__name__ == "ReLU" and last is not None:
-            weights = last.weight.detach().cpu().double().numpy()
-            bias = np.zeros(len(weights)) if last.bias is None else last.bias.detach().cpu().double().numpy()
-            return FrozenGates(weights, bias)
-        last = layer if type(layer).__name__ == "Linear" else None
-    raise InputError("the module has no linear layer that a ReLU follows; give FrozenGates its weights and bias")
+    if layer is None and len(hidden) > 1:
+        widths = join_words([str(len(bias)) for _, bias in hidden])
+        raise InputError(
+            f"the network has {len(hidden)} hidden layers, of {widths} units, and frozen gates are those of one; "
+            f"say which, from layer=1 to layer={len(hidden)}"
+        )
+    chosen = whole(1 if layer is None else layer, "layer")
+    if chosen > len(hidden):
+        raise InputError(f"layer is {chosen} and the network has {len(hidden)} hidden; count from 1")
+    *below, top = [FrozenGates(*weights_and_bias) for weights_and_bias in hidden[:chosen]]
+    return FrozenGates(top.weights, top.bias, tuple(below))
+
+
+#: Layers that change nothing about which gates are open, once a network is trained.
+PASSING_LAYERS = ("Flatten", "Dropout", "Identity")
+#: The one thing to do where the layers of a module cannot be read.
+GIVE_WEIGHTS = "give FrozenGates its weights and bias"
+
+
+def _hidden_layers(model: Any) -> list[tuple[FloatArray, FloatArray]]:
+    """Return weights and bias of the linear layers of a module that a ReLU follows, from the input up."""
+    leaves = [leaf for leaf in _leaves(model) if type(leaf).__name__ not in PASSING_LAYERS]
+    names = [type(leaf).__name__ for leaf in leaves]
+    pairs = 0
+    while names[2 * pairs : 2 * pairs + 2] == ["Linear", "ReLU"]:
+        pairs += 1
+    behind = [leaf for leaf in leaves[2 * pairs :] if any(True for _ in leaf.parameters())]
+    if "ReLU" in names[2 * pairs :] or [type(leaf).__name__ for leaf in behind] not in ([], ["Linear"]):
+        raise InputError(
+            f"the module has layers {', '.join(names)}, of which not all are linear layers that a ReLU follows and a "
+            f"last linear one; {GIVE_WEIGHTS}"
+        )
+    if not pairs:
+        raise InputError(f"the module has no linear layer that a ReLU follows; {GIVE_WEIGHTS}")
+    return [_weights_and_bias(leaf) for leaf in leaves[: 2 * pairs : 2]]
+
+
+def _weights_and_bias(linear: Any) -> tuple[FloatArray, FloatArray]:
+    weights = linear.weight.detach().cpu().double().numpy()
+    return weights, np.zeros(len(weights)) if linear.bias is None else linear.bias.detach().cpu().double().numpy()
 
 
 def _leaves(model: Any) -> Iterator[Any]:
-    return (layer for layer in model.modules() if not any(True for _ in layer.children()))
+    # A ReLU that is used twice is one module, and must count twice.
+    modules = (module for _, module in model.named_modules(remove_duplicate=False))
+    return (module for module in modules if not any(True for _ in module.children()))
 
 
 class Inconsistency(NamedTuple):

@@ -11,7 +11,7 @@ from recombine.lab.nets.by_hand.gated_training import schedule_of, train_gated
 from recombine.lab.worlds.gated_problems import gated_problem
 from recombine.theory.gated.contexts import HalfSpaces, joint_contexts
 from recombine.theory.gated.features import context_indicators
-from recombine.theory.gated.flow import flow
+from recombine.theory.gated.flow import MAX_MARGIN, FlowEndedWarning, flow
 from recombine.theory.gated.margin import largest_margin
 
 
@@ -181,13 +181,41 @@ class TestFlow:
     def test_units_that_share_contexts_end_in_separate_machines(self):
         given = gated_problem("toy")
         shared = np.tile(joint_contexts(given.ids)[:, None], (1, 3))
-        path = flow(given.X, given.y, shared, contexts=4, seed=1, scale=0.3, times=(0.0, 75.0))
+        with pytest.warns(FlowEndedWarning, match="1 of 2 times are not numbers"):
+            asked = flow(given.X, given.y, shared, contexts=4, seed=1, scale=0.3, times=(0.0, 75.0))
+        path = asked.reached
         beta = path.zeta[-1].sum(axis=0)
         best = largest_margin(given.X, given.y, given.ids, contexts=2, norm="one-layer")
         cosine = (beta * best.zeta).sum() / np.linalg.norm(beta) / np.linalg.norm(best.zeta)
         assert cosine > 0.9999
         assert np.linalg.norm(beta) / path.margin[-1] == pytest.approx(7.619293, abs=1e-4)
         assert path.times[-1] < 75
+        assert path.margin[-1] == pytest.approx(MAX_MARGIN, rel=1e-3)
+
+    def test_every_time_that_was_asked_for_has_a_row(self):
+        X = np.array([[1.0, 1.0], [-1.0, 1.0]])
+        problem = X, [1, -1], [[0], [0]]
+        with pytest.warns(FlowEndedWarning, match="2 of 4 times are not numbers") as caught:
+            path = flow(*problem, contexts=1, seed=0, times=(5.0, 10.0, 60.0, 70.0))
+        assert len(caught) == 1
+        assert path.times.tolist() == [5, 10, 60, 70]
+        assert path.hidden.shape == (4, 1, 1, 2)
+        for values in (path.margin, path.ratio, path.half_square, path.drift):
+            assert np.isfinite(values).tolist() == [True, True, False, False]
+        # The end lies between, and the path there is that of earlier times alone.
+        assert 10 < path.end.times[0] < 60
+        assert path.reached.times.tolist() == [5, 10, path.end.times[0]]
+        early = flow(*problem, contexts=1, seed=0, times=(5.0, 10.0))
+        assert early.end is None
+        assert early.reached is early
+        np.testing.assert_allclose(early.margin, path.margin[:2], rtol=1e-6)
+
+    def test_times_that_are_all_after_the_end_are_answered_too(self):
+        X = np.array([[1.0, 1.0], [-1.0, 1.0]])
+        with pytest.warns(FlowEndedWarning, match="1 of 1 times"):
+            path = flow(X, [1, -1], [[0], [0]], contexts=1, seed=0, times=(60.0,))
+        assert np.isnan(path.margin).all()
+        assert path.reached.margin == pytest.approx(MAX_MARGIN, rel=1e-3)
 
     def test_times_must_rise(self):
         given = gated_problem("toy")

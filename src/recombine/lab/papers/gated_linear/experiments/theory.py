@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from recombine.tables.table import Table
 from recombine.theory.gated import norms
 from recombine.theory.gated.conic import largest_margin_by_cones, least_effective_squares
 from recombine.theory.gated.contexts import joint_contexts
-from recombine.theory.gated.flow import flow
+from recombine.theory.gated.flow import FlowEndedWarning, flow
 from recombine.theory.gated.margin import largest_margin
 from recombine.theory.gated.polynomial import representation_cost
 
@@ -175,7 +176,9 @@ def flows(unit: Unit) -> Rows:
     start = {"scale": setting["scale"], "times": setting["times"]}
     rows: Rows = []
     for seed in unit.seeds:
-        path = flow(problem.X, problem.y, ids, contexts=contexts, seed=seed, **start)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FlowEndedWarning)
+            path = flow(problem.X, problem.y, ids, contexts=contexts, seed=seed, **start).reached
         weights = path.zeta.sum(axis=1, keepdims=True) if sharing else path.zeta
         size = np.linalg.norm(weights, axis=(2, 3)).sum(axis=1)
         columns = {"tau": path.times, "margin": path.margin, "ratio": size / path.margin}
