@@ -37,5 +37,7 @@ if TYPE_CHECKING:
     from recombine.theory.gated.polynomial import OwnMargin as OwnMargin
     from recombine.theory.gated.polynomial import own_margin as own_margin
     from recombine.theory.gated.polynomial import representation_cost as representation_cost
+    from recombine.theory.gated.preferences import compare_norms as compare_norms
+    from recombine.theory.gated.preferences import gate_preferences as gate_preferences
 
 lazy_package(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self, cast
 
 import numpy as np
@@ -22,6 +22,8 @@ from recombine.writing import listing
 #: Norms that an estimator can be asked for, and thresholds that it can make.
 ESTIMATOR_NORMS = ("group", "effective", "zeta", "one-layer", "frozen")
 THRESHOLDS = ("median", "random")
+#: The single gate of one layer, whose contexts are the joint ones.
+JOINT_GATE = "all gates together"
 
 
 class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,10 +44,11 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Half-spaces per unit; it has 2^bits contexts.
     thresholds : {"median", "random"}, default "median"
         At the median of each projection of the training data, or normal.
-    contexts : HalfSpaces, callable, fitted clusterer or list of these, optional
+    contexts : HalfSpaces, callable, fitted clusterer, list of these or mapping from names to them, optional
         Context functions to use instead of drawing some. `HalfSpaces` act on the inputs with the bias column, if there
         is one; a callable from inputs (n, d) to contexts (n,) or (n, H), or something with ``predict`` like a fitted
-        `KMeans`, on the inputs as they are. Each column is a unit.
+        `KMeans`, on the inputs as they are. Each column is a unit, here a gate; its name is the mapping's, else that
+        of the function or class.
     bias : bool, default True
         Append a column of ones to the inputs, which gives every context its own bias.
     C : float, default inf
@@ -60,6 +63,14 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels, sorted; of two, the second is the positive one.
     contexts_ : HalfSpaces, or what was given
         The context functions, thresholds included; they belong to the model and are pickled with it.
+    gates_ : list of str
+        Names of the H gates; of one layer, whose joint contexts have weights of their own, a single one.
+    coef_ : ndarray (H, C, d)
+        Weights of each feature, by gate and by the context that the gate says; (K, H, C, d) with more than two classes.
+        In the context of a sample its weights are the sum over gates (`effective_weights`), so that what all contexts
+        of a gate have in common could as well be another gate's: what counts is how its contexts differ.
+    intercept_ : ndarray (H, C)
+        What the bias column adds, by gate and context; zero without one.
     margin_ : GatedMargin, or list of K with more than two classes
         Weights, duals, unit norms, tight units and the duality gap.
     n_iter_ : int
@@ -77,6 +88,8 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     --------
     recombine.theory.gated.largest_margin : the solver.
     recombine.theory.gated.freeze_relu : gates of a trained network.
+    recombine.theory.gated.gate_preferences : which features each gate turns to, as a table.
+    recombine.theory.gated.compare_norms : what the group norm changes beside the plain ones.
 
     Notes
     -----
@@ -103,10 +116,18 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (4, 3)
     >>> GatedLinearSVC(contexts=own).fit(X, ["a", "b", "c", "a"]).predict(X).tolist()
     ['a', 'b', 'c', 'a']
+
+    Gates with names, and the weights they choose:
+
+    >>> gates = {"first is positive": lambda inputs: (inputs[:, 0] > 0).astype(int)}
+    >>> model = GatedLinearSVC(contexts=gates).fit(X, [1, 0, 0, 1])
+    >>> model.gates_, (model.coef_.round(3) + 0.0).tolist()
+    (['first is positive'], [[[0.0, -1.0], [0.0, 1.0]]])
     """
 
     classes_: npt.NDArray[Any]
     contexts_: Any
+    gates_: list[str]
     margin_: GatedMargin | list[GatedMargin]
 
     def __init__(
@@ -116,7 +137,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         units: int = 10,
         bits: int = 1,
         thresholds: str = "median",
-        contexts: HalfSpaces | Callable[[FloatArray], npt.ArrayLike] | Any | None = None,
+        contexts: HalfSpaces | Callable[[FloatArray], npt.ArrayLike] | Mapping[str, Any] | Any | None = None,
         bias: bool = True,
         C: float = math.inf,
         random_state: int | np.random.RandomState | None = None,
@@ -150,7 +171,31 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ]
         self.margin_ = margins[0] if len(margins) == 1 else margins
         self.n_iter_ = max(margin.steps for margin in margins)
+        self.gates_ = [JOINT_GATE] if self.norm == "one-layer" else self._names(checked, ids.shape[1])
         return self
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Weights of each feature, by gate and context, (H, C, d); of K > 2 classes (K, H, C, d)."""
+        weights = self._weights()
+        return weights[..., :-1] if self.bias else weights
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """What the bias adds, by gate and context, (H, C); of K > 2 classes (K, H, C)."""
+        weights = self._weights()
+        return weights[..., -1] if self.bias else np.zeros(weights.shape[:-1])
+
+    def _weights(self) -> FloatArray:
+        """Return the weights of all inputs, (H, C, d), with the bias last if there is one."""
+        check_is_fitted(self)
+        by_class = [
+            (margin.zeta if margin.gating.transform is None else margin.gating.transform @ margin.zeta).reshape(
+                len(self.gates_), -1, margin.zeta.shape[1]
+            )
+            for margin in self._margins
+        ]
+        return np.stack(by_class) if len(by_class) > 1 else by_class[0]
 
     @property
     def _margins(self) -> list[GatedMargin]:
@@ -182,9 +227,25 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return contexts (n, H) by half-spaces of the inputs with their bias, or by functions of the inputs alone."""
         if isinstance(self.contexts_, HalfSpaces):
             return self.contexts_.ids(inputs)
-        functions = self.contexts_ if isinstance(self.contexts_, list | tuple) else [self.contexts_]
-        columns = [_contexts_by(function, X) for function in functions]
-        return np.concatenate(columns, axis=1)
+        return np.concatenate([_contexts_by(function, X) for function in self._functions().values()], axis=1)
+
+    def _functions(self) -> dict[Any, Any]:
+        """Return the functions that give contexts, by the names of a mapping or by their places."""
+        if isinstance(self.contexts_, Mapping):
+            return dict(self.contexts_)
+        listed = self.contexts_ if isinstance(self.contexts_, list | tuple) else [self.contexts_]
+        return dict(enumerate(listed))
+
+    def _names(self, X: FloatArray, gates: int) -> list[str]:
+        """Return a name for each gate: of a function with several columns, its own and the column's number."""
+        if isinstance(self.contexts_, HalfSpaces):
+            return [f"half-space {gate}" for gate in range(gates)]
+        names = []
+        for name, function in self._functions().items():
+            word = name if isinstance(name, str) else _name_of(function, name)
+            columns = _contexts_by(function, X[:1]).shape[1]
+            names += [word] if columns == 1 else [f"{word} {column}" for column in range(columns)]
+        return names
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return the label of each of inputs ``X`` (n, d), shape (n,)."""
@@ -211,6 +272,12 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.thresholds == "median":
             return HalfSpaces.balanced(self.units, self.bits, inputs, seed)
         return HalfSpaces.random(self.units, self.bits, inputs.shape[1], seed)
+
+
+def _name_of(function: Any, number: int) -> str:
+    """Return what a function or a fitted object is called; of what has no name, its place."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return f"gate {number}" if name in ("<lambda>", "function", "partial") else f"{name} ({number})"
 
 
 def _contexts_by(function: Any, X: FloatArray) -> IntArray:
