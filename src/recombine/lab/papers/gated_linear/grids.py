@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recombine.lab.papers.gated_linear.experiments import authors, images, theory
+from recombine.lab.papers.gated_linear.experiments import authors, gains, images, theory
 from recombine.lab.papers.needs import require_images
 from recombine.lab.runs.experiment import Experiment, grid
 
@@ -51,6 +51,16 @@ AUTHORS = [
         *_authors(2, size, units=[10, 20, 50, 100], bits=[1, 2], thresholds=BOTH),
     )
 ]
+#: Bundled digits and drawn problems, with seeds that draw samples and gates; both grids are the same size everywhere.
+GAIN_SEEDS = list(range(20))
+BALANCES = [
+    {"images": "digits", "sizes": [200, 400], "validation": 1000, "seeds": GAIN_SEEDS} | shape
+    for shape in grid(units=[10, 20, 50, 100], quantile=[0.5, 0.7, 0.85, 0.95])
+]
+TEACHERS = [
+    {"units": 20, "inputs": 10, "sizes": [100, 200, 400], "validation": 2000, "seeds": GAIN_SEEDS} | shape
+    for shape in grid(deciding=[1, 2, 5, 10, 20])
+]
 PROBLEMS = grid(problem=["toy", "G1"])
 
 EXPERIMENTS = (
@@ -88,6 +98,8 @@ EXPERIMENTS = (
         needs=require_images,
     ),
     Experiment(f"{NAME}/authors", authors.authors_limits, quick=[], full=AUTHORS, needs=require_images),
+    Experiment(f"{NAME}/balance", gains.gains_by_balance, quick=[], full=BALANCES),
+    Experiment(f"{NAME}/teachers", gains.gains_by_teacher, quick=[], full=TEACHERS),
     Experiment(
         f"{NAME}/relu",
         images.relu_networks,
