@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from recombine.errors import InputError
 from recombine.lab.papers import Standing, find
+from recombine.lab.papers.gated_linear.experiments import gains
+from recombine.lab.papers.gated_linear.experiments.gains import unbalanced
 from recombine.lab.papers.gated_linear.experiments.theory import ARCHITECTURES, direct_cost, small_limits
 from recombine.lab.papers.reproduce import Order, from_results, reproduce
 from recombine.lab.runs.executors import make_executor
@@ -119,3 +123,39 @@ def test_networks_can_be_trained_on_the_authors_images() -> None:
     rows = np.concatenate([train, validation])
     assert np.array_equal(halves.y, np.where(images.labels[rows] < 5, 1.0, -1.0))
     assert halves.validation.tolist() == list(range(60, 160))
+
+
+@pytest.mark.parametrize(
+    ("experiment", "function", "chosen"),
+    [
+        ("balance", gains.gains_by_balance, {"units": 10, "quantile": 0.85}),
+        ("teachers", gains.gains_by_teacher, {"deciding": 5}),
+    ],
+)
+def test_gains_run_anew_are_the_stored_ones(experiment: str, function: Callable[[Unit], Any], chosen: Any) -> None:
+    planned = PAPER.by_name[experiment].settings("full")
+    setting = next(unit for unit in planned if all(unit[name] == value for name, value in chosen.items()))
+    again = Table.from_rows(function(Unit(experiment, 1, {**setting, "seeds": [3]})))
+    stored = from_results(PAPER, RESULTS, scale="full").results[experiment].table.only(seed=3, **chosen)
+    assert again["classifier"].tolist() == stored["classifier"].tolist()
+    assert again["error"] == pytest.approx(stored["error"], abs=1e-9)
+
+
+def test_fewer_units_have_weights_where_fewer_decide() -> None:
+    setting = {"units": 10, "inputs": 4, "sizes": [400], "validation": 500, "seeds": [0, 1, 2]}
+    rows = {
+        deciding: Table.from_rows(gains.gains_by_teacher(Unit("teachers", 1, {**setting, "deciding": deciding})))
+        for deciding in (1, 10)
+    }
+    spread = {deciding: table.only(classifier="group")["spread"] for deciding, table in rows.items()}
+    assert (spread[1] < spread[10]).all()
+    # Norms of one group are not spread over units at all.
+    assert rows[1].only(classifier="zeta")["spread"] == pytest.approx(1)
+    group, plain = (rows[1].only(classifier=name)["error"] for name in ("group", "zeta"))
+    assert (group < plain).all()
+
+
+def test_gates_are_shut_as_often_as_asked() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    for quantile in (0.5, 0.8, 0.95):
+        assert unbalanced(7, X, quantile, seed=1).ids(X).mean(axis=0) == pytest.approx(1 - quantile, abs=0.006)

@@ -35,6 +35,25 @@ CLAIMS = (
         risk="{networks left out} networks are left out, for which some limit has no hard margin.",
     ),
     Claim(
+        "26",
+        "The same of networks that were trained without momentum.",
+        says="authors' files",
+        source="result files of ReLU networks with momentum 0 and 20 to 100 units, drawn in the supplement; bounds are "
+        "the least and the largest mean of a shape",
+        reads="relu",
+        measure=partial(relu.relu_limits, momentum=0.0),
+        expect={"inconsistency, hidden layer to random": Rises(every_step=True)},
+        published={
+            "hidden layer": Between(0.011, 0.0223, "%"),
+            "learned contexts": Between(0.044, 0.0864, "%"),
+            "random contexts": Between(0.062, 0.121, "%"),
+        },
+        theme=RELU,
+        figure="relu-supplement",
+        exploratory=True,
+        risk="{networks left out} networks are left out, for which some limit has no hard margin.",
+    ),
+    Claim(
         "15a",
         "Gates alone do not make the classifier: the maximum margin on binary gates is far worse than the network.",
         says="authors' files",

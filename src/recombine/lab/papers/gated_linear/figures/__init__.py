@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.gated_linear.figures import authors, one_layer, relu, scatter, small_problems, two_layers
+from recombine.lab.papers.gated_linear.figures import (
+    authors,
+    gains,
+    one_layer,
+    relu,
+    scatter,
+    small_problems,
+    two_layers,
+)
 
 FIGURES = (
     *authors.FIGURES,
@@ -11,4 +19,5 @@ FIGURES = (
     *two_layers.FIGURES,
     *one_layer.FIGURES,
     *relu.FIGURES,
+    *gains.FIGURES,
 )

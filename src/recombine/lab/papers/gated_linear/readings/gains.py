@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Interval, several
 from recombine.tables.table import Table
@@ -115,6 +114,29 @@ def gain_by_deciding(rows: Table) -> Measured:
         "over L2 on zeta": _series(gains(rows, TEACHERS, "zeta"), "deciding"),
     }
     return Measured(numbers, _problems(rows, plain))
+
+
+def plain_where_all_decide(rows: Table) -> Measured:
+    """Return how much less plain L2 on unit weights errs than the group norm where all units of the teacher decide."""
+    zeta = gains(rows, TEACHERS, "zeta")
+    numbers = {"L2 on zeta errs less by": _opposite(_by_seed(zeta, deciding=ALL_DECIDE))}
+    return Measured(numbers, _problems(rows, zeta))
+
+
+def plain_on_images(rows: Table) -> Measured:
+    """Return how much less plain L2 on unit weights errs than the group norm on images, over all shapes together."""
+    zeta = gains(rows, BALANCE, "zeta")
+    shapes = [float(group["gain"].mean()) for group in zeta.by("units", "quantile").values()]
+    numbers = {
+        "L2 on zeta errs less by": _opposite(_by_seed(zeta)),
+        "shapes in which it does": f"{sum(gain < 0 for gain in shapes)} of {len(shapes)}",
+        "gain of the group norm, by units": _series(zeta, "units"),
+    }
+    return Measured(numbers, _problems(rows, zeta))
+
+
+def _opposite(values: dict[int, float]) -> Interval:
+    return _interval({seed: -gain for seed, gain in values.items()})
 
 
 def _problems(rows: Table, compared: Table) -> str:

@@ -16,16 +16,18 @@ from recombine.tables.table import Table
 SHAPE = ("momentum", "samples", "units")
 
 
-def relu_limits(rows: Table) -> Measured:
+def relu_limits(rows: Table, momentum: float = 0.9) -> Measured:
     """Return how often limits that are given more or less of a ReLU network disagree with it, and their errors."""
-    fast = rows.only(momentum=0.9)
-    fast = fast.where((fast["units"] >= 20) & (fast["units"] <= 100))
-    complete = complete_networks(fast, RELU_KINDS)
+    trained = rows.only(momentum=momentum)
+    trained = trained.where((trained["units"] >= 20) & (trained["units"] <= 100))
+    if not len(trained):
+        raise MissingRowsError(f"no networks with momentum {momentum:g} and 20 to 100 units")
+    complete = complete_networks(trained, RELU_KINDS)
     error, apart = (
         {kind: mean_over_seeds(complete, column, classifier=kind).mean for kind in RELU_KINDS}
         for column in ("error", "inconsistency")
     )
-    every, there = len(fast.only(classifier="network")), len(complete) // len(RELU_KINDS)
+    every, there = len(trained.only(classifier="network")), len(complete) // len(RELU_KINDS)
     limits = RELU_KINDS[1:]
     numbers: dict[str, Any] = {
         **{kind: apart[kind] for kind in limits},
