@@ -46,11 +46,12 @@ def _table(results: Mapping[str, Evidence]) -> Table:
 def _draw(canvas: Canvas, table: Table) -> None:
     panels = list(dict.fromkeys(panel for panel, *_ in SERIES))
     axes = canvas.subplots(1, len(panels))
-    canvas.subplots_adjust(left=0.075, right=0.985, top=0.9, bottom=0.16, wspace=0.22)
+    canvas.subplots_adjust(left=0.065, right=0.99, top=0.92, bottom=0.14, wspace=0.17)
     colours = palette()
     for panel_axes, panel in zip(axes, panels, strict=True):
         chosen = table.only(panel=panel)
-        low, high = 0.0, 1.06 * float(max(chosen["published"].max(), chosen["ours"].max()))
+        both = np.concatenate([chosen["published"], chosen["ours"]])
+        low, high = 0.85 * float(both.min()), 1.05 * float(both.max())
         panel_axes.plot([low, high], [low, high], color="0.55", linewidth=1.0, marker="", linestyle="-", label="equal")
         for order, (series, dots) in enumerate(chosen.by("series").items()):
             style: dict[str, Any] = {"marker": "os"[order], "ms": [5, 4.5][order], "mfc": "none", "mew": 1.1}
@@ -82,6 +83,6 @@ FIGURES = (
         table=_table,
         draw=_draw,
         alternative=_say,
-        height=360,
+        height=345,
     ),
 )

@@ -144,8 +144,8 @@ def best_shapes(rows: Table) -> Measured:
     numbers = {
         "SVM-L2 less SVM-GLN": Interval.of(seeds),
         f"with {largest} images": float(gaps[largest].mean()),
-        "by number of images": {str(size): float(values.mean()) for size, values in gaps.items()},
-        "published": {str(size): float(values.mean()) for size, values in theirs.items()},
+        "by number of images": _points(gaps),
+        "published": _points(theirs),
         "SVM-GLN": _listed(errors["group"]),
         "SVM-L2": _listed(errors["effective"]),
         "published SVM-GLN": _listed(released["published group"]),
@@ -159,8 +159,12 @@ def best_shapes(rows: Table) -> Measured:
     return Measured(numbers, detail)
 
 
+def _points(gaps: Mapping[int, FloatArray]) -> dict[str, str]:
+    return {f"{size} images": f"{values.mean():.1f}" for size, values in gaps.items()}
+
+
 def _listed(errors: Mapping[int, FloatArray]) -> dict[str, str]:
-    return {str(size): f"{values.mean():.1f}%" for size, values in errors.items()}
+    return {f"{size} images": f"{values.mean():.1f}%" for size, values in errors.items()}
 
 
 def _released_limits() -> Table:

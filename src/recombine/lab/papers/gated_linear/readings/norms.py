@@ -175,7 +175,7 @@ def published_gap(rows: Table) -> Measured:
     )
 
 
-def best_shapes(rows: Table) -> Measured:
+def best_shapes_elsewhere(rows: Table) -> Measured:
     """Return how much larger the error of the best shape is under the L2 norm than under the group norm."""
     gaps, errors = best_gaps(rows.only(layers=2, momentum=0.0), ("group", "effective"))
     numbers: dict[str, Any] = {
