@@ -51,16 +51,19 @@ AUTHORS = [
         *_authors(2, size, units=[10, 20, 50, 100], bits=[1, 2], thresholds=BOTH),
     )
 ]
-#: Bundled digits and drawn problems, with seeds that draw samples and gates; both grids are the same size everywhere.
-GAIN_SEEDS = list(range(20))
-BALANCES = [
-    {"images": "digits", "sizes": [200, 400], "validation": 1000, "seeds": GAIN_SEEDS} | shape
-    for shape in grid(units=[10, 20, 50, 100], quantile=[0.5, 0.7, 0.85, 0.95])
-]
-TEACHERS = [
-    {"units": 20, "inputs": 10, "sizes": [100, 200, 400], "validation": 2000, "seeds": GAIN_SEEDS} | shape
-    for shape in grid(deciding=[1, 2, 5, 10, 20])
-]
+
+
+def _balances(seeds: int, **axes: Any) -> list[dict[str, Any]]:
+    """Digits of as many seeds, which draw images and gates; nothing has to be downloaded at either scale."""
+    fixed = {"images": "digits", "sizes": [200, 400], "validation": 1000, "seeds": list(range(seeds))}
+    return [fixed | shape for shape in grid(**axes)]
+
+
+def _teachers(seeds: int, deciding: list[int]) -> list[dict[str, Any]]:
+    fixed = {"units": 20, "inputs": 10, "sizes": [100, 200, 400], "validation": 2000, "seeds": list(range(seeds))}
+    return [fixed | shape for shape in grid(deciding=deciding)]
+
+
 PROBLEMS = grid(problem=["toy", "G1"])
 
 EXPERIMENTS = (
@@ -98,8 +101,18 @@ EXPERIMENTS = (
         needs=require_images,
     ),
     Experiment(f"{NAME}/authors", authors.authors_limits, quick=[], full=AUTHORS, needs=require_images),
-    Experiment(f"{NAME}/balance", gains.gains_by_balance, quick=[], full=BALANCES),
-    Experiment(f"{NAME}/teachers", gains.gains_by_teacher, quick=[], full=TEACHERS),
+    Experiment(
+        f"{NAME}/balance",
+        gains.gains_by_balance,
+        quick=_balances(10, units=[10, 100], quantile=[0.5, 0.95]),
+        full=_balances(20, units=[10, 20, 50, 100], quantile=[0.5, 0.7, 0.85, 0.95]),
+    ),
+    Experiment(
+        f"{NAME}/teachers",
+        gains.gains_by_teacher,
+        quick=_teachers(10, [1, 20]),
+        full=_teachers(20, [1, 2, 5, 10, 20]),
+    ),
     Experiment(
         f"{NAME}/relu",
         images.relu_networks,

@@ -13,8 +13,8 @@ BALANCE = ("units", "quantile", "samples", "seed")
 TEACHERS = ("units", "deciding", "samples", "seed")
 #: The ends that are compared.
 FEW_UNITS, MANY_UNITS = 10, 100
-MEDIAN, NEARLY_SHUT = 0.5, 0.95
-ONE_DECIDES, ALL_DECIDE = 1, 20
+MEDIAN_SHARE, SHUT_SHARE = 0.5, 0.95
+ONE_UNIT, ALL_UNITS = 1, 20
 
 
 def gains(rows: Table, keys: tuple[str, ...], norm: str = "effective") -> Table:
@@ -52,8 +52,8 @@ def _interval(values: dict[int, float]) -> Interval:
     return Interval.of(np.array(list(values.values())))
 
 
-def _difference(one: dict[int, float], other: dict[int, float]) -> Interval:
-    return Interval.of(np.array([one[seed] - other[seed] for seed in one if seed in other]))
+def _difference(larger: dict[int, float], smaller: dict[int, float]) -> Interval:
+    return Interval.of(np.array([larger[seed] - smaller[seed] for seed in larger if seed in smaller]))
 
 
 def _series(rows: Table, name: str) -> dict[str, float]:
@@ -62,7 +62,7 @@ def _series(rows: Table, name: str) -> dict[str, float]:
 
 def few_balanced_units(rows: Table) -> Measured:
     """Return the gain with few units and balanced gates on images."""
-    ends = {"units": FEW_UNITS, "quantile": MEDIAN}
+    ends = {"units": FEW_UNITS, "quantile": MEDIAN_SHARE}
     plain = gains(rows, BALANCE)
     numbers = {
         "gain over SVM-L2": _interval(_by_seed(plain, **ends)),
@@ -77,7 +77,7 @@ def gain_by_balance(rows: Table) -> Measured:
     few = plain.only(units=FEW_UNITS)
     numbers = {
         "gain, median less nearly shut": _difference(
-            _by_seed(few, quantile=MEDIAN), _by_seed(few, quantile=NEARLY_SHUT)
+            _by_seed(few, quantile=MEDIAN_SHARE), _by_seed(few, quantile=SHUT_SHARE)
         ),
         "gain by share of images below": _series(few, "quantile"),
     }
@@ -86,7 +86,7 @@ def gain_by_balance(rows: Table) -> Measured:
 
 def gain_by_units(rows: Table) -> Measured:
     """Return how much smaller the gain is with many units, on images."""
-    plain = gains(rows, BALANCE).only(quantile=MEDIAN)
+    plain = gains(rows, BALANCE).only(quantile=MEDIAN_SHARE)
     numbers = {
         "gain, 10 units less 100": _difference(_by_seed(plain, units=FEW_UNITS), _by_seed(plain, units=MANY_UNITS)),
         "gain by units": _series(plain, "units"),
@@ -97,7 +97,7 @@ def gain_by_units(rows: Table) -> Measured:
 def one_unit_decides(rows: Table) -> Measured:
     """Return the gains over both plain norms where one unit of the teacher decides."""
     numbers = {
-        f"gain over {words}": _interval(_by_seed(gains(rows, TEACHERS, norm), deciding=ONE_DECIDES))
+        f"gain over {words}": _interval(_by_seed(gains(rows, TEACHERS, norm), deciding=ONE_UNIT))
         for norm, words in (("effective", "SVM-L2"), ("zeta", "L2 on zeta"))
     }
     return Measured(numbers, _problems(rows, gains(rows, TEACHERS)))
@@ -106,7 +106,7 @@ def one_unit_decides(rows: Table) -> Measured:
 def gain_by_deciding(rows: Table) -> Measured:
     """Return how much smaller the gain is where all units decide, and whether plain L2 then errs less."""
     plain = gains(rows, TEACHERS)
-    single, every = (_by_seed(plain, deciding=count) for count in (ONE_DECIDES, ALL_DECIDE))
+    single, every = (_by_seed(plain, deciding=count) for count in (ONE_UNIT, ALL_UNITS))
     numbers = {
         "gain, one decides less all": _difference(single, every),
         "gain where all decide": str(_interval(every)),
@@ -119,7 +119,7 @@ def gain_by_deciding(rows: Table) -> Measured:
 def plain_where_all_decide(rows: Table) -> Measured:
     """Return how much less plain L2 on unit weights errs than the group norm where all units of the teacher decide."""
     zeta = gains(rows, TEACHERS, "zeta")
-    numbers = {"L2 on zeta errs less by": _opposite(_by_seed(zeta, deciding=ALL_DECIDE))}
+    numbers = {"L2 on zeta errs less by": _opposite(_by_seed(zeta, deciding=ALL_UNITS))}
     return Measured(numbers, _problems(rows, zeta))
 
 
