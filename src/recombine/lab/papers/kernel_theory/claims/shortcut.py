@@ -61,8 +61,8 @@ CLAIMS = (
     Claim(
         "42",
         "The heights of these bars are those of conjunctions that give the predicted labels.",
-        says="paper",
-        source="figure 3e (the bars); that labels were fitted, not outputs, is our reading",
+        says="ours",
+        source="figure 3e has the bars; that labels were fitted, not outputs, is our reading",
         reads="conjunctions",
         measure=context.published_bars,
         expect={"labels, off by at most": AtMost(0.006)},

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.lab.papers.kernel_theory.experiments.onehot import ADDITION_SETS
 from recombine.lab.papers.measured import Measured, MissingRowsError, stands_in
 from recombine.lab.papers.seeds import Estimate, estimate, mean_over_seeds, networks_behind
 from recombine.lab.papers.values import entries_of
@@ -82,7 +81,14 @@ def gain_of_squared_loss(rows: Table) -> Measured:
     losses = ("logistic", "mse")
     far = _distances(rows, [{"task": "CD-3", "loss": loss} for loss in losses], needed=END_DISTANCES[-1:])[-1]
     logistic, squared = (mean_over_seeds(rows, "accuracy", task="CD-3", loss=loss, distance=far) for loss in losses)
-    numbers = {"logistic": logistic, "squared": squared, "squared less logistic": squared.mean - logistic.mean}
+    single = {loss: rows.only(task="CD-3", loss=loss, distance=far)["accuracy"] for loss in losses}
+    numbers = {
+        "logistic": logistic,
+        "squared": squared,
+        "squared less logistic": squared.mean - logistic.mean,
+        "best, logistic": float(np.nanmax(single["logistic"])),
+        "worst, squared": float(np.nanmin(single["mse"])),
+    }
     detail = f"distance {far}; {networks_behind((logistic, squared))}"
     return Measured(numbers, detail, stands_in=stands_in(rows))
 
@@ -92,11 +98,9 @@ def context_accuracies(rows: Table) -> Measured:
     names = ("CD-3", "CD-2", "CD-1")
     distances = _distances(rows, [{"task": task, "loss": "logistic"} for task in names])
     accuracies = {task: _series(rows, "accuracy", distances, task=task, loss="logistic") for task in names}
-    hard, *easy = accuracies.values()
     numbers = {
         **{task: _at(distances, series) for task, series in accuracies.items()},
-        **_ends("CD-3", hard),
-        "lowest of CD-2, CD-1": min(s.mean for series_of_task in easy for s in series_of_task),
+        **_ends("CD-3", accuracies["CD-3"]),
     }
     every = networks_behind(s for series in accuracies.values() for s in series)
     return Measured(numbers, f"distances {distances}; {every}", stands_in=stands_in(rows))
@@ -122,29 +126,15 @@ def gain_of_an_anchor(rows: Table) -> Measured:
     """Return how much larger slopes are with two anchors than with one, by distance."""
     distances, slopes1, slopes2 = _by_anchors(rows)
     less = [b.mean - a.mean for a, b in zip(slopes1, slopes2, strict=True)]
-    gaps = [_gap(rows.only(distance=distance)) for distance in distances]
+    gaps = [estimate(_gaps(rows.only(distance=distance))) for distance in distances]
     detail = f"distances {distances}; seed by seed {_listed(gaps)}; {networks_behind(slopes1 + slopes2)}"
-    return Measured({"two anchors less one": _at(distances, less)}, detail, stands_in=stands_in(rows))
-
-
-def published_slopes(rows: Table) -> Measured:
-    """Return how far slopes are from the published ones."""
-    distances, slopes1, slopes2 = _by_anchors(rows)
-    if stands_in(rows):
-        raise MissingRowsError("published slopes are of MNIST; digits stood in for it")
-    less = [
-        [
-            measured.mean - SLOPES[name][PUBLISHED_DISTANCES.index(distance)]
-            for distance, measured in zip(distances, series, strict=True)
-        ]
-        for name, series in (("extrapolation", slopes1), ("interpolation", slopes2))
-    ]
+    nearest = _gaps(rows.only(distance=distances[0]))
     numbers = {
-        "one anchor, off by": max(map(abs, less[0])),
-        "two anchors, off by": max(map(abs, less[1])),
-        "below the published": sum(value < 0 for series in less for value in series),
+        "two anchors less one": _at(distances, less),
+        "least gain, seed by seed, above its error": min(gap.mean - np.nan_to_num(gap.error) for gap in gaps),
+        "pairs of seeds that gain": f"{int((nearest > 0).sum())} of {len(nearest)} pairs",
     }
-    return Measured(numbers, f"{2 * len(distances)} means, distances {distances}; {networks_behind(slopes1 + slopes2)}")
+    return Measured(numbers, detail, stands_in=stands_in(rows))
 
 
 def published_errors(rows: Table) -> Measured:
@@ -167,37 +157,10 @@ def published_errors(rows: Table) -> Measured:
     return Measured({"outside two standard errors": len(outside), "conditions": len(errors)}, words)
 
 
-def _gap(rows: Table) -> Estimate:
+def _gaps(rows: Table) -> FloatArray:
     """How much larger slopes are with two anchors than with one, network by network of the same seed."""
     slopes2, slopes1 = rows.only(set="interpolation").paired(rows.only(set="extrapolation"), "slope")
-    return estimate(slopes2 - slopes1)
-
-
-def photo_addition(rows: Table) -> Measured:
-    """Return the largest slope on photographs, and how many steps of the curves of item values do not rise."""
-    at_hand = [
-        (network, name)
-        for network in PHOTO_ARCHITECTURES
-        for name in ADDITION_SETS
-        if name in ("extrapolation", "interpolation") or len(rows.only(architecture=network, set=name))
-    ]
-    slopes = {pair: mean_over_seeds(rows, "slope", architecture=pair[0], set=pair[1]) for pair in at_hand}
-    # Published curves are means over networks; single ones are reported next to them.
-    steps = np.concatenate([_steps(rows.only(architecture=network, set=name)) for network, name in at_hand])
-    numbers = {"largest slope": max(s.mean for s in slopes.values()), "steps that do not rise": int((steps <= 0).sum())}
-    detail = "; ".join(f"{network}, {name} {measured}" for (network, name), measured in slopes.items())
-    detail += (
-        f"; {networks_behind(slopes.values())}; {len(steps)} steps of curves averaged over networks; the curves of "
-        f"{int(np.sum(rows['increasing']))} of {len(rows)} single networks rise throughout"
-    )
-    return _photographs(rows, numbers, detail)
-
-
-def _steps(rows: Table) -> FloatArray:
-    """Steps between the values of neighbouring unseen items, averaged over networks."""
-    values = np.stack([rows[f"value {item}"] for item in range(9)], axis=1)
-    curve = values[np.isfinite(rows["slope"])].mean(axis=0)
-    return np.diff(curve[np.isfinite(curve)])
+    return np.asarray(slopes2 - slopes1)
 
 
 def photo_context(rows: Table) -> Measured:
@@ -223,7 +186,13 @@ def equivalence_accuracies(rows: Table) -> Measured:
     miss = [abs(accuracy.mean - EQUIVALENCE.get(d, np.nan)) for d, accuracy in zip(distances, accuracies, strict=True)]
     detail = f"distances {distances}; seen pairs {_listed(seen_accuracies)}; {networks_behind(accuracies)}"
     return Measured(
-        {"unseen pairs": _at(distances, accuracies), "from the published": _at(distances, miss)},
+        {
+            "unseen pairs": _at(distances, accuracies),
+            "from the published": _at(distances, miss),
+            "below the published": sum(
+                a.mean < EQUIVALENCE.get(d, -1) for d, a in zip(distances, accuracies, strict=True)
+            ),
+        },
         detail,
         stands_in=stands_in(rows),
     )
@@ -239,9 +208,19 @@ def untrained_salience(rows: Table) -> Measured:
     numbers = {
         "salience": _at(distances, saliences),
         "rise, seed by seed, above its error": rise.mean - np.nan_to_num(rise.error),
+        "networks that rise at every step": _rising(plain, distances),
     }
     detail = f"distances {distances}; rise {rise}; {networks_behind(saliences)}"
     return Measured(numbers, detail, stands_in=stands_in(rows))
+
+
+def _rising(rows: Table, distances: Sequence[int]) -> str:
+    """How many networks have a higher salience at every larger distance, of those with all distances."""
+    by_seed = [
+        [rows.only(seed=seed, distance=distance)["salience"] for distance in distances] for seed in rows.by("seed")
+    ]
+    curves = [np.concatenate(curve) for curve in by_seed if all(map(len, curve))]
+    return f"{sum(bool((np.diff(curve) > 0).all()) for curve in curves)} of {len(curves)}"
 
 
 def law_and_slopes(rows: Table) -> Measured:
@@ -255,7 +234,9 @@ def law_and_slopes(rows: Table) -> Measured:
         numbers[f"law less slope, {word}"] = _at(distances, [a - b.mean for a, b in zip(law, slopes1, strict=True)])
     # Eq. 3 solved for S: m / (1 + m) with one anchor, m / 2 with two.
     by_one, by_two = [s.mean / (1 + s.mean) for s in slopes1], [s.mean / 2 for s in slopes2]
-    numbers["implied by one anchor less by two"] = _at(distances, np.subtract(by_one, by_two).tolist())
+    apart = np.subtract(by_one, by_two)
+    numbers["implied by one anchor less by two"] = _at(distances, apart.tolist())
+    numbers["implied, furthest apart"] = float(np.abs(apart).max())
     return Measured(numbers, f"distances {distances}; {networks_behind(slopes1 + slopes2)}", stands_in=stands_in(rows))
 
 
@@ -307,6 +288,7 @@ def additivity_of_context(rows: Table) -> Measured:
         "from the published": max(hard + easy),
     }
     numbers["CD-3, unseen cells alone"] = _at(distances, unseen)
+    numbers["CD-3, unseen cells alone, at 0"] = unseen[0]
     return Measured(
         numbers,
         f"first and last of distances {distances}; unseen cells alone at all of them",
