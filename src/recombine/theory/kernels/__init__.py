@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.overlap import OverlapKernel as OverlapKernel
     from recombine.theory.kernels.positivity import is_positive as is_positive
     from recombine.theory.kernels.quadrature import dual_of as dual_of
+    from recombine.theory.kernels.representability import PassingShare as PassingShare
     from recombine.theory.kernels.representability import Representability as Representability
+    from recombine.theory.kernels.representability import passing_share as passing_share
     from recombine.theory.kernels.representability import representability as representability
     from recombine.theory.kernels.shortcut import ContextMargin as ContextMargin
     from recombine.theory.kernels.shortcut import context_dependence_margin as context_dependence_margin

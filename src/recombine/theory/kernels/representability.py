@@ -4,6 +4,9 @@ A model with an overlap kernel is a sum of one value per seen conjunction, whate
 (conjunction-wise additivity, Lippl & Stachenfeld 2025, Theorem 4.2). So before asking what such a model learns, ask
 whether the truth is of that form: exactly (least squares), in sign (a linear program), or with one rule that also
 explains the seen cells (the same two questions for a chosen family of subsets of the factors).
+
+The answer says something of the truth only where some other truth would have failed. Seen conjunctions that reach
+every direction of the unseen cells can give any answers there, and then the kind is "anything".
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 EXACT_TOLERANCE = 1e-8
 #: Signs are representable when the best margin, recomputed from the weights themselves, exceeds this.
 MARGIN_TOLERANCE = 1e-9
+#: Labellings of up to this many independent cells are all counted; of more, as many are drawn.
+MAX_COUNTED_CELLS = 14
 #: Beyond this many matrix entries least squares is solved iteratively on the sparse matrix.
 MAX_DENSE_LSTSQ_ENTRIES = 20_000_000
 
@@ -44,10 +49,15 @@ class Representability:
         Largest t such that weights in [-1, 1] reach sign(target) * f >= t on every judged cell, at most 1.
     family : tuple of tuple of int, or None
         The subsets of factors that were allowed; None stands for all seen conjunctions, judged on unseen cells only.
+    judged : int
+        How many cells were judged: the unseen ones, or all of them where a family was given.
+    rank : int, or None
+        In how many independent ways sums can answer on the judged cells. Where it is their number, any answers at all
+        pass; None where the problem is too large to tell.
 
     Examples
     --------
-    >>> Representability(False, 0.5, 3, True, 0.2, None).kind
+    >>> Representability(False, 0.5, 3, True, 0.2, None, judged=8, rank=5).kind
     'sign only'
     """
 
@@ -57,10 +67,14 @@ class Representability:
     sign: bool
     margin: float
     family: tuple[Subset, ...] | None
+    judged: int
+    rank: int | None
 
     @property
     def kind(self) -> str:
-        """``"exact"``, ``"sign only"`` or ``"neither"``."""
+        """``"anything"`` (no answers would fail), ``"exact"``, ``"sign only"`` or ``"neither"``."""
+        if self.rank == self.judged:
+            return "anything"
         if self.exact:
             return "exact"
         return "sign only" if self.sign else "neither"
@@ -99,12 +113,17 @@ def representability(
     >>> alike = np.where(pairs[:, 0] // 2 == pairs[:, 1] // 2, 1, -1)
     >>> representability(pairs, (pairs % 2 == 0).any(axis=1), alike).kind
     'neither'
+
+    With one cell unseen there is nothing to fail: every answer is the sum of what was seen and what is left.
+
+    >>> verdict = representability(pairs, np.arange(16) != 5, alike)
+    >>> verdict.kind, verdict.rank, verdict.judged
+    ('anything', 1, 1)
     """
     codes, mask, truth = _checked(cells, seen, target)
-    chosen = None if family is None else _family(family, codes.shape[1])
-    judged = np.flatnonzero(~mask) if chosen is None else np.arange(len(codes))
-    features = seen_incidence(codes, mask, chosen)[judged]
-    misses = np.abs(truth[judged] - features @ _least_squares(features, truth[judged]))
+    features, judged, chosen = _judged_features(codes, mask, family)
+    weights, rank = _least_squares(features, truth[judged])
+    misses = np.abs(truth[judged] - features @ weights)
     margin = _best_margin(features, np.sign(truth[judged]))
     residual = float(misses.max(initial=0.0))
     exact = residual <= EXACT_TOLERANCE * max(1.0, float(np.abs(truth[judged]).max(initial=0.0)))
@@ -115,7 +134,129 @@ def representability(
         sign=margin > MARGIN_TOLERANCE,
         margin=margin,
         family=chosen,
+        judged=len(judged),
+        rank=rank,
     )
+
+
+@dataclass(frozen=True)
+class PassingShare:
+    """How many of all labellings would pass.
+
+    Attributes
+    ----------
+    value : float
+        The share of labellings with -1 or +1 on each judged cell, a coin for each.
+    exact : bool
+        Whether all were counted, not drawn.
+
+    Examples
+    --------
+    >>> PassingShare(0.5, exact=True).value
+    0.5
+    """
+
+    value: float
+    exact: bool
+
+
+def passing_share(
+    cells: npt.ArrayLike,
+    seen: npt.ArrayLike,
+    family: Iterable[Iterable[int]] | None = None,
+    *,
+    sign: bool = False,
+    draws: int = 200,
+    seed: int = 0,
+) -> PassingShare:
+    """Return the share of random labellings that `representability` would call exact, or right in sign.
+
+    A task that passes where one labelling in a thousand does has a structure; one that passes where all do has none
+    that was tested. Labellings are counted where that is cheap, else drawn from a seed.
+
+    Parameters
+    ----------
+    cells, seen, family
+        As in `representability`.
+    sign : bool, default False
+        Ask for the signs alone.
+    draws : int, default 200
+        Labellings to draw where there are too many to count.
+    seed : int, default 0
+        Of the draws.
+
+    Examples
+    --------
+    Three sizes in three colours, of which the four pairs of two sizes and two colours are unseen:
+
+    >>> from recombine.cells import every_cell
+    >>> cells = every_cell((3, 3))
+    >>> passing_share(cells, (cells == 0).any(axis=1))
+    PassingShare(value=0.375, exact=True)
+    >>> passing_share(cells, (cells == 0).any(axis=1), sign=True)
+    PassingShare(value=0.875, exact=True)
+    """
+    codes, mask, _ = _checked(cells, seen, np.zeros(len(as_cells(cells))))
+    if draws < 1:
+        raise InputError(f"draws is {draws}; give at least one labelling to draw")
+    features, judged, _ = _judged_features(codes, mask, family)
+    if features.shape[0] * features.shape[1] > MAX_DENSE_LSTSQ_ENTRIES:
+        raise InputError(
+            f"{len(judged)} cells with {features.shape[1]} seen conjunctions are too many to count labellings of; "
+            f"give a "
+            "smaller family, or a part of the cells"
+        )
+    basis, pivots = _pivots(features.toarray())
+    if len(pivots) == len(judged):
+        return PassingShare(1.0, exact=True)
+    generator = np.random.default_rng(seed)
+    if sign:
+        return _share_of_signs(features, generator, draws)
+    return _share_of_exact(basis, pivots, generator)
+
+
+def _judged_features(
+    codes: IntArray, mask: BoolArray, family: Iterable[Iterable[int]] | None
+) -> tuple[csr_array, IntArray, tuple[Subset, ...] | None]:
+    """Return the seen conjunctions of the cells that are judged, the rows of these, and the family."""
+    chosen = None if family is None else _family(family, codes.shape[1])
+    judged = np.flatnonzero(~mask) if chosen is None else np.arange(len(codes))
+    return seen_incidence(codes, mask, chosen)[judged], judged, chosen
+
+
+def _pivots(features: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return (n, r) that gives the answers on all n rows from those on r independent rows, and these rows."""
+    from scipy.linalg import qr
+
+    if not features.size:
+        return np.zeros((len(features), 0)), np.zeros(0, dtype=np.int64)
+    rank = int(np.linalg.matrix_rank(features))
+    pivots = np.asarray(qr(features.T, mode="r", pivoting=True)[1][:rank])
+    return np.linalg.lstsq(features[pivots].T, features.T, rcond=None)[0].T, pivots
+
+
+def _share_of_exact(basis: FloatArray, pivots: IntArray, generator: np.random.Generator) -> PassingShare:
+    """Labels of independent rows are free and give the others: these have to be -1 or +1 as well."""
+    rank = len(pivots)
+    counted = rank <= MAX_COUNTED_CELLS
+    if counted:
+        labels = 1.0 - 2.0 * ((np.arange(2**rank)[:, None] >> np.arange(rank)) & 1)
+    else:
+        labels = generator.choice([-1.0, 1.0], size=(2**MAX_COUNTED_CELLS, rank))
+    passes = (np.abs(np.abs(labels @ basis.T) - 1) <= EXACT_TOLERANCE).all(axis=1)
+    return PassingShare(float(passes.mean()) * 2.0 ** (rank - len(basis)), exact=counted)
+
+
+def _share_of_signs(features: csr_array, generator: np.random.Generator, draws: int) -> PassingShare:
+    """A linear program for each labelling; one and its opposite pass together."""
+    cells = features.shape[0]
+    counted = 2 ** (cells - 1) <= draws
+    if counted:
+        labels = 1.0 - 2.0 * ((np.arange(2 ** (cells - 1))[:, None] >> np.arange(cells)) & 1)
+    else:
+        labels = generator.choice([-1.0, 1.0], size=(draws, cells))
+    passes = [_best_margin(features, row) > MARGIN_TOLERANCE for row in labels]
+    return PassingShare(float(np.mean(passes)), exact=counted)
 
 
 def seen_incidence(cells: IntArray, seen: BoolArray, family: Iterable[Subset] | None = None) -> csr_array:
@@ -143,15 +284,15 @@ def _block(levels: IntArray, seen: BoolArray) -> csr_array:
     return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(levels), len(seen_groups)))
 
 
-def _least_squares(features: csr_array, target: FloatArray) -> FloatArray:
-    """Return minimum-norm least-squares weights, shape (F,)."""
+def _least_squares(features: csr_array, target: FloatArray) -> tuple[FloatArray, int | None]:
+    """Return minimum-norm least-squares weights, shape (F,), and the rank where the matrix is small enough for it."""
     if features.shape[0] * features.shape[1] <= MAX_DENSE_LSTSQ_ENTRIES:
-        dense: FloatArray = np.linalg.lstsq(features.toarray(), target, rcond=None)[0]
-        return dense
+        weights, _, rank, _ = np.linalg.lstsq(features.toarray(), target, rcond=None)
+        return weights, int(rank)
     from scipy.sparse.linalg import lsmr
 
     iterative: FloatArray = lsmr(features, target, atol=1e-14, btol=1e-14, maxiter=50 * features.shape[1])[0]
-    return iterative
+    return iterative, None
 
 
 def _best_margin(features: csr_array, sign: FloatArray) -> float:

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from recombine.errors import InputError
 from recombine.lab import tasks
 from recombine.lab.tasks import Task
-from recombine.theory.kernels.representability import Representability, representability, seen_incidence
+from recombine.theory.kernels.representability import (
+    PassingShare,
+    Representability,
+    passing_share,
+    representability,
+    seen_incidence,
+)
 
 EXACT = [
     tasks.symbolic_addition(anchors=[4]),
@@ -22,11 +28,13 @@ EXACT = [
     tasks.symbolic_addition(anchors=[2, 6]),
     tasks.dispersed_addition(seed=1),
     tasks.dispersed_addition(seed=2),
-    tasks.context_dependence(1),
     tasks.context_dependence(2),
     tasks.context_dependence(3),
-    tasks.stimulus_composition(),
     tasks.stimulus_composition(contexts=4),
+]
+ANYTHING = [
+    tasks.context_dependence(1),
+    tasks.stimulus_composition(),
     tasks.invariance(),
     tasks.partial_exposure(),
 ]
@@ -50,6 +58,85 @@ def test_exactly_additive_tasks(task: Task) -> None:
     assert verdict.residual < 1e-12
     assert verdict.sign
     assert verdict.worst is None
+
+
+@pytest.mark.parametrize("task", ANYTHING, ids=repr)
+def test_tasks_that_any_answers_would_pass(task: Task) -> None:
+    generator = np.random.default_rng(0)
+    assert judge(task).kind == "anything"
+    assert passing_share(task.cells, task.train) == PassingShare(1.0, exact=True)
+    for _ in range(20):
+        target = task.target.copy()
+        target[task.test] = generator.normal(size=task.test.sum())
+        assert representability(task.cells, task.train, target).exact
+
+
+@pytest.mark.parametrize("task", [*EXACT, *NEITHER, tasks.transitive_ordering(7)], ids=repr)
+def test_other_kinds_could_have_failed(task: Task) -> None:
+    # What no sum can say: labels whose signs are those of weights that cancel every sum on the unseen cells.
+    verdict = judge(task)
+    assert verdict.rank is not None
+    assert verdict.rank < verdict.judged == task.test.sum()
+    features = seen_incidence(task.cells, task.train).toarray()[task.test]
+    cancels = np.linalg.svd(features.T, full_matrices=True)[2][-1]
+    assert np.abs(cancels @ features).max() < 1e-10
+    target = task.target.copy()
+    target[task.test] = np.where(np.abs(cancels) < 1e-9, 0.0, np.sign(cancels))
+    adversary = representability(task.cells, task.train, target)
+    assert adversary.kind == "neither"
+    assert adversary.margin == 0.0
+
+
+@given(st.integers(0, 10**6))
+def test_anything_means_that_no_labels_fail_and_the_share_is_that_of_all_labels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cells = np.array(list(itertools.product(range(3), range(3), range(2))))
+    unseen = rng.choice(len(cells), size=rng.integers(1, 6), replace=False)
+    train = ~np.isin(np.arange(len(cells)), unseen)
+    # The oracle: every labelling of the unseen cells, one by one.
+    exact, sign = [], []
+    for labels in itertools.product((-1.0, 1.0), repeat=len(unseen)):
+        target = np.ones(len(cells))
+        target[~train] = labels
+        verdict = representability(cells, train, target)
+        exact.append(verdict.exact)
+        sign.append(verdict.sign)
+    assert (verdict.kind == "anything") == all(exact)
+    assert passing_share(cells, train) == PassingShare(pytest.approx(np.mean(exact)), exact=True)
+    assert passing_share(cells, train, sign=True) == PassingShare(pytest.approx(np.mean(sign)), exact=True)
+
+
+def test_cd3_is_exact_where_hardly_any_labels_would_be() -> None:
+    task = tasks.context_dependence(3)
+    share = passing_share(task.cells, task.train)
+    # Both contexts hold an unseen 3 x 3 block, and only sums of a row and a column are seen: 2 + 2 + 2 (2^3 - 2) - 2
+    # blocks of -1 and +1 are such sums, those whose rows or whose columns are all alike.
+    sums = sum(
+        np.ptp(block, axis=0).max() == 0 or np.ptp(block, axis=1).max() == 0
+        for block in (np.reshape(labels, (3, 3)) for labels in itertools.product((-1, 1), repeat=9))
+    )
+    assert sums == 14
+    alone = sums**2 / 2**18
+    generator = np.random.default_rng(1)
+    coins = [
+        representability(
+            task.cells, task.train, np.where(task.test, generator.choice([-1.0, 1.0], 72), task.target)
+        ).exact
+        for _ in range(20)
+    ]
+    assert not any(coins)
+    assert share.exact
+    # The conjunction of both features, seen in neither context, couples nothing.
+    assert share.value == pytest.approx(alone)
+
+
+def test_shares_of_many_cells_are_drawn_from_a_seed() -> None:
+    task = tasks.transitive_ordering(7)
+    few = [passing_share(task.cells, task.train, sign=True, draws=20, seed=seed) for seed in (0, 0)]
+    assert few[0] == few[1]
+    assert not few[0].exact
+    with pytest.raises(InputError, match="at least one"):
+        passing_share(task.cells, task.train, draws=0)
 
 
 @pytest.mark.parametrize("task", NEITHER, ids=repr)
@@ -164,6 +251,7 @@ def test_iterative_least_squares_agrees_with_dense(monkeypatch: pytest.MonkeyPat
 def test_nothing_unseen_is_trivially_exact() -> None:
     verdict = representability([[0], [1]], [True, True], [1.0, -1.0])
     assert (verdict.exact, verdict.sign, verdict.residual, verdict.margin) == (True, True, 0.0, 1.0)
+    assert (verdict.kind, verdict.judged, verdict.rank) == ("anything", 0, 0)
 
 
 @pytest.mark.parametrize(

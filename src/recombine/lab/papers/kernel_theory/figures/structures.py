@@ -15,7 +15,7 @@ from recombine.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-CLASSES = {"exact": "all answers", "sign only": "signs only", "neither": "neither"}
+CLASSES = {"anything": "any\nanswers", "exact": "all\nanswers", "sign only": "signs\nonly", "neither": "neither"}
 
 
 def _draw_tasks(canvas: Canvas, table: Table) -> None:
@@ -26,8 +26,8 @@ def _draw_tasks(canvas: Canvas, table: Table) -> None:
     heights = np.arange(len(names))
     columns = [list(CLASSES).index(rows[name]["class"]) for name in names]
     classes_panel.plot(columns, heights, "s", color="#1b6ca8", markersize=11, linestyle="")
-    classes_panel.set_xticks(range(3), list(CLASSES.values()))
-    classes_panel.set(xlim=(-0.5, 2.5), title="What sums can express")
+    classes_panel.set_xticks(range(len(CLASSES)), list(CLASSES.values()))
+    classes_panel.set(xlim=(-0.5, len(CLASSES) - 0.5), title="What sums can express")
     classes_panel.set_yticks(heights, names)
     for loss, marker, shift in (("squared", "o", 0.12), ("hinge", "D", -0.12)):
         share = np.array([rows[name][f"accuracy, {loss}"] for name in names], dtype=float)
@@ -40,8 +40,12 @@ def _draw_tasks(canvas: Canvas, table: Table) -> None:
 
 def _say_tasks(table: Table) -> str:
     counts = {name: int((table["class"] == name).sum()) for name in CLASSES}
-    exact, sign, neither = counts.values()
-    return f"Of {len(table)} tasks, sums express {exact} exactly, {sign} in sign and {neither} not at all."
+    anything, exact, sign, neither = counts.values()
+    return (
+        f"Of {len(table)} tasks, sums express {anything} with any answers, {exact} exactly, {sign} in sign and "
+        f"{neither} "
+        "not at all."
+    )
 
 
 def _exposure_table(results: Mapping[str, Evidence]) -> Table:
@@ -93,7 +97,7 @@ FIGURES = (
             "random "
             "ReLU layer gets right, where answers are -1 and +1 (a zero counts one half). Being expressible is not "
             "being "
-            "learned: CD-3 is in the first class."
+            "learned: CD-3 is in the second class. In the first, any answers would be expressed."
         ),
         draw=_draw_tasks,
         alternative=_say_tasks,

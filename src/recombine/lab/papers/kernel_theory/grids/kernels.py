@@ -129,5 +129,6 @@ STRUCTURE_EXPERIMENTS = (
         structures.task_classes,
         quick=[{"task": name} for name in structures.TASKS],
         full=[{"task": name} for name in structures.TASKS],
+        schema=2,
     ),
 )
