@@ -8,6 +8,7 @@ import pytest
 from recombine import Design
 from recombine.errors import InputError
 from recombine.lab import tasks
+from recombine.lab.tasks import Task
 
 
 def _frame(**changes: object) -> pd.DataFrame:
@@ -51,3 +52,38 @@ def test_cells_with_both_answers_have_no_right_one() -> None:
     design = Design.from_cells([[0, 0], [0, 0], [1, 1], [0, 1]], [0, 1, 1, 0], train=[True, True, True, False])
     with pytest.raises(InputError, match="1 cell with both answers"):
         tasks.from_design(design)
+
+
+def test_names_of_levels_and_answers_are_kept() -> None:
+    table = pd.DataFrame(
+        [
+            {"leaf": leaf, "legs": legs, "toxic": "yes" if leaf == "waxy" and legs == 6 else "no", "part": "train"}
+            for leaf in ("waxy", "dull")
+            for legs in (6, 4)
+        ]
+    )
+    table.loc[0, "part"] = "test"
+    task = tasks.from_design(Design.from_frame(table, factors=["leaf", "legs"], outcome="toxic", split="part=train"))
+    assert task.levels == (("dull", "waxy"), ("4", "6"))
+    assert task.classes == ("no", "yes")
+    said = [task.said(row) for row in range(4)]
+    assert sorted(said) == [
+        "leaf dull, legs 4: no",
+        "leaf dull, legs 6: no",
+        "leaf waxy, legs 4: no",
+        "leaf waxy, legs 6: yes",
+    ]
+    assert [word for word, seen in zip(said, task.train, strict=True) if not seen] == ["leaf waxy, legs 6: yes"]
+
+
+def test_names_have_to_fit_the_cells() -> None:
+    cells, seen = [[0, 0], [1, 1]], [True, False]
+    plain = Task("plain", cells, seen, [0.5, 2], ("a", "b"))
+    assert plain.levels == (("0", "1"), ("0", "1"))
+    assert plain.said(1) == "a 1, b 1: 2"
+    with pytest.raises(InputError, match="'b' has 2 levels and 1 name"):
+        Task("few", cells, seen, [0, 1], ("a", "b"), (("x", "y"), ("z",)))
+    with pytest.raises(InputError, match="levels are of 1 factors"):
+        Task("one", cells, seen, [0, 1], ("a", "b"), (("x", "y"),))
+    with pytest.raises(InputError, match="leave classes out"):
+        Task("other", cells, seen, [0, 1], ("a", "b"), classes=("no", "yes"))

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,10 +25,16 @@ from recombine.theory.kernels.overlap import OverlapKernel
         KernelRegressor(),
         KernelRegressor(ridge=0.1, intercept=True),
         KernelClassifier(),
-        KernelClassifier(C=1.0),
-        KernelClassifier(loss="squared", C=10.0, intercept=True),
-        KernelClassifier(loss="logistic", C=10.0),
-    ]
+        KernelClassifier(handle_unknown="ignore"),
+        KernelClassifier(C=1.0, handle_unknown="ignore"),
+        KernelClassifier(loss="squared", C=10.0, intercept=True, handle_unknown="ignore"),
+        KernelClassifier(loss="logistic", C=10.0, handle_unknown="ignore"),
+    ],
+    expected_failed_checks=lambda model: (
+        {"check_fit_idempotent": "asks about numbers that are levels never seen"}
+        if getattr(model, "handle_unknown", "ignore") == "error"
+        else {}
+    ),
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -122,8 +129,8 @@ class TestConjunctionWiseAdditivity:
             "min-norm": KernelRegressor(kernel),
             "ridge": KernelRegressor(kernel, ridge=0.3),
             "intercept": KernelRegressor(kernel, intercept=True),
-            "hinge": KernelClassifier(kernel),
-            "soft": KernelClassifier(kernel, C=2.0),
+            "hinge": KernelClassifier(kernel, handle_unknown="ignore"),
+            "soft": KernelClassifier(kernel, C=2.0, handle_unknown="ignore"),
         }[kind]
         if isinstance(model, KernelClassifier):
             outcome = np.sign(outcome)
@@ -335,8 +342,83 @@ class TestMoreThanTwoClasses:
 
     def test_a_tie_goes_to_the_class_that_is_sorted_first(self):
         kernel = OverlapKernel.from_values([0.0, 0.5, 1.0])
-        model = KernelClassifier(kernel, loss="squared").fit([[0, 0], [1, 1], [2, 2]], ["c", "b", "a"])
+        loose = {"loss": "squared", "handle_unknown": "ignore"}
+        model = KernelClassifier(kernel, **loose).fit([[0, 0], [1, 1], [2, 2]], ["c", "b", "a"])
         assert model.predict([[3, 3]]).tolist() == ["a"]
         two = KernelClassifier(kernel, loss="squared").fit([[0, 0], [1, 1]], ["b", "a"])
         assert two.decision_function([[0, 1]]).tolist() == [0.0]
         assert two.predict([[0, 1]]).tolist() == ["a"]
+
+
+class TestLevels:
+    @pytest.mark.parametrize("options", [{}, {"loss": "squared"}, {"loss": "logistic", "C": 5.0}])
+    def test_texts_are_levels_whatever_they_are_called(self, options):
+        cells, train, target = context_dependence(2)
+        names = np.array(["k", "a", "z", "m", "b", "y"])  # in another order than their numbers
+        frame = pd.DataFrame({"context": np.array(["left", "right"])[cells[:, 0]], "first": names[cells[:, 1]]})
+        frame["second"] = cells[:, 2] * 10  # a column of numbers beside columns of texts
+        numbered = KernelClassifier(OverlapKernel.relu(2, 3), **options).fit(cells[train], target[train])
+        named = KernelClassifier(OverlapKernel.relu(2, 3), **options).fit(frame[train], target[train])
+        assert_allclose(named.decision_function(frame), numbered.decision_function(cells), atol=1e-9)
+        shown = named.conjunction_values(1)[(1,)][0][:, 0]
+        assert set(shown.tolist()) == set(names.tolist())
+        regressor = KernelRegressor(OverlapKernel.relu(2, 3)).fit(frame[train], target[train])
+        plain = KernelRegressor(OverlapKernel.relu(2, 3)).fit(cells[train], target[train])
+        assert_allclose(regressor.predict(frame), plain.predict(cells), atol=1e-9)
+
+    @given(st.integers(0, 10**6))
+    def test_a_level_never_seen_is_refused_and_no_other(self, seed):
+        rng = np.random.default_rng(seed)
+        seen = rng.integers(0, 3, size=(6, 2)) * 2
+        seen[0], seen[1] = (0, 0), (2, 2)
+        labels = np.where(np.arange(6) % 2, 1, -1)
+        labels = np.where((seen == seen[0]).all(axis=1), -1, np.where((seen == seen[1]).all(axis=1), 1, labels))
+        model = KernelClassifier(loss="squared", C=2.0).fit(seen, labels)
+        asked = rng.integers(0, 6, size=(1, 2))
+        known = [asked[0, factor] in seen[:, factor] for factor in (0, 1)]
+        if all(known):
+            assert np.isfinite(model.decision_function(asked)).all()
+            return
+        factor = known.index(False)
+        said = (
+            rf"level {asked[0, factor]} of column {factor} was never seen; fit with a cell that has it, leave out the 1"
+        )
+        for call in (model.decision_function, model.predict):
+            with pytest.raises(InputError, match=said):
+                call(asked)
+        # Left to the theory, its unseen conjunctions add nothing: only what its other level says is left.
+        loose = KernelClassifier(loss="squared", C=2.0, handle_unknown="ignore").fit(seen, labels)
+        shares = [loose.conjunction_values(order) for order in (0, 1)]
+        rest = shares[0][()][1].sum()
+        for place in (0, 1):
+            if known[place]:
+                levels, values = shares[1][(place,)]
+                rest += values[levels[:, 0] == asked[0, place]].sum()
+        assert_allclose(loose.decision_function(asked), [rest], atol=1e-9)
+
+    def test_a_column_of_texts_and_numbers_is_explained(self):
+        mixed = np.array([["a", 0], [1, 1]], dtype=object)
+        with pytest.raises(InputError, match="several types"):
+            KernelClassifier().fit(mixed, [0, 1])
+        with pytest.raises(InputError, match="level 1 of column 0 was never seen"):
+            KernelClassifier().fit(np.array([["a", "c"], ["b", "d"]]), [0, 1]).predict([[1, 2]])
+        with pytest.raises(InputError, match="'error' or 'ignore'"):
+            KernelClassifier(handle_unknown="guess").fit([[0, 0], [1, 1]], [0, 1])
+
+
+def test_hard_margin_of_a_block_that_leaves_items_over_agrees_with_least_squares():
+    # CD-2 with four items of each class: no closed form, so non-negative least squares is the second route.
+    from scipy.optimize import nnls
+
+    cells = every_cell((2, 8, 8))
+    unseen = (cells[:, 1] < 2) & (cells[:, 2] >= 4) & (cells[:, 2] < 6)
+    target = np.where(np.where(cells[:, 0] == 0, cells[:, 1], cells[:, 2]) < 4, -1.0, 1.0)
+    for depth in (1, 3):
+        kernel = OverlapKernel.relu(depth, 3)
+        model = KernelClassifier(kernel).fit(cells[~unseen], target[~unseen])
+        signed = target[~unseen]
+        triangle = np.linalg.cholesky(kernel(cells[~unseen], cells[~unseen]) * np.outer(signed, signed))
+        weights = nnls(triangle.T, np.linalg.solve(triangle, np.ones(len(signed))), maxiter=20_000)[0]
+        expected = kernel(cells[unseen], cells[~unseen]) @ (weights * signed)
+        assert_allclose(model.decision_function(cells[unseen]), expected, atol=1e-6)
+        assert np.ptp(expected * target[unseen]) < 1e-6

@@ -8,8 +8,10 @@ import pytest
 from known_tasks import symbolic_addition
 from recombine.cells.conjunctions import every_arrangement, every_cell
 from recombine.theory.identification.identify import identify
-from recombine.theory.kernels.leak import slope
+from recombine.theory.kernels.estimators import KernelRegressor
+from recombine.theory.kernels.leak import anchor_addition, slope
 from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.quadrature import dual_of
 from recombine.theory.kernels.slopes import expected_slopes
 from recombine.verdicts import Verdict
 
@@ -111,3 +113,46 @@ def test_a_lookup_table_carries_nothing_over():
     task = symbolic_addition(n=5, anchors=[2])
     found = expected_slopes(two_factor_kernel(0.0), task.cells[task.train], task.cells[~task.train])
     assert np.abs(found).max() < 1e-12
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("salience", [(0.5, 0.2, 0.3), (0.15, 0.6, 0.25)])
+def test_three_anchors_unequal_salience_and_a_ridge_agree_by_two_routes(salience, ridge):
+    # The closed form, and the fit itself: m1 = p s1 / (p s1 + s12 + ridge).
+    first, second, pair = salience
+    cells, anchors = every_cell((9, 9)), [0, 3, 7]
+    seen = np.isin(cells, anchors).any(axis=1)
+    kernel = OverlapKernel.from_sets({(): 0.0, (0,): first, (1,): second, (0, 1): 1.0})
+    target = (cells - 4).sum(axis=1).astype(float)
+    fitted = KernelRegressor(kernel, ridge=ridge).fit(cells[seen], target[seen]).predict(cells[~seen])
+    columns = np.column_stack([cells[~seen] - 4, np.ones((~seen).sum())])
+    weights = np.linalg.lstsq(columns, fitted, rcond=None)[0]
+    closed = anchor_addition(np.arange(9) - 4.0, anchors, salience, ridge=ridge)
+    expected = [3 * share / (3 * share + pair + ridge) for share in (first, second)]
+    assert np.abs(columns @ weights - fitted).max() < 1e-9
+    assert weights[:2] == pytest.approx(expected, abs=1e-9)
+    assert closed.slopes == pytest.approx(expected, abs=1e-12)
+    assert closed.predictions.reshape(-1)[~seen] == pytest.approx(fitted, abs=1e-9)
+    if not ridge:
+        assert expected_slopes(kernel, cells[seen], cells[~seen]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_salience_of_three_softplus_layers_by_plain_integration():
+    # A sum over a fine grid of the plane, layer by layer, in place of Gauss-Hermite nodes.
+    points = np.linspace(-9, 9, 901)
+    density = np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi) * (points[1] - points[0])
+    softplus = np.log1p(np.exp(points))
+
+    def layer(cosine):
+        second = np.log1p(np.exp(cosine * points[:, None] + np.sqrt(1 - cosine**2) * points))
+        return float((density * softplus) @ second @ density)
+
+    cosines = np.array([0.0, 0.5, 1.0])
+    for _ in range(3):
+        cosines = np.array([layer(cosine) for cosine in cosines])
+        cosines = cosines / cosines[-1]
+    distinct, overlapping, identical = cosines
+    single = (overlapping - distinct) / (identical - distinct)
+    kernel = OverlapKernel.depth_map(dual_of(lambda u: np.log1p(np.exp(u))), depth=3, factors=2)
+    assert kernel.salience == pytest.approx([single, 1 - 2 * single], abs=1e-6)
+    assert 0 < single < 0.5

@@ -18,7 +18,8 @@ def from_design(design: Design, name: str | None = None) -> Task:
     """Return a design with a split as a task: training cells are seen, the others are unseen and their truth is known.
 
     Mean outcomes are the answers. An outcome with two values becomes -1 and +1, the choice between two that kernels and
-    `representability` judge by its sign. A held-out cell that training has too is seen.
+    `representability` judge by its sign. Levels and answers keep their names. A held-out cell that training has too is
+    seen.
 
     Parameters
     ----------
@@ -44,6 +45,8 @@ def from_design(design: Design, name: str | None = None) -> Task:
     >>> task = from_design(design, "prefixes")
     >>> task
     Task('prefixes': prefix x stem of sizes 2 x 2, 3 seen, 1 unseen)
+    >>> task.classes, [task.said(row) for row in np.flatnonzero(task.test)]
+    (('no', 'yes'), ['prefix un, stem safe: no'])
     >>> representability(task.cells, task.train, task.target).kind   # no answer would fail: one cell is unseen
     'anything'
     """
@@ -67,4 +70,14 @@ def from_design(design: Design, name: str | None = None) -> Task:
                 f"{plural(int(between.sum()), 'cell')} with both answers; a task has one right answer per cell"
             )
         target = np.where(target == high, 1.0, -1.0)
-    return Task(name or design.reading.source, cells, train, target, design.names)
+    levels = tuple(factor.labels for factor in design.factors)
+    return Task(name or design.reading.source, cells, train, target, design.names, levels, _classes(design))
+
+
+def _classes(design: Design) -> tuple[str, str] | None:
+    """What the lower and the higher of two answers are called; None where there are more."""
+    column = design.outcome_column
+    if column.two_values is None:
+        return None
+    low, high = column.labels or (f"{value:g}" for value in column.two_values)
+    return low, high

@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, sizes_of
 from recombine.errors import InputError
+from recombine.writing import listing, plural
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,6 +28,10 @@ class Task:
         The right answer: a number, or -1 / +1 for a choice between two.
     factors : tuple of str
         Names of the C factors.
+    levels : tuple of tuple of str, optional
+        What the levels of each factor are called, in the order of their numbers; their numbers by default.
+    classes : tuple of str, optional
+        What the answers -1 and +1 stand for.
 
     Notes
     -----
@@ -39,6 +44,14 @@ class Task:
     Task('copy': left x right of sizes 1 x 2, 1 seen, 1 unseen)
     >>> task.target[task.test]
     array([1.])
+
+    With names, cells and answers can be read. Which pairs of metals have to be kept apart?
+
+    >>> metals = ("zinc", "gold")
+    >>> names = {"levels": (metals, metals), "classes": ("safe", "rusts")}
+    >>> rust = Task("rust", [[0, 0], [0, 1]], [True, False], [-1, 1], ("plate", "bolt"), **names)
+    >>> rust.said(1)
+    'plate zinc, bolt gold: rusts'
     """
 
     name: str
@@ -46,6 +59,8 @@ class Task:
     train: BoolArray
     target: FloatArray
     factors: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...] = ()
+    classes: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         cells = np.array(as_cells(self.cells, factors=len(self.factors)))
@@ -54,6 +69,17 @@ class Task:
         for label, column in (("train", train), ("target", target)):
             if column.shape != (len(cells),):
                 raise InputError(f"{label} has shape {column.shape}; give one entry for each of the {len(cells)} cells")
+        levels = tuple(map(tuple, self.levels)) or tuple(tuple(map(str, range(size))) for size in sizes_of(cells))
+        if len(levels) != len(self.factors):
+            raise InputError(f"levels are of {len(levels)} factors; give those of each of {listing(self.factors)}")
+        for factor, names, size in zip(self.factors, levels, sizes_of(cells), strict=True):
+            if len(names) < size:
+                raise InputError(
+                    f"factor {factor!r} has {size} levels and {plural(len(names), 'name')}; name all of them"
+                )
+        object.__setattr__(self, "levels", levels)
+        if self.classes is not None and not set(np.unique(target)) <= {-1.0, 1.0}:
+            raise InputError("classes name the answers -1 and +1, but the target has others; leave classes out")
         # Not read-only: torch warns of such arrays whenever they index a tensor.
         for label, array in (("cells", cells), ("train", train), ("target", target)):
             object.__setattr__(self, label, array)
@@ -67,6 +93,13 @@ class Task:
     def sizes(self) -> tuple[int, ...]:
         """Number of levels of each factor."""
         return sizes_of(self.cells)
+
+    def said(self, row: int) -> str:
+        """Return a cell and its right answer in words: ``"plate zinc, bolt gold: rusts"``."""
+        answer = float(self.target[row])
+        word = f"{answer:g}" if self.classes is None else self.classes[int(answer > 0)]
+        named = zip(self.factors, self.levels, self.cells[row].tolist(), strict=True)
+        return f"{', '.join(f'{factor} {names[level]}'.rstrip() for factor, names, level in named)}: {word}"
 
     def __repr__(self) -> str:
         sizes = " x ".join(str(size) for size in self.sizes)

@@ -26,6 +26,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.margin import fit_machine, logistic_dual, margin_dual
 from recombine.theory.kernels.solvers.routes import MAX_DENSE_CELLS
 from recombine.theory.kernels.solvers.solve import Solution, kernel_expansion, solve
+from recombine.writing import plural
 
 
 class _CellModel(BaseEstimator):  # type: ignore[misc]
@@ -40,6 +41,12 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
     dual_coef_: FloatArray
     intercept_: float | FloatArray
 
+    def __sklearn_tags__(self) -> Any:
+        """Say that levels may be texts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        return tags
+
     def _learn_levels(self, X: npt.NDArray[Any]) -> None:
         self.kernel_ = self.kernel or OverlapKernel.relu(depth=1, factors=X.shape[1])
         if self.kernel_.factors != X.shape[1]:
@@ -47,7 +54,8 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
                 f"X has {X.shape[1]} columns but the kernel is on {self.kernel_.factors} factors; "
                 "give one column per factor"
             )
-        self.levels_ = [np.unique(column) for column in X.T]
+        with _mixed_levels_explained():
+            self.levels_ = [np.unique(column) for column in X.T]
         self.seen_ = self._code(X)
 
     def _code(self, X: npt.NDArray[Any]) -> IntArray:
@@ -58,7 +66,8 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
                 inside = (X[:, factor] >= 0) & (X[:, factor] < len(levels))
                 codes[:, factor] = np.where(inside, X[:, factor], len(levels))
                 continue
-            position = np.minimum(np.searchsorted(levels, X[:, factor]), len(levels) - 1)
+            with _mixed_levels_explained():
+                position = np.minimum(np.searchsorted(levels, X[:, factor]), len(levels) - 1)
             codes[:, factor] = np.where(levels[position] == X[:, factor], position, len(levels))
         return codes
 
@@ -69,10 +78,14 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
     def _fit_squares(self, outcome: FloatArray, ridge: float) -> None:
         self._keep(solve(self.kernel_, self.seen_, outcome, ridge, self.tolerance, intercept=self.intercept))
 
-    def _value(self, X: npt.ArrayLike) -> FloatArray:
+    def _coded(self, X: npt.ArrayLike) -> tuple[npt.NDArray[Any], IntArray]:
+        """Return cells to predict as they are given, and as numbers of levels."""
         check_is_fitted(self)
-        checked = validate_data(self, X, reset=False)
-        return kernel_expansion(self.kernel_, self.seen_, self.dual_coef_, self._code(checked)) + self.intercept_
+        checked = validate_data(self, X, reset=False, dtype=None)
+        return checked, self._code(checked)
+
+    def _value(self, codes: IntArray) -> FloatArray:
+        return kernel_expansion(self.kernel_, self.seen_, self.dual_coef_, codes) + self.intercept_
 
     def conjunction_values(self, order: int) -> Contributions:
         """Return what each seen conjunction of one order contributes to every prediction.
@@ -168,15 +181,14 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
         self.tolerance = tolerance
 
     def __sklearn_tags__(self) -> Any:
-        """Say that several outcomes can be fitted at once."""
+        """Say that levels may be texts, and that several outcomes can be fitted at once."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.epsilon is None
         return tags
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to cells ``X`` (N, C) with outcomes ``y`` (N,) or (N, outputs)."""
-        with _text_levels_explained():
-            checked, outcome = validate_data(self, X, y, y_numeric=True, multi_output=self.epsilon is None)
+        checked, outcome = validate_data(self, X, y, dtype=None, y_numeric=True, multi_output=self.epsilon is None)
         outcome = np.asarray(outcome, dtype=float)
         self._learn_levels(checked)
         if self.epsilon is not None:
@@ -198,11 +210,14 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return predictions at cells ``X`` (N, C), shape (N,) or (N, outputs)."""
-        return self._value(X)
+        return self._value(self._coded(X)[1])
 
 
 class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
     """Classification of cells with an overlap kernel: hard or soft margin, logistic or squared loss.
+
+    The levels of a column are its distinct values at fit, numbers or texts. Of a level never seen a model knows
+    nothing, so that `predict` and `decision_function` refuse it.
 
     The hard margin (``C=inf``) is where a readout trained on logistic loss ends; the squared loss is where one trained
     on squared error ends. The two can disagree on every unseen cell (shortcut bias), so compare both.
@@ -225,6 +240,9 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         Add a free intercept.
     tolerance : float, default 1e-10
         Relative residual that an iterative solve of the squared loss must reach.
+    handle_unknown : {"error", "ignore"}, default "error"
+        Whether a level that was never seen is refused, or its cell is judged by what its other levels say, as in the
+        theory, where unseen conjunctions add nothing. ``"ignore"`` is what scikit-learn's contract asks for.
 
     Attributes
     ----------
@@ -249,6 +267,18 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
     >>> taste = KernelClassifier(kernel).fit([[0, 0], [1, 0], [0, 1], [2, 0]], ["sweet", "sour", "sweet", "bitter"])
     >>> taste.predict([[1, 1], [2, 1]]).tolist()
     ['sour', 'bitter']
+
+    A frame of words will do. Which doughs rise, by flour and leaven?
+
+    >>> import pandas as pd
+    >>> doughs = pd.DataFrame({"flour": ["rye", "wheat", "rye", "oat"], "leaven": ["yeast", "yeast", "none", "none"]})
+    >>> bread = KernelClassifier(kernel).fit(doughs, ["rises", "rises", "flat", "flat"])
+    >>> bread.predict(pd.DataFrame({"flour": ["wheat", "oat"], "leaven": ["none", "yeast"]})).tolist()
+    ['flat', 'rises']
+    >>> bread.predict(pd.DataFrame({"flour": ["spelt"], "leaven": ["yeast"]}))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: level 'spelt' of flour was never seen; fit with a cell that has it, ...
     """
 
     def __init__(
@@ -259,23 +289,26 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         C: float = math.inf,
         intercept: bool = False,
         tolerance: float = 1e-10,
+        handle_unknown: str = "error",
     ) -> None:
         self.kernel = kernel
         self.loss = loss
         self.C = C
         self.intercept = intercept
         self.tolerance = tolerance
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to cells ``X`` (N, C) with labels ``y`` (N,) of two or more kinds."""
         if self.loss not in ("hinge", "squared", "logistic"):
             raise InputError(f"loss {self.loss!r} is not known; use 'hinge', 'squared' or 'logistic'")
+        if self.handle_unknown not in ("error", "ignore"):
+            raise InputError(f"handle_unknown is {self.handle_unknown!r}; use 'error' or 'ignore'")
         if self.loss == "logistic" and math.isinf(self.C):
             raise InputError("logistic loss has no minimum at C = inf; give a finite C, or its limit, loss='hinge'")
         if not self.C > 0:
             raise InputError(f"C is {self.C}; give a positive number, or math.inf for the hard margin")
-        with _text_levels_explained():
-            checked, labels = validate_data(self, X, y)
+        checked, labels = validate_data(self, X, y, dtype=None)
         signs = self._learn_classes(labels)
         self._learn_levels(checked)
         if self.loss == "squared":
@@ -312,7 +345,23 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
         """Return the signed margin at cells ``X`` (N, C): (N,), positive for the second of two classes, or (N, K)."""
-        return self._value(X)
+        cells, codes = self._coded(X)
+        if self.handle_unknown == "error":
+            self._refuse_new_levels(cells, codes)
+        return self._value(codes)
+
+    def _refuse_new_levels(self, cells: npt.NDArray[Any], codes: IntArray) -> None:
+        new = codes == [len(levels) for levels in self.levels_]
+        if not new.any():
+            return
+        row, factor = np.argwhere(new)[0]
+        names = getattr(self, "feature_names_in_", [f"column {number}" for number in range(cells.shape[1])])
+        number = plural(int(new.any(axis=1).sum()), "cell")
+        raise InputError(
+            f"level {cells[[row], factor].tolist()[0]!r} of {names[factor]} was never seen; fit with a cell that has "
+            f"it, "
+            f"leave out the {number} with levels that were not seen, or give handle_unknown='ignore'"
+        )
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return the label of each of cells ``X`` (N, C), shape (N,)."""
@@ -322,16 +371,17 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
 
 
 @contextmanager
-def _text_levels_explained() -> Iterator[None]:
-    """Say what to do about levels that are words, in place of a failed conversion to numbers."""
+def _mixed_levels_explained() -> Iterator[None]:
+    """Say what to do about a column of texts and numbers, in place of a failed comparison."""
     try:
         yield
-    except ValueError as error:
-        if not any(words in str(error) for words in ("could not convert string", "arrays of bytes/strings")):
+    except TypeError as error:
+        if "not supported between" not in str(error):
             raise
         raise InputError(
-            "levels are texts; number them first, say by np.unique(column, return_inverse=True)[1] for each column, "
-            "or give the table to recombine.Design.from_frame"
+            "a column has levels of several types, which cannot be told apart by their order; write all levels of a "
+            "column "
+            "the same way, here and where the model was fitted: column.astype(str)"
         ) from error
 
 

@@ -37,7 +37,14 @@ class ImageDraws:
 
 
 def draw_images(
-    task: Task, images: Images, seed: int, *, pool: int, total: int, per_cell: int = 100
+    task: Task,
+    images: Images,
+    seed: int,
+    *,
+    pool: int,
+    total: int,
+    per_cell: int = 100,
+    classes_in_turn: bool = False,
 ) -> dict[str, ImageDraws]:
     """Draw one network's samples of every split.
 
@@ -56,6 +63,10 @@ def draw_images(
         Training samples in all, shared out evenly over the training cells (and rounded down).
     per_cell : int
         Samples of each cell, seen or not, in "val_1" and in "val_2".
+    classes_in_turn : bool
+        Whether the classes of all components come from one generator, ``default_rng(seed)``, one after the other, as in
+        the code of Lippl and Stachenfeld 2025: which class stands for which level is then theirs. Otherwise each
+        component has a generator of its own. Everything else is drawn as before.
 
     Returns
     -------
@@ -78,16 +89,31 @@ def draw_images(
     if each < 1 or len(seen) == 0:
         raise InputError(f"total is {total} for {len(seen)} training cells; give at least one sample per training cell")
     stock = _Stock.shuffled(images, max(task.sizes), pool, seed)
-    shown = np.stack(
-        [_generator("classes", seed, c).permutation(size)[task.cells[:, c]] for c, size in enumerate(task.sizes)],
-        axis=1,
-    )
+    orders = class_orders(task.sizes, seed, classes_in_turn)
+    shown = np.stack([order[task.cells[:, c]] for c, order in enumerate(orders)], axis=1)
     samples = {"train": np.repeat(seen, each)}
     samples |= dict.fromkeys(("val_1", "val_2"), np.repeat(np.arange(len(task.cells)), per_cell))
     return {
         split: ImageDraws(stock.pick(shown[cells], _generator(split, seed), unused=split == "val_2"), cells)
         for split, cells in samples.items()
     }
+
+
+def class_orders(sizes: Sequence[int], seed: int, in_turn: bool = False) -> list[IntArray]:
+    """Return which class shows each level of each component, one array (levels,) per component.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(3)
+    >>> [order.tolist() for order in class_orders((2, 4), seed=3, in_turn=True)]
+    [[1, 0], [0, 2, 1, 3]]
+    >>> generator.permutation(2).tolist(), generator.permutation(4).tolist()
+    ([1, 0], [0, 2, 1, 3])
+    """
+    if in_turn:
+        generator = np.random.default_rng(seed)
+        return [generator.permutation(size) for size in sizes]
+    return [_generator("classes", seed, component).permutation(size) for component, size in enumerate(sizes)]
 
 
 def stack_draws(draws: Sequence[ImageDraws]) -> ImageDraws:

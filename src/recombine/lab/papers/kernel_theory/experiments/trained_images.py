@@ -55,7 +55,9 @@ class ImageSetup:
         setting = unit.setting
         images = load_images(setting["images"])
         counts = {"pool": setting["pool"], "total": setting["total"], "per_cell": setting.get("per cell", CELL_SAMPLES)}
-        draws = [draw_images(task, images, seed, **counts) for seed in unit.seeds]
+        # Rows without this setting have classes of our own draw.
+        in_turn = setting.get("classes in turn", False)
+        draws = [draw_images(task, images, seed, **counts, classes_in_turn=in_turn) for seed in unit.seeds]
         splits = {split: stack_draws([draw[split] for draw in draws]) for split in draws[0]}
         noise = unit.seeds if setting.get("augment", False) else None
         pairs = {
