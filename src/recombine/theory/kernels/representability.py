@@ -231,8 +231,9 @@ def _pivots(features: FloatArray) -> tuple[FloatArray, IntArray]:
     if not features.size:
         return np.zeros((len(features), 0)), np.zeros(0, dtype=np.int64)
     rank = int(np.linalg.matrix_rank(features))
-    pivots = np.asarray(qr(features.T, mode="r", pivoting=True)[1][:rank])
-    return np.linalg.lstsq(features[pivots].T, features.T, rcond=None)[0].T, pivots
+    pivots = np.asarray(qr(features.T, mode="r", pivoting=True)[1][:rank], dtype=np.int64)
+    basis: FloatArray = np.linalg.lstsq(features[pivots].T, features.T, rcond=None)[0].T
+    return basis, pivots
 
 
 def _share_of_exact(basis: FloatArray, pivots: IntArray, generator: np.random.Generator) -> PassingShare:
