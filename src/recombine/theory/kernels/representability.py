@@ -232,7 +232,7 @@ def _pivots(features: FloatArray) -> tuple[FloatArray, IntArray]:
         return np.zeros((len(features), 0)), np.zeros(0, dtype=np.int64)
     rank = int(np.linalg.matrix_rank(features))
     pivots = np.asarray(qr(features.T, mode="r", pivoting=True)[1][:rank], dtype=np.int64)
-    basis: FloatArray = np.linalg.lstsq(features[pivots].T, features.T, rcond=None)[0].T
+    basis = np.asarray(np.linalg.lstsq(features[pivots].T, features.T, rcond=None)[0].T, dtype=np.float64)
     return basis, pivots
 
 
