@@ -92,7 +92,7 @@ def _compared(pairs: Mapping[str, tuple[Estimate, Pair]], what: str = "means", r
     return Measured(numbers, "; ".join([*words, networks_behind(ours for ours, _ in pairs.values())]))
 
 
-def context_accuracies(rows: Table) -> Measured:
+def context_on_mnist(rows: Table) -> Measured:
     """Return accuracies on CD-k by distance, and how many differ from figure 12a."""
     measured = images.context_accuracies(rows)
     if stands_in(rows):
