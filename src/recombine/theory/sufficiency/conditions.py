@@ -23,6 +23,7 @@ from recombine.theory.compositions.composition import Composition, as_compositio
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.anchor_stacks import Anchored, AnchorStacks, Component
 from recombine.theory.sufficiency.rank_reports import RankTest, SlotRank
+from recombine.theory.supports.known import Finite
 from recombine.theory.supports.latents import as_text, as_value, slot_number
 from recombine.theory.supports.sets import Seed, Support, require_support
 from recombine.verdicts import Verdict
@@ -153,7 +154,9 @@ def sufficient_support(
     -----
     The condition is sufficient, not necessary, and needs the components at one point to be known (assumption A4).
     It is also void where a slot never moves alone (the exact diagonal) or its values are in pieces (a list of points,
-    a gap in the middle): then the answer is undecided, and ``.full_rank`` still tells the ranks.
+    a gap in the middle): then the answer is undecided, and ``.full_rank`` still tells the ranks. Of a `region`, or
+    what is `around` samples, paths are looked for between drawn points; see there how narrow a gap is found.
+    Ranks are those of all anchors of a value, whichever of them a path from the known point reaches first.
     `finite_identifiability` is exact to first order on a finite grid, with or without such a point.
 
     Examples
@@ -169,12 +172,14 @@ def sufficient_support(
         raise InputError(f"combine is {combine!r}; give 'stack' or 'sum'")
     rng = generator(seed)
     stacks = AnchorStacks(support, as_composition(composition), _as_many(components, support), combine == "sum")
-    ranks = []
+    ranks, failing = [], {}
     for slot, chosen in _values(support, values, probes, rng).items():
         rows = [stacks.at(slot, value, anchors, rng) for value in chosen]
         good = [row.full(stacks.precision) for row in rows]
         ranks.append(_slot_rank(stacks, slot, chosen, rows, good))
-    return RankTest(tuple(ranks), False, _missing(support, stacks.composition, ranks))
+        failing |= {slot: value for value, passed in zip(chosen, good, strict=True) if not passed.all()}
+    lacking = _missing(support, stacks.composition, ranks)
+    return RankTest(tuple(ranks), False, lacking, _gauges(stacks, failing, rng), isinstance(support, Finite))
 
 
 def gauge_aware_support(
@@ -226,7 +231,7 @@ def gauge_aware_support(
             for row, value in zip(rows, chosen, strict=True)
         ]
         ranks.append(_slot_rank(stacks, slot, chosen, rows, good))
-    return RankTest(tuple(ranks), True, _missing(support, rule, ranks))
+    return RankTest(tuple(ranks), True, _missing(support, rule, ranks), (), isinstance(support, Finite))
 
 
 def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tuple[str, ...]:
@@ -238,12 +243,27 @@ def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tupl
     still = [slot for slot in everything if not support.has_slices(slot)]
     pieces = [slot for slot in everything if not support.connected(slot)]
     skipped = sorted(set(everything) - {slot.slot for slot in ranks})
-    reasons = [(still, "cannot move alone"), (pieces, "values in pieces"), (skipped, "not probed")]
+    # Of a region only drawn points are known, so that a path may be there and was not found.
+    apart = "no path found that leads through all values" if support.sampled else "values in pieces"
+    reasons = [(still, "cannot move alone"), (pieces, apart), (skipped, "not probed")]
     named = [(f"slot{'s' * (len(slots) > 1)} {listing(slots)}", words) for slots, words in reasons if slots]
     lacking = [f"{slots}: {words}" for slots, words in named]
-    # Without a crossing no path leads from the known point into all planes.
-    skew = [] if lacking or support.crosses() else ["some planes never cross"]
+    # Without a crossing no path leads from the known point into all parts.
+    parted = "no path found from one part to the other" if support.sampled else "some planes never cross"
+    skew = [] if lacking or support.crosses() else [parted]
     return (*lacking, *skew)
+
+
+def _gauges(
+    stacks: AnchorStacks, failing: Mapping[int, FloatArray], rng: np.random.Generator
+) -> tuple[int, ...]:
+    """Slots with a value at which all combinations together have no full rank: no support could pass there."""
+    everything = AnchorStacks(stacks.support.product(), stacks.composition, stacks.components)
+    return tuple(
+        slot
+        for slot, value in failing.items()
+        if not everything.at(slot, value, None, rng).full(stacks.precision).all()
+    )
 
 
 def _no_more(row: Anchored, everything: Anchored, precision: float) -> BoolArray:

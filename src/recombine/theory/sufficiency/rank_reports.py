@@ -11,6 +11,7 @@ from recombine.cells.brief import brief_repr
 from recombine.tables.table import Table
 from recombine.theory.supports.latents import as_text
 from recombine.verdicts import Verdict
+from recombine.writing import listing
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,11 @@ class RankTest:
         What the theorem needs beside the ranks and the support does not offer, in words: a slot that moves while the
         others stay, so that the data show a derivative by it, and a path from the known value to every other. For
         levels that repeat ask `finite_identifiability`, for scattered samples `supports.around`.
+    gauges : tuple of int
+        Slots with a value where not even all combinations together give full rank, so that no support could pass;
+        `gauge_aware_support` leaves those directions out.
+    listed : bool
+        Whether the support is a list of points.
 
     Examples
     --------
@@ -85,6 +91,8 @@ class RankTest:
     slots: tuple[SlotRank, ...]
     gauge_aware: bool
     missing: tuple[str, ...] = ()
+    gauges: tuple[int, ...] = ()
+    listed: bool = False
 
     @property
     def holds(self) -> bool:
@@ -108,14 +116,23 @@ class RankTest:
     def __str__(self) -> str:
         what = "full rank, gauge apart" if self.gauge_aware else "full rank"
         if self.full_rank and self.missing:
-            return f"{self.verdict.word}: {what}, but {'; '.join(self.missing)}"
+            return f"{self.verdict.word}: {what}, but {'; '.join(self.missing)}{self._elsewhere}"
         if self.holds:
             count = sum(len(slot.values) for slot in self.slots)
             return f"{self.verdict.word} (given one point)" + f": {what}, {count} values{self._growth}"
         slot = min(self.slots, key=lambda report: report.shares.mean())
         low = int(slot.shares.argmin())
         passed = f"{self.verdict.word}: slot {slot.slot}" + f", {what} at {slot.passed}/{len(slot.values)} values"
-        return f"{passed}, {slot.shares[low]:.2%} of blocks" + f" at {as_text(slot.values[low])}"
+        place = f", {slot.shares[low]:.2%} of blocks" + f" at {as_text(slot.values[low])}"
+        return f"{passed}{place}{self._elsewhere}"
+
+    @property
+    def _elsewhere(self) -> str:
+        """Which other functions answer what this one cannot."""
+        which = f"slot{'s' * (len(self.gauges) > 1)} {listing(self.gauges)}"
+        gauge = f"; not even all combinations give {which} full rank: ask gauge_aware_support"
+        points = "; for a list of points ask finite_identifiability (levels that repeat) or supports.around (samples)"
+        return gauge * bool(self.gauges) + points * (self.listed and bool(self.missing))
 
     @property
     def _growth(self) -> str:

@@ -6,6 +6,7 @@ All answer ``sample``, ``contains``, ``has_value`` and ``conditional`` (see `rec
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from recombine.theory.supports.latents import (
     draw_until,
     slot_number,
 )
+from recombine.theory.supports.paths import DrawnPaths
 from recombine.theory.supports.sets import DEFAULT_ANCHORS, Derived, Recombined, Seed, Support, box, require_support
 
 #: Anchors that are drawn before a value counts as one that occurs only in a gap.
@@ -184,19 +186,26 @@ class Gap(Derived):
         low, high = self._left.ends(self.slot)
         return bool(self.low <= low[self.coordinate] or high[self.coordinate] <= self.high)
 
+    @cached_property
+    def _paths(self) -> DrawnPaths:
+        return DrawnPaths.of(self)
+
     def has_slices(self, slot: int) -> bool:
         """Say whether the slot moves on its own in what is left."""
         return self._left.has_slices(slot)
 
     def crosses(self) -> bool:
         """Say whether what is left still meets."""
-        return self._left.crosses()
+        return self._paths.lead_everywhere() if self.sampled else self._left.crosses()
 
     def connected(self, slot: int) -> bool:
         """Values of the slot with the gap are in two pieces, unless the gap is at an end.
 
-        In a band the other slots lose the values that only went with those in the gap.
+        In a band the other slots lose the values that only went with those in the gap. A region may fall into pieces
+        even where the gap is at an end, so that paths are looked for in what is left.
         """
+        if self.sampled:
+            return self._paths.connected(slot)
         pieces = slot == self.slot or isinstance(self.of, Band)
         return self._left.connected(slot) and (self._at_an_end or not pieces)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,13 @@ from recombine.errors import InputError
 from recombine.sample_checks import generator
 from recombine.theory.supports.known import finite
 from recombine.theory.supports.latents import as_latents, as_value, as_values, draw_until
+from recombine.theory.supports.paths import DRAWN_POINTS, DrawnPaths, spread
 from recombine.theory.supports.sets import DEFAULT_ANCHORS, Derived, Seed, Support, box, require_support
 
-#: Points that are drawn to find out about a region, draws of the other slots for each value, and bins of a slot.
-REGION_POINTS, DRAWS_PER_VALUE, BINS_PER_SLOT = 4000, 256, 24
-#: Points of which each must lead to all values.
-START_POINTS = 8
+#: Draws of the other slots for each value.
+DRAWS_PER_VALUE = 256
+#: Samples of which each must lead to all others.
+START_SAMPLES = 8
 #: A step as a share of a coordinate's range; points that leave the region by it are at its edge.
 EDGE_STEP_SHARE = 1e-4
 
@@ -71,35 +73,35 @@ class Region(Derived):
 
     def has_slices(self, slot: int) -> bool:
         """Say whether nearly all drawn points stay inside when the slot alone takes a small step."""
-        points = self.sample(REGION_POINTS, 0)
+        points = self.sample(DRAWN_POINTS, 0)
         low, high = self._range(slot)
         points[:, slot] += EDGE_STEP_SHARE * (high - low) * np.where(points[:, slot] < (low + high) / 2, 1, -1)
         return bool(self.contains(points).mean() > 0.9)
 
+    @property
+    def sampled(self) -> bool:
+        """What it is like is found out on drawn points."""
+        return True
+
+    @cached_property
+    def _paths(self) -> DrawnPaths:
+        return DrawnPaths.of(self)
+
     def connected(self, slot: int) -> bool:
-        """Say whether values leave no gap between them; with several coordinates, in each of these alone."""
-        bins = self._bins()[:, slot]
-        return all(len(np.unique(column)) == np.ptp(column) + 1 for column in bins.T)
+        """Say whether steps inside the region lead from each drawn value to every other."""
+        return self._paths.connected(slot)
 
     def crosses(self) -> bool:
-        """Say whether small steps of one slot at a time lead from any of some points to the values of all."""
-        bins = self._bins()
-        return self.dimensions > 1 or all(_leads_everywhere(bins[..., 0], start) for start in range(START_POINTS))
+        """Say whether steps of one slot at a time, with the others at known values, lead from each point to all."""
+        return self._paths.lead_everywhere()
 
     def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
         """Return those of the other support."""
         return self.of.ends(slot)
 
     def _range(self, slot: int) -> tuple[FloatArray, FloatArray]:
-        values = self.sample(REGION_POINTS, 0)[:, slot]
+        values = self.sample(DRAWN_POINTS, 0)[:, slot]
         return values.min(axis=0), values.max(axis=0)
-
-    def _bins(self) -> npt.NDArray[np.int64]:
-        """Drawn points (N, K, D), each coordinate as the number of its bin in the range of all slots."""
-        points = self.sample(REGION_POINTS, 0)
-        low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
-        shares = (points - low) / np.maximum(high - low, EDGE_STEP_SHARE)
-        return np.asarray(np.minimum(shares * BINS_PER_SLOT, BINS_PER_SLOT - 1), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +129,17 @@ class Around(Region):
     def _sharing(self, slot: int, value: FloatArray) -> npt.NDArray[np.intp]:
         return np.flatnonzero((np.abs(self.seen[:, slot] - value) <= self.reach).all(axis=1))
 
+    def connected(self, slot: int) -> bool:
+        """Say whether the slot's values lead from one sample to all, over steps no longer than the radius."""
+        return bool(spread(self.seen, self.reach, 0, [slot]).all())
+
+    def crosses(self) -> bool:
+        """Say whether each of some samples leads to all, over samples whose every value is close to a known one."""
+        slots = list(range(self.slots))
+        return all(
+            spread(self.seen, self.reach, start, slots).all() for start in range(min(START_SAMPLES, len(self.seen)))
+        )
+
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw samples whose value is close, and places beside their other slots."""
         chosen = as_value(value, self.dimensions)
@@ -137,22 +150,6 @@ class Around(Region):
         points = self._beside(rng.choice(sharing, size=count), rng)
         points[:, slot] = chosen
         return points
-
-
-def _leads_everywhere(bins: npt.NDArray[np.int64], start: int) -> bool:
-    """Whether the values of one point (N, K) lead to those of all, where the other slots' values are known."""
-    slots = range(bins.shape[1])
-    reached = np.zeros((len(slots), BINS_PER_SLOT + 2), dtype=bool)
-    reached[slots, bins[start] + 1] = True
-    before = 0
-    while reached.sum() > before:
-        before = reached.sum()
-        for slot in slots:
-            usable = np.all([reached[other, bins[:, other] + 1] for other in slots if other != slot], axis=0)
-            levels = bins[:, slot] + 1
-            beside = reached[slot, levels - 1] | reached[slot, levels] | reached[slot, levels + 1]
-            reached[slot, levels[usable & beside]] = True
-    return bool(np.all([reached[slot, bins[:, slot] + 1] for slot in slots]))
 
 
 def region(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Region:
@@ -168,7 +165,9 @@ def region(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Regi
     Notes
     -----
     Whether slots move on their own, values leave no gap and parts lead into each other is found out on 4,000 drawn
-    points (the last for one coordinate a slot): a gap below a twentieth of the range is overlooked.
+    points and on places along the steps between them. A gap narrower than a five-hundredth of a coordinate's range is
+    overlooked, and so is a piece that holds fewer than about one in a thousand points. Where no path is found,
+    because there is none or because the points are too few for a region of this shape, the answer is "undecided".
 
     Examples
     --------
@@ -196,7 +195,8 @@ def around(points: npt.ArrayLike, radius: float) -> Region:
     ----------
     points : array (N, K, D), or (N, K) where a slot has one coordinate
     radius : float
-        In units of the coordinates. Try several: a support that only a large one makes sufficient is thin.
+        In units of the coordinates. Try several: a support that only a large one makes sufficient is thin. Values
+        further apart than this are never taken to be joined; a narrower gap is bridged.
 
     Examples
     --------

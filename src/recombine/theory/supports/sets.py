@@ -59,6 +59,11 @@ class Support(ABC):
         """Return how far the anchors' slot is from the value asked for; 0 unless they are nearest neighbours."""
         return 0.0
 
+    @property
+    def sampled(self) -> bool:
+        """Whether slices and paths are found out on drawn points, so that some may be overlooked."""
+        return False
+
     def has_slices(self, slot: int) -> bool:
         """Say whether the slot can move while the others stay, so that data show derivatives by it.
 
@@ -177,6 +182,11 @@ class Derived(Support):
     def dimensions(self) -> int:  # type: ignore[override]
         """Coordinates of a slot, D."""
         return self.of.dimensions
+
+    @property
+    def sampled(self) -> bool:
+        """What it is like is known as well as of the other support."""
+        return self.of.sampled
 
 
 class Recombined(Derived):
