@@ -150,6 +150,32 @@ def test_unseen_levels_are_told_apart() -> None:
     assert known.verdicts_on_grid().tolist() == [[0, 0, 2], [0, 1, 2], [2, 2, 1]]
 
 
+def test_levels_may_have_names() -> None:
+    """The same answers as by number, in any order of the mapping's levels."""
+    rng = np.random.default_rng(2)
+    doses, heats = ("none", "low", "high"), ("cold", "warm", "room")
+    parts = [rng.standard_normal((3, 2)) for _ in range(2)]
+    named = [dict(zip(names, part, strict=True)) for names, part in zip((doses, heats), parts, strict=True)]
+    for seed in range(30):
+        cells = np.unique(np.random.default_rng(seed).integers(0, 3, (5, 2)), axis=0)
+        words = [(doses[i], heats[j]) for i, j in cells]
+        plain, found = (finite_identifiability(c, add(), p) for c, p in ((cells, parts), (words, named)))
+        assert np.array_equal(plain.verdicts, found.verdicts)
+        assert {word.item() for word in found.words.ravel()} == {Verdict(code).word for code in plain.verdicts}
+        rows = [(row["slot 0"], row["slot 1"]) for row in found.table().rows()]
+        assert [rows[i * 3 + j] for i, j in cells] == words
+        start = peel(words, add(), named, words[0]), peel(cells, add(), parts, cells[0])
+        assert str(start[0]) == str(start[1])
+    known = finite_identifiability([("low", "cold")], add(), named, known_cell=("none", "room"))
+    assert "cell ('none', 'room') known" in str(known)
+    with pytest.raises(InputError, match=r"seen\[1\] has level 'hot' of slot 1, whose component has 'cold', 'warm', 'room'"):
+        finite_identifiability([("low", "cold"), ("low", "hot")], add(), named)
+    with pytest.raises(InputError, match="give the component as a mapping of level to row"):
+        finite_identifiability([("low", "cold")], add(), parts)
+    with pytest.raises(InputError, match=r"seen\[0\] is 'low'; give one level of each of the 2 slots"):
+        finite_identifiability(["low"], add(), named)
+
+
 @pytest.mark.parametrize(
     ("seen", "parts", "words"),
     [

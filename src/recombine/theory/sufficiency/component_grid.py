@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,14 @@ from recombine.checks import reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
+from recombine.writing import listing
 
+#: Components of a slot: a row (..., M) for each level, in order or by the level's name.
+Component = npt.ArrayLike | Mapping[Any, npt.ArrayLike]
 #: Singular values below this share of the largest count as zero.
 GRID_RANK_SHARE = 1e-9
+#: Levels that a message names.
+MAX_NAMED_LEVELS = 6
 #: Numbers in the Jacobian of a whole grid that are still handled.
 MAX_JACOBIAN_ENTRIES = 2**27
 
@@ -29,6 +35,8 @@ class ComponentGrid:
     ----------
     components : sequence of K arrays (n_k, ..., M_k)
         Axes in the middle are blocks that the composition leaves apart, such as pixels.
+    names : tuple of K tuples
+        What each level of each slot is called; 0, 1, ... where components are arrays.
 
     Examples
     --------
@@ -40,23 +48,55 @@ class ComponentGrid:
 
     composition: Composition
     components: tuple[FloatArray, ...]
+    names: tuple[tuple[Hashable, ...], ...] = ()
 
     __repr__ = brief_repr
 
     @classmethod
-    def of(cls, composition: Composition | Function, components: Sequence[npt.ArrayLike]) -> ComponentGrid:
+    def of(cls, composition: Composition | Function, components: Sequence[Component]) -> ComponentGrid:
         """Check and collect."""
         rule = as_composition(composition)
         if not isinstance(components, (Sequence, np.ndarray)) or isinstance(components, str) or not len(components):
             raise InputError(f"components are {components!r}; give one array (levels, M) for each slot")
-        arrays = tuple(reals(component, f"entries of component {slot}") for slot, component in enumerate(components))
+        rows = [list(one.values()) if isinstance(one, Mapping) else one for one in components]
+        arrays = tuple(reals(component, f"entries of component {slot}") for slot, component in enumerate(rows))
         for slot, array in enumerate(arrays):
             if array.ndim < 2 or not len(array) or array.shape[1:-1] != arrays[0].shape[1:-1]:
                 raise InputError(
                     f"component {slot} has shape {array.shape}; give one row per level, (levels, M), with the same "
                     f"blocks in between for all slots"
                 )
-        return cls(rule, arrays)
+        levels = (one if isinstance(one, Mapping) else range(len(one)) for one in components)
+        return cls(rule, arrays, tuple(map(tuple, levels)))
+
+    def cells(self, listed: npt.ArrayLike | Sequence[Sequence[Hashable]], name: str) -> IntArray:
+        """Return cells (P, K) as numbers of levels, or say which level has no component.
+
+        Examples
+        --------
+        >>> from recombine.theory.compositions import add
+        >>> grid = ComponentGrid.of(add(), [{"low": [1.0], "high": [2.0]}, np.ones((3, 1))])
+        >>> grid.cells([("high", 0), ("low", 2)], "seen").tolist()
+        [[1, 0], [0, 2]]
+        """
+        numbered = all(names == tuple(range(len(names))) for names in self.names)
+        rows: Any = listed.tolist() if isinstance(listed, np.ndarray) else listed
+        if numbered and not _has_words(listed):
+            plain: Any = listed
+            return as_level_cells(plain, self.sizes, name)
+        codes = [{level: code for code, level in enumerate(names)} for names in self.names]
+        for row, cell in enumerate(rows):
+            if isinstance(cell, str) or len(cell) != len(codes):
+                raise InputError(f"{name}[{row}] is {cell!r}; give one level of each of the {len(codes)} slots")
+            for slot, level in enumerate(cell):
+                if level not in codes[slot]:
+                    levels = _listed(self.names[slot])
+                    raise InputError(
+                        f"{name}[{row}] has level {level!r} of slot {slot}, whose component has {levels}; "
+                        "give the component as a mapping of level to row, such as {'low': [1.0], 'high': [2.0]}"
+                    )
+        coded = [[code[level] for code, level in zip(codes, cell, strict=True)] for cell in rows]
+        return as_level_cells(np.array(coded, dtype=np.int64).reshape(-1, len(codes)), self.sizes, name)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -105,6 +145,19 @@ class ComponentGrid:
             pieces.append(piece.reshape(*blocks.shape[:3], -1))
         joined = np.concatenate(pieces, axis=-1).swapaxes(0, 1)
         return joined.reshape(joined.shape[0], -1, joined.shape[-1])
+
+
+def _listed(names: Sequence[Hashable]) -> str:
+    some = listing(map(repr, names[:MAX_NAMED_LEVELS]))
+    return some if len(names) <= MAX_NAMED_LEVELS else f"{some} and {len(names) - MAX_NAMED_LEVELS} more"
+
+
+def _has_words(listed: object) -> bool:
+    if isinstance(listed, np.ndarray):
+        return listed.dtype.kind in "UO"
+    return isinstance(listed, Sequence) and any(
+        isinstance(cell, Sequence) and any(isinstance(level, str) for level in cell) for cell in listed
+    )
 
 
 def as_level_cells(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:

@@ -172,12 +172,14 @@ def sufficient_support(
         raise InputError(f"combine is {combine!r}; give 'stack' or 'sum'")
     rng = generator(seed)
     stacks = AnchorStacks(support, as_composition(composition), _as_many(components, support), combine == "sum")
-    ranks, failing = [], {}
+    ranks: list[SlotRank] = []
+    failing: dict[int, FloatArray] = {}
     for slot, chosen in _values(support, values, probes, rng).items():
         rows = [stacks.at(slot, value, anchors, rng) for value in chosen]
         good = [row.full(stacks.precision) for row in rows]
         ranks.append(_slot_rank(stacks, slot, chosen, rows, good))
-        failing |= {slot: value for value, passed in zip(chosen, good, strict=True) if not passed.all()}
+        short = [value for value, passed in zip(chosen, good, strict=True) if not passed.all()]
+        failing |= {slot: short[0]} if short else {}
     lacking = _missing(support, stacks.composition, ranks)
     return RankTest(tuple(ranks), False, lacking, _gauges(stacks, failing, rng), isinstance(support, Finite))
 
@@ -254,9 +256,7 @@ def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tupl
     return (*lacking, *skew)
 
 
-def _gauges(
-    stacks: AnchorStacks, failing: Mapping[int, FloatArray], rng: np.random.Generator
-) -> tuple[int, ...]:
+def _gauges(stacks: AnchorStacks, failing: Mapping[int, FloatArray], rng: np.random.Generator) -> tuple[int, ...]:
     """Slots with a value at which all combinations together have no full rank: no support could pass there."""
     everything = AnchorStacks(stacks.support.product(), stacks.composition, stacks.components)
     return tuple(

@@ -8,7 +8,7 @@ addition this is the verdict of `recombine.theory.identification.identify`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from recombine.tables.table import Table
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
-from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, ComponentGrid, as_level_cells, rank_of
+from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, Component, ComponentGrid, rank_of
 from recombine.verdicts import Verdict
 
 #: A distance from the span up to this many rounding errors is zero; ten thousand times more is not.
@@ -47,8 +47,12 @@ class FiniteIdentifiability:
     --------
     >>> from recombine.theory.compositions import add
     >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
-    >>> found.verdicts_on_grid().tolist(), found.deficit
-    ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
+    >>> print(found.words)
+    [['seen' 'seen' 'disconnected']
+     ['determined' 'seen' 'disconnected']
+     ['disconnected' 'disconnected' 'seen']]
+    >>> found.deficit
+    1
     >>> list(found.table().only(verdict="determined").rows())
     [{'slot 0': 1, 'slot 1': 0, 'verdict': 'determined'}]
     """
@@ -99,39 +103,45 @@ class FiniteIdentifiability:
         """Verdict codes with the shape of the grid."""
         return self.verdicts.reshape(self.grid.sizes)
 
+    @property
+    def words(self) -> npt.NDArray[np.str_]:
+        """Verdicts in words with the shape of the grid."""
+        return np.array([verdict.word for verdict in Verdict])[self.verdicts_on_grid()]
+
     def table(self) -> Table:
         """Return a row for each cell: the level of every slot, and the verdict in words."""
-        levels = every_cell(self.grid.sizes).T
-        words = [Verdict(code).word for code in self.verdicts]
-        return Table({**{f"slot {slot}": column for slot, column in enumerate(levels)}, "verdict": words})
+        named = zip(self.grid.names, every_cell(self.grid.sizes).T, strict=True)
+        levels = {f"slot {slot}": [names[code] for code in codes] for slot, (names, codes) in enumerate(named)}
+        return Table({**levels, "verdict": self.words.ravel().tolist()})
 
     def __str__(self) -> str:
         unseen = self.verdicts[self.verdicts != Verdict.SEEN]
-        condition = "" if self.known is None else f", cell {self.known} known"
+        known = () if self.known is None else zip(self.grid.names, self.known, strict=True)
+        condition = f", cell {tuple(names[code] for names, code in known)} known" if self.known is not None else ""
         counts = [(verdict.word, int((unseen == verdict).sum())) for verdict in Verdict]
         words = ", ".join(f"{count} {word}" for word, count in counts if count) or "none"
         return f"{self.verdict.word}: rank {self.rank}/{self.full_rank}{condition}" + f"; unseen: {words}"
 
 
 def finite_identifiability(
-    seen: npt.ArrayLike,
+    seen: npt.ArrayLike | Sequence[Sequence[Hashable]],
     composition: Composition | Function,
-    components: Sequence[npt.ArrayLike],
+    components: Sequence[Component],
     *,
-    known_cell: Sequence[int] | None = None,
+    known_cell: Sequence[Hashable] | None = None,
     tolerance: float = GRID_RANK_SHARE,
 ) -> FiniteIdentifiability:
     """Say which cells of a grid the seen ones determine, for components under any composition.
 
     Parameters
     ----------
-    seen : array_like of int, (P, K)
-        Seen cells: the level of each slot.
+    seen : array_like of int, (P, K), or sequence of tuples
+        Seen cells: the level of each slot, by number or by name.
     composition : Composition or callable
         K arrays (..., M_k) -> (..., N).
-    components : sequence of K arrays (n_k, ..., M_k)
-        The component of each level: the truth, or a model's estimate of it.
-    known_cell : sequence of K int, optional
+    components : sequence of K arrays (n_k, ..., M_k), or of K mappings of level to (..., M_k)
+        The component of each level: the truth, or a model's estimate of it. A mapping names the levels.
+    known_cell : sequence of K levels, optional
         A cell at whose levels the components are known (assumption A4 of the theorem).
     tolerance : float
         Singular values below this share of the largest count as zero.
@@ -144,11 +154,15 @@ def finite_identifiability(
     determined: rank 5/5; unseen: 4 determined
     >>> print(finite_identifiability([[0, 0], [1, 1], [2, 2]], product(), rows))
     disconnected: rank 3/5; unseen: 6 disconnected
+    >>> doses, heats = {"none": [1.0], "low": [2.0]}, {"cold": [3.0], "warm": [5.0]}
+    >>> named = finite_identifiability([("none", "cold"), ("low", "cold"), ("none", "warm")], product(), [doses, heats])
+    >>> list(named.table().only(verdict="determined").rows())
+    [{'slot 0': 'low', 'slot 1': 'warm', 'verdict': 'determined'}]
     """
     real(tolerance, "tolerance", above=0, below=1)
     grid = ComponentGrid.of(composition, components)
-    cells = as_level_cells(seen, grid.sizes, "seen")
-    base = None if known_cell is None else tuple(as_level_cells([known_cell], grid.sizes, "known_cell")[0].tolist())
+    cells = grid.cells(seen, "seen")
+    base = None if known_cell is None else tuple(grid.cells([known_cell], "known_cell")[0].tolist())
     grid.require_small()
     everything = grid.jacobian(every_cell(grid.sizes))
     chosen = np.ravel_multi_index(tuple(cells.T), grid.sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from recombine.cells.arrays import IntArray
 from recombine.checks import real
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, ComponentGrid, as_level_cells, rank_of
+from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, Component, ComponentGrid, rank_of
 from recombine.verdicts import Verdict
 
 
@@ -49,10 +49,10 @@ class Peeling:
 
 
 def peel(
-    seen: npt.ArrayLike,
+    seen: npt.ArrayLike | Sequence[Sequence[Hashable]],
     composition: Composition | Function,
-    components: Sequence[npt.ArrayLike],
-    known_cell: Sequence[int],
+    components: Sequence[Component],
+    known_cell: Sequence[Hashable],
     *,
     tolerance: float = GRID_RANK_SHARE,
 ) -> Peeling:
@@ -76,8 +76,8 @@ def peel(
     """
     real(tolerance, "tolerance", above=0, below=1)
     grid = ComponentGrid.of(composition, components)
-    cells = as_level_cells(seen, grid.sizes, "seen")
-    base = as_level_cells([known_cell], grid.sizes, "known_cell")[0]
+    cells = grid.cells(seen, "seen")
+    base = grid.cells([known_cell], "known_cell")[0]
     order = [(slot, int(level)) for slot, level in enumerate(base)]
     waiting = [(slot, level) for slot, size in enumerate(grid.sizes) for level in range(size)]
     waiting = [component for component in waiting if component not in order]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from recombine.checks import real
 from recombine.sample_checks import generator
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.sufficiency.component_grid import ComponentGrid, as_level_cells
+from recombine.theory.sufficiency.component_grid import Component, ComponentGrid
 
 #: Least-squares steps, and the seen error at which they stop.
 MAX_GAUSS_NEWTON_STEPS, GAUSS_NEWTON_ERROR = 60, 1e-13
@@ -63,9 +63,9 @@ class Refit:
 
 
 def refit(
-    seen: npt.ArrayLike,
+    seen: npt.ArrayLike | Sequence[Sequence[Hashable]],
     composition: Composition | Function,
-    components: Sequence[npt.ArrayLike],
+    components: Sequence[Component],
     *,
     move: float = 0.1,
     seed: int | np.random.Generator = 0,
@@ -91,10 +91,10 @@ def refit(
     """
     real(move, "move", above=0)
     truth = ComponentGrid.of(composition, components)
-    cells = as_level_cells(seen, truth.sizes, "seen")
+    cells = truth.cells(seen, "seen")
     rng = generator(seed)
     moved = tuple(component + move * rng.standard_normal(component.shape) for component in truth.components)
-    fitted = _fitted(ComponentGrid(truth.composition, moved), cells, truth.outputs(cells))
+    fitted = _fitted(replace(truth, components=moved), cells, truth.outputs(cells))
     everything = every_cell(truth.sizes)
     return Refit(
         fitted.components,
@@ -120,7 +120,7 @@ def _stepped(grid: ComponentGrid, cells: IntArray, miss: FloatArray) -> Componen
     # Directions that the data hardly show would be stepped along for ever.
     step = np.stack([np.linalg.lstsq(jacobian, side, rcond=1e-9)[0] for jacobian, side in pairs])
     for halvings in range(20):
-        tried = ComponentGrid(grid.composition, _moved(grid, 0.5**halvings * step))
+        tried = replace(grid, components=_moved(grid, 0.5**halvings * step))
         if np.linalg.norm(tried.outputs(cells) - grid.outputs(cells) - miss) < np.linalg.norm(miss):
             return tried
     return grid

@@ -205,7 +205,8 @@ class Gap(Derived):
         even where the gap is at an end, so that paths are looked for in what is left.
         """
         if self.sampled:
-            return self._paths.connected(slot)
+            # What recombines a region is asked value by value, which takes minutes for all places of all steps.
+            return not isinstance(self.of, Recombined) and self._paths.connected(slot)
         pieces = slot == self.slot or isinstance(self.of, Band)
         return self._left.connected(slot) and (self._at_an_end or not pieces)
 

@@ -26,8 +26,8 @@ DRAWN_POINTS = 4000
 MAX_STEP_SHARE, MIN_PLACES_PER_STEP = 1 / 500, 4
 #: Nearest points to which a step is tried: of all points, of those in other pieces, and of values in other pieces.
 NEIGHBOURS, OUTSIDE_NEIGHBOURS, VALUE_NEIGHBOURS = 12, 4, 3
-#: Members of a piece from which steps into others are tried, and rounds of them.
-MEMBERS_PER_PIECE, OUTSIDE_ROUNDS = 64, 3
+#: Members of a piece from which steps into others are tried, rounds of them, and members whose values are looked for.
+MEMBERS_PER_PIECE, OUTSIDE_ROUNDS, ASKED_PER_PIECE = 64, 3, 256
 #: Pieces beyond which nothing is decided: the points are too few for a support of this shape.
 MAX_PIECES = 16
 #: Places that are asked at once.
@@ -70,7 +70,8 @@ class DrawnPaths:
         count = self._count
         if count > MAX_PIECES:
             return False
-        common = np.array([self._shared[slot][self.pieces == piece].any(axis=0) for piece in range(count)])
+        asked = self.pieces[self._asked]
+        common = np.array([self._shared[slot][asked == piece].any(axis=0) for piece in range(count)])
         return int(connected_components(common, directed=False)[0]) == 1
 
     def lead_everywhere(self) -> bool:
@@ -79,10 +80,10 @@ class DrawnPaths:
         return count <= MAX_PIECES and all(self._reached_from(start).all() for start in range(count))
 
     def _reached_from(self, start: int) -> BoolArray:
-        reached = np.arange(self._count) == start
+        reached: BoolArray = np.arange(self._count) == start
         for _ in range(self._count):
             known = np.all([shared[:, reached].any(axis=1) for shared in self._shared], axis=0)
-            reached[self.pieces[known]] = True
+            reached[self.pieces[self._asked[known]]] = True
         return reached
 
     @property
@@ -93,7 +94,7 @@ class DrawnPaths:
     def pieces(self) -> IntArray:
         """The piece of each point, (N,): points of one piece are joined by steps inside the support."""
         flat = (self.points / self.ranges).reshape(len(self.points), -1)
-        near = KDTree(flat).query(flat, NEIGHBOURS + 1)[1]
+        near = _nearest(flat, flat, NEIGHBOURS + 1)
         pieces = np.arange(len(flat))
         for column in near.T[1:]:
             pieces = self._joined(pieces, np.arange(len(flat)), column)
@@ -148,8 +149,15 @@ class DrawnPaths:
         return np.asarray(np.logical_and.reduceat(asked, begins))
 
     @cached_property
+    def _asked(self) -> IntArray:
+        """Some points of each piece, whose values are looked for in the others."""
+        members = (np.flatnonzero(self.pieces == piece) for piece in range(self._count))
+        rng = np.random.default_rng(0)
+        return np.concatenate([rng.permutation(chosen)[:ASKED_PER_PIECE] for chosen in members])
+
+    @cached_property
     def _shared(self) -> list[BoolArray]:
-        """For each slot, which points have a value that occurs in which piece, (N, pieces)."""
+        """For each slot, which of the points asked have a value that occurs in which piece, (asked, pieces)."""
         return [
             np.stack([self._occurs(slot, piece) for piece in range(self._count)], axis=1)
             for slot in range(self.support.slots)
@@ -157,18 +165,19 @@ class DrawnPaths:
 
     def _occurs(self, slot: int, piece: int) -> BoolArray:
         """Say which points have a value of the slot that points of the piece can move to while the others stay."""
-        occurs = self.pieces == piece
-        (members,), (others,) = np.nonzero(occurs), np.nonzero(~occurs)
+        occurs: BoolArray = self.pieces[self._asked] == piece
+        members, others = np.flatnonzero(self.pieces == piece), self._asked[~occurs]
         if not len(others):
             return occurs
-        tree = KDTree(self.points[members, slot] / self.ranges[slot])
-        number = min(VALUE_NEIGHBOURS, len(members))
-        near = tree.query(self.points[others, slot] / self.ranges[slot], range(1, number + 1))[1]
+        values = self.points[:, slot] / self.ranges[slot]
+        near = _nearest(values[members], values[others], VALUE_NEIGHBOURS)
+        moves = np.zeros(len(others), dtype=bool)
         for column in near.T:
             places = self.points[members[column]]
             moved = places.copy()
             moved[:, slot] = self.points[others, slot]
-            occurs[others] |= self._stays_inside(places, moved)
+            moves |= self._stays_inside(places, moved)
+        occurs[~occurs] = moves
         return occurs
 
 
@@ -181,6 +190,12 @@ def _batches(places: IntArray) -> Iterator[slice]:
         end = max(int(np.searchsorted(total, limit)), start + 1)
         yield slice(start, end)
         start = end
+
+
+def _nearest(points: FloatArray, asked: FloatArray, number: int) -> IntArray:
+    """Numbers of the nearest points, (asked, up to number)."""
+    ranks = range(1, min(number, len(points)) + 1)
+    return np.asarray(KDTree(points).query(asked, ranks)[1], dtype=np.int64)
 
 
 def _merged(pieces: IntArray, first: IntArray, second: IntArray) -> IntArray:
@@ -196,9 +211,8 @@ def _outward(flat: FloatArray, pieces: IntArray) -> Iterator[tuple[IntArray, Int
     for piece in np.argsort(np.bincount(pieces))[:-1]:
         (members,), (others,) = np.nonzero(pieces == piece), np.nonzero(pieces != piece)
         chosen = rng.permutation(members)[:MEMBERS_PER_PIECE]
-        number = min(OUTSIDE_NEIGHBOURS, len(others))
-        near = KDTree(flat[others]).query(flat[chosen], range(1, number + 1))[1]
-        yield np.repeat(chosen, number), others[near].ravel()
+        near = _nearest(flat[others], flat[chosen], OUTSIDE_NEIGHBOURS)
+        yield np.repeat(chosen, near.shape[1]), others[near].ravel()
 
 
 def spread(values: npt.NDArray[np.float64], reach: float, start: int, slots: list[int]) -> BoolArray:
@@ -221,7 +235,7 @@ def spread(values: npt.NDArray[np.float64], reach: float, start: int, slots: lis
     [True, True, True, False]
     """
     close = np.zeros((len(slots), len(values)), dtype=bool)
-    known = np.arange(len(values)) == start
+    known: BoolArray = np.arange(len(values)) == start
     fresh = np.flatnonzero(known)
     while len(fresh):
         for row, slot in zip(close, slots, strict=True):

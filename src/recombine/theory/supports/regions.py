@@ -207,7 +207,7 @@ def around(points: npt.ArrayLike, radius: float) -> Region:
     >>> from recombine.theory.compositions import product
     >>> from recombine.theory.sufficiency import sufficient_support
     >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
-    >>> [sufficient_support(around(samples, radius), product(), waves).holds for radius in (0.001, 0.05)]
+    >>> [sufficient_support(around(samples, radius), product(), waves).holds for radius in (0.001, 0.1)]
     [False, True]
     """
     real(radius, "radius", above=0)
