@@ -168,7 +168,9 @@ def test_levels_may_have_names() -> None:
         assert str(start[0]) == str(start[1])
     known = finite_identifiability([("low", "cold")], add(), named, known_cell=("none", "room"))
     assert "cell ('none', 'room') known" in str(known)
-    with pytest.raises(InputError, match=r"seen\[1\] has level 'hot' of slot 1, whose component has 'cold', 'warm', 'room'"):
+    with pytest.raises(
+        InputError, match=r"seen\[1\] has level 'hot' of slot 1, whose component has 'cold', 'warm', 'room'"
+    ):
         finite_identifiability([("low", "cold"), ("low", "hot")], add(), named)
     with pytest.raises(InputError, match="give the component as a mapping of level to row"):
         finite_identifiability([("low", "cold")], add(), parts)

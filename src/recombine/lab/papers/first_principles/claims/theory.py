@@ -117,15 +117,16 @@ CLAIMS = (
         expect={
             "blockwise, worst from planes": AtLeast(0.93),
             "blockwise, worst from the diagonal": AtLeast(0.97),
-            "plain, best from the diagonal": AtMost(0.17),
+            "plain, mean from the diagonal": Near(0.145, 0.025),
             "plain, worst from everything": AtLeast(0.97),
         },
         theme=STACKED,
         figure="simulation",
         size=SIZES,
-        moved="asked before was 0.99 of blockwise networks and below 0.3 of plain ones, from a run of ours; now what "
-        "the plots show",
-        risk="The plots show one generator, and leave its numbers to be read off.",
+        moved="asked first was 0.99 of blockwise networks and below 0.3 of plain ones, from a run of ours; then at "
+        "most 0.17 of plain ones, which passes without reproducing the 0.12 to 0.17 of the plots; now that range",
+        risk="The plots show one generator, and leave its numbers to be read off. That a plain network does not get "
+        "there is not in doubt: it is further off here, {plain, from the diagonal} by generator.",
     ),
     Claim(
         "16b",

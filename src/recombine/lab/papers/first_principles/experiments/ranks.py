@@ -89,19 +89,19 @@ def ranks(unit: Unit) -> Rows:
     ]
 
 
-def amplification(name: str) -> float:
-    """Return how much errors may grow from a support of planes into a component: 1 / smallest singular value.
+def amplifications(name: str) -> tuple[float, ...]:
+    """Return how much errors may grow from a support of planes into each component: 1 / smallest singular value.
 
-    Of soft occlusion, at the worse slot. Anchors of planes are fixed and the rule's Jacobian depends on the value of
-    a sprite only where that is not black, so that one value of each slot will do.
+    Of soft occlusion. Anchors of planes are fixed and the rule's Jacobian depends on the value of a sprite only where
+    that is not black, so that one value of each slot will do.
 
     Examples
     --------
-    >>> round(amplification("orthogonal"), 2), round(amplification("orthogonal+"), 2)
-    (6.82, 1.92)
+    >>> [round(factor, 2) for factor in amplifications("orthogonal*")]
+    [6.82, 4.66]
     """
     test = sufficient_support(support_named(name), RULES["soft"][0], [_layers(False)] * 2, probes=1, seed=0)
-    return max(float(slot.amplification.max()) for slot in test.slots)
+    return tuple(float(slot.amplification.max()) for slot in test.slots)
 
 
 def rank_maps(unit: Unit) -> Rows:

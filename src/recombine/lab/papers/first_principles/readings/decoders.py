@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from recombine.lab.papers.first_principles.experiments.pictures import MAP_CELLS, unpack
-from recombine.lab.papers.first_principles.experiments.ranks import amplification
-from recombine.lab.papers.first_principles.experiments.supports import GAP_X
+from recombine.cells.arrays import FloatArray
+from recombine.lab.papers.first_principles.experiments.ranks import amplifications
 from recombine.lab.papers.first_principles.grids import LENGTHS
+from recombine.lab.papers.first_principles.readings.gates import FAILED_BELOW, painted
 from recombine.lab.papers.first_principles.readings.scales import (
     MIN_ALIVE_R2,
     SPRITES,
     Case,
     DecoderRows,
+    living_rows,
     rows_at,
     scale_in_words,
 )
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import require, several
+from recombine.lab.papers.seeds import Interval, estimate, require, several
 from recombine.tables.table import Table
+from recombine.writing import listing
 
 PLANES, MONOLITHIC = ("orthogonal", "compositional"), ("orthogonal", "monolithic")
 RANDOM, RANDOM_MONOLITHIC = ("random", "compositional"), ("random", "monolithic")
@@ -59,6 +61,10 @@ RELEASED: dict[Case, tuple[float, ...]] = {
     MIDDLE: (0.9541, 0.9500, 0.9502, 0.9535, 0.9163),
     NARROW: (0.3933, 0.8960, 0.8986, 0.3929, 0.3622),
 }
+#: Seeds that two rows must share for an interval of their difference.
+MIN_PAIRS = 2
+#: How many standard deviations of a released row a network of its own may be off.
+SPREADS_APART = 3
 #: Supports of planes, whose anchors are known exactly; and the error on all over that on planes in the released table.
 GROWN = {PLANES: 1.79, PLUS: 1.79, HOLED: 3.59, STAR: 4.79}
 
@@ -105,8 +111,16 @@ def shape_losses(rows: Table) -> Measured:
     numbers = {
         "R2": {"everything": base, "wide diagonal": wide, "normal planes": normal},
         "loss of R2": {"wide diagonal": base.mean - wide.mean, "normal planes": base.mean - normal.mean},
+        "loss by seed, wide diagonal": _losses(runs, RANDOM, WIDE),
+        "loss by seed, normal planes": _losses(runs, RANDOM, NORMAL),
     }
     return runs.measure(numbers, _published(runs))
+
+
+def _losses(runs: DecoderRows, more: Case, less: Case) -> list[float]:
+    """By how much R2 on all combinations is lower in one case than in another, for each seed that both have."""
+    high, low = (_by_seed(runs.of(case)) for case in (more, less))
+    return [high[seed] - low[seed] for seed in sorted(high.keys() & low.keys())]
 
 
 def gap_costs(rows: Table) -> Measured:
@@ -128,6 +142,7 @@ def gap_loss(rows: Table) -> Measured:
     runs = DecoderRows.largest(rows, PLANES, HOLED)
     every, holed = runs.means("r2 all")
     numbers = {"R2": {"planes": every, "with a gap": holed}, "loss of R2 on all": every.mean - holed.mean}
+    numbers |= {"loss by seed": _losses(runs, PLANES, HOLED)}
     return runs.measure(numbers, _published(runs))
 
 
@@ -136,29 +151,40 @@ def gap_thirds(rows: Table) -> Measured:
     runs = DecoderRows.largest(rows, HOLED)
     thirds = np.array([runs.means(f"mse in gap, other {third}")[0].mean for third in range(3)])
     detail = f"errors in the gap with the other sprite left, middle, right: {_listed(thirds, 4)}"
-    return runs.measure({"thirds differ by": float(np.ptp(thirds) / thirds.mean())}, detail)
-
-
-def gap_columns(rows: Table) -> Measured:
-    """Return the error with a gap over that without, in columns of the front sprite's x in the gap and outside."""
-    maps = rows.only(model="compositional", what="x and x")
-    plain, holed = (
-        np.nanmean(unpack(require(maps, support=case[0])["data"][0], np.float32, (MAP_CELLS, MAP_CELLS)), axis=1)
-        for case in (PLANES, HOLED)
-    )
-    middles = (np.arange(MAP_CELLS) + 0.5) / MAP_CELLS
-    inside = (middles > GAP_X[0]) & (middles < GAP_X[1])
-    within, without = (float(holed[columns].mean() / plain[columns].mean()) for columns in (inside, ~inside))
-    numbers = {"error inside the gap": within, "error outside": without}
-    return Measured(numbers, "one seed each", note=scale_in_words(str(maps["scale"][0])))
+    single = np.array([runs.of(HOLED)[f"mse in gap, other {third}"] for third in range(3)])
+    numbers = {
+        "thirds differ by": float(np.ptp(thirds) / thirds.mean()),
+        "by seed": _listed(np.ptp(single, axis=0) / single.mean(axis=0), 2),
+    }
+    return runs.measure(numbers, detail)
 
 
 def diagonal_scores(rows: Table) -> Measured:
-    """Return the R2 of a narrow and of a wide diagonal."""
+    """Return how far the R2 of a narrow diagonal is below that of a wide one, and the same of networks that paint."""
     runs = DecoderRows.largest(rows, NARROW, WIDE)
-    narrow, wide = runs.means("r2 all")
-    numbers = {"R2": {"narrow": narrow, "wide": wide}, "wide less narrow": wide.mean - narrow.mean}
+    narrow, wide = (_by_seed(runs.of(case)) for case in runs.cases)
+    alive = [_by_seed(runs.of(case).where(painted(runs.of(case)))) for case in runs.cases]
+    numbers = {
+        "R2": dict(zip(("narrow", "wide"), runs.means("r2 all"), strict=True)),
+        "R2, front painted": {
+            name: estimate([*scores.values()]) for name, scores in zip(("narrow", "wide"), alive, strict=True)
+        },
+        "wide less narrow, points of R2": _interval(wide, narrow),
+        "the same, front painted": _interval(alive[1], alive[0]),
+    }
     return runs.measure(numbers, f"narrow, by seed: {_listed(runs.of(NARROW)['r2 all'])}; {_published(runs)}")
+
+
+def _by_seed(rows: Table) -> dict[int, float]:
+    return {int(row["seed"]): float(row["r2 all"]) for row in rows.rows()}
+
+
+def _interval(more: Mapping[int, float], less: Mapping[int, float]) -> Interval:
+    """The mean difference, in hundredths, over seeds that both have; two at least."""
+    both = sorted(more.keys() & less.keys())
+    if len(both) < MIN_PAIRS:
+        return Interval(np.nan, np.nan, np.nan)
+    return Interval.of(100 * np.array([more[seed] - less[seed] for seed in both]))
 
 
 def diagonal_seeds(rows: Table) -> Measured:
@@ -188,7 +214,10 @@ def ghost_shares(rows: Table) -> Measured:
     numbers = {"error on B": back[0].mean, "error on O": runs.means("share on O")[0].mean}
     on_b = runs.means("mse on B")[0].mean
     words = f"error on B's pixels {on_b:.3f}; without them {off:.4f}, two planes {base:.4f}"
-    return runs.measure({**numbers, "rest / two planes": off / base}, f"{words}; 47.5% and 0.3% were expected")
+    two = runs.of(PLANES)
+    others = (two["mse all"] * (1 - two["share on B"]))[np.argsort(two["mse all"])][:-1]
+    numbers |= {"rest / two planes": off / base, "rest, without the worst": off / float(others.mean())}
+    return runs.measure(numbers, f"{words}; 47.5% and 0.3% were expected")
 
 
 def collapses(rows: Table) -> Measured:
@@ -221,6 +250,7 @@ def rgba_scores(rows: Table) -> Measured:
     numbers = {
         "R2": {"RGBa": clear, "soft": soft},
         "RGBa less soft": clear.mean - soft.mean,
+        "collapsed": int((runs.of(RGBA)["r2 id"] <= MIN_ALIVE_R2).sum()),
         "errors, RGBa / soft": errors[0].mean / errors[1].mean,
     }
     return runs.measure(numbers, _published(runs))
@@ -240,17 +270,38 @@ def seed_spreads(rows: Table) -> Measured:
 
 
 def row_order(rows: Table) -> Measured:
-    """Return how alike the rows of the table are ranked here and in the released one, by R2 on all combinations."""
+    """Return how alike the rows of the table are ranked here and in the released one, all and living against living."""
     runs = DecoderRows.largest(rows, *PUBLISHED, scales=SPRITES, why="blobs are not the paper's images")
     ours, theirs = ([score.mean for score in runs.means("r2 all")], [PUBLISHED[case][1] for case in runs.cases])
-    ranks = np.array([np.argsort(np.argsort(values)) for values in (ours, theirs)])
+    ranks = _ranks(ours, theirs)
     moved = np.abs(ranks[0] - ranks[1])
     support, model = runs.cases[int(moved.argmax())]
+    alive = [_living_mean(runs.of(case), case) for case in runs.cases]
+    released = [np.mean(_painted_scores(case)) for case in runs.cases]
     numbers = {
         "rank correlation with the released rows": float(np.corrcoef(ranks)[0, 1]),
+        "the same, living against living": float(np.corrcoef(_ranks(alive, released))[0, 1]),
         "places by which a row moves at most": int(moved.max()),
     }
     return runs.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
+
+
+def _ranks(*listed: Sequence[float]) -> FloatArray:
+    return np.array([np.argsort(np.argsort(values)) for values in listed], dtype=float)
+
+
+def _living_mean(rows: Table, case: Case) -> float:
+    """Mean R2 of networks that trained and, where the rule is soft occlusion, paint the front."""
+    trained = living_rows(rows)
+    if case[1] == "compositional":
+        trained = trained.where(painted(trained))
+    return float(estimate(trained["r2 all"], f"{case[0]}, living").mean)
+
+
+def _painted_scores(case: Case) -> list[float]:
+    """Released R2 of a row, less that of networks which by it alone look dead or leaking; of RGBa the row's mean."""
+    scores = RELEASED.get(case, (PUBLISHED[case][1],))
+    return [score for score in scores if case[1] != "compositional" or score >= FAILED_BELOW]
 
 
 def networks_of_its_length(rows: Table) -> int:
@@ -259,31 +310,50 @@ def networks_of_its_length(rows: Table) -> int:
 
 
 def released_differences(rows: Table) -> Measured:
-    """Return by row the network of the paper's length that is furthest from the authors' of its seed, and how far."""
+    """Return by row the network of the paper's length furthest from the authors' of its seed, in the row's SDs."""
     networks = [row for row in rows_at(rows, "full").rows() if (row["support"], row["model"]) in RELEASED]
     if not networks:
         raise MissingRowsError(f"needs networks trained for {LENGTHS['full']['steps']:,} steps")
-    gains: dict[str, list[float]] = {}
+    gains: dict[Case, list[float]] = {}
     for row in networks:
         case = row["support"], row["model"]
-        gains.setdefault(f"{case[0]} ({case[1]})", []).append(row["r2 all"] - RELEASED[case][int(row["seed"])])
-    furthest = {name: max(values, key=abs) for name, values in gains.items()}
-    return Measured({"R2 less the released": furthest}, several(len(networks), "network"), note=scale_in_words("full"))
+        gains.setdefault(case, []).append(row["r2 all"] - RELEASED[case][int(row["seed"])])
+    furthest = {case: max(values, key=abs) for case, values in gains.items()}
+    spreads = {case: float(np.std(RELEASED[case], ddof=1)) for case in gains}
+    within = sum(abs(gain) <= SPREADS_APART * spreads[case] for case, values in gains.items() for gain in values)
+    numbers = {
+        "furthest, in SDs": {
+            f"{name} ({model})": furthest[name, model] / spreads[name, model] for name, model in gains
+        },
+        "networks": len(networks),
+        "networks within 3 SDs": within,
+    }
+    listed = ", ".join(f"{name} ({model}) {gain:+.3f}" for (name, model), gain in furthest.items())
+    return Measured(
+        numbers, f"{several(len(networks), 'network')}; furthest, R2: {listed}", note=scale_in_words("full")
+    )
 
 
 def error_growth(rows: Table) -> Measured:
-    """Return how much larger errors are on all combinations than on planes, beside how much they may be."""
+    """Return how much larger errors are on all combinations than on planes, beside how much they may be in each slot."""
     runs = DecoderRows.largest(rows, *GROWN, scales=SPRITES, why="blobs have other anchors")
-    numbers = {f"growth, {case[0]}": runs.growth(case) for case in GROWN}
-    bounds = {f"amplification, {case[0]}": amplification(case[0]) for case in GROWN}
-    two, four = (numbers[f"growth, {case[0]}"].mean for case in (PLANES, PLUS))
-    ratios = {
-        "amplification, orthogonal / orthogonal+": bounds["amplification, orthogonal"]
-        / bounds["amplification, orthogonal+"],
-        "growth, orthogonal / orthogonal+": two / four,
+    growths = {case[0]: runs.growth(case) for case in GROWN}
+    front, back = ({case[0]: amplifications(case[0])[slot] for case in GROWN} for slot in (0, 1))
+    numbers = {
+        "growth": growths,
+        "amplification, front": front,
+        "amplification, back": back,
+        "grows most": max(growths, key=lambda name: growths[name].mean),
+        "front amplified most": listing(_largest(front)),
+        "back amplified most": listing(_largest(back)),
     }
-    listed = ", ".join(f"{case[0]} {value}" for case, value in GROWN.items())
-    return runs.measure({**numbers, **bounds, **ratios}, f"growth in the released table: {listed}")
+    released = ", ".join(f"{case[0]} {value}" for case, value in GROWN.items())
+    return runs.measure(numbers, f"growth in the released table: {released}")
+
+
+def _largest(values: Mapping[str, float]) -> list[str]:
+    """Names of the largest values, but for rounding."""
+    return [name for name, value in values.items() if value > 0.999 * max(values.values())]
 
 
 def additive_ratios(rows: Table) -> Measured:

@@ -80,6 +80,12 @@ class DecoderRows:
         """Return the rows of one case, at ``at_least`` so many."""
         return require(self.rows, at_least, support=case[0], model=case[1])
 
+    @property
+    def counted(self) -> str:
+        """How many networks the cases have, in words."""
+        counts = [len(self.of(case)) for case in self.cases]
+        return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+
     def means(self, column: str) -> list[Estimate]:
         """Return the mean of each case over seeds that trained at all; not a number if one of those has none."""
         return [self._mean(living_rows(self.of(case))[column], case) for case in self.cases]
@@ -103,7 +109,10 @@ class DecoderRows:
             if gone := count - len(living_rows(self.of(case))):
                 words.append(f"{_named(case)}: {gone} of {count} seeds collapsed, means leave them out")
         return Measured(
-            numbers, "; ".join([*words[1:], detail]), scale=self.scale, note=f"{scale_in_words(self.scale)}, {words[0]}"
+            {**numbers, "networks": self.counted},
+            "; ".join([*words[1:], detail]),
+            scale=self.scale,
+            note=f"{scale_in_words(self.scale)}, {words[0]}",
         )
 
 
