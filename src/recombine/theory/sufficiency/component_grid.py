@@ -66,7 +66,8 @@ class ComponentGrid:
                     f"component {slot} has shape {array.shape}; give one row per level, (levels, M), with the same "
                     f"blocks in between for all slots"
                 )
-        levels = (one if isinstance(one, Mapping) else range(len(one)) for one in components)
+        pairs = zip(components, arrays, strict=True)
+        levels = (one if isinstance(one, Mapping) else range(len(array)) for one, array in pairs)
         return cls(rule, arrays, tuple(map(tuple, levels)))
 
     def cells(self, listed: npt.ArrayLike | Sequence[Sequence[Hashable]], name: str) -> IntArray:

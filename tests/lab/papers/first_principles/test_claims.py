@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from recombine.lab.papers import Standing, find
-from recombine.lab.papers.first_principles.experiments.pictures import MAP_CELLS, pack, unpack
 from recombine.lab.papers.results import Evidence, load_all_evidence
 from recombine.lab.report.figure import PaperFigure
 from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS, NOT_RUN = ("3", "4c", "23"), ("5b", "20")
+FAILS, UNDECIDED, NOT_RUN = ("3", "16a", "23"), ("5a",), ("5b", "20")
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +24,8 @@ def results() -> dict[str, Evidence]:
 
 
 def _verdict(number: str) -> Standing:
+    if number in UNDECIDED:
+        return Standing.UNDECIDED
     return Standing.FAILS if number in FAILS else Standing.NOT_RUN if number in NOT_RUN else Standing.HOLDS
 
 
@@ -62,17 +63,12 @@ def _second_seed_of_shapes(table: Table) -> Any:
     return _longest(table) & shapes & (table["seed"] == 1)
 
 
+def _longest_narrow(table: Table) -> Any:
+    return _longest(table) & _rows("diagonal 0.05")(table)
+
+
 def _third_seed_of_planes(table: Table) -> Any:
     return _longest(table) & _rows("orthogonal")(table) & (table["seed"] == 2)
-
-
-def _stretched(texts: Any) -> Any:
-    """Raise every error of a map by a tenth."""
-    return [pack(np.float32(1.1) * unpack(text, np.float32, (MAP_CELLS, MAP_CELLS))) for text in texts]
-
-
-def _gap_map(table: Table) -> Any:
-    return _rows("orthogonal gap")(table) & (table["what"] == "x and x")
 
 
 #: By how much R2 of the networks at full length is below the released one, where that is more than the bound allows.
@@ -90,8 +86,7 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "4a": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.06),
     "4d": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.03),
     "4b": (_rows("orthogonal gap"), "mse in gap, other 1", lambda values: 1.4 * values),
-    "4c": (_gap_map, "data", _stretched),
-    "5a": (_rows("diagonal 0.05"), "r2 all", lambda values: values + 0.4),
+    "5a": (_longest_narrow, "r2 all", lambda values: np.full_like(values, 0.99)),
     "6": (_where("way", "drawn"), "hidden", lambda values: values + 0.03),
     "6b": (_where("support", "random"), "missing", lambda values: values + 0.01),
     "7a": (_where("rule", "hard"), "full", lambda values: values - 1),
@@ -107,12 +102,13 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "13b": (_where("rule", "add"), "as graph", np.logical_not),
     "14": (_where("start", "right"), "error", lambda values: values + 1e-7),
     "15b": (_where("support", "orthogonal"), "ratio", lambda values: 1.2 * values),
-    "16a": (_where("support", "diagonal"), "blockwise", lambda values: values - 0.04),
+    "16a": (_where("support", "diagonal"), "plain", lambda values: values + 0.145),
     "16b": (_where("support", "orthogonal"), "plain", lambda values: values + 0.6),
     "16c": (_where("samples", 4), "blockwise", lambda values: values - 0.2),
     "17": (_where("targets", "hard"), "variance", lambda values: 1.05 * values),
     "21": (_rows("random"), "r2 all", lambda values: values - 0.594),
-    "22": (_rows("orthogonal"), "mse all", lambda values: 2 * values),
+    "22": (_rows("orthogonal"), "mse all", lambda values: 4 * values),
+    "24": (_rows("diagonal 0.1"), "mse front", lambda values: values + 0.2),
     "23": (_longest, "r2 all", lambda values: values + RELEASED_LESS_OURS),
 }
 SETTLED = [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN]

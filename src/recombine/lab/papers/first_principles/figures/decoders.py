@@ -99,7 +99,7 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
         published = 1 - table[f"published {name}"]
         axes.plot(published, heights + shift, "x", markersize=8, zorder=4, **RELEASED)
     if any(table["lost all"]):
-        hollow = {"color": "0.2", "markerfacecolor": "none", "markersize": 8, "linestyle": "none"}
+        hollow: dict[str, Any] = {"color": "0.2", "markerfacecolor": "none", "markersize": 8, "linestyle": "none"}
         axes.plot([], [], marker="X", label="front dead or leaking", **hollow)
     axes.plot([], [], "x", label="released table", **RELEASED)
     axes.set_yticks(

@@ -23,7 +23,6 @@ from recombine.lab.papers.first_principles.readings.scales import (
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Interval, estimate, require, several
 from recombine.tables.table import Table
-from recombine.writing import listing
 
 PLANES, MONOLITHIC = ("orthogonal", "compositional"), ("orthogonal", "monolithic")
 RANDOM, RANDOM_MONOLITHIC = ("random", "compositional"), ("random", "monolithic")
@@ -117,10 +116,10 @@ def shape_losses(rows: Table) -> Measured:
     return runs.measure(numbers, _published(runs))
 
 
-def _losses(runs: DecoderRows, more: Case, less: Case) -> list[float]:
+def _losses(runs: DecoderRows, more: Case, less: Case) -> str:
     """By how much R2 on all combinations is lower in one case than in another, for each seed that both have."""
     high, low = (_by_seed(runs.of(case)) for case in (more, less))
-    return [high[seed] - low[seed] for seed in sorted(high.keys() & low.keys())]
+    return _listed(high[seed] - low[seed] for seed in sorted(high.keys() & low.keys()))
 
 
 def gap_costs(rows: Table) -> Measured:
@@ -277,17 +276,21 @@ def row_order(rows: Table) -> Measured:
     moved = np.abs(ranks[0] - ranks[1])
     support, model = runs.cases[int(moved.argmax())]
     alive = [_living_mean(runs.of(case), case) for case in runs.cases]
-    released = [np.mean(_painted_scores(case)) for case in runs.cases]
+    released = [float(np.mean(_painted_scores(case))) for case in runs.cases]
     numbers = {
-        "rank correlation with the released rows": float(np.corrcoef(ranks)[0, 1]),
-        "the same, living against living": float(np.corrcoef(_ranks(alive, released))[0, 1]),
+        "rank correlation with the released rows": _correlation(ranks),
+        "the same, living against living": _correlation(_ranks(alive, released)),
         "places by which a row moves at most": int(moved.max()),
     }
     return runs.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
 
 
 def _ranks(*listed: Sequence[float]) -> FloatArray:
-    return np.array([np.argsort(np.argsort(values)) for values in listed], dtype=float)
+    return np.asarray([np.argsort(np.argsort(values)) for values in listed], dtype=float)
+
+
+def _correlation(ranks: FloatArray) -> float:
+    return float(np.asarray(np.corrcoef(ranks))[0, 1])
 
 
 def _living_mean(rows: Table, case: Case) -> float:
@@ -335,7 +338,7 @@ def released_differences(rows: Table) -> Measured:
 
 
 def error_growth(rows: Table) -> Measured:
-    """Return how much larger errors are on all combinations than on planes, beside how much they may be in each slot."""
+    """Return how much larger errors are on all combinations than on planes, beside how much they may be by slot."""
     runs = DecoderRows.largest(rows, *GROWN, scales=SPRITES, why="blobs have other anchors")
     growths = {case[0]: runs.growth(case) for case in GROWN}
     front, back = ({case[0]: amplifications(case[0])[slot] for case in GROWN} for slot in (0, 1))
@@ -344,8 +347,8 @@ def error_growth(rows: Table) -> Measured:
         "amplification, front": front,
         "amplification, back": back,
         "grows most": max(growths, key=lambda name: growths[name].mean),
-        "front amplified most": listing(_largest(front)),
-        "back amplified most": listing(_largest(back)),
+        "front amplified most": _largest(front),
+        "back amplified most": _largest(back),
     }
     released = ", ".join(f"{case[0]} {value}" for case, value in GROWN.items())
     return runs.measure(numbers, f"growth in the released table: {released}")

@@ -75,8 +75,8 @@ def gate_fates(rows: Table) -> Measured:
         numbers[f"R2 on all, {name}, dead or leaking"] = _scores(band.where(~painted(band)))
         numbers[f"R2 on all, {name}, painted"] = _scores(band.where(painted(band)))
     listed = [
-        f"{row['support']}, {row['scale']}, seed {row['seed']}: front {row['mse front']:.3f}, back {row['mse back']:.3f}, "
-        f"R2 {row['r2 id']:.3f} and {row['r2 all']:.3f}"
+        f"{row['support']}, {row['scale']}, seed {row['seed']}: front {row['mse front']:.3f}, "
+        f"back {row['mse back']:.3f}, R2 {row['r2 id']:.3f} and {row['r2 all']:.3f}"
         for runs in every
         for row in runs.where(~painted(runs)).rows()
     ]
