@@ -189,6 +189,7 @@ CLAIMS = (
         says="ours",
         source="measured here",
         measure=decoders.sigmoid_scores,
+        size=None,
         expect={"R2, sigmoid": Above(0.5), "clamp less sigmoid": Above(0)},
         risk="{networks} seeds of 3,300 steps; the clamped mean leaves out seeds that collapsed.",
     ),
@@ -295,6 +296,7 @@ CLAIMS = (
         says="ours",
         source="errors on the pixels of the front and the back sprite, measured here",
         measure=gates.gate_fates,
+        size=None,
         expect={
             "failed though the front is painted": Is(0),
             "not failed though dead or leaking": Is(0),

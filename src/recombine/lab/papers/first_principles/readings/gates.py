@@ -60,7 +60,7 @@ def gate_fates(rows: Table) -> Measured:
     every = [_soft(rows, scale) for scale in lengths]
     failed = [runs["r2 all"] < FAILED_BELOW for runs in every]
     numbers = {
-        "networks": {scale: len(_soft(rows, scale)) for scale in lengths},
+        "networks": [len(_soft(rows, scale)) for scale in lengths],
         **counts,
         "failed though the front is painted": sum(
             int((low & painted(runs)).sum()) for low, runs in zip(failed, every, strict=True)
