@@ -47,8 +47,8 @@ ORDER = (
 ROWS = (
     "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; a stroke for each "
     "network, a cross for one whose front is dead or leaks. Dots and squares are means of the networks that paint "
-    "the front (bars: two standard errors); in brackets how many these are of how many. Grey crosses are means of the "
-    "released table, all its seeds."
+    "the front and are not black (bars: two standard errors); in brackets how many these are of how many. Grey "
+    "crosses are means of the released table, all its seeds."
 )
 
 
@@ -79,7 +79,7 @@ def _rows_table(rows: Table) -> Table:
 
 def _draw_rows(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
-    canvas.subplots_adjust(left=0.3, right=0.98, top=0.9, bottom=0.12)
+    canvas.subplots_adjust(left=0.33, right=0.98, top=0.9, bottom=0.12)
     heights = np.arange(len(table))[::-1]
     for name, shift, marker, colour, word in (
         ("id", 0.19, "o", "#1b6ca8", "on the support"),
