@@ -215,7 +215,7 @@ def _outward(flat: FloatArray, pieces: IntArray) -> Iterator[tuple[IntArray, Int
         yield np.repeat(chosen, near.shape[1]), others[near].ravel()
 
 
-def spread(values: npt.NDArray[np.float64], reach: float, start: int, slots: list[int]) -> BoolArray:
+def known_from(values: npt.NDArray[np.float64], reach: float, start: int, slots: list[int]) -> BoolArray:
     """Say which samples are known from one: in each slot, their value is within reach of a known sample's.
 
     Parameters
@@ -231,7 +231,7 @@ def spread(values: npt.NDArray[np.float64], reach: float, start: int, slots: lis
     Examples
     --------
     >>> line = np.array([0.0, 0.1, 0.2, 0.5])[:, None, None]
-    >>> spread(line, 0.11, 0, [0]).tolist()
+    >>> known_from(line, 0.11, 0, [0]).tolist()
     [True, True, True, False]
     """
     close = np.zeros((len(slots), len(values)), dtype=bool)

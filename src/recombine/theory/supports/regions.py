@@ -16,7 +16,7 @@ from recombine.errors import InputError
 from recombine.sample_checks import generator
 from recombine.theory.supports.known import finite
 from recombine.theory.supports.latents import as_latents, as_value, as_values, draw_until
-from recombine.theory.supports.paths import DRAWN_POINTS, DrawnPaths, spread
+from recombine.theory.supports.paths import DRAWN_POINTS, DrawnPaths, known_from
 from recombine.theory.supports.sets import DEFAULT_ANCHORS, Derived, Seed, Support, box, require_support
 
 #: Draws of the other slots for each value.
@@ -131,13 +131,13 @@ class Around(Region):
 
     def connected(self, slot: int) -> bool:
         """Say whether the slot's values lead from one sample to all, over steps no longer than the radius."""
-        return bool(spread(self.seen, self.reach, 0, [slot]).all())
+        return bool(known_from(self.seen, self.reach, 0, [slot]).all())
 
     def crosses(self) -> bool:
         """Say whether each of some samples leads to all, over samples whose every value is close to a known one."""
         slots = list(range(self.slots))
         return all(
-            spread(self.seen, self.reach, start, slots).all() for start in range(min(START_SAMPLES, len(self.seen)))
+            known_from(self.seen, self.reach, start, slots).all() for start in range(min(START_SAMPLES, len(self.seen)))
         )
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:

@@ -14,7 +14,7 @@ from recombine.lab.papers.first_principles.experiments.supports import GAP_X
 from recombine.lab.papers.first_principles.experiments.worlds import WORLDS
 from recombine.lab.papers.first_principles.grids import TABLE
 from recombine.lab.papers.first_principles.readings.decoders import GROWN, PUBLISHED
-from recombine.lab.papers.first_principles.readings.gates import painted
+from recombine.lab.papers.first_principles.readings.gates import paints_front
 from recombine.lab.papers.first_principles.readings.scales import (
     SCALES,
     SPRITES,
@@ -61,7 +61,7 @@ def _rows_table(rows: Table) -> Table:
         scale = present[0]
     trained, listed = living_rows(rows_at(rows, scale)), []
     soft = (trained["model"] == "compositional") & (scale != "tiny")
-    lost = soft & ~painted(trained)
+    lost = soft & ~paints_front(trained)
     counts = rows_at(rows, scale).by("support", "model")
     for row in over_seeds(trained.where(~lost), ("support", "model"), ("r2 id", "r2 all")).rows():
         key = row["support"], row["model"]

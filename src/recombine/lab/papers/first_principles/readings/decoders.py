@@ -10,7 +10,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.first_principles.experiments.ranks import amplifications
 from recombine.lab.papers.first_principles.grids import LENGTHS
-from recombine.lab.papers.first_principles.readings.gates import FAILED_BELOW, painted
+from recombine.lab.papers.first_principles.readings.gates import FAILED_BELOW_R2, paints_front
 from recombine.lab.papers.first_principles.readings.scales import (
     MIN_ALIVE_R2,
     SPRITES,
@@ -162,7 +162,7 @@ def diagonal_scores(rows: Table) -> Measured:
     """Return how far the R2 of a narrow diagonal is below that of a wide one, and the same of networks that paint."""
     runs = DecoderRows.largest(rows, NARROW, WIDE)
     narrow, wide = (_by_seed(runs.of(case)) for case in runs.cases)
-    alive = [_by_seed(runs.of(case).where(painted(runs.of(case)))) for case in runs.cases]
+    alive = [_by_seed(runs.of(case).where(paints_front(runs.of(case)))) for case in runs.cases]
     numbers = {
         "R2": dict(zip(("narrow", "wide"), runs.means("r2 all"), strict=True)),
         "R2, front painted": {
@@ -297,14 +297,14 @@ def _living_mean(rows: Table, case: Case) -> float:
     """Mean R2 of networks that trained and, where the rule is soft occlusion, paint the front."""
     trained = living_rows(rows)
     if case[1] == "compositional":
-        trained = trained.where(painted(trained))
+        trained = trained.where(paints_front(trained))
     return float(estimate(trained["r2 all"], f"{case[0]}, living").mean)
 
 
 def _painted_scores(case: Case) -> list[float]:
     """Released R2 of a row, less that of networks which by it alone look dead or leaking; of RGBa the row's mean."""
     scores = RELEASED.get(case, (PUBLISHED[case][1],))
-    return [score for score in scores if case[1] != "compositional" or score >= FAILED_BELOW]
+    return [score for score in scores if case[1] != "compositional" or score >= FAILED_BELOW_R2]
 
 
 def networks_of_its_length(rows: Table) -> int:

@@ -15,13 +15,13 @@ from recombine.lab.papers.seeds import several
 from recombine.tables.table import Table
 
 #: Mean squared error on the front's pixels where nothing is painted: of every black RGBa network here.
-UNPAINTED = 0.455
+UNPAINTED_MSE = 0.455
 #: From these shares of it on a front counts as dead, or as leaking: half painted. Living networks have at most 0.16.
 DEAD_SHARE, LEAK_SHARE = 0.9, 1 / 3
 #: Supports on which R2 differs most between networks.
 BANDS = ("diagonal 0.05", "diagonal 0.1", "diagonal 0.2")
 #: R2 on all combinations below which a network of a band counts as one that failed.
-FAILED_BELOW = 0.6
+FAILED_BELOW_R2 = 0.6
 
 
 def dead(rows: Table) -> BoolArray:
@@ -30,18 +30,18 @@ def dead(rows: Table) -> BoolArray:
     Examples
     --------
     >>> rows = Table({"mse front": [0.44, 0.35, 0.02], "mse back": [0.01, 0.07, 0.02]})
-    >>> dead(rows).tolist(), leaking(rows).tolist(), painted(rows).tolist()
+    >>> dead(rows).tolist(), leaking(rows).tolist(), paints_front(rows).tolist()
     ([True, False, False], [False, True, False], [False, False, True])
     """
-    return np.asarray(rows["mse front"] >= DEAD_SHARE * UNPAINTED)
+    return np.asarray(rows["mse front"] >= DEAD_SHARE * UNPAINTED_MSE)
 
 
 def leaking(rows: Table) -> BoolArray:
     """Say of which networks the front sprite is painted in part."""
-    return np.asarray((rows["mse front"] >= LEAK_SHARE * UNPAINTED) & ~dead(rows))
+    return np.asarray((rows["mse front"] >= LEAK_SHARE * UNPAINTED_MSE) & ~dead(rows))
 
 
-def painted(rows: Table) -> BoolArray:
+def paints_front(rows: Table) -> BoolArray:
     """Say which networks paint the front sprite."""
     return np.asarray(~dead(rows) & ~leaking(rows))
 
@@ -58,27 +58,27 @@ def gate_fates(rows: Table) -> Measured:
         for scale in lengths
     }
     every = [_soft(rows, scale) for scale in lengths]
-    failed = [runs["r2 all"] < FAILED_BELOW for runs in every]
+    failed = [runs["r2 all"] < FAILED_BELOW_R2 for runs in every]
     numbers = {
         "networks": [len(_soft(rows, scale)) for scale in lengths],
         **counts,
         "failed though the front is painted": sum(
-            int((low & painted(runs)).sum()) for low, runs in zip(failed, every, strict=True)
+            int((low & paints_front(runs)).sum()) for low, runs in zip(failed, every, strict=True)
         ),
         "not failed though dead or leaking": sum(
-            int((~low & ~painted(runs)).sum()) for low, runs in zip(failed, every, strict=True)
+            int((~low & ~paints_front(runs)).sum()) for low, runs in zip(failed, every, strict=True)
         ),
         "error on the back, dead": [float(error) for runs in every for error in runs.where(dead(runs))["mse back"]],
     }
     for name in BANDS:
         band = full.only(support=name)
-        numbers[f"R2 on all, {name}, dead or leaking"] = _scores(band.where(~painted(band)))
-        numbers[f"R2 on all, {name}, painted"] = _scores(band.where(painted(band)))
+        numbers[f"R2 on all, {name}, dead or leaking"] = _scores(band.where(~paints_front(band)))
+        numbers[f"R2 on all, {name}, painted"] = _scores(band.where(paints_front(band)))
     listed = [
         f"{row['support']}, {row['scale']}, seed {row['seed']}: front {row['mse front']:.3f}, "
         f"back {row['mse back']:.3f}, R2 {row['r2 id']:.3f} and {row['r2 all']:.3f}"
         for runs in every
-        for row in runs.where(~painted(runs)).rows()
+        for row in runs.where(~paints_front(runs)).rows()
     ]
     return Measured(numbers, f"{several(len(listed), 'network')} dead or leaking: {'; '.join(listed)}")
 
