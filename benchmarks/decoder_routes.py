@@ -28,6 +28,7 @@ from scipy.stats import fisher_exact
 
 from recombine.lab.papers.first_principles.experiments.decoders import TRAIN_SEED, Condition, decoder_scores
 from recombine.lab.papers.first_principles.grids import LENGTHS, SPRITES
+from recombine.lab.papers.first_principles.readings.routes import state
 from recombine.lab.runs.experiment import Unit
 
 RESULT = Path(__file__).parents[1] / "results" / "decoders" / "routes.json"
@@ -37,8 +38,6 @@ SEEDS = range(10, 34)
 STEPS = (1, 2, 5, 20, 100, 500, 2000)
 #: One step of gradient descent this long writes the gradient into the weights with little rounding.
 GRADIENT_RATE = 1e4
-#: Above this error where the front sprite is, it is not painted; above the second one the back is not right either.
-MSE_FRONT_LOST, MSE_BACK_LEAKY = 0.3, 0.04
 STORED = ("support", "seed", "r2 id", "r2 all", "mse front", "mse back", "front sum", "train loss")
 
 Row = dict[str, Any]
@@ -155,13 +154,6 @@ def networks() -> Iterator[Row]:
             for route, seeds in (("batch", trio), *(("alone", [seed]) for seed in trio)):
                 for row in decoder_scores(unit(support, seeds)):
                     yield {"route": route, **{name: row[name] for name in STORED}}
-
-
-def state(row: Mapping[str, Any]) -> str:
-    """Name a network: sound, dead (the front sprite is never painted), or leaky (the gate lets both through)."""
-    if row["mse front"] < MSE_FRONT_LOST:
-        return "sound"
-    return "dead" if row["mse back"] < MSE_BACK_LEAKY else "leaky"
 
 
 def summary(stored: Mapping[str, Any]) -> None:

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from recombine.lab.papers.first_principles.experiments import checks, decoders, pictures, ranks, simulation, theory
+from recombine.lab.papers.first_principles.experiments import (
+    checks,
+    decoders,
+    pictures,
+    ranks,
+    routes,
+    simulation,
+    theory,
+)
 from recombine.lab.runs.experiment import Experiment
 
 Settings = list[dict[str, Any]]
@@ -169,4 +177,54 @@ DECODER_EXPERIMENTS = (
     _experiment("targets", checks.targets, _targets(3000), _targets(20_000)),
 )
 
-EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS)
+# ---------------------------------------------------------------------------- alone and in a batch
+
+#: Supports on which networks lose a slot, and seeds that no run before these had used.
+NARROW_BANDS, ROUTE_SEEDS = ("diagonal 0.05", "diagonal 0.1"), range(34, 74)
+#: Networks of a batch; seeds left over join the last one.
+NETWORKS_IN_BATCH = 3
+#: Steps after which weights are compared.
+COMPARED_STEPS = [1, 2, 5, 20, 100, 500]
+
+
+def _routes(seeds: Sequence[int], length: str) -> Settings:
+    """Every seed alone and in a batch, a batch and its networks one after the other, both supports in turn."""
+    ends = [*range(NETWORKS_IN_BATCH, len(seeds) - NETWORKS_IN_BATCH + 1, NETWORKS_IN_BATCH), len(seeds)]
+    batches = [list(seeds[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    return [
+        {**SPRITES, **LENGTHS[length], "targets": "hard", "support": name, "model": "compositional", "seeds": together}
+        for batch in batches
+        for name in NARROW_BANDS
+        for together in (batch, *([seed] for seed in batch))
+    ]
+
+
+def _route_steps(shared: dict[str, Any], steps: Sequence[int], dtypes: Sequence[str]) -> Settings:
+    return [
+        {**shared, "model": "compositional", "support": name, "dtype": dtype, "recorded": list(steps)}
+        | {"steps": max(steps), "seeds": list(ROUTE_SEEDS[:3])}
+        for dtype in dtypes
+        for name in NARROW_BANDS
+    ]
+
+
+ROUTE_EXPERIMENTS = (
+    _experiment(
+        "route-steps",
+        routes.route_steps,
+        _route_steps({**TINY, "samples": 400, "tests": 100, "targets": "soft"}, COMPARED_STEPS[:4], ["float32"]),
+        _route_steps({**SPRITES, **LENGTHS["annealed"], "targets": "hard"}, COMPARED_STEPS, ["float32", "bfloat16"]),
+    ),
+    _experiment(
+        "routes",
+        routes.route_scores,
+        [
+            {**TINY, "samples": 400, "tests": 100, "steps": 60, "targets": "soft", "model": "compositional"}
+            | {"support": NARROW_BANDS[1], "seeds": seeds}
+            for seeds in ([0, 1, 2], [0])
+        ],
+        [*_routes(ROUTE_SEEDS, "annealed"), *_routes(ROUTE_SEEDS, "short")],
+    ),
+)
+
+EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS)

@@ -75,8 +75,8 @@ class Condition:
         units = source.sample(count or self.setting["samples" if which == TRAIN_SEED else "tests"], which)
         return units, self.world.images(units, self.setting["targets"], self.device)
 
-    def train(self, seeds: tuple[int, ...]) -> Trained:
-        """Train one model for each seed."""
+    def train(self, seeds: tuple[int, ...], scale: float = 1.0, **options: Any) -> Trained:
+        """Train one model for each seed, from first weights times ``scale``; more options are the ensemble's."""
         from recombine.lab.nets.ensemble.ensemble import Ensemble
         from recombine.lab.nets.ensemble.optimisers import AdamW
         from recombine.lab.nets.ensemble.schedules import Cosine
@@ -84,7 +84,7 @@ class Condition:
         setting, (units, images) = self.setting, self.draw(TRAIN_SEED)
         # Short floats are for GPUs; on a CPU they would be slower.
         dtype = setting["dtype"] if self.device.startswith("cuda") else "float32"
-        ensemble = Ensemble(self.model, seeds, dtype=dtype, device=self.device, chunk=len(seeds))
+        ensemble = Ensemble(self.model, seeds, scale, dtype, self.device, chunk=len(seeds))
         return ensemble.train(
             self.world.inputs(units),
             images.flatten(1),
@@ -93,6 +93,7 @@ class Condition:
             batch=setting["batch"],
             optimiser=AdamW(weight_decay=setting["weight decay"]),
             decay=Cosine(setting["periods"], setting["every"], setting["floor"]),
+            **options,
         )
 
     def predict(self, trained: Trained, units: FloatArray) -> Tensor:
