@@ -83,7 +83,7 @@ def _drifts(times: float) -> Table:
     about = [(name, dtype, step) for name in NARROW_BANDS for dtype in ("float32", "bfloat16") for step in control]
     return Table.from_rows(
         [
-            {"support": name, "dtype": dtype, "seed": 34, "step": step, "training": training}
+            {"scale": "annealed", "support": name, "dtype": dtype, "seed": 34, "step": step, "training": training}
             | {"weights apart": control[step] * (times if (training, step) == (PLACES[1], 20) else 1.0)}
             for name, dtype, step in about
             for training in (CONTROL, *PLACES)
@@ -95,6 +95,7 @@ def _drifts(times: float) -> Table:
 def test_one_place_that_drifts_once_is_found(times: float, verdict: Standing) -> None:
     outcome = PAPER.claim("40a").read(_drifts(times))
     assert outcome.verdict is verdict, outcome
+    assert outcome.note == "on sprites"
 
 
 def test_a_small_batch_agrees_with_its_networks_alone() -> None:

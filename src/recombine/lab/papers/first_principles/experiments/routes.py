@@ -65,8 +65,8 @@ def route_steps(unit: Unit) -> Rows:
         for number, step in enumerate(steps[1:], start=1):
             way, apart = alone[number] - alone[0], weights[number] - alone[number]
             rows.append(
-                {"support": unit.setting["support"], "dtype": unit.setting["dtype"], "seed": seed, "step": step}
-                | {"training": name, "weights apart": float(apart.norm() / way.norm())}
+                {name: unit.setting[name] for name in ("scale", "support", "dtype")}
+                | {"seed": seed, "step": step, "training": name, "weights apart": float(apart.norm() / way.norm())}
                 | _widest(way, apart, shapes)
                 | {"loss apart": float((others[number] - losses[number]).abs() / losses[number])}
             )

@@ -79,4 +79,5 @@ def drifts(rows: Table) -> Measured:
     last = rows.where(rows["step"] == rows["step"].max())
     apart = last.where(last["training"] != CONTROL)["weights apart"].max()
     detail = f"{several(len(set(rows['support'].tolist())), 'support')}; after {rows['step'].max()} steps {apart:.2g}"
-    return Measured({"drift in a batch / rounded otherwise": furthest}, f"{detail} of the way at most")
+    where = scale_in_words("tiny") if "tiny" in rows["scale"].tolist() else "on sprites"
+    return Measured({"drift in a batch / rounded otherwise": furthest}, f"{detail} of the way at most", note=where)
