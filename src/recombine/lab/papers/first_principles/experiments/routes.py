@@ -52,13 +52,12 @@ def route_steps(unit: Unit) -> Rows:
             return torch.cat([values.flatten(1) for values in parameters.values()], dim=1)
 
         # One thread: a CPU with several would train the networks of a batch apart.
-        trained = condition.train(tuple(seeds), scale, record=steps, watch=look, threads=1)
+        trained, place = condition.train(tuple(seeds), scale, record=steps, watch=look, threads=1), seeds.index(seed)
         assert trained.watched is not None
-        place = seeds.index(seed)
         return trained.watched[:, place].double(), trained.history[:, place].double()
 
     alone, losses = course([seed], 1.0)
-    shapes = {name: values.numel() for name, values in condition.model.initial(seed, 1.0).items()}
+    sizes = {name: values.numel() for name, values in condition.model.initial(seed, 1.0).items()}
     rows: Rows = []
     for name, seeds in places.items():
         weights, others = course(seeds, NEXT_ABOVE_ONE if len(seeds) == 1 else 1.0)
@@ -67,7 +66,7 @@ def route_steps(unit: Unit) -> Rows:
             rows.append(
                 {name: unit.setting[name] for name in ("scale", "support", "dtype")}
                 | {"seed": seed, "step": step, "training": name, "weights apart": float(apart.norm() / way.norm())}
-                | _widest(way, apart, shapes)
+                | _widest(way, apart, sizes)
                 | {"loss apart": float((others[number] - losses[number]).abs() / losses[number])}
             )
     return rows
