@@ -124,7 +124,7 @@ def test_a_gate_that_is_not_needed_is_off() -> None:
     }
     table = gate_preferences(GatedLinearSVC(contexts=gates, C=100.0).fit(X, y))
     assert table.only(gate="useful")["share"].tolist() == [1.0, 1.0]
-    assert table.only(gate="twice as weak")["prefers"].tolist() == ["nothing: the gate is off"]
+    assert table.only(gate="twice as weak")["prefers"].tolist() == ["nothing (gate off)"]
 
 
 def test_norms_are_compared_on_the_same_folds_and_gates() -> None:

@@ -117,7 +117,7 @@ def freeze_relu(model: Any, layer: int | None = None) -> FrozenGates:
 #: Layers that change nothing about which gates are open, once a network is trained.
 PASSING_LAYERS = ("Flatten", "Dropout", "Identity")
 #: The one thing to do where the layers of a module cannot be read.
-GIVE_WEIGHTS = "give FrozenGates its weights and bias"
+GIVE_WEIGHTS = "give FrozenGates weights and bias"
 
 
 def _hidden_layers(model: Any) -> list[tuple[FloatArray, FloatArray]]:

@@ -73,7 +73,7 @@ def _class_rows(
             words = ", ".join(f"{features[feature]} {own[feature]:+.2g}" for feature in order)
             yield about | {"context": str(context), "bias": round(float(bias), 3) + 0.0, "prefers": words}
         if not used:
-            yield about | {"context": "any", "bias": 0.0, "prefers": "nothing: the gate is off"}
+            yield about | {"context": "any", "bias": 0.0, "prefers": "nothing (gate off)"}
 
 
 def compare_norms(

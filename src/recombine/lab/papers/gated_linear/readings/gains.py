@@ -14,7 +14,7 @@ TEACHERS = ("units", "deciding", "samples", "seed")
 #: The ends that are compared.
 FEW_UNITS, MANY_UNITS = 10, 100
 MEDIAN_SHARE, SHUT_SHARE = 0.5, 0.95
-ONE_UNIT, ALL_UNITS = 1, 20
+FEWEST_DECIDING_UNITS, MOST_DECIDING_UNITS = 1, 20
 
 
 def gains(rows: Table, keys: tuple[str, ...], norm: str = "effective") -> Table:
@@ -97,7 +97,7 @@ def gain_by_units(rows: Table) -> Measured:
 def one_unit_decides(rows: Table) -> Measured:
     """Return the gains over both plain norms where one unit of the teacher decides."""
     numbers = {
-        f"gain over {words}": _interval(_by_seed(gains(rows, TEACHERS, norm), deciding=ONE_UNIT))
+        f"gain over {words}": _interval(_by_seed(gains(rows, TEACHERS, norm), deciding=FEWEST_DECIDING_UNITS))
         for norm, words in (("effective", "SVM-L2"), ("zeta", "L2 on zeta"))
     }
     return Measured(numbers, _problems(rows, gains(rows, TEACHERS)))
@@ -106,7 +106,7 @@ def one_unit_decides(rows: Table) -> Measured:
 def gain_by_deciding(rows: Table) -> Measured:
     """Return how much smaller the gain is where all units decide, and whether plain L2 then errs less."""
     plain = gains(rows, TEACHERS)
-    single, every = (_by_seed(plain, deciding=count) for count in (ONE_UNIT, ALL_UNITS))
+    single, every = (_by_seed(plain, deciding=count) for count in (FEWEST_DECIDING_UNITS, MOST_DECIDING_UNITS))
     numbers = {
         "gain, one decides less all": _difference(single, every),
         "gain where all decide": str(_interval(every)),
@@ -119,7 +119,7 @@ def gain_by_deciding(rows: Table) -> Measured:
 def plain_where_all_decide(rows: Table) -> Measured:
     """Return how much less plain L2 on unit weights errs than the group norm where all units of the teacher decide."""
     zeta = gains(rows, TEACHERS, "zeta")
-    numbers = {"L2 on zeta errs less by": _opposite(_by_seed(zeta, deciding=ALL_UNITS))}
+    numbers = {"L2 on zeta errs less by": _opposite(_by_seed(zeta, deciding=MOST_DECIDING_UNITS))}
     return Measured(numbers, _problems(rows, zeta))
 
 

@@ -60,14 +60,14 @@ def _distance_table(results: Mapping[str, Evidence]) -> Table:
 
 def _same_seeds(rows: Table) -> Table:
     """Networks of context dependence whose seed has all distances of its line, so that a line has the same digits."""
-    kept = np.zeros(len(rows), dtype=bool)
+    chosen = np.zeros(len(rows), dtype=bool)
     for task, loss in {(str(row["task"]), str(row["loss"])) for row in rows.rows()}:
         line = (rows["task"] == task) & (rows["loss"] == loss)
         seeds = [
             set(rows["seed"][line & (rows["distance"] == far)].tolist()) for far in np.unique(rows["distance"][line])
         ]
-        kept |= line & np.isin(rows["seed"], sorted(set.intersection(*seeds)))
-    return rows.where(kept)
+        chosen |= line & np.isin(rows["seed"], sorted(set.intersection(*seeds)))
+    return rows.where(chosen)
 
 
 def _point(panel: str, line: str, row: Mapping[str, object], name: str) -> dict[str, object]:

@@ -30,7 +30,7 @@ READ_TO_WITHIN_R2 = 0.0005
 READ_TO_WITHIN_HEIGHT = 0.0005
 #: The drawn mean over a network's rows before and after training halves a bar, as untrained networks add next to
 #: nothing; where one network of six has no row after training, five of eleven rows are left.
-HALVED, ONE_ROW_MISSING = 2.0, 11 / 5
+RATIO_OF_HALVED_BARS, RATIO_WITH_A_ROW_MISSING = 2.0, 11 / 5
 #: Figure 11's two groups of bars that are lower than half.
 GROUPS_WITH_A_ROW_MISSING = (("CD-2", 4), ("CD-1", 2))
 
@@ -141,7 +141,7 @@ def photo_slopes(rows: Table) -> Measured:
         for network, slopes in published.PHOTO_SLOPES.items()
         for name in slopes
     ]
-    means, errors = (np.concatenate(part) for part in zip(*curves, strict=True))
+    means, errors = (np.concatenate(values) for values in zip(*curves, strict=True))
     compared = _compared(pairs, "slopes")
     numbers = {
         "largest slope": max(ours.mean for ours, _ in pairs.values()),
@@ -260,7 +260,10 @@ def deep_bars(rows: Table) -> Measured:
         for kind, series in kinds.items():
             for depth, height in enumerate(series, 1):
                 mean = mean_over_seeds(chosen, kind, task=task, depth=depth)
-                drawn = _divided(mean, ONE_ROW_MISSING if (task, depth) in GROUPS_WITH_A_ROW_MISSING else HALVED)
+                drawn = _divided(
+                    mean,
+                    RATIO_WITH_A_ROW_MISSING if (task, depth) in GROUPS_WITH_A_ROW_MISSING else RATIO_OF_HALVED_BARS,
+                )
                 theirs = spread_alike(drawn, height, PUBLISHED_NETWORKS_ON_ONE_HOT)
                 differing += differs(drawn, theirs, READ_TO_WITHIN_HEIGHT)
                 ours.append(mean.mean)
