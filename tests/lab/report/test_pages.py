@@ -16,6 +16,7 @@ import pytest
 
 from recombine.errors import RecombineError
 from recombine.lab.papers import Paper, Reproduction, Standing, available, find, from_results
+from recombine.lab.papers.paper import coverage
 from recombine.lab.papers.record import load_record
 from recombine.lab.report import page_text, paper_page
 from recombine.lab.report.markdown import html_of
@@ -99,11 +100,26 @@ class TestDocumentation:
         assert seen.tags.count("h1") == 1
 
     @every_paper
-    def test_what_comes_before_the_details_is_short(self, paper: Paper, texts: dict[str, str]) -> None:
-        before, hole, _ = texts[paper.name].partition("<details>")
-        assert hole
-        assert len(before.split()) <= 1600
+    def test_a_page_is_read_in_minutes_and_opens_with_how_much_is_judged(
+        self, paper: Paper, texts: dict[str, str], judged: dict[str, Reproduction]
+    ) -> None:
+        text = texts[paper.name]
+        folds = r"<details>.*?</details>"
+        assert len(re.sub(folds, "", text, flags=re.DOTALL).split()) <= 2500
+        assert text.count("<details>") == text.count("</details>") > 4
+        _, _, opening = text.split("\n\n")[:3]
+        numbers = {claim.number: judged[paper.name].outcomes[claim.id] for claim in paper.claims}
+        assert opening.startswith(coverage(paper.checklist, numbers))
         assert all(claim.theme for claim in paper.claims if not claim.ours)
+
+    @every_paper
+    def test_all_that_a_paper_states_is_listed_with_what_judges_it(self, paper: Paper) -> None:
+        named = {number for panel in paper.checklist for number in panel.claims}
+        assert named <= {claim.number for claim in paper.claims}
+        theirs = {claim.number for claim in paper.claims if claim.says == "paper"}
+        assert theirs <= named, "a claim about the paper that no entry of its list names"
+        assert all(panel.claims or panel.missing for panel in paper.checklist), "why an entry is not judged"
+        assert len({(panel.where, panel.what) for panel in paper.checklist}) == len(paper.checklist) > 20
 
     @pytest.mark.parametrize("name", ["README.md", "docs/papers/index.md"])
     def test_tables_of_papers_are_up_to_date(self, build_pages: ModuleType, name: str) -> None:
