@@ -1,8 +1,10 @@
 /** What every file becomes before it is understood: cells as text. */
 
+export type Row = readonly string[];
+
 /** Rows of cells as text, "" where empty; rows may differ in length. */
 export interface Grid {
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly Row[];
   /** Merged ranges: top, left, bottom, right, from 0, inclusive. */
   readonly merged: readonly (readonly [number, number, number, number])[];
   /** Lines of the file at which rows begin, from 1; without them row 0 is line 1. */
@@ -46,6 +48,9 @@ export const MOST_CELLS = 5_000_000;
 export function widthOf({ rows }: Grid): number {
   return rows.reduce((most, row) => Math.max(most, row.length), 0);
 }
+
+export const isBlank = (row: Row): boolean => !row.some(Boolean);
+export const isBare = (row: Row): boolean => isBlank(row.slice(1));
 
 /** Return the line of the file that a row begins at. */
 export function lineOf({ lines }: Grid, row: number): number {

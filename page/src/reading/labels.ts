@@ -3,7 +3,7 @@
 import { MOST_NAMED } from "./grid.ts";
 import { plainNumber, type Read } from "./numerals.ts";
 import { isWord, matched, matches, ruleLimit } from "./rules.ts";
-import { casefold, distinct, hasDigit } from "./texts.ts";
+import { casefold, distinct, groupedBy, hasDigit } from "./texts.ts";
 import { baseAmount, unitSpelling } from "./units.ts";
 import { type Column, noteOn } from "./values.ts";
 
@@ -36,11 +36,7 @@ function unitsOf({ kinds }: Column): Map<string, string> {
 }
 
 function sameAmounts(levels: readonly string[]): string[] {
-  const amounts = new Map<string, string[]>();
-  for (const level of [...levels].sort()) {
-    const amount = baseAmount(level);
-    if (amount) amounts.set(amount, [...(amounts.get(amount) ?? []), level]);
-  }
+  const amounts = groupedBy([...levels].filter(baseAmount).sort(), baseAmount);
   return [...amounts.values()].filter((same) => same.length > 1).flat().slice(0, MOST_NAMED);
 }
 
@@ -78,23 +74,23 @@ function datesOf(column: Column): Read {
   return [new Map(dated), [{ kind: "date", column: name, count: kinds.cells(texts) }]];
 }
 
-/** Dates in a column of which most texts look like names of genes. */
+/** Dates in a column of which most texts look like names of genes, or are ranges such as 10-19. */
 function geneDates({ kinds }: Column): Set<string> {
   const texts = [...kinds.counts.keys()];
   const shorter = (text: string, most: number): boolean => [...text].length < most;
   const names = texts.filter((text) => shorter(text, 20) && matches("gene_name", text));
-  const sure = 2 * names.length > texts.length && 4 * names.filter(hasDigit).length >= names.length;
-  return new Set(sure ? texts.filter((text) => shorter(text, 30) && matches("gene_date", text)) : []);
+  const genes = 2 * names.length >= texts.length && 4 * names.filter(hasDigit).length >= names.length;
+  const ranges = texts.filter((text) => matches("range_name", text) && !/^\p{Nd}+$/u.test(text));
+  return new Set(genes || 2 * ranges.length > texts.length ? texts.filter((text) => shorter(text, 30) && matches("gene_date", text)) : []);
 }
 
 /** Levels that differ by case from one that more cells hold, which is what they are read as. */
 function alikeOf({ kinds: { counts } }: Column): Map<string, string> {
-  const groups = new Map<string, string[]>();
-  for (const text of counts.keys()) groups.set(casefold(text), [...(groups.get(casefold(text)) ?? []), text]);
-  const shortToo = [...groups.keys()].every((folded) => isWord("either_case", folded));
+  const groups = groupedBy(counts.keys(), casefold);
+  const shortToo = [...groups.values()].filter((texts) => texts.length > 1).length > 1 || [...groups.keys()].every((folded) => isWord("either_case", folded));
   const result = new Map<string, string>();
   for (const [folded, texts] of groups) {
-    if (texts.length < 2 || !(shortToo || (folded.match(/\p{L}/gu) ?? []).length >= ruleLimit("letters whose case is folded"))) continue;
+    if (texts.length < 2 || !(shortToo || (folded.match(/\p{L}/gu) ?? []).length >= ruleLimit("letters whose case is folded")) || matches("genotype", folded)) continue;
     const most = texts.reduce((best, text) => (counts.get(text)! > counts.get(best)! ? text : best));
     for (const text of texts) if (text !== most) result.set(text, most);
   }

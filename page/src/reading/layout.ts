@@ -1,12 +1,11 @@
 /** Where the table is on a sheet: its header, what stands above and below it, labels that stand for blocks of rows. */
 
-import { filled, type Grid, lineOf, MOST_NAMED, type Note, TableError, widthOf } from "./grid.ts";
+import { isSame, isSummary, placesOver, type Sections, sectionsOf } from "./blocks.ts";
+import { filled, type Grid, isBare, isBlank, lineOf, MOST_NAMED, type Note, type Row, TableError, widthOf } from "./grid.ts";
 import { isWord, matches, ruleLimit } from "./rules.ts";
-import { counted, distinct, strip } from "./texts.ts";
+import { counted, distinct, free, range, strip } from "./texts.ts";
 import { unitSpelling } from "./units.ts";
 import { TextKinds } from "./values.ts";
-
-type Row = readonly string[];
 
 /** A table on its way: names, rows and their lines. */
 export interface Laid {
@@ -26,8 +25,6 @@ export interface Laid {
 
 export const LAID = { notes: [], factors: [], outcome: null, blanks: new Map<string, number>(), sloppy: new Set<string>() } as const;
 export const columnOf = ({ rows }: { readonly rows: readonly Row[] }, place: number): string[] => rows.map((row) => row[place]!);
-export const isBlank = (row: Row): boolean => !row.some(Boolean);
-const range = (first: number, last: number): number[] => Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
 
 /** Find the table on a sheet: `header` is the line of its header, where that is known. */
 export function layOut(grid: Grid, header: number | null = null): Laid {
@@ -56,18 +53,7 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
     throw new TableError(`line ${lineOf(grid, fit[0]!).toLocaleString("en-US")} and others have ${width} fields but the header names ${width - 1} columns: decimal commas without quotes? Write decimal points, or semicolons between the fields`);
   }
   if (shifted) rows[top] = ["", ...rows[top]!.slice(0, -1)];
-  const full = top > 0 && (!grid.delimiter || grid.rows[top - 1]!.length >= width); // a title with a comma has fewer fields
-  const group = full && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
-  const hasUnits = isUnitRow(rows, top);
-  // A survey may say below the names what was asked, and then where each column is from.
-  const imports = (rows[top + 2] ?? []).filter(Boolean);
-  const first = top + (imports.length && imports.every((cell) => matches("import_cell", cell)) ? 3 : 1 + +hasUnits);
-  const last = nextHeader(rows, top, first, lastRow(rows, first));
-  const same = (index: number): boolean => rows[index]!.every((cell, place) => cell === rows[top]![place]);
-  const again = range(first, last).filter(same);
-  const there = range(first, last).filter((index) => grid.rows[index]!.length);
-  const told = range(first, last).filter((index) => !isBlank(rows[index]!) && !same(index));
-  const body = told.length ? told : there; // nothing at all is no table to mend
+  const { body, group, hasUnits, sections, unread, empty } = partsOf(grid, rows, top, width);
   refuseRagged(grid, body, width);
   const sheet: Laid = {
     ...LAID,
@@ -75,17 +61,54 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
     rows: body.map((index) => rows[index]!.slice(0, width)),
     lines: body.map((index) => lineOf(grid, index)),
     notes: noted(
-      linesNote("title", grid, rows, range(0, group ?? top)),
-      linesNote("footer", grid, rows, range(last, rows.length)),
-      linesNote("repeated_header", grid, rows, [...range(hasUnits ? first : top + 1, first), ...again]),
-      { kind: "empty", column: "row", count: there.length - body.length - again.length },
+      ...Object.entries(unread).map(([kind, indices]) => linesNote(kind, grid, rows, indices)),
+      { kind: "empty", column: "row", count: empty },
       { kind: "renamed", values: ["column0"], count: +shifted },
     ),
     above: group === null ? Array<string>(width).fill("") : spread(rows[group]!.slice(0, width)),
   };
   const named = withNames(withBlanks(sheet, body.map((index) => raw[index]!)));
   const units = hasUnits ? rows[top + 1]!.map((unit, place) => ({ kind: "unit_row", column: rows[top]![place]!, values: [unit], count: +Boolean(unit) })) : [];
-  return filledDown({ ...named, notes: [...named.notes, ...noted(...units)] });
+  const table = { ...named, notes: [...named.notes, ...noted(...units)] };
+  return filledDown(sections ? withSections(table, sections, grid, body) : table);
+}
+
+/** Rows by what they are: the body; one of names over groups of columns; of units; names over blocks of rows; by the kind of the note on them those not read; how many are without a cell. */
+function partsOf(grid: Grid, rows: readonly Row[], top: number, width: number) {
+  const hasUnits = isUnitRow(rows, top);
+  // A survey may say below the names that answers follow; or what was asked, and then where each column is from.
+  const says = (row: Row = [], least: number, fits: (cell: string) => boolean): boolean => row.filter(Boolean).length >= least && row.every((cell) => !cell || fits(cell));
+  const answers = says(rows[top + 1]?.slice(0, width), 2, (cell) => isWord("header_answers", cell));
+  const below = top + (says(rows[top + 2], 1, (cell) => matches("import_cell", cell)) ? 3 : 1 + +hasUnits + +answers);
+  // Times and temperatures of an instrument, beside rows that are none.
+  const set = Math.max(0, rows.slice(below).findIndex(([first = ""]) => !matches("kinetic_row", first)));
+  const start = below + (rows.length - below > 2 * set ? set : 0);
+  const end = lastRow(rows, start);
+  const sections = sectionsOf(rows.map((row) => row.slice(0, width)), top, start, end);
+  const over = new Set(sections?.rows);
+  const last = sections ? end : nextHeader(rows, top, start, end);
+  const full = top > 0 && !over.has(top - 1) && (!grid.delimiter || grid.rows[top - 1]!.length >= width); // a title with a comma has fewer fields
+  const group = full && isGroup(rows[top - 1]!.slice(0, width)) ? top - 1 : null;
+  const inside = range(start, last);
+  const again = inside.filter((index) => isSame(rows[index]!, rows[top]!));
+  const there = inside.filter((index) => grid.rows[index]!.length);
+  const told = inside.filter((index) => !isBlank(rows[index]!) && !over.has(index) && !isSame(rows[index]!, rows[top]!));
+  const body = told.length ? told : there; // nothing at all is no table to mend
+  const unread = {
+    title: range(0, group ?? top).filter((index) => !over.has(index)),
+    footer: range(last, rows.length),
+    settings: range(below, start),
+    repeated_header: [...range(hasUnits ? below : top + 1, below), ...again],
+  };
+  return { body, group, hasUnits, sections, unread, empty: there.length - body.length - again.length - inside.filter((index) => over.has(index)).length };
+}
+
+/** Make a column of the names that stand over blocks of rows. */
+function withSections(sheet: Laid, { factor, rows, names }: Sections, grid: Grid, body: readonly number[]): Laid {
+  const column = free(factor, new Set(sheet.names));
+  const over = placesOver(rows, body).map((place) => names[place]!);
+  const note = { kind: "section", column, lines: rows.map((row) => lineOf(grid, row)).slice(0, MOST_NAMED), values: names.slice(0, MOST_NAMED), count: rows.length };
+  return { ...sheet, names: [column, ...sheet.names], above: ["", ...sheet.above], rows: sheet.rows.map((row, index) => [over[index]!, ...row]), notes: [...sheet.notes, note] };
 }
 
 /** Refuse rows of names above one that names the first columns only, as pandas writes columns of several levels. */
@@ -213,21 +236,19 @@ function lastRow(rows: readonly Row[], first: number): number {
   return rows.length;
 }
 
-const isBare = (row: Row): boolean => !row.slice(1).some(Boolean);
-
 /** Whether a row says a total: such a word in its first cell, no other label, and no such level further up. */
 function isTotal(rows: readonly Row[], index: number): boolean {
   const [label = "", ...cells] = rows[index]!;
-  if (!isWord("totals", label) || !cells.some(Boolean)) return false;
+  if (!isSummary(label) || !cells.some(Boolean)) return false;
   const before = rows.slice(0, index).some((row) => row[0] === label && !isBare(row));
   const full = cells.every(Boolean) && cells.length > 1 && rows.slice(Math.max(0, index - 5), index).every((row) => row[0]);
-  return !new TextKinds(cells).others.size && !before && (!full || addsUp(rows, index));
+  return !new TextKinds(cells.filter((cell) => !isWord("all_levels", cell))).others.size && !before && (!full || addsUp(rows, index));
 }
 
 /** Whether a row without a blank cell has no second label: its cells are those of numbers above. */
 function addsUp(rows: readonly Row[], index: number): boolean {
   const above = rows.slice(Math.max(0, index - 50), index);
-  return range(1, rows[index]!.length).every((place) => new TextKinds(columnOf({ rows: above }, place)).numbers.size > 2);
+  return range(1, rows[index]!.length).every((place) => isWord("all_levels", rows[index]![place]!) || new TextKinds(columnOf({ rows: above }, place)).numbers.size > 2);
 }
 
 function refuseRagged(grid: Grid, body: readonly number[], width: number): void {

@@ -16,6 +16,7 @@ export function decimalSign(kinds: TextKinds, delimiter: string, known = ""): ""
   const [point, comma] = (["point_number", "comma_number"] as const).map((name) => digits.every((text) => matches(name, text)));
   if (point) {
     const grouped = comma ? digits.filter((text) => /[,.]/.test(text)) : [];
+    if (delimiter === ";" && known !== "." && grouped.some((text) => text.includes(","))) return ","; // semicolons stand between fields because commas are decimal signs
     // Semicolons stand between fields where commas are decimal signs; decimals would seldom end with so many zeros, and beside 1.278 the number 639 would be far from all others.
     const pointed = grouped.filter((text) => text.includes("."));
     const largest = (some: readonly string[]): number => some.reduce((most, text) => Math.max(most, +text), 0);

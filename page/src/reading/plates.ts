@@ -1,7 +1,7 @@
 /** Plates: wells in rows A, B, ... and columns 1, 2, ... become rows of a table. */
 
-import { filled, type Grid, lineOf, MOST_NAMED } from "./grid.ts";
-import { isBlank, LAID, type Laid, linesNote, noted } from "./layout.ts";
+import { filled, type Grid, isBlank, lineOf, MOST_NAMED } from "./grid.ts";
+import { LAID, type Laid, linesNote, noted } from "./layout.ts";
 import { strip } from "./texts.ts";
 
 /** Rows and columns of plates of 6 to 1,536 wells. */

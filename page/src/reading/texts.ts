@@ -24,6 +24,16 @@ export function counted<T>(items: Iterable<T>): Map<T, number> {
   return counts;
 }
 
+/** Items by a text that each of them has. */
+export function groupedBy<T>(items: Iterable<T>, textOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const text = textOf(item);
+    if (!groups.get(text)?.push(item)) groups.set(text, [item]);
+  }
+  return groups;
+}
+
 /** A name that is not taken. */
 export function free(name: string, taken: ReadonlySet<string>): string {
   while (taken.has(name)) name += "_";
@@ -31,4 +41,5 @@ export function free(name: string, taken: ReadonlySet<string>): string {
 }
 
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
+export const range = (first: number, last: number): number[] => Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
 export const distinct = <T>(items: Iterable<T>): T[] => [...new Set(items)];

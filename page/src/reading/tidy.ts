@@ -1,15 +1,15 @@
 /** A sheet as people send it becomes a plain table: one header, one row for each measurement, plain numbers. */
 
-import { type Grid, type Note, type Sheet, TableError } from "./grid.ts";
+import { isTotal, rowsOfTotals } from "./blocks.ts";
+import { type Grid, MOST_NAMED, type Note, type Sheet, TableError } from "./grid.ts";
 import { readLabels } from "./labels.ts";
-import { columnOf, type Laid, layOut } from "./layout.ts";
+import { columnOf, type Laid, layOut, noted } from "./layout.ts";
 import { decimalSign, knownSign, readNumbers } from "./numerals.ts";
 import { readPlates } from "./plates.ts";
 import { ruleLimit } from "./rules.ts";
-import { free } from "./texts.ts";
-import { turned } from "./turned.ts";
-import { type Column, TextKinds } from "./values.ts";
-import { melted } from "./wide.ts";
+import { distinct, free } from "./texts.ts";
+import { type Column, noteOn, TextKinds } from "./values.ts";
+import { melted, turned } from "./wide.ts";
 
 /** A plain table: rows as long as the header with "" where nothing was measured. */
 export interface Tidy {
@@ -62,7 +62,23 @@ function withValues(sheet: Laid, delimiter: string): Tidy {
     notes.push(...more);
     if (texts.size) for (const row of sheet.rows) row[place] = texts.get(row[place]!) ?? row[place]!;
   });
-  return { columns: names, rows: sheet.rows, notes, factors: sheet.factors.map((name) => names[sheet.names.indexOf(name)]!), outcome: sheet.outcome };
+  const isMeasured = columns.map((column) => numeric.includes(column) && column.kinds.measured);
+  const { rows, notes: told } = withoutTotals({ ...sheet, names, notes }, isMeasured);
+  return { columns: names, rows, notes: told, factors: sheet.factors.map((name) => names[sheet.names.indexOf(name)]!), outcome: sheet.outcome };
+}
+
+/** Leave out rows that sum up or average others and say so; note them, and levels that look like it. */
+function withoutTotals(sheet: Laid, isMeasured: readonly boolean[]): Laid {
+  const columns = sheet.names.map((name, place) => ({ name, place, cells: columnOf(sheet, place), lines: sheet.lines }));
+  const labels = columns.filter(({ place }) => !isMeasured[place]);
+  const { sums, levels } = rowsOfTotals(labels.map(({ cells }) => cells), columns.filter(({ place }) => isMeasured[place]).map(({ cells }) => cells));
+  const told = labels.flatMap((column, at) => [...levels[at]!].sort().map((level) => noteOn({ ...column, kinds: new TextKinds(column.cells) }, "total_level", new Set([level]), true)));
+  const rows = sheet.rows.filter((_, index) => !sums.has(index));
+  const there = (note: Note): boolean => note.kind !== "total_level" || rows.some((row) => note.values!.includes(row[sheet.names.indexOf(note.column!)]!));
+  const at = [...sums].sort((one, other) => one - other);
+  const values = distinct(at.map((index) => labels.map(({ cells }) => cells[index]!).find(isTotal) ?? ""));
+  const note = { kind: "total_rows", lines: at.map((index) => sheet.lines[index]!).slice(0, MOST_NAMED), values: values.slice(0, MOST_NAMED), count: at.length };
+  return { ...sheet, rows, notes: [...(at.length ? sheet.notes.filter(there) : sheet.notes), ...noted(note), ...told] };
 }
 
 /** Names of columns, those without one called column0 and so on by their place. */

@@ -1,18 +1,46 @@
-/** Wide tables: the levels of one factor are columns, and become rows. */
+/** Wide tables, whose columns are levels of one factor, and tables on their side, whose rows are variables. */
 
 import { roles as RULES } from "../../../src/recombine/sheets/rules.json";
 import { MOST_NAMED, TableError } from "./grid.ts";
-import { columnOf, type Laid, noted } from "./layout.ts";
+import { columnOf, LAID, type Laid, noted } from "./layout.ts";
 import { decimalSign, plainNumber } from "./numerals.ts";
 import { isWord, matched, matches, ruleLimit } from "./rules.ts";
 import { listing } from "./sentences.ts";
-import { casefold, distinct, free, hasDigit } from "./texts.ts";
+import { casefold, distinct, free, groupedBy, hasDigit } from "./texts.ts";
 import { unitSpelling } from "./units.ts";
 import { TextKinds, writtenNumber } from "./values.ts";
 
 /** What a factor is called whose levels may be columns, where their names do not tell. */
 export const UNNAMED_FACTOR = "factor";
 const MEASURED = ["outcome", "covariate", "time", "status"] as const;
+
+/** Exchange rows and columns where the first column holds the names of variables. */
+export function turned(sheet: Laid): Laid {
+  const rows = [sheet.names, ...sheet.rows];
+  if (!liesOnItsSide(sheet, rows)) return sheet;
+  const names = rows.map((row) => row[0]!);
+  const columns = sheet.names.slice(1).map((_, place) => rows.map((row) => row[place + 1]!));
+  return {
+    ...LAID,
+    names,
+    rows: columns,
+    lines: columns.map(() => sheet.lines[0]! - 1),
+    above: names.map(() => ""),
+    notes: [...sheet.notes, { kind: "transposed", values: names.slice(0, MOST_NAMED), count: names.length }],
+  };
+}
+
+/** Whether each row is of one kind and columns are mixed, or the names of columns repeat as levels do. */
+function liesOnItsSide(sheet: Laid, rows: readonly (readonly string[])[]): boolean {
+  const names = rows.map((row) => row[0]!);
+  if (rows.length < 2 || sheet.names.length < 4 || !names.every(Boolean) || distinct(names).length < names.length || sheet.above.some(Boolean)) return false;
+  if (rows.length >= sheet.names.length) return false;
+  const kinds = rows.map((row) => new TextKinds(row.slice(1)));
+  const oneKind = kinds.every(({ others, numbers }) => !others.size || !numbers.size);
+  if (!oneKind || new TextKinds(names).numbers.size || !kinds.slice(1).some(({ numbers }) => numbers.size)) return false;
+  const named = sheet.names.filter(Boolean);
+  return distinct(named).length < named.length || kinds.slice(1).some(({ others }) => others.size);
+}
 
 /** Make rows of the columns that are levels of one factor, if there are such; `wide` says factor=outcome. */
 export function melted(sheet: Laid, wide: string | null, delimiter: string): Laid {
@@ -38,7 +66,10 @@ export function melted(sheet: Laid, wide: string | null, delimiter: string): Lai
   if (!places.length) return joined(told(sheet, kinds, delimiter));
   const groups = distinct(places.map((place) => sheet.above[place]!)).filter(Boolean);
   const taken = new Set(sheet.names);
-  return rowsOf(sheet, places, free(groups.length === 1 ? groups[0]! : "column", taken), free("value", taken));
+  const long = rowsOf(sheet, places, free(groups.length === 1 ? groups[0]! : "column", taken), free("value", taken));
+  // A label that is the same in all rows is no factor: nobody named it as one.
+  const varied = long.factors.filter((_, place) => distinct(columnOf(long, place)).length !== 1);
+  return varied.length > 1 ? { ...long, factors: varied } : long;
 }
 
 /** Write 1 and 0 for yes and no, where all columns beside labels that tell rows apart hold these; where nobody wrote no, an empty cell is one. */
@@ -87,7 +118,9 @@ function valueColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: strin
   const groups = distinct(grouped.map((place) => sheet.above[place])).length;
   if (grouped.length > 1 && (groups === 1 || areCrossed(sheet, grouped))) return grouped;
   if (groups > 1) return [];
-  const levels = [...kinds.keys()].filter((place) => place && isAmount(sheet.names[place]!) && isValues(kinds[place]!));
+  const amounts = [...kinds.keys()].filter((place) => place && isAmount(sheet.names[place]!) && isValues(kinds[place]!));
+  // A control beside doses is one more of them.
+  const levels = amounts.length > 1 ? [...kinds.keys()].filter((place) => amounts.includes(place) || (place && isWord("control_levels", sheet.names[place]!) && isValues(kinds[place]!))) : [];
   const others = [...kinds.keys()].filter((place) => !levels.includes(place) && !isRemarks(kinds[place]!, kinds[0]!));
   if (levels.length > 1 && others.at(-1)! < levels[0]! && areLabels(others.map((place) => kinds[place]!))) return levels;
   const places = wordColumns(sheet, kinds, delimiter);
@@ -96,9 +129,7 @@ function valueColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: strin
 
 /** Whether the same names, of nothing measured, stand below each group: a column is a level of two factors. */
 function areCrossed(sheet: Laid, places: readonly number[]): boolean {
-  const groups = new Map<string, string[]>();
-  for (const place of places) groups.set(sheet.above[place]!, [...(groups.get(sheet.above[place]!) ?? []), sheet.names[place]!]);
-  const lists = [...groups.values()].map((names) => names.sort());
+  const lists = [...groupedBy(places, (place) => sheet.above[place]!).values()].map((some) => some.map((place) => sheet.names[place]!).sort());
   return lists.length > 1 && distinct(lists.map((names) => JSON.stringify(names))).length === 1 && !areMeasured(lists[0]!);
 }
 
@@ -115,7 +146,7 @@ function tellApart({ rows }: Laid, count: number): boolean {
 /** Whether a name is a number, alone, with a unit, or after a word that counts levels: 10 uM, day 3. */
 function isAmount(name: string): boolean {
   const number = writtenNumber(name);
-  if (number && (!number.unit || number.unit === "%" || unitSpelling(number.unit))) return matches("point_number", number.digits);
+  if (number && (!number.unit || number.unit === "%" || unitSpelling(number.unit))) return matches("point_number", number.digits) || matches("comma_number", number.digits);
   if ([...name].length >= 40) return false;
   if (matches("range_name", name)) return true;
   return isItem(name) && isWord("level_stems", stemOf(name));

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
 
@@ -25,7 +27,7 @@ class Sections:
 
     def name_of(self, row: int) -> str:
         """Return the name over a row."""
-        return next(name for at, name in zip(self.rows[::-1], self.names[::-1], strict=True) if at < row)
+        return self.names[bisect_left(self.rows, row) - 1]
 
 
 def sections_of(rows: Sequence[Sequence[str]], top: int, start: int, last: int) -> Sections | None:
@@ -46,8 +48,9 @@ def sections_of(rows: Sequence[Sequence[str]], top: int, start: int, last: int) 
         named = [head for head in heads if head is not None]
     elif again or not named or named[0] != next((index for index in range(start, last) if any(rows[index])), -1):
         return None
-    body = [index for index in range(start, last) if any(rows[index]) and index not in {*named, *again}]
-    between = [sum(low < index < high for index in body) for low, high in zip(named, [*named[1:], last], strict=True)]
+    apart = {*named, *again}
+    body = [index for index in range(start, last) if any(rows[index]) and index not in apart]
+    between = [high - low for low, high in pairwise(bisect_left(body, index) for index in (*named, last))]
     if len(named) < 2 or min(between) < 2 or not all(rows[index][0] and any(rows[index][1:]) for index in body):
         return None
     told = [_told(rows[index]) for index in named]
@@ -100,7 +103,8 @@ def rows_of_totals(
                 levels.add((col, column[-1]))
             if any(map(is_total, summing)):  # standard deviations beside means are no measurements either
                 sums |= {row for row, level in enumerate(column) if level in summing or is_summary(level)}
-    return frozenset(sums), frozenset(levels)
+    # Where nothing else is there, they sum up nothing.
+    return frozenset(sums if len(sums) < rows else ()), frozenset(levels)
 
 
 def is_total(level: str) -> bool:
@@ -137,7 +141,7 @@ def _summing(
             groups[group].append(row)
             by_level[column[row]].append(row)
     step = 10.0 ** -max(map(_decimals, texts), default=0)
-    totals = {group: math.fsum(numbers[row] for row in rows) for group, rows in groups.items()}
+    totals = {group: _sum(numbers[row] for row in rows) for group, rows in groups.items()}
     summing = {}
     for level, rows in by_level.items():
         if 3 * len(rows) > sum(map(len, groups.values())):  # three levels at least
@@ -169,8 +173,16 @@ def _closes(column: Sequence[str], numbers: Sequence[float], texts: Sequence[str
     """Whether the last row, of a level that no other row has, is the sum of all above, by more than chance."""
     *above, total = numbers
     new = len(above) > 2 and column.count(column[-1]) == 1 and not rule_pattern("number").fullmatch(column[-1])
-    near = new and abs(total - math.fsum(above)) < 10.0 ** -max(map(_decimals, texts)) * len(texts) / 2
+    near = new and abs(total - _sum(above)) < 10.0 ** -max(map(_decimals, texts)) * len(texts) / 2
     return near and len(texts[-1].replace(".", "").strip("-0")) >= rule_limit("digits of a sum in the last row")
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    """Return a sum as the page's, to the last bit, which of numbers beyond all limits is none."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
 
 
 def _decimals(text: str) -> int:

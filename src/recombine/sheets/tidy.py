@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recombine.sheets.blocks import is_total, rows_of_totals
 from recombine.sheets.grid import Grid
@@ -13,7 +13,7 @@ from recombine.sheets.notes import LAYOUTS, MAX_NAMED_VALUES, REMARKS, Note
 from recombine.sheets.numerals import decimal_sign, read_numbers, told_sign
 from recombine.sheets.plates import read_plates
 from recombine.sheets.rules import rule_limit
-from recombine.sheets.values import Column
+from recombine.sheets.values import Column, text_kinds
 from recombine.sheets.wide import melted, turned
 
 
@@ -106,8 +106,10 @@ def _totals(
         lines = tuple(columns[0].lines[row] for row in sorted(sums))[:MAX_NAMED_VALUES]
         values = tuple(dict.fromkeys(totals))[:MAX_NAMED_VALUES]
     notes = [Note("total_rows", "", lines, values, len(sums))] if sums else []
-    told = [columns[labels[at]].note("total_level", {level}, lines=True) for at, level in sorted(levels)]
-    return sums, notes + told
+    for at, level in sorted(levels):
+        column = replace(columns[labels[at]], cells=cells[labels[at]], kinds=text_kinds(cells[labels[at]]))
+        notes.append(column.note("total_level", {level}, lines=True))
+    return sums, notes
 
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
