@@ -214,3 +214,51 @@ def drawn_table(chance: random.Random, words: Sequence[str]) -> dict[str, Any]:
         told = [f"{cell}q" for cell in chance.choice(columns)] if columns else cells
         columns.append(told if chance.random() < 0.1 else cells)
     return {"columns": names, "rows": [list(row) for row in zip(*columns, strict=True)]}
+
+
+def drawn_blocks(chance: random.Random) -> dict[str, Any]:
+    """Draw a sheet whose rows may sum up others, in blocks below names, or with settings and answers above them."""
+    comma = chance.random() < 0.2
+    names = ["drug", "line", *chance.sample(["gain", "DMSO", "0,1 µM", "1", "10", "control"], chance.randint(1, 4))]
+    rows = drawn_sums(chance, len(names) - 2)
+    if chance.random() < 0.2:  # blocks of a merged label
+        rows = [["" if at and rows[at - 1][0] == row[0] else row[0], *row[1:]] for at, row in enumerate(rows)]
+    if chance.random() < 0.2:  # one column of labels
+        rows, names = [row[1:] for row in rows], names[1:]
+    if comma:
+        rows = [[cell.replace(".", ",") for cell in row] for row in rows]
+    blank = [""] * (len(names) - 1)
+    if chance.random() < 0.4:
+        said, again = chance.choice(["{}", "Cell line: {}", "Cell line|{}"]), chance.random() < 0.6
+        blocks: list[list[str]] = [] if again else [names]
+        for at, name in enumerate(chance.sample(["A549", "HeLa", "MCF7", "x"], chance.randint(1, 3))):
+            blocks += [["", *blank]] * (at and chance.randrange(2))
+            blocks += [[*said.format(name).split("|"), *blank][: len(names)], *[names] * again, *rows]
+        rows = blocks
+    else:
+        settings = [["Time [s]", *blank], ["Temp. [°C]", *blank]]
+        rows = [names, *chance.choice([[], [], [["Response"] * len(names)], settings]), *rows]
+    for labels in (["Total: all", "State", "Insgesamt"], ["Gesamt", "Grand total"]):
+        if chance.random() < 0.3:
+            rows.append([chance.choice(labels), *(chance.choice(["--", "--", "all", "5.5", "7"]) for _ in blank)])
+    grid = {"rows": rows, "merged": [], "delimiter": ";" if comma else chance.choice(["", ",", "\t"])}
+    return {"grid": grid, **({"wide": "cell=value"} if chance.random() < 0.1 else {})}
+
+
+def drawn_sums(chance: random.Random, measured: int) -> list[list[str]]:
+    """Draw rows of drugs, lines and numbers, of which the last of each drug may sum up or average the others."""
+    digits = chance.choice([0, 1, 1, 2])
+    lines = chance.sample(["a", "b", "c", "DMSO", "10-19", "2-Sep", "TP53"], chance.randint(2, 5))
+    total = chance.choice(["", "Total", "Mean", "All lines", "Fruit", "Summe", "all"])
+    rows = []
+    for drug in chance.sample(["x", "y", "z", "Total", "1"], chance.randint(1, 4)):
+        columns = [
+            [round(10 ** chance.randint(1, 5) * chance.random(), digits) for _ in lines] for _ in range(measured)
+        ]
+        block = {line: [column[at] for column in columns] for at, line in enumerate(lines)}
+        if total:
+            block[total] = [sum(column) / (len(column) if total == "Mean" else 1) for column in columns]
+        if total and chance.random() < 0.2:
+            block["SD"] = [column[0] for column in columns]
+        rows += [[drug, line, *(f"{number:.{digits}f}" for number in numbers)] for line, numbers in block.items()]
+    return rows

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from messy_sheets import drawn_question, drawn_table
+from messy_sheets import drawn_blocks, drawn_question, drawn_table
 from recombine.errors import InputError
 from recombine.formats.workbooks import read_workbook
 from recombine.sheets import Grid, Note, tidy
@@ -101,9 +101,8 @@ def read_here(question: dict[str, Any]) -> dict[str, Any]:
     return found | {"factors": list(table.factors), "outcome": table.outcome}
 
 
-def test_messy_sheets_are_read_alike(ask: Ask) -> None:
-    chance = random.Random(20261118)
-    questions = [drawn_question(chance) for _ in range(1_000)]
+def read_alike(ask: Ask, questions: list[dict[str, Any]]) -> tuple[set[str], int]:
+    """Return the kinds of the notes on some sheets, and how many are refused, where the page reads all as Python."""
     kinds, refusals = set(), 0
     for question, told in zip(questions, ask(questions), strict=True):
         if "refusal" in told:
@@ -113,8 +112,30 @@ def test_messy_sheets_are_read_alike(ask: Ask) -> None:
             told["notes"] = list(map(facts, told["notes"]))
             kinds |= {note[0] for note in told["notes"]}
         assert told == read_here(question), question
+    return kinds, refusals
+
+
+def test_messy_sheets_are_read_alike(ask: Ask) -> None:
+    chance = random.Random(20261118)
+    kinds, refusals = read_alike(ask, [drawn_question(chance) for _ in range(1_000)])
     assert len(kinds) > 20
     assert refusals < 500
+
+
+def test_sums_and_blocks_are_read_alike(ask: Ask) -> None:
+    chance = random.Random(20261119)
+    kinds, refusals = read_alike(ask, [drawn_blocks(chance) for _ in range(500)])
+    assert kinds >= {
+        "section",
+        "settings",
+        "total_rows",
+        "total_level",
+        "footer",
+        "repeated_header",
+        "gene_date",
+        "wide",
+    }
+    assert refusals < 50
 
 
 def test_every_pattern_means_the_same(ask: Ask) -> None:

@@ -74,7 +74,7 @@ function withoutTotals(sheet: Laid, isMeasured: readonly boolean[]): Laid {
   const { sums, levels } = rowsOfTotals(labels.map(({ cells }) => cells), columns.filter(({ place }) => isMeasured[place]).map(({ cells }) => cells));
   const told = labels.flatMap((column, at) => [...levels[at]!].sort().map((level) => noteOn({ ...column, kinds: new TextKinds(column.cells) }, "total_level", new Set([level]), true)));
   const rows = sheet.rows.filter((_, index) => !sums.has(index));
-  const there = (note: Note): boolean => note.kind !== "total_level" || rows.some((row) => note.values!.includes(row[sheet.names.indexOf(note.column!)]!));
+  const there = (note: Note): boolean => note.kind !== "total_level" || rows.some((row) => note.values!.includes(row[sheet.names.lastIndexOf(note.column!)]!));
   const at = [...sums].sort((one, other) => one - other);
   const values = distinct(at.map((index) => labels.map(({ cells }) => cells[index]!).find(isTotal) ?? ""));
   const note = { kind: "total_rows", lines: at.map((index) => sheet.lines[index]!).slice(0, MOST_NAMED), values: values.slice(0, MOST_NAMED), count: at.length };
