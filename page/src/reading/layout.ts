@@ -93,14 +93,25 @@ function partsOf(grid: Grid, rows: readonly Row[], top: number, width: number) {
   const again = inside.filter((index) => isSame(rows[index]!, rows[top]!));
   const there = inside.filter((index) => grid.rows[index]!.length);
   const told = inside.filter((index) => !isBlank(rows[index]!) && !over.has(index) && !isSame(rows[index]!, rows[top]!));
-  const body = told.length ? told : there; // nothing at all is no table to mend
+  // Nothing at all is no table to mend; rows that sum up the block above are none of it.
+  const [all, sums] = [told.length ? told : there, subtotals(rows, told)];
+  const body = all.filter((index) => !sums.includes(index));
   const unread = {
+    total_rows: sums,
     title: range(0, group ?? top).filter((index) => !over.has(index)),
     footer: range(last, rows.length),
     settings: range(below, start),
     repeated_header: [...range(hasUnits ? below : top + 1, below), ...again],
   };
-  return { body, group, hasUnits, sections, unread, empty: there.length - body.length - again.length - inside.filter((index) => over.has(index)).length };
+  return { body, group, hasUnits, sections, unread, empty: there.length - all.length - again.length - inside.filter((index) => over.has(index)).length };
+}
+
+/** The rows of a body that sum up the block above: such a label, and another one blank. */
+function subtotals(rows: readonly Row[], body: readonly number[]): number[] {
+  const told = body.filter((index) => matches("subtotal", rows[index]![0]!));
+  const others = body.filter((index) => !told.includes(index)).map((index) => rows[index]!);
+  const full = range(1, rows[0]!.length).filter((place) => others.every((row) => row[place]));
+  return told.filter((index) => !full.every((place) => rows[index]![place]));
 }
 
 /** Make a column of the names that stand over blocks of rows. */
@@ -194,10 +205,12 @@ function namesOthers(rows: readonly Row[], first: number, index: number): boolea
   return texts && !rows.slice(first, index).every(isBare) && places.some((place) => isNumber(rows[index + 1]?.[place] ?? "")) && !rows.slice(first, index).some((row) => places.some((place) => row[place] === rows[index]![place]));
 }
 
-/** Whether a row below one with repeated names could be the header itself: all columns named; the row above says of the first nothing or, merged, the same. */
+/** Whether a row below one with repeated names could be the header itself: all columns named, by it or alone above; the row above says of the first nothing or, merged, the same. */
 function isHeader(above: Row, row: Row, used: readonly number[]): boolean {
   const measured = row.some((cell) => cell.includes(".") && isNumber(cell));
-  return ["", row[0]].includes(above[0]) && used.every((place) => row[place]) && !isNumber(row[0]!) && !measured;
+  const alone = counted(above);
+  const named = used.every((place) => row[place] || (above[place] && alone.get(above[place]!) === 1));
+  return named && (!row[0] || ["", row[0]].includes(above[0]!)) && !isNumber(row[0]!) && !measured;
 }
 
 const isNumber = (cell: string): boolean => new TextKinds([cell]).numbers.size > 0;

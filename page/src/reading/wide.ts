@@ -187,7 +187,8 @@ function namedAsLevels(labels: readonly string[], names: readonly string[]): boo
 
 /** Whether a name is that of a measured variable, or all are items of one list: age, Sepal.Length; x1, x2. */
 function areMeasured(names: readonly string[]): boolean {
-  return names.flatMap(wordsOf).some((word) => isWord("measured", word) || MEASURED.some((role) => RULES.words[role].includes(word))) || (names.every(isItem) && distinct(names.map(stemOf)).length === 1);
+  const stems = distinct(names.map((name) => casefold(stemOf(name))));
+  return names.flatMap(wordsOf).some((word) => isWord("measured", word) || MEASURED.some((role) => RULES.words[role].includes(word))) || (names.every(isItem) && stems.length === 1 && !isWord("level_stems", stems[0]!));
 }
 
 const wordsOf = (name: string): string[] => casefold(name).match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -92,13 +92,15 @@ function related(xml: string, folder: string): Map<string, { path: string; type:
   return found;
 }
 
+/** Names of sheets and of their relations; hidden ones come last. */
 function sheetsOf(xml: string): [string, string][] {
   const found: [string, string][] = [];
+  const hidden: typeof found = [];
   scan(xml, (name, attributes) => {
     // The name of a relation has a prefix; sheetId has none.
-    if (name === "sheet") found.push([attribute(attributes, "name") ?? "", /\s[\w.-]+:id\s*=\s*["']([^"']*)/.exec(attributes)?.[1] ?? ""]);
+    if (name === "sheet") (/hidden/i.test(attribute(attributes, "state") ?? "") ? hidden : found).push([attribute(attributes, "name") ?? "", /\s[\w.-]+:id\s*=\s*["']([^"']*)/.exec(attributes)?.[1] ?? ""]);
   }, () => undefined);
-  return found;
+  return [...found, ...hidden];
 }
 
 /** Texts that cells share; what is written above letters to say how they sound is left out. */
