@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 
+from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
+from recombine.theory.diagonal.interpolators import least_potential
 from recombine.theory.diagonal.penalties import Potential, group_norm, hyperbolic_entropy, pretrained_weights
 
 positive = st.floats(1e-3, 1e2)
@@ -118,3 +122,51 @@ def test_the_potential_is_least_at_the_start(k: float, start: float) -> None:
 def test_bad_input_is_named(call: object, words: str) -> None:
     with pytest.raises(InputError, match=re.escape(words)):
         call()  # type: ignore[operator]
+
+
+def flow(inputs: FloatArray, targets: FloatArray, start: Sequence[FloatArray]) -> FloatArray:
+    """Gradient flow of all four weight vectors, integrated as it stands: (w+, w-, v+, v-) at the end."""
+
+    def change(_: float, weights: FloatArray) -> FloatArray:
+        wp, wm, vp, vm = weights.reshape(4, -1)
+        slope = inputs.T @ (inputs @ (wp * vp - wm * vm) - targets)
+        return np.concatenate([-slope * vp, slope * vm, -slope * wp, slope * wm])
+
+    end = solve_ivp(change, (0, 4e3), np.concatenate(start), method="LSODA", rtol=1e-11, atol=1e-13)
+    return np.asarray(end.y[:, -1].reshape(4, -1))
+
+
+@pytest.mark.parametrize(("alpha", "readout"), [(0.2, None), (0.3, 0.1), (0.1, 0.4)])
+@pytest.mark.parametrize("form", ["exact", "summed"])
+def test_both_resets_end_where_integrated_training_does(form: str, alpha: float, readout: float | None) -> None:
+    """Pretrain, reset, finetune by an ODE solver; the solver of interpolators knows the coefficients alone."""
+    draw, one, scaling, gamma = np.random.default_rng(77), np.ones(7), 0.8, 0.07
+    first, second = draw.standard_normal((4, 7)), draw.standard_normal((3, 7))
+    labels, targets = draw.standard_normal(4), draw.standard_normal(3)
+    before = alpha if readout is None else readout
+    wp, wm, vp, vm = flow(first, labels, [alpha * one, alpha * one, before * one, before * one])
+    known = wp * vp - wm * vm
+    for weights, formula in zip((wp, wm), pretrained_weights(known, alpha, readout), strict=True):
+        assert formula == pytest.approx(weights, abs=1e-8)
+    hidden = [scaling * (wp + wm)] * 2 if form == "summed" else [scaling * wp, scaling * wm]
+    wp, wm, vp, vm = flow(second, targets, [*hidden, gamma * one, gamma * one])
+    potential = Potential.finetuned(known, alpha, scaling, gamma, form, readout=readout)
+    assert least_potential(second, targets, potential).value == pytest.approx(wp * vp - wm * vm, abs=1e-8)
+
+
+def test_the_published_form_is_the_summed_one_of_small_weights() -> None:
+    known, limit = np.array([-0.7, 0.0, 0.2]), Potential.finetuned([-0.7, 0.0, 0.2], 0.0, 0.5, 0.1, "symmetric")
+    gaps = [np.abs(Potential.finetuned(known, a, 0.5, 0.1, "summed").k - limit.k).max() for a in (0.1, 1e-2, 1e-4)]
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] < 1e-8
+    assert gaps[0] == pytest.approx(0.25 * 4 * 0.1**2, rel=1e-9), "a new feature has 4 alpha^2 m^2 more"
+
+
+@given(st.floats(-3, 3), positive, positive, positive)
+def test_equal_weights_before_pretraining_are_a_case_of_unequal_ones(
+    B: float, alpha: float, scaling: float, gamma: float
+) -> None:
+    named = Potential.finetuned([B], alpha, scaling, gamma)
+    near = Potential.finetuned([B], alpha, scaling, gamma, readout=alpha * (1 + 1e-9))
+    assert near.k == pytest.approx(named.k, rel=1e-6)
+    assert near.start == pytest.approx(named.start, rel=1e-6, abs=1e-12 * scaling * gamma)

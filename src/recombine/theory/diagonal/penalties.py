@@ -23,8 +23,9 @@ from recombine.cells.brief import brief_repr
 from recombine.checks import known_or_refuse, real, reals, whole
 from recombine.errors import InputError
 
-#: The protocol as it is trained, and the published formula, which is that of two paths of equal weight.
-FORMS = ("exact", "symmetric")
+#: The protocol as it is trained; that in which both paths get the sum of both; and the published formula, which is its
+#: limit for small weights before pretraining.
+FORMS = ("exact", "summed", "symmetric")
 
 
 def hyperbolic_entropy(ratio: npt.ArrayLike) -> FloatArray:
@@ -49,14 +50,26 @@ def check_start(alpha: float, scaling: float, gamma: float, form: str = "exact")
 
 
 def bending_scale(
-    auxiliary: npt.ArrayLike, alpha: float, scaling: float = 1.0, gamma: float = 0.0, form: str = "exact"
+    auxiliary: npt.ArrayLike,
+    alpha: float,
+    scaling: float = 1.0,
+    gamma: float = 0.0,
+    form: str = "exact",
+    readout: float | None = None,
 ) -> FloatArray:
     """Return k of each coordinate after pretraining to ``auxiliary``, with the arguments of `Potential.finetuned`."""
     check_start(alpha, scaling, gamma, form)
     B = reals(auxiliary, "auxiliary")
     if form == "symmetric":
         return np.asarray(scaling**2 * np.abs(B) + gamma**2)
-    return np.asarray(np.hypot(scaling**2 * alpha**2 + gamma**2, scaling**2 * B / 2))
+    if form == "exact" and readout is None:
+        return np.asarray(np.hypot(scaling**2 * alpha**2 + gamma**2, scaling**2 * B / 2))
+    plus, minus = (scaling * part.reshape(B.shape) for part in pretrained_weights(B, alpha, readout))
+    if form == "summed":
+        return np.asarray((plus + minus) ** 2 + gamma**2)
+    # k = 2 sqrt(ab) of the weights at the start, hidden ones as pretraining left them and readouts at gamma.
+    grows, shrinks = (np.hypot(plus + sign * gamma, minus - sign * gamma) / 2 for sign in (1, -1))
+    return np.asarray(2 * grows * shrinks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +134,14 @@ class Potential:
 
     @classmethod
     def finetuned(
-        cls, auxiliary: npt.ArrayLike, alpha: float, scaling: float = 1.0, gamma: float = 0.0, form: str = "exact"
+        cls,
+        auxiliary: npt.ArrayLike,
+        alpha: float,
+        scaling: float = 1.0,
+        gamma: float = 0.0,
+        form: str = "exact",
+        *,
+        readout: float | None = None,
     ) -> Potential:
         """Return that of a network pretrained to ``auxiliary`` and finetuned.
 
@@ -130,34 +150,49 @@ class Potential:
         auxiliary : array (D,)
             Coefficients B that pretraining ended at.
         alpha : float
-            Weights before pretraining.
+            Hidden weights before pretraining.
         scaling : float
             What hidden weights are multiplied by after pretraining (the paper's m).
         gamma : float
             What both readouts are set to after pretraining.
-        form : {"exact", "symmetric"}
-            The protocol as it is trained, or the published ``k = m^2 |B| + gamma^2`` with beta0 = 0, which is that of a
-            network with both paths at ``sqrt|B|`` and has twice the exact k where B is large.
+        form : {"exact", "summed", "symmetric"}
+            Which weights finetuning starts from. "exact": each path keeps its own, as in the released training.
+            "summed": both paths get the sum of the two, so that beta0 = 0 and, from equal weights,
+            ``k = m^2 (2 alpha^2 + sqrt(4 alpha^4 + B^2)) + gamma^2``. "symmetric": the published
+            ``k = m^2 |B| + gamma^2``, the limit of "summed" for small ``alpha``, also that of a network with both
+            paths at ``sqrt|B|``; it has twice the exact k where B is large, and does not use ``alpha``.
+        readout : float, optional
+            Readouts before pretraining; ``alpha`` if not given.
 
         Examples
         --------
         >>> found = Potential.finetuned([-0.7, 0.0], alpha=0.1, gamma=0.2)
         >>> found.k.round(9), found.start.round(9)
         (array([0.35355339, 0.05      ]), array([-0.16495886,  0.        ]))
+        >>> Potential.finetuned([1.0], alpha=0.1, form="summed").k, Potential.finetuned([1.0], 0.1, form="symmetric").k
+        (array([1.02019998]), array([1.]))
         """
-        k, B = np.atleast_1d(bending_scale(auxiliary, alpha, scaling, gamma, form), reals(auxiliary, "auxiliary"))
-        if form == "symmetric":
+        k, B = np.atleast_1d(
+            bending_scale(auxiliary, alpha, scaling, gamma, form, readout), reals(auxiliary, "auxiliary")
+        )
+        if form != "exact":
             return cls(k, np.zeros_like(B))
+        if readout is not None:
+            plus, minus = pretrained_weights(B, alpha, readout)
+            return cls(k, gamma * scaling * (plus - minus))
         # The difference w+ - w- of the pretrained weights, in a form that keeps its digits near B = 0.
         with np.errstate(invalid="ignore"):
             difference = B / np.sqrt(np.sqrt(B**2 + 4 * alpha**4) + 2 * alpha**2)
         return cls(k, gamma * scaling * np.where(B == 0, 0.0, difference))
 
 
-def pretrained_weights(auxiliary: npt.ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:
+def pretrained_weights(
+    auxiliary: npt.ArrayLike, alpha: float, readout: float | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Return hidden weights (w+, w-), each (D,), after pretraining from ``alpha`` to coefficients ``auxiliary``.
 
-    Pretraining keeps w = v on each path and w+ w- = alpha^2.
+    Pretraining keeps w^2 - v^2 on each path. From equal weights w stays v, and w+ w- = alpha^2. From hidden weights a
+    and readouts r, w is a cosh G ± r sinh G with sinh 2G = B / (a^2 + r^2).
 
     Examples
     --------
@@ -166,6 +201,11 @@ def pretrained_weights(auxiliary: npt.ArrayLike, alpha: float) -> tuple[FloatArr
     """
     real(alpha, "alpha", at_least=0)
     B = np.atleast_1d(reals(auxiliary, "auxiliary"))
+    if readout is not None and real(readout, "readout", at_least=0) != alpha:
+        growth = np.arcsinh(B / (alpha**2 + readout**2)) / 2
+        rising, falling = np.exp(growth), np.exp(-growth)
+        mean, half = (alpha + readout) / 2, (alpha - readout) / 2
+        return mean * rising + half * falling, mean * falling + half * rising
     large = np.sqrt((np.sqrt(B**2 + 4 * alpha**4) + np.abs(B)) / 2)
     small = np.divide(alpha**2, large, out=np.zeros_like(large), where=large > 0)
     return np.where(B >= 0, large, small), np.where(B >= 0, small, large)

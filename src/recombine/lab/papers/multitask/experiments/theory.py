@@ -7,7 +7,7 @@ task learned at the same time, from four samples. Grids: 1000 inputs, of which a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def penalties(unit: Unit) -> Rows:
 def flow_ends(unit: Unit) -> Rows:
     """Integrate gradient flow on P1 and compare its end with the solvers: one row per start of the weights."""
     rows: Rows = []
-    for kind, about, start, potential in _starts():
+    for kind, about, start, potential in chain(_starts(), _summed_paths()):
         end = gradient_flow([(INPUTS, TARGETS)], start)
         # After pretraining, the published formula for the same.
         published = Potential.finetuned(AUXILIARY, **about, form="symmetric") if kind == "PT+FT" else potential
@@ -96,6 +96,15 @@ def _starts() -> Iterator[tuple[str, dict[str, float], Weights, Potential]]:
     equal = np.stack([np.sqrt(np.abs(AUXILIARY))] * 2)
     symmetric = Potential.finetuned(AUXILIARY, 1e-3, 1.0, 1e-3, form="symmetric")
     yield "two equal paths", {"gamma": 1e-3}, Weights(equal, np.full((2, 6, 1), 1e-3)), symmetric
+
+
+def _summed_paths() -> Iterator[tuple[str, dict[str, float], Weights, Potential]]:
+    """Starts where both paths get the sum of the pretrained ones: the reset that the plotted penalty is for."""
+    for alpha, gamma in ((1e-3, 1e-3), (0.2, 0.07)):
+        plus, minus = pretrained_weights(AUXILIARY, alpha)
+        start = Weights(np.stack([plus + minus] * 2), np.full((2, 6, 1), gamma))
+        about = {"alpha": alpha, "gamma": gamma}
+        yield "summed paths", about, start, Potential.finetuned(AUXILIARY, alpha, 1.0, gamma, form="summed")
 
 
 def descent(unit: Unit) -> Rows:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.multitask.readings.rows import paired_by_seed
-from recombine.lab.papers.seeds import require, several
+from recombine.lab.papers.seeds import Interval, require, several
 from recombine.tables.table import Table
 
 #: So many features are few of the forty known ones.
@@ -18,6 +20,8 @@ FLOW_SCALINGS = (0.1, 0.01, 0.001)
 FLOW_END_RESIDUAL = 1e-10
 #: A network learns if theory leaves it less than this share of the targets' power.
 LEARNS_POWER_SHARE = 0.1
+#: Numbers of samples that diagonal networks were trained with.
+TRAINED_SAMPLES = (16, 32, 64, 128, 256)
 #: What tells one network from another, as far as it is recorded.
 NAMES = ("n", "overlap", "active", "place", "scaling", "method")
 
@@ -29,6 +33,22 @@ def joint_loss(rows: Table) -> Measured:
     numbers = {"mean of MTL": chosen["loss"].mean(), "smallest gap to PT+FT": (joint - tuned).min()}
     steps = f"{chosen['steps'].max():,} steps, training loss up to {chosen['train loss'].max():.0e}"
     return Measured(numbers, f"{several(len(chosen), 'seed')}, {steps}; {len(joint)} with PT+FT beside")
+
+
+def leads_over_single_tasks(rows: Table, overlap: int) -> Measured:
+    """Return how far PT+FT and MTL are ahead of a single task where features are shared, over all samples."""
+    numbers: dict[str, Any] = {}
+    for method, word in (("pt+ft", "PT+FT"), ("mtl", "MTL")):
+        logs, wins = [], []
+        for n in TRAINED_SAMPLES:
+            chosen = require(rows, n=n, overlap=overlap)
+            low, high = paired_by_seed(chosen.only(method=method), chosen.only(method="stl"), "loss")
+            logs.append(np.log10(high / low))
+            wins += (low < high).tolist()
+        numbers[f"{word} over STL, powers of ten"] = Interval.of(np.mean(logs, axis=0))
+        numbers[f"{word} over STL, pairs"] = f"{sum(wins)} of {len(wins)}"
+    words = f"{TRAINED_SAMPLES[0]} to {TRAINED_SAMPLES[-1]} samples within a seed"
+    return Measured(numbers, f"means over {words}, with 95% bounds on either side over {len(low)} seeds")
 
 
 def unshared_losses(rows: Table) -> Measured:

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.multitask.losses_by_seed import LINEAR_LOSSES, LOSSES
-from recombine.lab.papers.multitask.readings.rows import paired_by_seed
+from recombine.lab.papers.multitask.readings.rows import ahead, paired_by_seed
 from recombine.lab.papers.multitask.readings.students import STUDENTS_STOP_LOSS
 from recombine.lab.papers.seeds import require, several
 from recombine.tables.table import Column, Table
@@ -39,26 +39,29 @@ def _columns(rows: Table) -> tuple[Column, Column, Column]:
 MAX_RATIOS = {"within 1%": 1.01, "within a third": 4 / 3}
 
 
-def seed_by_seed(rows: Table, method: str, near: str) -> Measured:
-    """Return how many least test losses over training are near the authors', student by student."""
+def seed_by_seed(rows: Table, method: str, near: str, judged: str = "") -> Measured:
+    """Return how many least test losses over training are near the authors', student by student.
+
+    Of these shares the one that is judged is a number, by default that of all; the others are texts.
+    """
     students, published = with_published(rows, method)
     ratios = students["best"] / published
-    share, final = (
-        float(np.mean(np.abs(np.log(ratio)) < np.log(MAX_RATIOS[near])))
-        for ratio in (ratios, students["loss"] / published)
-    )
-    numbers: dict[str, Any] = {near: share, "geometric ratio": float(np.exp(np.log(ratios).mean()))}
-    numbers |= {"students": len(students), "final losses": f"{final:.0%}"}
     is_near = np.abs(np.log(ratios)) < np.log(MAX_RATIOS[near])
     single = students["n"] <= ONE_BATCH_SAMPLES
-    if single.any() and not single.all():
-        numbers |= {"one batch": f"{is_near[single].mean():.0%}", "several batches": f"{is_near[~single].mean():.0%}"}
+    if not single.any():
+        raise MissingRowsError(f"needs students with up to {ONE_BATCH_SAMPLES} samples")
+    chosen = {near: is_near, f"{near}, one batch": is_near[single]}
+    chosen |= {f"{near}, several batches": is_near[~single]} if not single.all() else {}
+    final = np.abs(np.log(students["loss"] / published)) < np.log(MAX_RATIOS[near])
+    shares = {name: float(np.mean(flags)) for name, flags in (chosen | {f"{near}, final losses": final}).items()}
+    numbers: dict[str, Any] = {
+        name: share if name == (judged or near) else f"{share:.0%}" for name, share in shares.items()
+    }
+    numbers |= {"geometric ratio": float(np.exp(np.log(ratios).mean())), "students": len(students)}
     samples = ", ".join(f"{n} ({is_near[students['n'] == n].mean():.0%})" for n in sorted(students.by("n")))
     detail = (
         f"least test loss over training over the authors'; {several(len(students.by('cosines')), 'set')} of cosines, "
-        f"{several(len(students.by('seed')), 'seed')}, by samples {samples} of them {near}; final losses: how many "
-        f"are; "
-        f"{_rested(students)}"
+        f"{several(len(students.by('seed')), 'seed')}, by samples {samples} of them {near}; {_rested(students)}"
     )
     return Measured(numbers, detail)
 
@@ -78,13 +81,13 @@ def lead_by_seed(rows: Table, n: int, better: str, worse: str) -> Measured:
     loss_a, loss_b = paired_by_seed(a, b, "loss")
     best_a, best_b = paired_by_seed(a, b, "best")
     theirs = (np.array(LOSSES["1 x 6", name][n]) for name in (better, worse))
-    ahead = np.divide(*reversed(list(theirs)))
-    numbers = {"geometric ratio": np.exp(np.log(loss_b / loss_a).mean()), "seeds ahead": int((loss_a < loss_b).sum())}
+    published = np.divide(*reversed(list(theirs)))
     detail = (
         f"{several(len(loss_a), 'seed')}; of least losses over training {np.exp(np.log(best_b / best_a).mean()):.2g}; "
-        f"in the authors' files {np.exp(np.log(ahead).mean()):.2g}, {(ahead > 1).sum()} of {len(ahead)} ahead"
+        f"in the authors' files {np.exp(np.log(published).mean()):.2g}, {(published > 1).sum()} of {len(published)} "
+        "ahead"
     )
-    return Measured(numbers | {"largest of a seed": (loss_b / loss_a).max()}, detail)
+    return Measured(ahead(loss_a, loss_b), detail)
 
 
 def forms_by_seed(rows: Table, n: int) -> Measured:

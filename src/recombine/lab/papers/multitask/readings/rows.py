@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.lab.papers.measured import MissingRowsError
-from recombine.lab.papers.seeds import several
+from recombine.lab.papers.seeds import Interval, several
 from recombine.tables.table import Column, Table
 
 #: Seeds below which a mean over them decides nothing.
@@ -37,3 +37,34 @@ def paired_by_seed(table: Table, counterpart: Table, column: str, min_seeds: int
     if len(a) < min_seeds:
         raise MissingRowsError(f"needs {several(min_seeds, 'seed')} of both kinds; there are {len(a)}")
     return a, b
+
+
+def geometric(smaller: Column, larger: Column) -> str:
+    """Return a geometric mean of ratios with the bounds of `Interval`, as text.
+
+    Examples
+    --------
+    >>> geometric(np.array([1.0, 1.0, 2.0]), np.array([2.0, 4.0, 16.0]))
+    '4 (1.24 to 12.9)'
+    """
+    mean = Interval.of(np.log(larger / smaller))
+    middle, low, high = (f"{np.exp(value):.3g}" for value in mean)
+    return f"{middle} ({low} to {high})"
+
+
+def ahead(better: Column, worse: Column) -> dict[str, Any]:
+    """Return how far losses are below others of the same seeds: times, in powers of ten, by seed.
+
+    An interval over seeds decides: a geometric mean alone says nothing where it may as well be below one.
+
+    Examples
+    --------
+    >>> ahead(np.array([1.0, 1.0, 2.0]), np.array([2.0, 4.0, 16.0]))["seeds ahead"]
+    3
+    """
+    return {
+        "times less loss": geometric(better, worse),
+        "lead, powers of ten": Interval.of(np.log10(worse / better)),
+        "seeds ahead": int((better < worse).sum()),
+        "times less loss, best seed": float((worse / better).max()),
+    }
