@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.interpolators import least_l1 as least_l1
     from recombine.theory.diagonal.interpolators import least_potential as least_potential
     from recombine.theory.diagonal.interpolators import least_squares_from as least_squares_from
+    from recombine.theory.diagonal.kept import KeptFeatures as KeptFeatures
+    from recombine.theory.diagonal.kept import kept_features as kept_features
     from recombine.theory.diagonal.penalties import Potential as Potential
     from recombine.theory.diagonal.penalties import group_norm as group_norm
     from recombine.theory.diagonal.penalties import pretrained_weights as pretrained_weights

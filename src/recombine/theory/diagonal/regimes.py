@@ -7,6 +7,7 @@ has order + feature dependence = 1: a learner can favour few features or known o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,9 @@ from recombine.cells.arrays import FloatArray
 from recombine.checks import check_bounds, real
 from recombine.errors import InputError
 from recombine.sample_checks import broadcast
+from recombine.tables.table import Table
 from recombine.theory.diagonal.penalties import bending_scale, hyperbolic_entropy
+from recombine.writing import listing
 
 #: A pretrained feature is treated as by ridge (lazy) above this order; halfway between lasso and ridge.
 LAZY_ORDER = 1.5
@@ -102,7 +105,10 @@ class Regime:
     known, new : float
         The k of a pretrained feature and of one that pretraining left alone.
 
-    All of them are arrays of one shape where `regime` was given arrays.
+    names : tuple of str
+        Of the features, where they were given; it prints as a sentence above a table of them.
+
+    All others are arrays of one shape where `regime` was given arrays.
 
     Examples
     --------
@@ -115,6 +121,17 @@ class Regime:
     ratio: Any
     known: Any
     new: Any
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.names:
+            return repr(self)
+        counts = [f"{int((self.name == kind).sum())} {kind}" for kind in ("lazy", "nested", "rich")]
+        columns = {"feature": np.array(self.names), "regime": self.name, "order": self.order.round(2)}
+        table = Table({**columns, "new over known": self.ratio.round(2)})
+        return (
+            f"Of {len(self.names)} features {listing(counts)}. Whether samples can tell, kept_features says.\n\n{table}"
+        )
 
 
 def regime(
@@ -124,6 +141,7 @@ def regime(
     alpha: npt.ArrayLike = 1e-3,
     scaling: npt.ArrayLike = 1.0,
     gamma: npt.ArrayLike = 1e-3,
+    names: Sequence[str] | None = None,
 ) -> Regime:
     """Name the regime of finetuning for features of size ``auxiliary`` and wanted coefficients ``beta``.
 
@@ -133,6 +151,8 @@ def regime(
         Coefficients after pretraining, and those that the main task needs; none is zero.
     alpha, scaling, gamma : float or array
         As in `Potential.finetuned`. All five are broadcast against each other.
+    names : sequence of str, optional
+        Of the features, one for each; the answer then prints as a table by name.
 
     Examples
     --------
@@ -143,6 +163,12 @@ def regime(
     >>> regime(auxiliary=0.16, beta=[[0.05], [0.4]], scaling=m, gamma=1e-3 * m).name
     array([['lazy', 'nested', 'nested'],
            ['lazy', 'nested', 'nested']], dtype='<U6')
+    >>> print(regime([0.2, 0.01], 0.4, scaling=0.3, names=["age", "dose"]))
+    Of 2 features 0 lazy, 2 nested, 0 rich. Whether samples can tell, kept_features says.
+    <BLANKLINE>
+    feature  regime  order  new over known
+    age      nested  1.28   3.56
+    dose     nested  1.15   1.93
     """
     arguments = {"auxiliary": auxiliary, "beta": beta, "alpha": alpha, "scaling": scaling, "gamma": gamma}
     B, needed, *start = broadcast(**arguments)
@@ -167,10 +193,12 @@ def regime(
     size = np.abs(needed)
     order = 1 + _excess(np.asarray(size / known_scale))
     ratio = _slope(np.asarray(size / new_scale)) / _slope(np.asarray(size / known_scale))
-    names = np.where(order > LAZY_ORDER, "lazy", np.where(ratio >= RICH_RATIO, "nested", "rich"))
-    if names.ndim:
-        return Regime(names, order, ratio, known_scale, new_scale)
-    return Regime(str(names), *(float(values) for values in (order, ratio, known_scale, new_scale)))
+    kinds = np.where(order > LAZY_ORDER, "lazy", np.where(ratio >= RICH_RATIO, "nested", "rich"))
+    if names is not None and kinds.shape != (len(names),):
+        raise InputError(f"there are {len(names)} names for answers of shape {kinds.shape}; give one for each feature")
+    if kinds.ndim:
+        return Regime(kinds, order, ratio, known_scale, new_scale, tuple(map(str, names or ())))
+    return Regime(str(kinds), *(float(values) for values in (order, ratio, known_scale, new_scale)))
 
 
 def scaling_of_order(order: float, auxiliary: float, beta: float, *, alpha: float = 1e-3, gamma: float = 1e-3) -> float:

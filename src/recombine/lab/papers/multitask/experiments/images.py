@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import IntArray
+from recombine.checks import known_or_refuse
 from recombine.errors import InputError
 from recombine.lab.papers.multitask.experiments.theory import Rows
 from recombine.lab.runs.experiment import Unit
@@ -40,6 +41,26 @@ STATISTICS = {"pt+ft": "rescaled", "pt+ft recalibrated": "all"}
 NO_LAYER = {"layer": "", "PR before": np.nan, "PR after": np.nan, "ENSD": np.nan, "chance": np.nan, "regime": ""}
 
 
+#: Who drew the classes of the main task: this study, or the authors, so that each network has a published twin.
+OWN_PAIRS, RELEASED_PAIRS = "drawn here", "as released"
+
+
+def class_numbers(seed: int, classes: int, pairs: str = OWN_PAIRS) -> IntArray:
+    """Return the number that each class gets in a seed; those numbered 0 and 1 are the main task.
+
+    The released script numbers classes by ``numpy.random.permutation`` after ``numpy.random.seed``.
+
+    Examples
+    --------
+    >>> np.flatnonzero(class_numbers(0, 100, RELEASED_PAIRS) < 2), np.flatnonzero(class_numbers(0, 100) < 2)
+    (array([ 4, 58]), array([46, 73]))
+    """
+    known_or_refuse(pairs, "class pairs", (OWN_PAIRS, RELEASED_PAIRS))
+    if pairs == RELEASED_PAIRS:
+        return np.random.RandomState(seed).permutation(classes)
+    return np.argsort(np.random.default_rng([seed, 0]).permutation(classes))
+
+
 @dataclass(frozen=True, eq=False)
 class TwoTasks:
     """Images of a main task of two classes and of an auxiliary task of the others, on a device."""
@@ -50,13 +71,11 @@ class TwoTasks:
     classes: int
 
     @classmethod
-    def of(cls, name: str, seed: int, device: str) -> TwoTasks:
+    def of(cls, name: str, seed: int, device: str, pairs: str = OWN_PAIRS) -> TwoTasks:
         """Load a set and choose the main classes; they are numbered 0 and 1, the others from 2."""
         import torch
 
-        order = np.random.default_rng([seed, 0]).permutation(100 if name == "cifar100" else 10)
-        number = np.empty_like(order)
-        number[order] = np.arange(len(order))
+        number = class_numbers(seed, 100 if name == "cifar100" else 10, pairs)
         (images, labels), (unseen, answers) = (
             (
                 torch.tensor(pixels, device=device).float().div_(127.5).sub_(1),
@@ -66,7 +85,7 @@ class TwoTasks:
         )
         is_main, tested = labels < MAIN_CLASSES, answers < MAIN_CLASSES
         auxiliary = (images[~is_main], labels[~is_main] - MAIN_CLASSES)
-        return cls((images[is_main], labels[is_main]), auxiliary, (unseen[tested], answers[tested]), len(order))
+        return cls((images[is_main], labels[is_main]), auxiliary, (unseen[tested], answers[tested]), len(number))
 
     def some(self, n: int, seed: int) -> Samples:
         """Return ``n`` random main samples."""
@@ -105,7 +124,8 @@ def rescaling(unit: Unit) -> Rows:
     """
     rows: Rows = []
     for seed in unit.seeds:
-        tasks = TwoTasks.of(unit.setting["images"], seed, unit.device)
+        pairs = unit.setting.get("class pairs", OWN_PAIRS)
+        tasks = TwoTasks.of(unit.setting["images"], seed, unit.device, pairs)
         for method in STATISTICS:
             if method in unit.setting["methods"]:
                 rows += _finetuned(unit, seed, tasks, method)

@@ -95,7 +95,8 @@ def losses_by_magnitude(rows: Table) -> Measured:
         alone, tuned = paired_by_seed(chosen.only(method="stl"), chosen.only(method="pt+ft"), "loss")
         numbers[f"% more loss, cosine {cosine:g}"] = Interval.of(100 * (tuned / alone - 1))
     detail = (
-        f"loss of PT+FT over that of STL with 128 samples, main task times {SMALL_MAGNITUDE:g}; {several(len(alone), 'seed')}, with 95% bounds "
+        f"loss of PT+FT over that of STL with 128 samples, main task times {SMALL_MAGNITUDE:g}; "
+        f"{several(len(alone), 'seed')}, with 95% bounds "
         "on either side; the authors' one seed: 1.1 times at a cosine of 0.8, about 0.55 at 0.9"
     )
     return Measured(numbers, detail)

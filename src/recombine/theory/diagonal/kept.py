@@ -1,0 +1,251 @@
+"""Which features of an earlier task finetuning keeps, with what certainty, and whether noise leaves anything to tell.
+
+A network trained to the end fits all its samples and with them their noise. So what it did with a feature is only told
+where samples that it has not seen come out better for it, and only as surely as the answer stays when a fifth of the
+samples is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray
+from recombine.checks import whole
+from recombine.errors import InputError
+from recombine.sample_checks import generator, samples
+from recombine.tables.table import Table
+from recombine.theory.diagonal.generalization import METHODS, Pair, predict
+
+#: A feature whose coefficient times its spread is below this share of the targets' spread explains less than a
+#: hundredth of their variance, and counts as not used.
+MIN_SPREAD_SHARE = 0.1
+#: Half-width of a 95% interval, in standard errors.
+STANDARD_ERRORS = 1.96
+#: Parts that samples are left out in.
+FOLDS = 5
+#: Ridge penalties that are tried, over the mean eigenvalue of the inputs' products.
+RIDGE_SHARES = np.logspace(-4, 4, 33)
+#: Below this share of the error of the best method that fits every sample, ridge regression shows that noise is fitted.
+CLEARLY_LESS_SHARE = 0.8
+#: What can become of a feature, in the order in which they are told.
+FATES = ("stays", "goes", "unclear", "new", "unused")
+
+
+@dataclass(frozen=True, eq=False)
+class KeptFeatures:
+    """What finetuning does with every feature; printed as a sentence above a table.
+
+    Attributes
+    ----------
+    fates : dict of str to str
+        Feature -> "stays" or "goes" (known before), "new" or "unused" (not known before), or "unclear".
+    table : Table
+        One row per feature: coefficient before and after, the ends of its 95% interval, and what becomes of it. Of
+        many features one in twenty is outside its interval by chance.
+    errors : dict of str to float
+        Method -> mean squared error on samples left out, over the variance of the targets: 1 is worth nothing. "ridge"
+        is ridge regression, which does not fit samples exactly.
+    told : bool
+        Whether anything can be told: finetuning is better than the mean on samples left out.
+    summary : str
+        The sentence.
+    """
+
+    fates: dict[str, str]
+    table: Table
+    errors: dict[str, float]
+    told: bool
+    summary: str
+
+    def __str__(self) -> str:
+        return f"{self.summary}\n\n{self.table}"
+
+    __repr__ = __str__
+
+    def of(self, fate: str) -> list[str]:
+        """Return the names of the features with this fate."""
+        return [name for name, value in self.fates.items() if value == fate]
+
+
+def kept_features(
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    auxiliary: npt.ArrayLike | Pair,
+    *,
+    names: Sequence[str] | None = None,
+    resamples: int = 100,
+    seed: int = 0,
+    **training: Any,
+) -> KeptFeatures:
+    """Say which features that an earlier task used finetuning keeps on new samples, and how sure that is.
+
+    Parameters
+    ----------
+    X : array (n, D)
+        Samples of the new task, one column per feature, of similar spread. Means are taken away.
+    y : array (n,)
+        Targets.
+    auxiliary : array (D,), or pair of arrays (N, D) and (N,)
+        Coefficients of the earlier task, or samples of it.
+    names : sequence of str, optional
+        Of the columns; those of ``X`` if it is a data frame.
+    resamples : int
+        How often another fifth of the samples is left out; intervals are those of the delete-d jackknife.
+    seed : int
+        Of the samples left out.
+    **training
+        alpha, scaling, gamma and form of `TrainingMethod`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 60))
+    >>> earlier = np.r_[np.ones(4), np.zeros(56)]
+    >>> y = X[:, :2] @ [1.0, -1.0] + 0.05 * rng.standard_normal(40)
+    >>> found = kept_features(X, y, earlier, names=[f"gene {number}" for number in range(60)], scaling=0.3)
+    >>> found.of("stays"), found.of("goes")
+    (['gene 0', 'gene 1'], ['gene 2', 'gene 3'])
+    >>> print(found.summary)
+    Of 4 known features 2 stay, 2 go and 0 are unclear; none is new. Error on samples left out: 0.31% of the variance.
+    """
+    columns = _names(X, names)
+    inputs, targets = samples(X, y)
+    if len(inputs) < 2 * FOLDS:
+        raise InputError(f"there are {len(inputs)} samples, of which fifths are left out; give at least {2 * FOLDS}")
+    if len(columns) != inputs.shape[1] or len(set(columns)) < len(columns):
+        raise InputError(f"there are {len(columns)} names for {inputs.shape[1]} columns; give one of its own to each")
+    known = _known(auxiliary, inputs.shape[1], training)
+    spread, scale = inputs.std(axis=0), float(targets.std())
+    if not scale:
+        raise InputError("targets are all the same, so that there is nothing to learn; give others")
+    about = {"auxiliary": known, **training}
+    beta = _trained(inputs, targets, about)
+    error = _jackknife(inputs, targets, about, whole(resamples, "resamples", at_least=2), generator(seed))
+    errors = _errors(inputs, targets, about)
+    told = errors["pt+ft"] < 1
+    weights = np.abs(known) * spread
+    is_known = weights > MIN_SPREAD_SHARE * float(np.linalg.norm(weights))
+    low, high = beta - STANDARD_ERRORS * error, beta + STANDARD_ERRORS * error
+    fates = _fates(is_known, low, high, MIN_SPREAD_SHARE * scale / np.where(spread > 0, spread, 1.0), told=told)
+    listed = {"feature": columns, "before": known, "after": beta, "from": low, "to": high, "becomes": fates}
+    table = Table({name: np.asarray(values) for name, values in listed.items()})
+    order = np.lexsort((-np.abs(beta) * spread, [FATES.index(fate) for fate in fates]))
+    by_name = dict(zip(columns, fates, strict=True))
+    return KeptFeatures(by_name, table.where(order), errors, told, _summary(fates, is_known, errors, inputs.shape))
+
+
+def _names(X: Any, names: Sequence[str] | None) -> list[str]:
+    if names is not None:
+        return list(map(str, names))
+    columns = getattr(X, "columns", None)
+    width = np.shape(X)[1] if np.ndim(X) == 2 else 0
+    return [f"feature {number}" for number in range(width)] if columns is None else [str(name) for name in columns]
+
+
+def _known(auxiliary: Any, width: int, training: dict[str, Any]) -> FloatArray:
+    """Return coefficients of the earlier task; of samples of it, those that training from ``alpha`` ends at."""
+    if not (isinstance(auxiliary, tuple) and len(auxiliary) == 2 and np.ndim(auxiliary[0]) == 2):
+        coefficients = np.asarray(auxiliary, dtype=float)
+        if coefficients.shape != (width,) or not np.isfinite(coefficients).all():
+            raise InputError(f"auxiliary has shape {coefficients.shape}; give {width} finite coefficients")
+        return coefficients
+    inputs, targets = samples(auxiliary[0], auxiliary[1], width, " of auxiliary")
+    alpha = training.get("alpha", 1e-3)
+    return _trained(inputs, targets, {"method": "stl", "alpha": alpha, "gamma": alpha})
+
+
+def _trained(inputs: FloatArray, targets: FloatArray, about: dict[str, Any]) -> FloatArray:
+    """Return coefficients of a network trained to the end on samples whose means are taken away."""
+    centred, labels = inputs - inputs.mean(axis=0), targets - targets.mean()
+    test = (np.zeros((1, inputs.shape[1])), np.zeros(1))  # what is predicted is not asked for
+    return predict(centred, targets=labels, test=test, **about).beta
+
+
+def _jackknife(
+    inputs: FloatArray, targets: FloatArray, about: dict[str, Any], resamples: int, draws: np.random.Generator
+) -> FloatArray:
+    """Return standard errors of the coefficients by leaving out a fifth of the samples, again and again."""
+    count = len(targets)
+    left_out = max(1, count // FOLDS)
+    coefficients = []
+    for _ in range(resamples):
+        rest = draws.permutation(count)[left_out:]
+        coefficients.append(_trained(inputs[rest], targets[rest], about))
+    return np.asarray(np.sqrt((count - left_out) / left_out) * np.std(coefficients, axis=0))
+
+
+def _errors(inputs: FloatArray, targets: FloatArray, about: dict[str, Any]) -> dict[str, float]:
+    """Return errors on fifths left out over the targets' variance: of methods that fit every sample, and of ridge."""
+    folds = np.arange(len(targets)) % FOLDS
+    squares = dict.fromkeys((*(name for name in METHODS if name != "mtl"), "ridge"), 0.0)
+    for fold in range(FOLDS):
+        train, test = folds != fold, folds == fold
+        means, mean = inputs[train].mean(axis=0), targets[train].mean()
+        centred, labels = inputs[test] - means, targets[test] - mean
+        for method in squares:
+            if method == "ridge":
+                beta = _ridge(inputs[train] - means, targets[train] - mean)
+            else:
+                beta = _trained(inputs[train], targets[train], {**about, "method": method})
+            squares[method] += float(np.sum((labels - centred @ beta) ** 2))
+    return {method: square / len(targets) / float(targets.var()) for method, square in squares.items()}
+
+
+def _ridge(inputs: FloatArray, targets: FloatArray) -> FloatArray:
+    """Return ridge coefficients, the penalty chosen by leaving out one sample at a time."""
+    U, sizes, Vt = np.linalg.svd(inputs, full_matrices=False)
+    along = U.T @ targets
+    best, least = np.zeros(inputs.shape[1]), np.inf
+    for share in RIDGE_SHARES:
+        shrunk = sizes**2 / (sizes**2 + share * float(np.mean(sizes**2)))
+        leverage = (U**2) @ shrunk + 1 / len(targets)
+        loss = float(np.mean(((targets - U @ (shrunk * along)) / np.maximum(1 - leverage, 1e-9)) ** 2))
+        if loss < least:
+            kept = np.divide(shrunk, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+            best, least = Vt.T @ (kept * along), loss
+    return best
+
+
+def _fates(
+    known: npt.NDArray[np.bool_], low: FloatArray, high: FloatArray, small: FloatArray, *, told: bool
+) -> list[str]:
+    fates = []
+    for was_known, lower, upper, limit in zip(known, low, high, small, strict=True):
+        away, near = lower > 0 or upper < 0, max(abs(lower), abs(upper)) < limit
+        if told and near:
+            fates.append("goes" if was_known else "unused")
+        elif told and away:
+            fates.append("stays" if was_known else "new")
+        else:
+            fates.append("unclear")
+    return fates
+
+
+def _summary(
+    fates: Iterable[str], known: npt.NDArray[np.bool_], errors: dict[str, float], shape: tuple[int, ...]
+) -> str:
+    fitted = [error for method, error in errors.items() if method != "ridge"]
+    if errors["pt+ft"] >= 1:
+        why = ""
+        if errors["ridge"] < CLEARLY_LESS_SHARE * min(fitted):
+            why = f"; ridge regression, which does not, has {errors['ridge']:.2g}"
+        return (
+            f"Nothing can be told: {shape[0]} samples of {shape[1]} features are too few for their noise. Methods that "
+            f"fit every sample fit the noise as well and have {min(fitted):.3g} to {max(fitted):.3g} times the "
+            f"targets' variance on samples left out{why}."
+        )
+    own = [fate for fate, was_known in zip(fates, known, strict=True) if was_known]
+    new = sum(fate == "new" for fate in fates)
+    counts = f"{own.count('stays')} stay, {own.count('goes')} go and {own.count('unclear')} are unclear"
+    text = f"Of {len(own)} known features {counts}; {new or 'none'} {'is' if new < 2 else 'are'} new."
+    text += f" Error on samples left out: {100 * errors['pt+ft']:.2g}% of the variance."
+    if errors["ridge"] < CLEARLY_LESS_SHARE * errors["pt+ft"]:
+        text += f" Part of it is fitted noise: ridge regression, which fits none, has {100 * errors['ridge']:.2g}%."
+    if shape[0] > shape[1]:
+        text += " There are more samples than features, so that what was known before no longer matters."
+    return text
