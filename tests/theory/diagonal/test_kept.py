@@ -87,8 +87,9 @@ def diabetes(count: int) -> KeptFeatures:
     columns = (columns - columns.mean(axis=0)) / columns.std(axis=0)
     names = [*others, *(f"{others[i]} {others[j]}" for i, j in pairs)]
     rows = np.random.default_rng(1).permutation(len(base))[:count]
+    target = data.target.to_numpy() / data.target.to_numpy().std()
     earlier = (columns, base[:, data.data.columns.get_loc("s5")])
-    return kept_features(columns[rows], data.target.to_numpy()[rows], earlier, names=names, resamples=20)
+    return kept_features(columns[rows], target[rows], earlier, names=names, resamples=20)
 
 
 def test_forty_patients_are_too_few_and_four_hundred_are_not() -> None:

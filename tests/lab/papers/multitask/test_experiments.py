@@ -11,9 +11,16 @@ pytest.importorskip("clarabel")
 from recombine.errors import InputError
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.multitask.experiments.diagonal import nested_flow, nested_networks, overlap_networks
-from recombine.lab.papers.multitask.experiments.images import TwoTasks, needs_images, rescaling
+from recombine.lab.papers.multitask.experiments.images import (
+    RELEASED_PAIRS,
+    TwoTasks,
+    class_numbers,
+    needs_images,
+    rescaling,
+)
 from recombine.lab.papers.multitask.experiments.students import correlation, magnitude, units
 from recombine.lab.runs.experiment import Unit
+from recombine.lab.worlds.images.sources import load_images
 from recombine.tables.table import Table
 
 PAPER = find("multitask")
@@ -124,3 +131,24 @@ def test_missing_photographs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     with pytest.raises(InputError, match="CIFAR-100"):
         needs_images([unit(images="cifar100")])
     needs_images([unit(images="digits")])
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_class_pairs_as_released_are_those_of_their_script(seed: int) -> None:
+    """The script seeds numpy's global generator and numbers classes by a permutation."""
+    np.random.seed(seed)  # noqa: NPY002 - as the released script does
+    theirs = np.random.permutation(100)  # noqa: NPY002
+    assert np.array_equal(class_numbers(seed, 100, RELEASED_PAIRS), theirs)
+    ours = np.random.default_rng([seed, 0]).permutation(100)
+    assert np.array_equal(class_numbers(seed, 100)[ours], np.arange(100)), "rows on record keep their classes"
+    assert not np.array_equal(class_numbers(seed, 100), theirs)
+
+
+def test_the_main_task_has_the_released_classes() -> None:
+    number = class_numbers(3, 10, RELEASED_PAIRS)
+    tasks = TwoTasks.of("digits", seed=3, device="cpu", pairs=RELEASED_PAIRS)
+    own = TwoTasks.of("digits", seed=3, device="cpu")
+    labels = np.array(load_images("digits").labels)
+    together = len(tasks.main[1]) + len(tasks.test[1])
+    assert together == np.isin(labels, np.flatnonzero(number < 2)).sum()
+    assert together != len(own.main[1]) + len(own.test[1])
