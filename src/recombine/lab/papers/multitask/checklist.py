@@ -1,7 +1,88 @@
-"""What the paper states and shows, each with the claims that judge it."""
+"""What the paper states and shows, each with the claims that judge it.
+
+From the abstract, the captions of figures 1 to 6, 8, 9 and 11 of the NeurIPS paper, and the figures and files that its
+authors released; of figures 7 and 10 and of the text's theorems nothing was at hand.
+"""
 
 from __future__ import annotations
 
 from recombine.lab.papers.paper import PaperPanel
 
-CHECKLIST: tuple[PaperPanel, ...] = ()
+GPU = "needs a GPU"
+FEW_SEEDS = "three seeds of 50"
+
+CHECKLIST: tuple[Panel, ...] = (
+    Panel("Abstract 1", "both ways are biased to reuse features", ("29a", "29d")),
+    Panel("Abstract 1", "both ways are biased to few new features", ("26a", "26b"), "diagonal MTL"),
+    Panel("Abstract 1", "order and feature dependence trade off (a conservation law)", ("5b",), "an identity, tested"),
+    Panel("Abstract 2", "PT+FT has a nested regime, neither lazy nor rich", ("11", "12a", "12b")),
+    Panel("Abstract 2", "that regime is much narrower for MTL", ("6", "14c"), "only its order, and one ReLU sweep"),
+    Panel("Abstract 3", "PT+FT of ReLU networks benefits from correlated features", ("30a", "13a")),
+    Panel("Abstract 3", "MTL of ReLU networks does not", ("30b",)),
+    Panel("Abstract", "rescaling after pretraining elicits the nested regime", ("11", "14d", "16b")),
+    Panel("Abstract", "rescaling improves accuracy where it shows signatures of nested selection", ("32",), FEW_SEEDS),
+    Panel("Abstract, version 1", "MTL is better with little data, PT+FT with more", ("25a", "25b", "25c")),
+    Panel("Figure 1a", "explicit penalty of MTL", ("8a", "8b", "6"), "not by size of beta"),
+    Panel("Figure 1b", "implicit penalty of PT+FT, diagonal networks", ("3b", "3c", "3d", "28")),
+    Panel("Figure 1c", "explicit penalty of PT+FT, ReLU networks, by cosine", (), "drawn; an ansatz of weight decay"),
+    Panel("Figure 2a", "few new features are easier, diagonal: PT+FT", ("26a",), "five of six numbers of samples"),
+    Panel("Figure 2a", "few new features are easier, diagonal: MTL", (), f"no exact theory; {GPU}"),
+    Panel("Figure 2b", "few new units are easier, ReLU: PT+FT, MTL", ("26b",), "64 samples alone"),
+    Panel("Figure 2c", "all features shared, diagonal: both better than a single task", ("29d", "9a", "9b")),
+    Panel("Figure 2c", "all features shared, diagonal: tangent kernel", (), "not run"),
+    Panel("Figure 2d", "all units shared, ReLU: both better than a single task", ("29a",)),
+    Panel("Figure 2d", "all units shared: MTL ahead with few samples", ("13b", "27d")),
+    Panel("Figure 2d", "all units shared: PT+FT ahead with 128 samples", ("13c", "13e", "27e")),
+    Panel("Figure 2d", "all units shared: linear probe ahead with few samples", ("24a",)),
+    Panel("Figure 2e", "overlapping features, diagonal: benefit and new features", ("29e", "29f", "10")),
+    Panel("Figure 2f", "overlapping units, ReLU: benefit and new units", ("29b", "29c", "24b")),
+    Panel("Figure 3a", "order by auxiliary coefficient: PT+FT above MTL", ("6",)),
+    Panel("Figure 3a", "feature dependence by auxiliary coefficient", ("5b",), "as the rest to one"),
+    Panel("Figure 3b", "subsets of known features, diagonal: PT+FT", ("11",), "64 samples alone"),
+    Panel("Figure 3b", "subsets of known features, diagonal: MTL", (), "in rows, not judged: few came to rest"),
+    Panel("Figure 3c", "subsets of known features, rescaled weights", ("11", "21b", "21c")),
+    Panel("Figure 3d", "order and feature dependence, ReLU penalties", (), "drawn; an ansatz"),
+    Panel("Figure 3e", "subsets of known units, ReLU: PT+FT", ("14a",), "64 samples alone"),
+    Panel("Figure 3e", "subsets of known units, ReLU: MTL", ("14c",), "64 samples alone"),
+    Panel("Figure 3f", "subsets of known units, weights times 10", ("14b",), "64 samples alone"),
+    Panel(
+        "Figure 3f", "subsets of known units, weights times 0.1", ("14d",), "64 samples alone; a hundredth, 100 times"
+    ),
+    Panel("Figure 4a", "cosine 0.9: PT+FT outperforms MTL and a single task", ("30a", "13a")),
+    Panel("Figure 4b", "PT+FT only outperforms if identical in direction or magnitude", ("20",)),
+    Panel("Figure 5a", "ResNet-18: accuracy of MTL and PT+FT", ("25b",), "the order of all three at each n"),
+    Panel(
+        "Figure 5a", "ResNet-18: single task", (), "with up to 100 samples ours is at chance for test-time statistics"
+    ),
+    Panel("Figure 5b", "ResNet-18: an eighth of the weights", (), f"15a is by another protocol; as released {GPU}"),
+    Panel("Figure 5b", "ResNet-18: a quarter of the weights", (), f"the same; {GPU}"),
+    Panel("Figure 5b", "ResNet-18: half of the weights", ("15d",), "by another protocol"),
+    Panel("Figure 5b", "ResNet-18: twice the weights", (), f"by another protocol in 15d; {GPU}"),
+    Panel("Figure 5c", "ResNet-18: dimensions of the last stage", ("16b", "16c", "16d")),
+    Panel("Figure 5c", "ResNet-18: dimensions of the other layers", ("16e",), FEW_SEEDS),
+    Panel("Figure 5d", "ViT: accuracy of MTL and PT+FT", ("25c",), f"more than few samples; {GPU}"),
+    Panel("Figure 5d", "ViT: single task", (), "in rows, not judged"),
+    Panel("Figure 5e", "ViT: no rescaling helps", ("15b",), FEW_SEEDS),
+    Panel("Figure 5f", "ViT: dimensions by block", ("16f",), "one block of seven"),
+    Panel("Figure 6a", "teachers of many units", (), f"40 units: {GPU}"),
+    Panel("Figure 6b", "teachers of 40 units by overlap, tangent kernel", (), GPU),
+    Panel("Figure 8a", "sparsity of hidden units, single task (k-means inertia)", (), "weights are not kept"),
+    Panel("Figure 8b", "alignment with the teacher, single task", (), "weights are not kept"),
+    Panel("Figure 8c", "inertia after PT+FT", (), "weights are not kept"),
+    Panel("Figure 8d", "inertia after MTL", (), "weights are not kept"),
+    Panel("Figure 8e", "alignment of MTL, PT+FT and a single task", (), "weights are not kept"),
+    Panel("Figure 8f", "inertia by rescaling", (), "weights are not kept"),
+    Panel("Figure 8g", "alignment by rescaling", (), "weights are not kept"),
+    Panel(
+        "Figure 9a", "five known or new features, diagonal, by rescaling", ("12a", "12b"), "whether the ratio shrinks"
+    ),
+    Panel("Figure 9b", "one known or new unit, ReLU, by rescaling", ("31",)),
+    Panel("Figure 11a", "dimensions of ReLU students", (), "activations are not kept"),
+    Panel("Figure 11b", "dimensions of ReLU students by rescaling", (), "activations are not kept"),
+    Panel("Figure 11c", "dimensions before and after, and shared, ReLU", (), "activations are not kept"),
+    Panel("Figure 11d", "the same of ResNet-18 by layer", ("16e",), "two of five factors"),
+    Panel("Figures 7, 10", "captions not at hand", (), "unknown what they show"),
+    Panel("Result files", "losses of single tasks, seed by seed", ("27a", "17")),
+    Panel("Result files", "losses of PT+FT, seed by seed", ("27b", "28")),
+    Panel("Result files", "nothing shared: a single task is better", ("10",)),
+)
