@@ -25,9 +25,9 @@ def planted(seed: int, noise: float = 0.05, count: int = 30) -> tuple[FloatArray
     return X, y, set(needed.tolist())
 
 
-def found(seed: int, **training: float) -> KeptFeatures:
+def found(seed: int, scaling: float = 1.0) -> KeptFeatures:
     X, y, _ = planted(seed)
-    return kept_features(X, y, KNOWN, names=NAMES, resamples=40, **training)
+    return kept_features(X, y, KNOWN, names=NAMES, resamples=40, scaling=scaling)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -198,7 +198,7 @@ def regime(
         raise InputError(f"there are {len(names)} names for answers of shape {kinds.shape}; give one for each feature")
     if kinds.ndim:
         return Regime(kinds, order, ratio, known_scale, new_scale, tuple(map(str, names or ())))
-    return Regime(str(kinds), *(float(values) for values in (order, ratio, known_scale, new_scale)))
+    return Regime(str(kinds), float(order), float(ratio), float(known_scale), float(new_scale))
 
 
 def scaling_of_order(order: float, auxiliary: float, beta: float, *, alpha: float = 1e-3, gamma: float = 1e-3) -> float:

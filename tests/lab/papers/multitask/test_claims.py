@@ -13,6 +13,7 @@ import pytest
 from multitask_rows import PAPER, bent, table_of, verdict
 
 from recombine.lab.papers import Standing
+from recombine.lab.papers.multitask.accuracies_by_seed import published_lead
 from recombine.lab.papers.multitask.readings import images
 from recombine.lab.papers.multitask.readings.images import network_rows
 from recombine.tables.table import Table
@@ -449,6 +450,6 @@ def test_the_lead_of_the_authors_seeds_decides(monkeypatch: pytest.MonkeyPatch) 
 def test_the_authors_resnets_are_of_two_kinds() -> None:
     """From one seed on MTL is ahead, before it is behind, at every number of samples."""
     for n in (10, 20, 50, 100, 200):
-        leads = images.published_lead("resnet", n)
+        leads = published_lead("resnet", n)
         split = images.LAST_PRETRAINED_SEED + 1
         assert leads[:split].mean() < 0 < leads[split:].mean()
