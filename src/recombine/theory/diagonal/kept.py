@@ -7,7 +7,7 @@ samples is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,8 @@ class KeptFeatures:
     ----------
     fates : dict of str to str
         Feature -> "stays" or "goes" (known before), "new" or "unused" (not known before), or "unclear".
+    known : frozenset of str
+        Features that the earlier task used.
     table : Table
         One row per feature: coefficient before and after, the ends of its 95% interval, and what becomes of it. Of
         many features one in twenty is outside its interval by chance.
@@ -52,20 +54,46 @@ class KeptFeatures:
         is ridge regression, which does not fit samples exactly.
     told : bool
         Whether anything can be told: finetuning is better than the mean on samples left out.
-    summary : str
-        The sentence.
+    samples : int
+        Of the new task.
     """
 
     fates: dict[str, str]
+    known: frozenset[str]
     table: Table
     errors: dict[str, float]
     told: bool
-    summary: str
+    samples: int
 
-    def __str__(self) -> str:
-        return f"{self.summary}\n\n{self.table}"
+    @property
+    def summary(self) -> str:
+        """The sentence above the table."""
+        return repr(self).partition("\n\n")[0]
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        fitted = [error for method, error in self.errors.items() if method != "ridge"]
+        ridge, error = self.errors["ridge"], self.errors["pt+ft"]
+        if not self.told:
+            text = (
+                f"Nothing can be told: {self.samples} samples of {len(self.fates)} features are too few for their "
+                f"noise. Methods that fit every sample fit the noise as well and have {min(fitted):.3g} to "
+                f"{max(fitted):.3g} times the targets' variance on samples left out"
+            )
+            if ridge < CLEARLY_LESS_SHARE * min(fitted):
+                text += f"; ridge regression, which does not, has {ridge:.2g}"
+            return f"{text}.\n\n{self.table}"
+        counts = {fate: len(self.of(fate)) for fate in FATES}
+        unclear = sum(fate == "unclear" for name, fate in self.fates.items() if name in self.known)
+        text = (
+            f"Of {len(self.known)} known features {counts['stays']} stay, {counts['goes']} go and {unclear} are "
+            f"unclear; {counts['new'] or 'none'} {'is' if counts['new'] < 2 else 'are'} new. Error on samples left "
+            f"out: {100 * error:.2g}% of the variance."
+        )
+        if ridge < CLEARLY_LESS_SHARE * error:
+            text += f" Part of it is fitted noise: ridge regression, which fits none, has {100 * ridge:.2g}%."
+        if self.samples > len(self.fates):
+            text += " There are more samples than features, so that what was known before no longer matters."
+        return f"{text}\n\n{self.table}"
 
     def of(self, fate: str) -> list[str]:
         """Return the names of the features with this fate."""
@@ -119,24 +147,25 @@ def kept_features(
         raise InputError(f"there are {len(inputs)} samples, of which fifths are left out; give at least {2 * FOLDS}")
     if len(columns) != inputs.shape[1] or len(set(columns)) < len(columns):
         raise InputError(f"there are {len(columns)} names for {inputs.shape[1]} columns; give one of its own to each")
-    known = _known(auxiliary, inputs.shape[1], training)
+    before = _before(auxiliary, inputs.shape[1], training)
     spread, scale = inputs.std(axis=0), float(targets.std())
     if not scale:
         raise InputError("targets are all the same, so that there is nothing to learn; give others")
-    about = {"auxiliary": known, **training}
+    about = {"auxiliary": before, **training}
     beta = _trained(inputs, targets, about)
     error = _jackknife(inputs, targets, about, whole(resamples, "resamples", at_least=2), generator(seed))
     errors = _errors(inputs, targets, about)
     told = errors["pt+ft"] < 1
-    weights = np.abs(known) * spread
+    weights = np.abs(before) * spread
     is_known = weights > MIN_SPREAD_SHARE * float(np.linalg.norm(weights))
     low, high = beta - STANDARD_ERRORS * error, beta + STANDARD_ERRORS * error
     fates = _fates(is_known, low, high, MIN_SPREAD_SHARE * scale / np.where(spread > 0, spread, 1.0), told=told)
-    listed = {"feature": columns, "before": known, "after": beta, "from": low, "to": high, "becomes": fates}
+    listed = {"feature": columns, "before": before, "after": beta, "from": low, "to": high, "becomes": fates}
     table = Table({name: np.asarray(values) for name, values in listed.items()})
     order = np.lexsort((-np.abs(beta) * spread, [FATES.index(fate) for fate in fates]))
     by_name = dict(zip(columns, fates, strict=True))
-    return KeptFeatures(by_name, table.where(order), errors, told, _summary(fates, is_known, errors, inputs.shape))
+    earlier = frozenset(name for name, was_known in zip(columns, is_known, strict=True) if was_known)
+    return KeptFeatures(by_name, earlier, table.where(order), errors, told, len(inputs))
 
 
 def _names(X: Any, names: Sequence[str] | None) -> list[str]:
@@ -147,7 +176,7 @@ def _names(X: Any, names: Sequence[str] | None) -> list[str]:
     return [f"feature {number}" for number in range(width)] if columns is None else [str(name) for name in columns]
 
 
-def _known(auxiliary: Any, width: int, training: dict[str, Any]) -> FloatArray:
+def _before(auxiliary: Any, width: int, training: dict[str, Any]) -> FloatArray:
     """Return coefficients of the earlier task; of samples of it, those that training from ``alpha`` ends at."""
     if not (isinstance(auxiliary, tuple) and len(auxiliary) == 2 and np.ndim(auxiliary[0]) == 2):
         coefficients = np.asarray(auxiliary, dtype=float)
@@ -206,16 +235,16 @@ def _ridge(inputs: FloatArray, targets: FloatArray) -> FloatArray:
         leverage = (U**2) @ shrunk + 1 / len(targets)
         loss = float(np.mean(((targets - U @ (shrunk * along)) / np.maximum(1 - leverage, 1e-9)) ** 2))
         if loss < least:
-            kept = np.divide(shrunk, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-            best, least = Vt.T @ (kept * along), loss
+            inverse = np.divide(shrunk, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+            best, least = Vt.T @ (inverse * along), loss
     return best
 
 
 def _fates(
-    known: npt.NDArray[np.bool_], low: FloatArray, high: FloatArray, small: FloatArray, *, told: bool
+    used: npt.NDArray[np.bool_], low: FloatArray, high: FloatArray, small: FloatArray, *, told: bool
 ) -> list[str]:
     fates = []
-    for was_known, lower, upper, limit in zip(known, low, high, small, strict=True):
+    for was_known, lower, upper, limit in zip(used, low, high, small, strict=True):
         away, near = lower > 0 or upper < 0, max(abs(lower), abs(upper)) < limit
         if told and near:
             fates.append("goes" if was_known else "unused")
@@ -224,28 +253,3 @@ def _fates(
         else:
             fates.append("unclear")
     return fates
-
-
-def _summary(
-    fates: Iterable[str], known: npt.NDArray[np.bool_], errors: dict[str, float], shape: tuple[int, ...]
-) -> str:
-    fitted = [error for method, error in errors.items() if method != "ridge"]
-    if errors["pt+ft"] >= 1:
-        why = ""
-        if errors["ridge"] < CLEARLY_LESS_SHARE * min(fitted):
-            why = f"; ridge regression, which does not, has {errors['ridge']:.2g}"
-        return (
-            f"Nothing can be told: {shape[0]} samples of {shape[1]} features are too few for their noise. Methods that "
-            f"fit every sample fit the noise as well and have {min(fitted):.3g} to {max(fitted):.3g} times the "
-            f"targets' variance on samples left out{why}."
-        )
-    own = [fate for fate, was_known in zip(fates, known, strict=True) if was_known]
-    new = sum(fate == "new" for fate in fates)
-    counts = f"{own.count('stays')} stay, {own.count('goes')} go and {own.count('unclear')} are unclear"
-    text = f"Of {len(own)} known features {counts}; {new or 'none'} {'is' if new < 2 else 'are'} new."
-    text += f" Error on samples left out: {100 * errors['pt+ft']:.2g}% of the variance."
-    if errors["ridge"] < CLEARLY_LESS_SHARE * errors["pt+ft"]:
-        text += f" Part of it is fitted noise: ridge regression, which fits none, has {100 * errors['ridge']:.2g}%."
-    if shape[0] > shape[1]:
-        text += " There are more samples than features, so that what was known before no longer matters."
-    return text

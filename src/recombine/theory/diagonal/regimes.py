@@ -123,9 +123,10 @@ class Regime:
     new: Any
     names: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if not self.names:
-            return repr(self)
+            fields = {name: getattr(self, name) for name in ("name", "order", "ratio", "known", "new")}
+            return f"Regime({', '.join(f'{name}={value!r}' for name, value in fields.items())})"
         counts = [f"{int((self.name == kind).sum())} {kind}" for kind in ("lazy", "nested", "rich")]
         columns = {"feature": np.array(self.names), "regime": self.name, "order": self.order.round(2)}
         table = Table({**columns, "new over known": self.ratio.round(2)})

@@ -36,7 +36,7 @@ ALL_SAMPLES = (16, 32, 64, 128, 256, 512)
 #: Methods in words.
 WORDS = {"pt+ft": "PT+FT", "mtl": "MTL", "stl": "STL", "pt+ft probe": "linear probe"}
 #: Cosines and magnitude at which features are alike neither in direction nor in size.
-UNLIKE_COSINES, SMALL_MAGNITUDE = (0.8, 0.9, 0.95, 0.99), 0.01
+UNLIKE_COSINES, SMALL_MAGNITUDE_SHARE = (0.8, 0.9, 0.95, 0.99), 0.01
 #: Who learns one unit: method and scaling.
 ONE_UNIT = {
     "PT+FT": ("pt+ft", 1.0),
@@ -91,11 +91,11 @@ def losses_by_magnitude(rows: Table) -> Measured:
     """Return how far a single task is ahead of PT+FT where features differ in direction and in magnitude."""
     numbers: dict[str, Any] = {}
     for cosine in UNLIKE_COSINES:
-        chosen = _students(rows, n=128, cosine=cosine, magnitude=SMALL_MAGNITUDE)
+        chosen = _students(rows, n=128, cosine=cosine, magnitude=SMALL_MAGNITUDE_SHARE)
         alone, tuned = paired_by_seed(chosen.only(method="stl"), chosen.only(method="pt+ft"), "loss")
         numbers[f"% more loss, cosine {cosine:g}"] = Interval.of(100 * (tuned / alone - 1))
     detail = (
-        f"loss of PT+FT over that of STL with 128 samples, main task times {SMALL_MAGNITUDE:g}; "
+        f"loss of PT+FT over that of STL with 128 samples, main task times {SMALL_MAGNITUDE_SHARE:g}; "
         f"{several(len(alone), 'seed')}, with 95% bounds "
         "on either side; the authors' one seed: 1.1 times at a cosine of 0.8, about 0.55 at 0.9"
     )
