@@ -64,7 +64,7 @@ def bending_scale(
         return np.asarray(scaling**2 * np.abs(B) + gamma**2)
     if form == "exact" and readout is None:
         return np.asarray(np.hypot(scaling**2 * alpha**2 + gamma**2, scaling**2 * B / 2))
-    plus, minus = (scaling * part.reshape(B.shape) for part in pretrained_weights(B, alpha, readout))
+    plus, minus = (scaling * weights.reshape(B.shape) for weights in pretrained_weights(B, alpha, readout))
     if form == "summed":
         return np.asarray((plus + minus) ** 2 + gamma**2)
     # k = 2 sqrt(ab) of the weights at the start, hidden ones as pretraining left them and readouts at gamma.

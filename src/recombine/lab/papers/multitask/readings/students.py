@@ -153,8 +153,8 @@ def new_over_known(rows: Table) -> Measured:
     logs, shown = {}, {}
     for name, (method, scaling) in ONE_UNIT.items():
         chosen = _students(rows, n=64, units=1, method=method, scaling=scaling)
-        new, known = paired_by_seed(chosen.only(cosine=0.0), chosen.only(cosine=1.0), "loss")
-        logs[name] = np.log10(new / known)
+        new_loss, old_loss = paired_by_seed(chosen.only(cosine=0.0), chosen.only(cosine=1.0), "loss")
+        logs[name] = np.log10(new_loss / old_loss)
         shown[f"{name}, times"] = 10 ** logs[name].mean()
     if len({len(values) for values in logs.values()}) > 1:
         raise MissingRowsError("some seeds lack some scalings")
