@@ -65,7 +65,7 @@ export function rowsOfTotals(labels: readonly Row[], measured: readonly Row[]): 
   labels.forEach((column, place) => {
     const others = column.map((_, row) => JSON.stringify(labels.map((cells, at) => at === place || cells[row])));
     for (const texts of measured) {
-      const numbers = texts.map((text) => (matches("number", text) ? Number(text) : NaN));
+      const numbers = texts.map((text) => (/e/i.test(text) || !matches("number", text) ? NaN : Number(text)));
       const summing = summingOf(column, others, numbers, texts);
       for (const level of summing) if (!isTotal(level)) levels[place]!.add(level);
       if (closes(column, numbers, texts)) levels[place]!.add(column.at(-1)!);
@@ -109,5 +109,5 @@ function closes(column: Row, numbers: readonly number[], texts: Row): boolean {
 }
 
 /** One in the last decimal that any of some numbers has. */
-const stepOf = (texts: Row): number => Number(`1e-${texts.reduce((most, text) => Math.max(most, /e/i.test(text) ? 0 : text.split(".").slice(1).join(".").length), 0)}`);
+const stepOf = (texts: Row): number => Number(`1e-${texts.reduce((most, text) => Math.max(most, text.split(".").slice(1).join(".").length), 0)}`);
 const digitsOf = (text: string): number => text.replaceAll(".", "").replace(/^[-0]+|[-0]+$/g, "").length;

@@ -210,7 +210,7 @@ function isHeader(above: Row, row: Row, used: readonly number[]): boolean {
   const measured = row.some((cell) => cell.includes(".") && isNumber(cell));
   const alone = counted(above);
   const named = used.every((place) => row[place] || (above[place] && alone.get(above[place]!) === 1));
-  return named && (!row[0] || ["", row[0]].includes(above[0]!)) && !isNumber(row[0]!) && !measured;
+  return named && (!row[0] || !above[0] || above[0] === row[0]) && !isNumber(row[0]!) && !measured;
 }
 
 const isNumber = (cell: string): boolean => new TextKinds([cell]).numbers.size > 0;

@@ -98,7 +98,7 @@ function sheetsOf(xml: string): [string, string][] {
   const hidden: typeof found = [];
   scan(xml, (name, attributes) => {
     // The name of a relation has a prefix; sheetId has none.
-    if (name === "sheet") (/hidden/i.test(attribute(attributes, "state") ?? "") ? hidden : found).push([attribute(attributes, "name") ?? "", /\s[\w.-]+:id\s*=\s*["']([^"']*)/.exec(attributes)?.[1] ?? ""]);
+    if (name === "sheet") (/\sstate\s*=\s*.\w*hidden/i.test(attributes) ? hidden : found).push([attribute(attributes, "name") ?? "", /\s[\w.-]+:id\s*=\s*["']([^"']*)/.exec(attributes)?.[1] ?? ""]);
   }, () => undefined);
   return [...found, ...hidden];
 }

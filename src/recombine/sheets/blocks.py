@@ -92,8 +92,7 @@ def rows_of_totals(
     rows = len(labels[0]) if labels else 0
     if rows * len(labels) * (len(labels) + len(measured)) > MAX_CELLS_SUMMED:
         return frozenset(), frozenset()
-    number = rule_pattern("number")
-    columns = [[float(text) if number.fullmatch(text) else math.nan for text in texts] for texts in measured]
+    columns = [[_number(text) for text in texts] for texts in measured]
     for col, column in enumerate(labels):
         others = [tuple(cells[row] for at, cells in enumerate(labels) if at != col) for row in range(rows)]
         for numbers, texts in zip(columns, measured, strict=True):
@@ -185,5 +184,10 @@ def _sum(numbers: Iterable[float]) -> float:
     return total
 
 
+def _number(text: str) -> float:
+    """Return a number that is written digit by digit, of which is known to what decimal it was rounded."""
+    return float(text) if "e" not in text.casefold() and rule_pattern("number").fullmatch(text) else math.nan
+
+
 def _decimals(text: str) -> int:
-    return len(text.partition(".")[2]) if "e" not in text.casefold() else 0
+    return len(text.partition(".")[2])
