@@ -67,11 +67,11 @@ def _above(rows: Sequence[Sequence[str]], index: int) -> int | None:
 
 def _told(row: Sequence[str]) -> tuple[str, str]:
     """Return what a name over rows is a name of, "" where it does not say so, and the name."""
-    first, second = row[0], next(filter(None, row[1:]), "")
-    match = rule_pattern("section").fullmatch(first)
-    if second:
-        return first.rstrip(" :="), second
-    return (match[1], match[2]) if match else ("", first)
+    label, value = row[0], next(filter(None, row[1:]), "")
+    match = rule_pattern("section").fullmatch(label)
+    if value:
+        return label.rstrip(" :="), value
+    return (match[1], match[2]) if match else ("", label)
 
 
 def rows_of_totals(
@@ -147,16 +147,17 @@ def _summing(
             continue
         sizes = [len(groups[others[row]]) - 1 for row in rows]
         once = len({others[row] for row in rows}) == len(rows) and min(sizes) > 1
-        rests = [totals[others[row]] - numbers[row] for row in rows]
+        remainders = [totals[others[row]] - numbers[row] for row in rows]
         summed = once and all(
-            abs(numbers[row] - rest) < step * (size + 1) / 2 for row, rest, size in zip(rows, rests, sizes, strict=True)
+            abs(numbers[row] - remainder) < step * (size + 1) / 2
+            for row, remainder, size in zip(rows, remainders, sizes, strict=True)
         )
         mean = (
             once
             and is_total(level)
             and all(
-                abs(numbers[row] - rest / size) < 10.0 ** -_decimals(texts[row]) * 0.51
-                for row, rest, size in zip(rows, rests, sizes, strict=True)
+                abs(numbers[row] - remainder / size) < 10.0 ** -_decimals(texts[row]) * 0.51
+                for row, remainder, size in zip(rows, remainders, sizes, strict=True)
             )
         )
         digits = sum(len(texts[row].replace(".", "").strip("-0")) for row in rows)

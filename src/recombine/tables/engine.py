@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import msgspec
 
@@ -278,14 +278,27 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+class _Typed:
+    """What has types of its own, and is cheap to read again."""
+
+    typed = True
+    note = ""
+
+    def keep(self, keys: dict[str, str]) -> Self:
+        """Nothing need be kept: it is in memory, lazy by the caller's choice, or quick to read."""
+        return self
+
+    def reason(self, error: Exception) -> str:
+        """Say in one line why reading failed."""
+        return first_lines(error)
+
+
 @dataclass(frozen=True, eq=False)
-class Relation:
+class Relation(_Typed):
     """A DuckDB relation with types of its own: a Parquet, Arrow or JSON file, or one that the caller made."""
 
     relation: Any
     connection: Any = None  # kept alive as long as the relation
-    typed = True
-    note = ""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -313,22 +326,12 @@ class Relation:
         # A column of JSON holds texts beside numbers: take each as text, without the quotes of JSON.
         return f"{quoted(name)} ->> '$'" if str(self._types[name]) == "JSON" else quoted(name)
 
-    def keep(self, keys: dict[str, str]) -> Relation:
-        """Nothing need be kept: reading some columns again is cheap."""
-        return self
-
-    def reason(self, error: Exception) -> str:
-        """Say in one line why reading failed."""
-        return first_lines(error)
-
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(_Typed):
     """A dataframe that narwhals knows."""
 
     frame: Any
-    typed = True
-    note = ""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -343,19 +346,11 @@ class Frame:
         """Return the kind of each named column."""
         return {name: kind_of_dtype(self._schema[name]) for name in names}
 
-    def keep(self, keys: dict[str, str]) -> Frame:
-        """Nothing need be kept: it is in memory, or lazy by the caller's choice."""
-        return self
-
     def pick(self, keys: dict[str, str]) -> Any:
         """Return a frame of the named columns under their keys."""
         import narwhals as nw
 
         return self.frame.select(*[nw.col(name).alias(key) for name, key in keys.items()])
-
-    def reason(self, error: Exception) -> str:
-        """Say in one line why reading failed."""
-        return first_lines(error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,15 @@ import tempfile
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, check_expansion, survey
+from recombine.sheets.layout import free_name
 from recombine.sheets.notes import Note
 
 #: What counts as missing in a text file besides an empty field.
@@ -130,11 +132,7 @@ def _filled_names(fields: Sequence[str], path: Path) -> tuple[str, ...]:
     refuse_duplicates([name for name in names if name], path.name)
     # Row numbers that dataframes write have no name; they get one that no other column has.
     taken = set(names)
-    return tuple(name or _free(f"column{index}", taken) for index, name in enumerate(names))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    return name if name not in taken else _free(f"{name}_", taken)
+    return tuple(name or free_name(f"column{index}", taken) for index, name in enumerate(names))
 
 
 def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, ...] = (), **told: Any) -> TextFile:
@@ -142,8 +140,8 @@ def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, 
 
     ``path`` is the file that the rows come from; they are never many times what it holds. ``told`` are other fields.
     """
-    rows, folder = iter(rows), scratch_folder()
-    try:
+    rows = iter(rows)
+    with _copy_folder() as folder:
         names = _filled_names(next(rows, []), path)
         with (folder / "table.csv").open("w", newline="", encoding="utf-8", errors="replace") as file:
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -154,9 +152,6 @@ def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, 
                 check_expansion(path.name, size, file.tell())
         text = TextFile(path, folder / "table.csv", names, ",", r"\n", longest, notes=notes, **told)
         weakref.finalize(text, remove_folder, folder)
-    except BaseException:
-        remove_folder(folder)
-        raise
     return text
 
 
@@ -165,17 +160,24 @@ def scratch_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="recombine-"))
 
 
-def _copied(path: Path, survey: Survey, file: TextFile) -> TextFile:
-    """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
+@contextmanager
+def _copy_folder() -> Iterator[Path]:
+    """Make a folder for a copy, which goes again where the copy cannot be made."""
     folder = scratch_folder()
-    copy = folder / "table.csv"
     try:
-        _copy(path, survey.encoding, file.delimiter, copy)
-        text = replace(file, readable=copy, note=survey.note)
-        weakref.finalize(text, remove_folder, folder)
+        yield folder
     except BaseException:
         remove_folder(folder)
         raise
+
+
+def _copied(path: Path, survey: Survey, file: TextFile) -> TextFile:
+    """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
+    with _copy_folder() as folder:
+        copy = folder / "table.csv"
+        _copy(path, survey.encoding, file.delimiter, copy)
+        text = replace(file, readable=copy, note=survey.note)
+        weakref.finalize(text, remove_folder, folder)
     return text
 
 

@@ -221,14 +221,14 @@ def test_what_this_condition_cannot_answer_names_what_can() -> None:
     rule = own(lambda a, b: np.logaddexp(a @ sensors.T, b @ sensors.T))
     found = sufficient_support(box(2), rule, sources, probes=3)
     assert found.gauges == (0, 1)
-    assert str(found).endswith("not even all combinations give slots 0, 1 full rank: ask gauge_aware_support")
+    assert str(found).endswith("; gauge of slots 0, 1: gauge_aware_support")
     assert gauge_aware_support(box(2), rule, sources, probes=3).holds
     # A support that is too small is no gauge: more combinations would do.
     few = sufficient_support(planes({0: [[0.0]], 1: [[0.0]]}), product(), [lambda z: z, lambda z: z], probes=3)
     assert not few.full_rank
     assert few.gauges == ()
     listed = sufficient_support(finite([[0, 0], [1, 1]]), add(), [waves(2, 0), waves(2, 1)], probes=2)
-    assert "ask finite_identifiability (levels that repeat) or supports.around (samples)" in str(listed)
+    assert "points: finite_identifiability, supports.around" in str(listed)
 
 
 def test_the_table_has_a_row_a_slot_and_value() -> None:

@@ -201,4 +201,4 @@ def test_planes_of_a_region_are_joined_where_they_cross() -> None:
 def test_what_the_points_cannot_tell_is_undecided() -> None:
     touching = region(lambda z: (z[:, :, 0] < 0.5).all(axis=1) | (z[:, :, 0] > 0.51).all(axis=1), box(2))
     found = sufficient_support(touching, product(), [lambda z: 2 + np.sin(z), lambda z: 2 + np.cos(z)])
-    assert str(found) == "undecided: full rank, but slots 0, 1: no path found that leads through all values"
+    assert str(found) == "undecided: full rank, but slots 0, 1: no path was found"

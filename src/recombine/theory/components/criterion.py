@@ -58,10 +58,6 @@ class Criterion:
         """Number of terms T."""
         return len(self.covariances)
 
-    def value(self, logs: FloatArray) -> float:
-        """Return the criterion at log variances (T + 1,), the noise's last."""
-        return self.derivatives(logs)[0]
-
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
         size, terms = len(self.y), len(self.covariances)

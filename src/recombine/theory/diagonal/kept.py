@@ -203,8 +203,8 @@ def _jackknife(
     left_out = max(1, count // FOLDS)
     coefficients = []
     for _ in range(resamples):
-        rest = draws.permutation(count)[left_out:]
-        coefficients.append(_trained(inputs[rest], targets[rest], about))
+        fold = draws.permutation(count)[left_out:]
+        coefficients.append(_trained(inputs[fold], targets[fold], about))
     return np.asarray(np.sqrt((count - left_out) / left_out) * np.std(coefficients, axis=0))
 
 
@@ -229,14 +229,14 @@ def _ridge(inputs: FloatArray, targets: FloatArray) -> FloatArray:
     """Return ridge coefficients, the penalty chosen by leaving out one sample at a time."""
     U, sizes, Vt = np.linalg.svd(inputs, full_matrices=False)
     along = U.T @ targets
-    best, least = np.zeros(inputs.shape[1]), np.inf
+    best, smallest_loss = np.zeros(inputs.shape[1]), np.inf
     for share in RIDGE_SHARES:
         shrunk = sizes**2 / (sizes**2 + share * float(np.mean(sizes**2)))
         leverage = (U**2) @ shrunk + 1 / len(targets)
         loss = float(np.mean(((targets - U @ (shrunk * along)) / np.maximum(1 - leverage, 1e-9)) ** 2))
-        if loss < least:
+        if loss < smallest_loss:
             inverse = np.divide(shrunk, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-            best, least = Vt.T @ (inverse * along), loss
+            best, smallest_loss = Vt.T @ (inverse * along), loss
     return best
 
 

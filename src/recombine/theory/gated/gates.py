@@ -116,8 +116,6 @@ def freeze_relu(model: Any, layer: int | None = None) -> FrozenGates:
 
 #: Layers that change nothing about which gates are open, once a network is trained.
 PASSING_LAYERS = ("Flatten", "Dropout", "Identity")
-#: The one thing to do where the layers of a module cannot be read.
-GIVE_WEIGHTS = "give FrozenGates weights and bias"
 
 
 def _hidden_layers(model: Any) -> list[tuple[FloatArray, FloatArray]]:
@@ -131,10 +129,10 @@ def _hidden_layers(model: Any) -> list[tuple[FloatArray, FloatArray]]:
     if "ReLU" in names[2 * pairs :] or [type(leaf).__name__ for leaf in behind] not in ([], ["Linear"]):
         raise InputError(
             f"the module has layers {', '.join(names)}, of which not all are linear layers that a ReLU follows and a "
-            f"last linear one; {GIVE_WEIGHTS}"
+            f"last linear one; give FrozenGates weights and bias"
         )
     if not pairs:
-        raise InputError(f"the module has no linear layer that a ReLU follows; {GIVE_WEIGHTS}")
+        raise InputError("the module has no linear layer that a ReLU follows; give FrozenGates weights and bias")
     return [_weights_and_bias(leaf) for leaf in leaves[: 2 * pairs : 2]]
 
 

@@ -58,7 +58,7 @@ class ComponentGrid:
         rule = as_composition(composition)
         if not isinstance(components, (Sequence, np.ndarray)) or isinstance(components, str) or not len(components):
             raise InputError(f"components are {components!r}; give one array (levels, M) for each slot")
-        rows = [list(one.values()) if isinstance(one, Mapping) else one for one in components]
+        rows = [list(each.values()) if isinstance(each, Mapping) else each for each in components]
         arrays = tuple(reals(component, f"entries of component {slot}") for slot, component in enumerate(rows))
         for slot, array in enumerate(arrays):
             if array.ndim < 2 or not len(array) or array.shape[1:-1] != arrays[0].shape[1:-1]:
@@ -67,7 +67,7 @@ class ComponentGrid:
                     f"blocks in between for all slots"
                 )
         pairs = zip(components, arrays, strict=True)
-        levels = (one if isinstance(one, Mapping) else range(len(array)) for one, array in pairs)
+        levels = (named if isinstance(named, Mapping) else range(len(array)) for named, array in pairs)
         return cls(rule, arrays, tuple(map(tuple, levels)))
 
     def cells(self, listed: npt.ArrayLike | Sequence[Sequence[Hashable]], name: str) -> IntArray:

@@ -246,12 +246,12 @@ def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tupl
     pieces = [slot for slot in everything if not support.connected(slot)]
     skipped = sorted(set(everything) - {slot.slot for slot in ranks})
     # Of a region only drawn points are known, so that a path may be there and was not found.
-    apart = "no path found that leads through all values" if support.sampled else "values in pieces"
+    apart = "no path was found" if support.sampled else "values in pieces"
     reasons = [(still, "cannot move alone"), (pieces, apart), (skipped, "not probed")]
     named = [(f"slot{'s' * (len(slots) > 1)} {listing(slots)}", words) for slots, words in reasons if slots]
     lacking = [f"{slots}: {words}" for slots, words in named]
     # Without a crossing no path leads from the known point into all parts.
-    parted = "no path found from one part to the other" if support.sampled else "some planes never cross"
+    parted = "no path between parts" if support.sampled else "some planes never cross"
     skew = [] if lacking or support.crosses() else [parted]
     return (*lacking, *skew)
 

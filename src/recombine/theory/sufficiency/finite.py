@@ -116,8 +116,8 @@ class FiniteIdentifiability:
 
     def __str__(self) -> str:
         unseen = self.verdicts[self.verdicts != Verdict.SEEN]
-        known = () if self.known is None else zip(self.grid.names, self.known, strict=True)
-        condition = f", cell {tuple(names[code] for names, code in known)} known" if self.known is not None else ""
+        fixed = () if self.known is None else zip(self.grid.names, self.known, strict=True)
+        condition = f", cell {tuple(names[code] for names, code in fixed)} known" if self.known is not None else ""
         counts = [(verdict.word, int((unseen == verdict).sum())) for verdict in Verdict]
         words = ", ".join(f"{count} {word}" for word, count in counts if count) or "none"
         return f"{self.verdict.word}: rank {self.rank}/{self.full_rank}{condition}" + f"; unseen: {words}"

@@ -123,15 +123,15 @@ class RankTest:
         slot = min(self.slots, key=lambda report: report.shares.mean())
         low = int(slot.shares.argmin())
         passed = f"{self.verdict.word}: slot {slot.slot}" + f", {what} at {slot.passed}/{len(slot.values)} values"
-        place = f", {slot.shares[low]:.2%} of blocks" + f" at {as_text(slot.values[low])}"
-        return f"{passed}{place}{self._elsewhere}"
+        blocks = f", {slot.shares[low]:.2%} of blocks" + f" at {as_text(slot.values[low])}"
+        return f"{passed}{blocks}{self._elsewhere}"
 
     @property
     def _elsewhere(self) -> str:
         """Which other functions answer what this one cannot."""
         which = f"slot{'s' * (len(self.gauges) > 1)} {listing(self.gauges)}"
-        gauge = f"; not even all combinations give {which} full rank: ask gauge_aware_support"
-        points = "; for a list of points ask finite_identifiability (levels that repeat) or supports.around (samples)"
+        gauge = f"; gauge of {which}: gauge_aware_support"
+        points = "; points: finite_identifiability, supports.around"
         return gauge * bool(self.gauges) + points * (self.listed and bool(self.missing))
 
     @property

@@ -27,13 +27,13 @@ MAX_STEP_SHARE, MIN_PLACES_PER_STEP = 1 / 500, 4
 #: Nearest points to which a step is tried: of all points, of those in other pieces, and of values in other pieces.
 NEIGHBOURS, OUTSIDE_NEIGHBOURS, VALUE_NEIGHBOURS = 12, 4, 3
 #: Members of a piece from which steps into others are tried, rounds of them, and members whose values are looked for.
-MEMBERS_PER_PIECE, OUTSIDE_ROUNDS, ASKED_PER_PIECE = 64, 3, 256
+MEMBERS_PER_PIECE, OUTSIDE_ROUNDS, VALUES_ASKED_PER_PIECE = 64, 3, 256
 #: Pieces beyond which nothing is decided: the points are too few for a support of this shape.
 MAX_PIECES = 16
 #: Places that are asked at once.
 PLACES_PER_CALL = 2**17
 #: Narrower ranges of a coordinate count as a single number.
-MIN_RANGE = 1e-12
+MIN_RANGE_SIZE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class DrawnPaths:
     def of(cls, support: Support) -> DrawnPaths:
         """Draw the points."""
         points = support.sample(DRAWN_POINTS, 0)
-        return cls(support, points, np.maximum(np.ptp(points, axis=0), MIN_RANGE))
+        return cls(support, points, np.maximum(np.ptp(points, axis=0), MIN_RANGE_SIZE))
 
     def connected(self, slot: int) -> bool:
         """Say whether steps lead from each value of the slot to every other; False also where that stays open."""
@@ -82,8 +82,8 @@ class DrawnPaths:
     def _reached_from(self, start: int) -> BoolArray:
         reached: BoolArray = np.arange(self._count) == start
         for _ in range(self._count):
-            known = np.all([shared[:, reached].any(axis=1) for shared in self._shared], axis=0)
-            reached[self.pieces[self._asked[known]]] = True
+            determined = np.all([shared[:, reached].any(axis=1) for shared in self._shared], axis=0)
+            reached[self.pieces[self._asked[determined]]] = True
         return reached
 
     @property
@@ -111,21 +111,21 @@ class DrawnPaths:
     def _joined(self, pieces: IntArray, starts: IntArray, ends: IntArray, *, around_corners: bool = False) -> IntArray:
         """Return the pieces after those steps that lead from one into another and stay inside."""
         across = pieces[starts] != pieces[ends]
-        first, second = starts[across], ends[across]
-        inside = self._stays_inside(self.points[first], self.points[second])
+        origins, targets = starts[across], ends[across]
+        inside = self._stays_inside(self.points[origins], self.points[targets])
         if around_corners:
-            for begin, end in ((first, second), (second, first)):
+            for begin, end in ((origins, targets), (targets, origins)):
                 inside[~inside] = self._one_slot_at_a_time(begin[~inside], end[~inside])
-        return _merged(pieces, pieces[first[inside]], pieces[second[inside]])
+        return _merged(pieces, pieces[origins[inside]], pieces[targets[inside]])
 
     def _one_slot_at_a_time(self, starts: IntArray, ends: IntArray) -> BoolArray:
         """Say from which points the first slot can move to its new value, then the second, and so on."""
-        place, inside = self.points[starts].copy(), np.ones(len(starts), dtype=bool)
+        current, inside = self.points[starts].copy(), np.ones(len(starts), dtype=bool)
         for slot in range(self.support.slots):
-            moved = place.copy()
+            moved = current.copy()
             moved[:, slot] = self.points[ends, slot]
-            inside &= self._stays_inside(place, moved)
-            place = moved
+            inside &= self._stays_inside(current, moved)
+            current = moved
         return inside
 
     def _stays_inside(self, starts: FloatArray, ends: FloatArray) -> BoolArray:
@@ -134,10 +134,12 @@ class DrawnPaths:
         inside = np.ones(len(starts), dtype=bool)
         # Most steps out of the support are found by a few places, before the many are asked.
         for longest in (np.inf, MAX_STEP_SHARE):
-            (left,) = np.nonzero(inside)
-            places = np.maximum(np.ceil(lengths[left] / longest).astype(np.int64), MIN_PLACES_PER_STEP)
+            (open_steps,) = np.nonzero(inside)
+            places = np.maximum(np.ceil(lengths[open_steps] / longest).astype(np.int64), MIN_PLACES_PER_STEP)
             for batch in _batches(places):
-                inside[left[batch]] = self._all_inside(starts[left[batch]], ends[left[batch]], places[batch])
+                inside[open_steps[batch]] = self._all_inside(
+                    starts[open_steps[batch]], ends[open_steps[batch]], places[batch]
+                )
         return inside
 
     def _all_inside(self, starts: FloatArray, ends: FloatArray, places: IntArray) -> BoolArray:
@@ -153,7 +155,7 @@ class DrawnPaths:
         """Some points of each piece, whose values are looked for in the others."""
         members = (np.flatnonzero(self.pieces == piece) for piece in range(self._count))
         rng = np.random.default_rng(0)
-        return np.concatenate([rng.permutation(chosen)[:ASKED_PER_PIECE] for chosen in members])
+        return np.concatenate([rng.permutation(chosen)[:VALUES_ASKED_PER_PIECE] for chosen in members])
 
     @cached_property
     def _shared(self) -> list[BoolArray]:
@@ -235,13 +237,13 @@ def known_from(values: npt.NDArray[np.float64], reach: float, start: int, slots:
     [True, True, True, False]
     """
     close = np.zeros((len(slots), len(values)), dtype=bool)
-    known: BoolArray = np.arange(len(values)) == start
-    fresh = np.flatnonzero(known)
+    determined: BoolArray = np.arange(len(values)) == start
+    fresh = np.flatnonzero(determined)
     while len(fresh):
         for row, slot in zip(close, slots, strict=True):
             (waiting,) = np.nonzero(~row)
             far, _ = KDTree(values[fresh, slot]).query(values[waiting, slot], p=np.inf, distance_upper_bound=2 * reach)
             row[waiting[far <= reach]] = True
-        fresh = np.flatnonzero(close.all(axis=0) & ~known)
-        known[fresh] = True
-    return known
+        fresh = np.flatnonzero(close.all(axis=0) & ~determined)
+        determined[fresh] = True
+    return determined

@@ -150,10 +150,6 @@ class SparseCriterion:
         """Number of terms."""
         return len(self.equations.columns)
 
-    def value(self, logs: FloatArray) -> float:
-        """Return the criterion at log variances (T + 1,), the noise's last."""
-        return self.derivatives(logs)[0]
-
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
         equations, noise = self.equations, float(np.exp(logs[-1]))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recombine.lab.nets.architecture import Tensors
 
 #: First weights times this are rounded otherwise: one unit in the last place of float32 above 1.
-NEXT_ABOVE_ONE = 1 + 2.0**-23
+SCALE_ABOVE_ONE = 1 + 2.0**-23
 
 
 def route_scores(unit: Unit) -> Rows:
@@ -37,12 +37,12 @@ def route_steps(unit: Unit) -> Rows:
     """
     import torch
 
-    condition, (seed, first, second) = Condition.of(unit), unit.seeds
+    condition, (seed, mate, other_mate) = Condition.of(unit), unit.seeds
     steps = [0, *unit.setting["recorded"]]
-    places = {
+    orders = {
         "rounded otherwise": [seed],
-        **{"first of three": [seed, first, second], "middle of three": [first, seed, second]},
-        **{"last of three": [first, second, seed]},
+        **{"first of three": [seed, mate, other_mate], "middle of three": [mate, seed, other_mate]},
+        **{"last of three": [mate, other_mate, seed]},
     }
 
     def course(seeds: list[int], scale: float) -> tuple[Tensor, Tensor]:
@@ -52,15 +52,15 @@ def route_steps(unit: Unit) -> Rows:
             return torch.cat([values.flatten(1) for values in parameters.values()], dim=1)
 
         # One thread: a CPU with several would train the networks of a batch apart.
-        trained, place = condition.train(tuple(seeds), scale, record=steps, watch=look, threads=1), seeds.index(seed)
+        trained, position = condition.train(tuple(seeds), scale, record=steps, watch=look, threads=1), seeds.index(seed)
         assert trained.watched is not None
-        return trained.watched[:, place].double(), trained.history[:, place].double()
+        return trained.watched[:, position].double(), trained.history[:, position].double()
 
     alone, losses = course([seed], 1.0)
     sizes = {name: values.numel() for name, values in condition.model.initial(seed, 1.0).items()}
     rows: Rows = []
-    for name, seeds in places.items():
-        weights, others = course(seeds, NEXT_ABOVE_ONE if len(seeds) == 1 else 1.0)
+    for name, seeds in orders.items():
+        weights, others = course(seeds, SCALE_ABOVE_ONE if len(seeds) == 1 else 1.0)
         for number, step in enumerate(steps[1:], start=1):
             way, apart = alone[number] - alone[0], weights[number] - alone[number]
             rows.append(

@@ -15,7 +15,7 @@ from recombine.lab.papers.seeds import several
 from recombine.tables.table import Table
 
 #: Mean squared error on the front's pixels where nothing is painted: of every black RGBa network here.
-UNPAINTED_MSE = 0.455
+UNPAINTED_ERROR = 0.455
 #: From these shares of it on a front counts as dead, or as leaking: half painted. Living networks have at most 0.16.
 DEAD_SHARE, LEAK_SHARE = 0.9, 1 / 3
 #: Supports on which R2 differs most between networks.
@@ -33,12 +33,12 @@ def dead(rows: Table) -> BoolArray:
     >>> dead(rows).tolist(), leaking(rows).tolist(), paints_front(rows).tolist()
     ([True, False, False], [False, True, False], [False, False, True])
     """
-    return np.asarray(rows["mse front"] >= DEAD_SHARE * UNPAINTED_MSE)
+    return np.asarray(rows["mse front"] >= DEAD_SHARE * UNPAINTED_ERROR)
 
 
 def leaking(rows: Table) -> BoolArray:
     """Say of which networks the front sprite is painted in part."""
-    return np.asarray((rows["mse front"] >= LEAK_SHARE * UNPAINTED_MSE) & ~dead(rows))
+    return np.asarray((rows["mse front"] >= LEAK_SHARE * UNPAINTED_ERROR) & ~dead(rows))
 
 
 def paints_front(rows: Table) -> BoolArray:

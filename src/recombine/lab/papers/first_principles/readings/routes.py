@@ -14,11 +14,11 @@ from recombine.lab.papers.seeds import several
 from recombine.tables.table import Table
 
 #: Above this error where the front sprite is, it is not painted; above the second one the back is not right either.
-MSE_FRONT_LOST, MSE_BACK_LEAKY = 0.3, 0.04
+FRONT_LOST_ERROR, BACK_LEAKY_ERROR = 0.3, 0.04
 #: Networks of each way and support without which rates are not compared.
 MIN_NETWORKS_PER_RATE = 40
 #: Below this share of the way weights agree to rounding, so that a quotient of two such shares says nothing.
-ROUNDING_SHARE = 1e-6
+ROUNDING_OF_WEIGHTS_SHARE = 1e-6
 CONTROL = "rounded otherwise"
 
 
@@ -30,9 +30,9 @@ def state(row: Mapping[str, Any]) -> str:
     >>> [state({"mse front": front, "mse back": back}) for front, back in ((0.03, 0.04), (0.44, 0.01), (0.35, 0.09))]
     ['sound', 'dead', 'leaky']
     """
-    if row["mse front"] < MSE_FRONT_LOST:
+    if row["mse front"] < FRONT_LOST_ERROR:
         return "sound"
-    return "dead" if row["mse back"] < MSE_BACK_LEAKY else "leaky"
+    return "dead" if row["mse back"] < BACK_LEAKY_ERROR else "leaky"
 
 
 def lost_counts(rows: Table) -> dict[str, tuple[int, int]]:
@@ -59,8 +59,8 @@ def lost_networks(rows: Table) -> Measured:
         if min(map(sum, counts.values())) < MIN_NETWORKS_PER_RATE * supports:
             raise MissingRowsError(f"needs {MIN_NETWORKS_PER_RATE} networks of each way and support, {scale}")
         values[scale_in_words(scale)] = float(fisher_exact(np.array(list(counts.values()))).pvalue)
-        said = [f"{lost} of {lost + sound} {way}" for way, (lost, sound) in counts.items()]
-        details.append(f"{scale_in_words(scale)}: lost {' and '.join(said)}")
+        ways = [f"{lost} of {lost + sound} {way}" for way, (lost, sound) in counts.items()]
+        details.append(f"{scale_in_words(scale)}: lost {' and '.join(ways)}")
     return Measured({"p of Fisher's exact test": values}, "; ".join(details))
 
 
@@ -74,7 +74,7 @@ def drifts(rows: Table) -> Measured:
     for row in rows.rows():
         if row["training"] != CONTROL:
             control = controls[row["support"], row["dtype"], row["seed"], row["step"]]
-            times = row["weights apart"] / max(control, ROUNDING_SHARE)
+            times = row["weights apart"] / max(control, ROUNDING_OF_WEIGHTS_SHARE)
             furthest[row["dtype"]] = max(furthest.get(row["dtype"], 0.0), times)
     last = rows.where(rows["step"] == rows["step"].max())
     apart = last.where(last["training"] != CONTROL)["weights apart"].max()

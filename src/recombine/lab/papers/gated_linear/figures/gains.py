@@ -46,16 +46,16 @@ def _means(rows: Table, key: str, panel: str, series: str) -> Table:
 
 
 def _draw(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2)
+    teachers, digits = canvas.subplots(1, 2)
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.9, bottom=0.15, wspace=0.18)
-    _panel(left, table.only(panel=TEACHER_PANEL), TEACHER_PANEL)
-    left.set_xscale("log")
+    _panel(teachers, table.only(panel=TEACHER_PANEL), TEACHER_PANEL)
+    teachers.set_xscale("log")
     counts = sorted({int(value) for value in table.only(panel=TEACHER_PANEL)["at"]})
-    left.set_xticks(counts, [str(count) for count in counts])
-    left.minorticks_off()
-    left.set(xlabel="units that decide", ylabel="group norm errs less by (points)")
-    _panel(right, table.only(panel=BALANCE_PANEL), BALANCE_PANEL)
-    right.set(xlabel="share of images on which a gate is shut")
+    teachers.set_xticks(counts, [str(count) for count in counts])
+    teachers.minorticks_off()
+    teachers.set(xlabel="units that decide", ylabel="group norm errs less by (points)")
+    _panel(digits, table.only(panel=BALANCE_PANEL), BALANCE_PANEL)
+    digits.set(xlabel="share of images on which a gate is shut")
 
 
 def _panel(axes: Axes, table: Table, title: str) -> None:
