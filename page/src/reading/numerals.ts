@@ -78,7 +78,7 @@ function codesOf(kinds: TextKinds, sign: string): Set<string>[] {
   const count = kinds.cells(codes);
   for (const text of codes) {
     const far = Math.max(low - size(text), size(text) - high) > ruleLimit("ranges between a code and the numbers") * (high - low);
-    if (far || (size(text) < -9 && low >= 0)) found[+(far && others.length > (kinds.measured ? 2 : 4) && count > 1 && 2 * count < kinds.total)]!.add(text);
+    if (far || (size(text) < -9 && low >= 0)) found[+(far && kinds.measured && others.length > 2 && count > 1 && 2 * count < kinds.total)]!.add(text);
   }
   return found;
 }

@@ -124,7 +124,7 @@ def _codes(kinds: TextKinds, sign: str) -> dict[str, bool]:
         far = max(low - code, code - high) > rule_limit("ranges between a code and the numbers") * (high - low)
         if far or (code < -9 and low >= 0):
             is_missing[text] = (
-                far and len(others) > (2 if kinds.measured else 4) and 1 < kinds.cells(codes) < kinds.counts.total() / 2
+                far and kinds.measured and len(others) > 2 and 1 < kinds.cells(codes) < kinds.counts.total() / 2
             )
     return is_missing
 
