@@ -173,12 +173,12 @@ def _say_film(table: Table) -> str:
 FIGURES = (
     Plot(
         "film",
-        title="One epoch moves the boundary into the corner that was never seen",
+        title="With the code's data, one epoch moves the boundary into the corner that was never seen",
         caption=(
             "The darker the blue, the more of six networks answer 1; X₁ alone decides, so that it should be the "
             "right half. The framed quadrant is held out in A; in B X₂ is redrawn at every visit. Data as the code "
             "draws them, with a margin, and as the text describes them. The paper's figures 5 and 6 show single "
-            "networks of A."
+            "networks of A. Both axes run to about 5 with the code's data and to 1 with the text's."
         ),
         experiments=("boundaries",),
         table=_film_table,

@@ -94,7 +94,7 @@ CLAIMS = (
     ),
     Claim(
         "16a",
-        "ResNet and ViT on CIFAR shrink unseen sums by more than half, to the published slopes.",
+        "ResNet and ViT on CIFAR shrink unseen sums by about half or more, to the published slopes.",
         says="paper",
         source="figure 10c; six slopes, of which chance allows one outside both errors",
         reads="cifar-addition",
