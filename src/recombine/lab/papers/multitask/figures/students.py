@@ -38,10 +38,13 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------- correlated features
 
+#: Methods of the headline; MTL at a rate of 0.3 is in claims alone.
+SHOWN = [method for method in METHODS if method != "slow mtl"]
+
 
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["relu-correlation"].table
-    rows = rows.where(np.isin(rows["method"], list(METHODS)))
+    rows = rows.where(np.isin(rows["method"], SHOWN))
     return over_seeds(by_samples(logarithms(rows)), ("correlation", "method", "samples"), ("loss",))
 
 
@@ -213,12 +216,13 @@ def _say_magnitude(table: Table) -> str:
 FIGURES = (
     Plot(
         "relu",
-        title="ReLU students",
+        title="PT+FT gains most from similar features, MTL from known ones next to new ones",
         caption=(
-            "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary "
+            "A student network learns the outputs of a six-unit teacher. Test loss by samples and by how the six units of "
+            "the main teacher relate to those of the auxiliary "
             "teacher: known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are "
             "at right angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the "
-            "published rate of 1 unless it says otherwise; with up to 128 samples few of these students converge. "
+            "published rate of 1; with up to 128 samples few of these students converge. "
             f"{BANDS} {GREY}"
         ),
         experiments=("relu-correlation",),
