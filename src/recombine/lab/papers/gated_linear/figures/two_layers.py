@@ -94,7 +94,8 @@ FIGURES = (
     Plot(
         "units",
         title=(
-            "By the L2 norm as defined, SVM-L2 errs nearly as little as SVM-GLN; the released formula does not (Fig. 2d)"
+            "By the L2 norm as defined, SVM-L2 errs nearly as little as SVM-GLN; the released formula "
+            "does not (Fig. 2d)"
         ),
         caption=(
             "Median thresholds, one hyperplane per unit, momentum 0. On our draw of images, so that numbers differ a "

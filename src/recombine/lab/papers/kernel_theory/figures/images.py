@@ -329,8 +329,8 @@ FIGURES = (
     Plot(
         "headline",
         title=(
-            "With 3 x 3 pairs left out, ConvNets take the shortcut more the further apart the images are, unless the loss "
-            "is squared"
+            "With 3 x 3 pairs left out, ConvNets take the shortcut more the further apart the images are, "
+            "unless the loss is squared"
         ),
         caption=(
             "Share of unseen cells of context dependence that ConvNets get right; the line at one half is chance. "

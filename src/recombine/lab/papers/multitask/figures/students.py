@@ -218,8 +218,8 @@ FIGURES = (
         "relu",
         title="PT+FT gains most from similar features, MTL from known ones next to new ones",
         caption=(
-            "A student network learns the outputs of a six-unit teacher. Test loss by samples and by how the six units of "
-            "the main teacher relate to those of the auxiliary "
+            "A student network learns the outputs of a six-unit teacher. Test loss by samples and by how the six "
+            "units of the main teacher relate to those of the auxiliary "
             "teacher: known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are "
             "at right angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the "
             "published rate of 1; with up to 128 samples few of these students converge. "
