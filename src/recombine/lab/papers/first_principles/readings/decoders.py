@@ -60,8 +60,6 @@ RELEASED: dict[Case, tuple[float, ...]] = {
     MIDDLE: (0.9541, 0.9500, 0.9502, 0.9535, 0.9163),
     NARROW: (0.3933, 0.8960, 0.8986, 0.3929, 0.3622),
 }
-#: Seeds that two rows must share for an interval of their difference.
-MIN_PAIRS = 2
 #: How many standard deviations of a released row a network of its own may be off.
 SPREADS_APART = 3
 #: Supports of planes, whose anchors are known exactly; and the error on all over that on planes in the released table.
@@ -179,11 +177,12 @@ def _by_seed(rows: Table) -> dict[int, float]:
 
 
 def _interval(more: Mapping[int, float], less: Mapping[int, float]) -> Interval:
-    """The mean difference, in hundredths, over seeds that both have; two at least."""
+    """The mean difference, in hundredths, over seeds that both have; of one seed it has no bounds."""
     both = sorted(more.keys() & less.keys())
-    if len(both) < MIN_PAIRS:
-        return Interval(np.nan, np.nan, np.nan)
-    return Interval.of(100 * np.array([more[seed] - less[seed] for seed in both]))
+    if not both:
+        raise MissingRowsError("needs a seed that both rows have")
+    differences = 100 * np.array([more[seed] - less[seed] for seed in both])
+    return Interval.of(differences) if len(both) > 1 else Interval(float(differences[0]), -np.inf, np.inf)
 
 
 def diagonal_seeds(rows: Table) -> Measured:
