@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.kernel_theory.figures import feature_learning, images, kernels, onehot, structures
+from recombine.lab.papers.kernel_theory.figures import feature_learning, images, kernels, onehot, smoothing, structures
 
-FIGURES = (*kernels.FIGURES, *structures.FIGURES, *onehot.FIGURES, *feature_learning.FIGURES, *images.FIGURES)
+FIGURES = (
+    *kernels.FIGURES,
+    *smoothing.FIGURES,
+    *structures.FIGURES,
+    *onehot.FIGURES,
+    *feature_learning.FIGURES,
+    *images.FIGURES,
+)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from recombine.lab.papers.kernel_theory.experiments import context, kernels, structures
+from recombine.lab.papers.kernel_theory.experiments import context, kernels, smoothing, structures
 from recombine.lab.runs.experiment import Experiment, grid
 
 Settings = list[dict[str, Any]]
@@ -42,6 +43,14 @@ def _uneven_grid(salience: list[float]) -> Settings:
 
 def _depth_grid(depth: int) -> Settings:
     return [{"activation": name, "depths": list(range(1, depth + 1))} for name in ("relu", "quadratic", "step", "ntk")]
+
+
+def _smoothing_grid(depths: dict[str, Sequence[int]]) -> Settings:
+    return [
+        {"activation": name, "depth": depth, "left out": 3, "smoothing": list(smoothing.SMOOTHINGS)}
+        for name, chosen in depths.items()
+        for depth in chosen
+    ]
 
 
 KERNEL_EXPERIMENTS = (
@@ -105,6 +114,12 @@ KERNEL_EXPERIMENTS = (
             for left_out in (3, 2, 1)
         ],
         schema=2,
+    ),
+    Experiment(
+        f"{NAME}/smoothing",
+        smoothing.smoothing,
+        quick=_smoothing_grid({"relu": (1, 3, 5)}),
+        full=_smoothing_grid({"relu": range(1, 11), "ntk": range(1, 6)}),
     ),
 )
 

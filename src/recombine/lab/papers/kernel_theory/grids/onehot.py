@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.kernel_theory.experiments import feature_learning, kernels, onehot
+from recombine.lab.papers.kernel_theory.experiments import feature_learning, kernels, onehot, smoothing
 from recombine.lab.papers.kernel_theory.grids.kernels import NAME, Settings
 from recombine.lab.runs.experiment import Experiment
 
@@ -86,6 +86,12 @@ def _blocks(*left_out: int) -> Settings:
     return [{"left out": block, "loss": "logistic"} for block in left_out]
 
 
+def _smoothed_networks_grid(amounts: tuple[float, ...], record: list[int], seeds: list[int]) -> Settings:
+    """Lazy networks on CD-3, trained equally long whatever the smoothing."""
+    shared = {"sigma": 1.0, "width": 1000, "rate": 0.1, "steps": record[-1], "record": record, "seeds": seeds}
+    return [{"left out": 3, "smoothing": amount, **shared} for amount in amounts]
+
+
 NETWORK_EXPERIMENTS = (
     Experiment(
         f"{NAME}/onehot-addition",
@@ -140,5 +146,13 @@ NETWORK_EXPERIMENTS = (
         feature_learning.anchors_addition,
         quick=_anchors_grid(2, 10_000),
         full=_anchors_grid(5, 100_000),
+    ),
+    Experiment(
+        f"{NAME}/smoothing-networks",
+        smoothing.smoothing_networks,
+        quick=_smoothed_networks_grid((0.0, 0.001, 0.1), [0, 300, 1000, 3000], SEEDS[:2]),
+        full=_smoothed_networks_grid(
+            smoothing.SMOOTHINGS, [0, 10, 30, 100, 200, 300, 500, 700, 1000, 2000, 3000, 5000, 7000, 10_000], SEEDS
+        ),
     ),
 )
