@@ -52,7 +52,7 @@ def grams(task: Task, kernel: OverlapKernel) -> Grams:
     Examples
     --------
     >>> [values.shape for values in grams(tasks.invariance(), OverlapKernel.relu(1, 2))]
-    [(3, 3), (4, 3)]
+    [(2, 2), (4, 2)]
     """
     overlap = (task.cells[:, None, :] == task.cells[None, task.train, :]).sum(axis=2)
     every = np.asarray(kernel.values)[overlap] / kernel.values[-1]
@@ -80,7 +80,7 @@ def smoothed_values(task: Task, kernel: OverlapKernel, smoothing: float) -> Floa
     --------
     >>> task = tasks.invariance()
     >>> smoothed_values(task, OverlapKernel.relu(1, 2), 0.1)[task.train].round(3).tolist()
-    [-2.944, 2.944, -2.944]
+    [-2.944, 2.944]
     """
     from scipy.optimize import minimize
     from scipy.special import expit
