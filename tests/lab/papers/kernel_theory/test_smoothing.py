@@ -134,5 +134,7 @@ def test_the_figure_says_how_many_cells_are_right() -> None:
     plot = next(plot for plot in PAPER.figures if plot.name == "smoothing")
     results = {"smoothing": Evidence(kernel_rows(), STORY), "smoothing-networks": Evidence(network_rows(), STORY)}
     figure = PaperFigure(plot, results)
-    assert figure.svg().startswith("<svg")
+    text = figure.svg()
+    assert text.startswith("<svg")
+    assert "mathdefault" not in text
     assert "0% with 0, 0% with 0.001, 100% with 0.01, 100% with 0.1" in figure.alternative

@@ -23,7 +23,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 
 SMOOTHINGS = (0.0, 0.001, 0.01, 0.1)
 #: Eigenvalues of a Gram matrix below this share of the largest are rounding.
-MIN_EIGENVALUE_SHARE = 1e-12
+GRAM_ROUNDING_SHARE = 1e-12
 #: The flow is followed up to this time over the smoothing, at so many times per factor of ten.
 LAST_TIME_BY_SMOOTHING, TIMES_PER_DECADE = 1e5, 40
 
@@ -88,8 +88,8 @@ def smoothed_values(task: Task, kernel: OverlapKernel, smoothing: float) -> Floa
     seen, every = grams(task, kernel)
     target = task.target[task.train]
     size, vectors = np.linalg.eigh(seen)
-    kept = size > MIN_EIGENVALUE_SHARE * size[-1]
-    features = vectors[:, kept] * np.sqrt(size[kept])
+    regular = size > GRAM_ROUNDING_SHARE * size[-1]
+    features = vectors[:, regular] * np.sqrt(size[regular])
 
     def loss(weights: FloatArray) -> float:
         agreeing = features @ weights * target
@@ -103,12 +103,12 @@ def smoothed_values(task: Task, kernel: OverlapKernel, smoothing: float) -> Floa
         share = expit(features @ weights)
         return np.asarray(features.T @ ((share * (1 - share))[:, None] * features))
 
-    start = np.zeros(int(kept.sum()))
+    start = np.zeros(int(regular.sum()))
     optimum = minimize(loss, start, jac=gradient, hess=curvature, method="trust-exact", options={"gtol": 1e-9}).x
     # The last digits: near the optimum the loss is flat to rounding, its gradient is not.
     for _ in range(3):
         optimum = optimum - np.linalg.solve(curvature(optimum), gradient(optimum))
-    values: FloatArray = every @ (vectors[:, kept] / np.sqrt(size[kept])) @ optimum
+    values: FloatArray = every @ (vectors[:, regular] / np.sqrt(size[regular])) @ optimum
     return values
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.lab.papers.paper import Plot
-from recombine.lab.papers.plots import DASHES, MARKS
+from recombine.lab.papers.plots import DASHES, MARKS, powers_of_ten
 from recombine.lab.papers.results import Evidence
 from recombine.tables.table import Table
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 #: The smoothing whose kernel curve stands for all, which coincide.
-SHOWN_SMOOTHING = 0.01
+SHOWN_SMOOTHED_SHARE = 0.01
 
 
 def _smoothing_table(results: Mapping[str, Evidence]) -> Table:
     kernels = results["smoothing"].table.only(activation="relu", task="CD-3")
     listed = [
         {"panel": "kernels", "smoothing": row["smoothing"], "x": row["depth"], "y": row["relative margin"]}
-        for row in kernels.where(np.isin(kernels["smoothing"], (0.0, SHOWN_SMOOTHING))).rows()
+        for row in kernels.where(np.isin(kernels["smoothing"], (0.0, SHOWN_SMOOTHED_SHARE))).rows()
     ]
     networks = results["smoothing-networks"].table.only(task="CD-3")
     networks = networks.where(networks["step"] > 0)
@@ -46,7 +46,8 @@ def _draw_smoothing(canvas: Canvas, table: Table) -> None:
         axes.legend(frameon=False, fontsize=11, title="smoothing" if name == "networks" else None)
     kernels.axhline(0, color="0.6", linewidth=0.8, linestyle="-", marker="")
     kernels.set(title="Kernels", xlabel="hidden layers", ylabel="margin, unseen over seen")
-    networks.set(title="Lazy networks", xlabel="steps", ylabel="unseen cells right", xscale="log", ylim=(-0.05, 1.05))
+    networks.set(title="Lazy networks", xlabel="steps", ylabel="unseen cells right", ylim=(-0.05, 1.05))
+    powers_of_ten(networks, "x")
 
 
 def _say_smoothing(table: Table) -> str:

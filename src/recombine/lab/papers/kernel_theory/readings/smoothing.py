@@ -10,7 +10,7 @@ from recombine.lab.papers.seeds import require
 from recombine.tables.table import Table
 
 #: From this smoothing on, networks are expected to have arrived within their steps.
-MIN_FAST_SMOOTHING = 0.01
+MIN_FAST_SMOOTHED_SHARE = 0.01
 
 
 def _shallow(rows: Table) -> Table:
@@ -38,7 +38,7 @@ def networks_by_smoothing(rows: Table) -> Measured:
     """Return how many lazy networks are right on all unseen cells of CD-3 after their last step."""
     last = require(rows.where(rows["step"] == rows["step"].max()).only(task="CD-3"))
     right, amount = last["accuracy"] == 1, last["smoothing"]
-    fast = require(last.where(amount >= MIN_FAST_SMOOTHING))
+    fast = require(last.where(amount >= MIN_FAST_SMOOTHED_SHARE))
     counts = [int((amount == value).sum()) for value in np.unique(amount)]
     numbers = {
         "all right without": int(right[amount == 0].sum()),
