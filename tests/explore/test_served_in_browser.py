@@ -260,6 +260,32 @@ def test_rows_that_are_means_say_of_how_many_measurements(open_page: Open, sites
     assert reply.count("in units of one measurement's") == 2
 
 
+@pytest.mark.parametrize("late", ["window", "levels"])
+def test_answers_out_of_turn_do_not_win(open_page: Open, sites: str, late: str) -> None:
+    """The answer to the first of two choices comes after that to the second."""
+    page = open_page(sites)
+    goes_to(page, "site", "site 25")
+    says(page, "site site 25, ")
+    held: list[Any] = []
+    # The first choice asks for one window; for the names of all levels, then for those that hold what was typed.
+    matters = "text=site" if late == "levels" else "at="
+    page.route(
+        f"**/{late}?*",
+        lambda route: held.append(route) if matters in route.request.url and not held else route.continue_(),
+    )
+    goes_to(page, "site", "site 2")
+    for _ in range(500):
+        if held:
+            break
+        page.wait_for_timeout(20)
+    goes_to(page, "plot", "plot 5")
+    says(page, "plot plot 5")
+    with page.expect_response(held[0].request.url):
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    says(page, "site site 2, plot plot 5")
+
+
 def painted_one(page: Any) -> str:
     """Paint or erase one cell, and return the number of seen cells as the legend says it."""
     page.click("text=Paint")

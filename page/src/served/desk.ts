@@ -186,6 +186,8 @@ export class Desk {
   async go(cell: readonly number[]): Promise<void> {
     this.hold(cell);
     await this.refresh(null);
+    // Windows may come out of turn: a cell asked about since then has the word.
+    if (cell.join() !== this.at.join()) return;
     void this.tell(cell, 0);
     this.near.scrollIntoView({ block: "nearest" });
   }

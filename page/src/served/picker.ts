@@ -81,11 +81,13 @@ export function makePicker(asking: Asking, factor: number, name: string, choose:
       typed = false;
       step(event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key === "Enter" && !typed) box.blur(); // nothing else was asked for
-    else if (event.key === "Enter") void look().then((found) => {
-      const best = bestOf(found, box.value, true);
-      if (best) take(best);
-    }, close);
-    else return;
+    else if (event.key === "Enter") {
+      const text = box.value; // before the names are here, the box may have been left and show its level again
+      void look().then((found) => {
+        const best = bestOf(found, text, true);
+        if (best) take(best);
+      }, close);
+    } else return;
     event.preventDefault();
   });
   const title = make("span", "name", make("span", "level", name));
