@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from recombine.jobs.probe.probe import probe as probe
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score
+    from recombine.jobs.split.splitter import CellKFold as CellKFold
     from recombine.jobs.split.splitter import CellSplit as CellSplit
     from recombine.jobs.split.table_files import split_table as split  # noqa: F401 - the verb of the first page
     from recombine.table_spec import TableSpec as TableSpec

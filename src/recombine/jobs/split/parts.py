@@ -252,7 +252,7 @@ def _tried(table: CellTable, assigned: IntArray, aim: int, generator: np.random.
     chosen = table.draw(pool, aim, tested, generator)
     for _ in range(MAX_ROUNDS_BACK):
         assigned[chosen] = Verdict.DETERMINED
-        verdicts = _verdicts(table, assigned, chosen)
+        verdicts = part_verdicts(table, assigned, chosen)
         wrong = chosen[verdicts != Verdict.DETERMINED]
         assigned[chosen] = TRAIN
         if not len(wrong):
@@ -269,7 +269,8 @@ def _tried(table: CellTable, assigned: IntArray, aim: int, generator: np.random.
     assigned[chosen] = Verdict.DETERMINED
 
 
-def _verdicts(table: CellTable, assigned: IntArray, places: IntArray) -> IntArray:
+def part_verdicts(table: CellTable, assigned: IntArray, places: IntArray) -> IntArray:
+    """Return the verdict of the cells at ``places`` (P,), given those that are assigned to training, by `identify`."""
     model, training = table.features, table.cells[assigned == TRAIN]
     scales = () if table.scales is None else table.scales(training)
     identified = identify(training, order=model.order, sizes=model.sizes, symmetric=model.symmetric, scales=scales)
@@ -279,7 +280,7 @@ def _verdicts(table: CellTable, assigned: IntArray, places: IntArray) -> IntArra
 def _verified(table: CellTable, assigned: IntArray) -> IntArray:
     """Return the parts if the verdict of every test cell is its part, by the exact engine; else refuse them."""
     places = np.flatnonzero(assigned >= 0)
-    wrong = places[_verdicts(table, assigned, places) != assigned[places]] if len(places) else places
+    wrong = places[part_verdicts(table, assigned, places) != assigned[places]] if len(places) else places
     if len(wrong):
         verdict = Verdict(int(assigned[wrong[0]]))
         had = int(table.rows[assigned == verdict].sum() - table.rows[wrong].sum())

@@ -14,7 +14,8 @@ from recombine.cells.conjunctions import Conjunctions, canonical, distinct
 from recombine.errors import InputError
 from recombine.jobs.split.balance import bin_outcomes, outcome_counts, unlike
 from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
-from recombine.jobs.split.parts import CellTable, ScalesOf, split_cells
+from recombine.jobs.split.partition import FoldTask, fold_cells
+from recombine.jobs.split.parts import CellTable, ScalesOf, part_verdicts, split_cells
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import plural
@@ -114,3 +115,83 @@ def _hold_repeats(assigned: IntArray, where: IntArray, aim: int, generator: np.r
             "ask for less"
         )
     assigned[spare[:aim]] = Verdict.SEEN
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CellFolds:
+    """Rows in folds, each tested once; make them with `CellKFold.folds`."""
+
+    fold: IntArray  #: (N,): number of each row's fold, from 0.
+    codes: IntArray  #: (N,): the verdict on each row's cell, given the rows of the other folds.
+    where: IntArray  #: (N,): number of each row's cell.
+    order: int  #: Of the model under which verdicts hold.
+
+    def __repr__(self) -> str:
+        count = int(self.fold.max()) + 1
+        return f"CellFolds({count} folds of {plural(len(self.fold), 'row')}, {self.determined:.1%} of them determined)"
+
+    @property
+    def determined(self) -> float:
+        """Share of the rows that are tested while the other folds determine them."""
+        return float((self.codes == Verdict.DETERMINED).mean())
+
+    @cached_property
+    def shares(self) -> Table:
+        """One row per fold and verdict: the rows, their share of the fold, and the cells."""
+        records = []
+        for number in range(int(self.fold.max()) + 1):
+            mine = self.fold == number
+            for verdict in map(Verdict, np.unique(self.codes[mine]).tolist()):
+                which = mine & (self.codes == verdict)
+                rows, cells = int(which.sum()), len(np.unique(self.where[which]))
+                share = rows / int(mine.sum())
+                records.append({"fold": number, "verdict": verdict.word, "share": share, "rows": rows, "cells": cells})
+        return Table.from_rows(records)
+
+
+def fold_rows(
+    codes: IntArray,
+    folds: int,
+    features: Conjunctions,
+    *,
+    outcome: npt.NDArray[Any] | None = None,
+    group: IntArray | None = None,
+    seed: int = 0,
+) -> CellFolds:
+    """Put rows, given as cells ``codes`` (N, C), into folds of whole cells and of whole groups (N,).
+
+    As many cells as can be are determined by the other folds under ``features``; ``outcome`` (N,), if given, shall be
+    alike in all folds.
+
+    Examples
+    --------
+    >>> codes = np.repeat(np.indices((4, 5)).reshape(2, -1).T, 3, axis=0)
+    >>> fold_rows(codes, 2, Conjunctions((4, 5))).shares
+    fold  verdict     share  rows  cells
+    0     determined  1.0    30    10
+    1     determined  1.0    30    10
+    """
+    cells, where = distinct(canonical(codes, features.symmetric))
+    counts = None if outcome is None else outcome_counts(bin_outcomes(outcome), where, len(cells))
+    unit = np.arange(len(cells)) if group is None else _units(where, group, len(cells))
+    if (units := int(unit.max()) + 1) < folds:
+        of_what = "cells" if group is None else "sets of cells that share no group"
+        raise InputError(f"{folds} folds are more than the {units} {of_what} there are; ask for at most {units}")
+    table = CellTable(features, cells, np.bincount(where, minlength=len(cells)), counts)
+    fold = fold_cells(FoldTask(table, unit, folds, seed))
+    verdicts = np.zeros(len(cells), dtype=np.int64)
+    for number in range(folds):
+        places = np.flatnonzero(fold == number)
+        verdicts[places] = part_verdicts(table, np.where(fold == number, 0, TRAIN), places)
+    return CellFolds(fold[where], verdicts[where], where, features.order)
+
+
+def _units(where: IntArray, group: IntArray, cells: int) -> IntArray:
+    """Return which cells (M,) have to stay together, as groups of rows (N,) tie them."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    nodes = cells + int(group.max()) + 1
+    ties = csr_array((np.ones(len(where)), (where, cells + group)), shape=(nodes, nodes))
+    labels = connected_components(ties, directed=False)[1][:cells]
+    return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), dtype=np.int64)
