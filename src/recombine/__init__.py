@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.comparison import compare as compare
     from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
     from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
+    from recombine.jobs.examination.examine import examine as examine
     from recombine.jobs.inspection.inspection import inspect as inspect
     from recombine.jobs.probe.probe import probe as probe
     from recombine.jobs.score.score import Score as Score

@@ -19,6 +19,7 @@ PANELS = {
         "explore": ("recombine.cli.explore:explore_command", "Paint seen cells and watch what follows, in a browser."),
     },
     "Models": {
+        "examine": ("recombine.cli.examine:examine_command", "Train models, leave combinations out: why do they miss?"),
         "probe": ("recombine.cli.probe:probe_command", "Do predictions depend on what they should ignore?"),
         "inspect": ("recombine.cli.inspect:inspect_command", "Do a model's activations compose?"),
     },

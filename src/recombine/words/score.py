@@ -24,14 +24,20 @@ WORST = "Determined cells that {model} misses by most"
 
 def score_opening(score: Score) -> str:
     """Say what was scored, under which condition verdicts hold, and what the numbers are."""
-    seen, unseen = plural(len(score.design.seen), "cell"), int((score.codes != Verdict.SEEN).sum())
     return (
-        f"{score.outcome_name} in {score.design.reading.source}: {seen} seen, "
-        f"{unseen:,} held out that were never seen. "
+        f"{score.outcome_name} in {score.design.reading.source}: {held_out_phrase(score)}. "
         f"Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over cells"
         f"{' summed over classes' if score.classes else ''}"
         f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels."
     )
+
+
+def held_out_phrase(score: Score) -> str:
+    """Say how many cells were seen, and how many held out."""
+    if score.folds:
+        return f"{plural(len(score.codes), 'cell')}, each left out once, in one of {score.folds} folds"
+    unseen = int((score.codes != Verdict.SEEN).sum())
+    return f"{plural(len(score.design.seen), 'cell')} seen, {unseen:,} held out that were never seen"
 
 
 def cause_meaning(model: ModelScore, cause: Cause) -> str:

@@ -6,7 +6,7 @@ from recombine.jobs.score import Score
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
 from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NAME_LETTERS, PREDICTABLE, Answer, AnswerLine
-from recombine.words.score import score_answers, shares_phrase, unclear_sentences, whose_classes
+from recombine.words.score import held_out_phrase, score_answers, shares_phrase, unclear_sentences, whose_classes
 from recombine.words.table import GUESSED
 from recombine.writing import few_digits, listing, plural
 
@@ -36,11 +36,11 @@ def score_answer(score: Score) -> Answer:
     Look at       RC601 worse than adding: net misses determined cells by more than adding effects does
     More          --full (score.summary) prints all of it, --html (score.to_html) writes the report
     """
-    seen, unseen = plural(len(score.design.seen), "cell"), int((score.codes != Verdict.SEEN).sum())
+    unseen = int((score.codes != Verdict.SEEN).sum())
     about = f"{score.outcome_name} in {score.design.reading.source}"
     told, guess = score.models[:MAX_MODELS_TOLD], GUESSED if score.design.reading.proposals else ""
     lines = [
-        AnswerLine("Read", f"{about}: {seen} seen, {unseen:,} held out that were never seen{guess}"),
+        AnswerLine("Read", f"{about}: {held_out_phrase(score)}{guess}"),
         AnswerLine(PREDICTABLE, f"{score.determined:,} of {unseen:,}, if {score.audit.choice.assumption}"),
     ]
     if not unseen:
@@ -55,7 +55,9 @@ def score_answer(score: Score) -> Answer:
         _finding(score),
         AnswerLine(MORE_NAME, MORE),
     ]
-    title = f"Recombine score of {listing((model.name for model in score.models), 6)}"
+    title = (
+        f"Recombine {'examination' if score.folds else 'score'} of {listing((model.name for model in score.models), 6)}"
+    )
     return Answer(title, tuple(lines), _numbers(score))
 
 

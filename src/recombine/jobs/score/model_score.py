@@ -40,6 +40,10 @@ class HeldOutCells:
     classes: tuple[str, ...] = ()  #: Names of the classes; empty where the outcome is a number or has two values.
     #: (H,): how much each held-out cell matters, where that was said; all means are weighted by it then.
     weights: FloatArray | None = field(default=None, repr=False)
+    #: By how much simpler predictions miss the determined cells, (T, K) by name, and the squared errors foretold there.
+    misses_beside: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
+    forecasts: Mapping[str, float] = field(default_factory=dict, repr=False)
+    folds: int = 0  #: How many folds left each cell out once; 0 where training and held-out cells were given.
 
     @property
     def audit(self) -> Audit:
@@ -143,7 +147,7 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
     counts, scored, unseen = held_out.counts, held_out.codes == Verdict.DETERMINED, held_out.codes != Verdict.SEEN
     adding = np.zeros(0)
     if held_out.regressors is not None:
-        adding = np.sum(_misses_beside(held_out.audits, held_out.rows(scored))["adding"] ** 2, axis=1)
+        adding = np.sum(held_out.misses_beside["adding"] ** 2, axis=1)
     models = []
     for name, predicted in predictions.items():
         squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
@@ -164,22 +168,28 @@ def mean_squares(held_out: HeldOutCells, models: Sequence[ModelScore]) -> dict[s
     scored = held_out.codes == Verdict.DETERMINED
     counts = held_out.counts[scored]
     misses = {model.name: (model.predicted - held_out.observed)[scored] for model in models}
-    if scored.any():
-        misses |= _misses_beside(held_out.audits, held_out.rows(scored))
+    misses |= held_out.misses_beside
     squares = {name: mean_amount(np.sum(miss**2, axis=1), counts).value for name, miss in misses.items()}
     if held_out.noise is not None:
         by_cell = held_out.noise.variances.reshape(-1, len(held_out.audits)).mean(axis=1)
         squares["noise alone"] = mean_amount(by_cell, counts).value
+    return squares | dict(held_out.forecasts)
+
+
+def forecasts_of(held_out: HeldOutCells) -> dict[str, float]:
+    """Return the squared errors that wide networks are foretold to make on the determined cells, by name."""
     error = held_out.audit.forecast.error if held_out.audit.forecast.held_out else None
-    if error is not None and not held_out.classes and held_out.weights is None:
-        # Both are of the cells that the structure determines; of very many, networks predict some.
-        share = "" if error.cells == held_out.determined else f" (on {error.cells:,} of them)"
-        squares[f"forecast: wide network{share}"] = error.ntk**2
-        squares[f"forecast: wide network, readout{share}"] = error.nngp**2
-    return squares
+    if error is None or held_out.classes or held_out.weights is not None:
+        return {}
+    # Both are of the cells that the structure determines; of very many, networks predict some.
+    share = "" if error.cells == held_out.determined else f" (on {error.cells:,} of them)"
+    return {
+        f"forecast: wide network{share}": error.ntk**2,
+        f"forecast: wide network, readout{share}": error.nngp**2,
+    }
 
 
-def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatArray]:
+def misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatArray]:
     """Return by how much adding, the chosen structure and the plain mean miss the design's ``rows`` (T,), (T, K)."""
     columns: list[dict[str, FloatArray]] = []
     for audit in audits:

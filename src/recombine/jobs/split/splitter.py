@@ -46,33 +46,7 @@ class _CellSplitter(BaseEstimator):  # type: ignore[misc]
         return list(columns), codes, Conjunctions(sizes, whole(self.order, "order"), groups), outcome
 
     def _columns(self, X: Any) -> dict[Any, npt.NDArray[Any]]:
-        """Return the factor columns of ``X`` by name, or by number where it is an array."""
-        if X is None:
-            raise InputError("X is None; give the factor columns, one row per sample")
-        columns: dict[Any, npt.NDArray[Any]]
-        if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
-            source = open_table(X)
-            names = source.columns if self.factors is None else self.factors
-            if isinstance(names, str):
-                raise InputError(f"factors is the text {names!r}; give a list of column names")
-            columns = dict(source.read([source.require(str(name), "factor") for name in names]))
-            if not len(next(iter(columns.values()), ())):
-                raise InputError("X has no rows; give one row per sample")
-        else:
-            array = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
-            if array.ndim != 2 or not len(array):
-                raise InputError(f"X has shape {array.shape}; give one row per sample and one column per factor")
-            last = array.shape[1] - 1
-            chosen = range(last + 1) if self.factors is None else self.factors
-            for position in chosen:
-                if isinstance(position, str) or not 0 <= whole(position, "factors", 0) <= last:
-                    raise InputError(f"factor {position!r} is not a column of X; give numbers 0 to {last}")
-            columns = {int(position): array[:, int(position)] for position in chosen}
-        if len(columns) < 2:
-            raise InputError(
-                f"{listing(map(repr, columns)) or 'no factor'} is too little to recombine; name two or more"
-            )
-        return columns
+        return factor_columns(X, self.factors)
 
     def _symmetric(self, names: list[Any]) -> tuple[tuple[int, ...], ...]:
         given = list(self.symmetric)
@@ -234,6 +208,40 @@ class CellKFold(_CellSplitter):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         numbers = None if group is None else given_column("groups", group).where
         return fold_rows(codes, self.get_n_splits(), features, outcome=outcome, group=numbers, seed=seed)
+
+
+def factor_columns(X: Any, factors: Sequence[str] | Sequence[int] | None = None) -> dict[Any, npt.NDArray[Any]]:
+    """Return the factor columns of ``X`` by name, or by number where it is an array; all of them by default.
+
+    Examples
+    --------
+    >>> factor_columns([["red", 1], ["blue", 2]])
+    {0: array(['red', 'blue'], dtype=object), 1: array([1, 2], dtype=object)}
+    """
+    if X is None:
+        raise InputError("X is None; give the factor columns, one row per sample")
+    columns: dict[Any, npt.NDArray[Any]]
+    if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+        source = open_table(X)
+        names = source.columns if factors is None else factors
+        if isinstance(names, str):
+            raise InputError(f"factors is the text {names!r}; give a list of column names")
+        columns = dict(source.read([source.require(str(name), "factor") for name in names]))
+        if not len(next(iter(columns.values()), ())):
+            raise InputError("X has no rows; give one row per sample")
+    else:
+        array = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
+        if array.ndim != 2 or not len(array):
+            raise InputError(f"X has shape {array.shape}; give one row per sample and one column per factor")
+        last = array.shape[1] - 1
+        chosen = range(last + 1) if factors is None else factors
+        for position in chosen:
+            if isinstance(position, str) or not 0 <= whole(position, "factors", 0) <= last:
+                raise InputError(f"factor {position!r} is not a column of X; give numbers 0 to {last}")
+        columns = {int(position): array[:, int(position)] for position in chosen}
+    if len(columns) < 2:
+        raise InputError(f"{listing(map(repr, columns)) or 'no factor'} is too little to recombine; name two or more")
+    return columns
 
 
 def _coded(columns: Mapping[Any, npt.NDArray[Any]], symmetric: Sequence[tuple[int, ...]]) -> tuple[IntArray, Subset]:

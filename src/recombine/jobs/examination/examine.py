@@ -1,0 +1,140 @@
+"""`rc.examine`: every combination left out once, predicted by the model that has not seen it, and scored by cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+
+from recombine.cells.arrays import BoolArray
+from recombine.errors import InputError
+from recombine.jobs.audit.audit import Audit, audit
+from recombine.jobs.examination.pooled import pool_folds
+from recombine.jobs.examination.rows import ExaminedRows
+from recombine.jobs.examination.training import as_models, predict_left_out
+from recombine.jobs.score.model_score import HeldOutCells
+from recombine.jobs.score.predictions import read_predictions, structure_of_classes
+from recombine.jobs.score.score import Score, held_out_cells, score_of
+from recombine.jobs.split.splitter import CellKFold, factor_columns
+from recombine.progress import each
+from recombine.table_spec import TableSpec, asked_structure
+
+
+def examine(
+    models: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    factors: Any = None,
+    folds: int = 5,
+    groups: Any = None,
+    structure: str | None = None,
+    order: int | None = None,
+    store: str | Path | None = None,
+    seed: int = 0,
+    spec: TableSpec | None = None,
+) -> Score:
+    """Train models on all combinations but some, in turn, and say why they miss those that were left out.
+
+    Parameters
+    ----------
+    models : estimator, function, pair, list, or mapping of str to one of these
+        Anything with ``fit`` and ``predict`` (``predict_proba`` where ``y`` holds classes); a function of training
+        inputs, training outcomes and test inputs that returns predictions; or a torch module with a function
+        ``train(module, inputs, outcomes)``. Each fold trains a fresh copy.
+    X : dataframe or array (N, D)
+        What models are given.
+    y : array (N,)
+        Outcomes: numbers, or classes.
+    factors : sequence of str or int, dataframe or array (N, C), optional
+        Columns of ``X`` whose combinations are left out, by name or number; or these columns themselves where ``X``
+        holds something else, such as images. All columns of ``X`` by default.
+    folds : int
+        Each combination is left out once, in one of so many folds; see `recombine.CellKFold`.
+    groups : array (N,), optional
+        Rows of one group are left out together.
+    structure, order
+        What verdicts and determined values assume, as `recombine.audit` takes them; chosen by all rows where ``auto``.
+    store : path, optional
+        A folder that keeps predictions, so that a run which was stopped goes on where it was.
+    seed : int
+        Fixes the folds and every random choice of ours; models have their own.
+    spec : TableSpec, optional
+        What else is known of the factors, such as ``TableSpec(symmetric=["gene A", "gene B"])``.
+
+    Returns
+    -------
+    Score
+        As `recombine.score` gives for one split; what a cell is compared with are the other folds' cells.
+
+    Examples
+    --------
+    A forest recombines less than a sum does:
+
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.indices((6, 6, 2)).reshape(3, -1).T[:, :2]
+    >>> y = rng.normal(size=6)[X[:, 0]] + rng.normal(size=6)[X[:, 1]] + 0.1 * rng.normal(size=len(X))
+    >>> one_hot = lambda X, y, asked: LinearRegression().fit(np.eye(6)[X].reshape(len(X), -1), y).predict(
+    ...     np.eye(6)[asked].reshape(len(asked), -1))
+    >>> scored = examine({"forest": RandomForestRegressor(20, random_state=0), "sum": one_hot}, X, y)
+    >>> scored
+    Score(forest, sum; 36 held-out cells, 36 determined)
+    """
+    if isinstance(X, ExaminedRows):
+        rows, inputs = X, np.stack([X.columns[name] for name in X.spec.factors or ()], axis=1)
+    else:
+        inputs, columns = _inputs(X, factors)
+        values, name = np.asarray(y), getattr(y, "name", None)
+        rows = ExaminedRows.of(columns, values, name, _classes_of(models, values), spec or TableSpec())
+    classes, outcome, count = rows.classes, rows.outcome, len(rows.outcome)
+    trained = as_models(models, classes=bool(classes))
+    structure, order = asked_structure(rows.spec, structure, order)
+    if classes and structure == "auto":
+        structure = structure_of_classes(order)
+    splitter = CellKFold(folds, order=order or 1, symmetric=rows.spec.symmetric, random_state=seed)
+    fold = splitter.folds(rows.factors, groups=groups).fold
+    predicted = predict_left_out(trained, inputs, outcome, fold, classes=list(classes.values()), store=store)
+    designs = rows.designs(np.ones(count, dtype=bool), np.ones(count, dtype=bool))
+    audits = tuple(audit(design, order, structure=structure, seed=seed) for design in designs)
+    numbers = np.unique(fold).tolist()
+    told = [_left_out(rows, fold == number, audits, order) for number in each("auditing folds", numbers)]
+    means = read_predictions(designs, rows.with_predictions(predicted), list(predicted), classes=list(classes))
+    return score_of(pool_folds(audits, tuple(classes), told), means, seed)
+
+
+def _left_out(rows: ExaminedRows, test: BoolArray, whole: Sequence[Audit], order: int | None) -> HeldOutCells:
+    """Return the cells that one fold leaves out, compared with what the other folds' rows say."""
+    audits = tuple(
+        audit(design, order, structure=entry.choice.name, seed=entry.seed)
+        for design, entry in zip(rows.designs(~test, test), whole, strict=True)
+    )
+    codes = audits[0].decided.verdicts_of(audits[0].design.held_out)
+    return held_out_cells(audits, codes, tuple(rows.classes), fewest=1)
+
+
+def _inputs(X: Any, factors: Any) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+    """Return what models are given, and the factor columns (N,) by name."""
+    inputs = X if hasattr(X, "columns") else np.asarray(X)
+    apart = hasattr(factors, "columns") or (factors is not None and np.ndim(factors) == 2)
+    read = factor_columns(factors, None) if apart else factor_columns(inputs, factors)
+    columns = {name if isinstance(name, str) else f"column {name}": values for name, values in read.items()}
+    count = len(next(iter(columns.values())))
+    if count != len(inputs):
+        raise InputError(f"factors have {count:,} rows and X has {len(inputs):,}; give one for each row of X")
+    return inputs, columns
+
+
+def _classes_of(models: Any, outcome: npt.NDArray[Any]) -> dict[str, Any]:
+    """Return the classes as they are written, with what stands in ``outcome`` (N,); empty where it holds numbers."""
+    given = models.values() if isinstance(models, Mapping) else models if isinstance(models, list) else [models]
+    if outcome.dtype.kind not in "OUSb" and not any(
+        is_classifier(model) for model in given if hasattr(model, "fit") and not isinstance(model, type)
+    ):
+        return {}
+    return {str(value): value for value in np.unique(outcome).tolist()}

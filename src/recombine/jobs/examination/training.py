@@ -1,0 +1,217 @@
+"""Models trained once per fold, and what they predict for the rows that the fold leaves out."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing
+
+from recombine.cells.arrays import IntArray
+from recombine.errors import InputError
+from recombine.output_files import open_beside
+from recombine.progress import each
+
+#: So much of a problem is repeated in an error.
+MAX_PROBLEM_LETTERS = 80
+#: Takes training inputs, training outcomes and the inputs to predict, and returns predictions.
+TrainAndPredict = Callable[[Any, npt.NDArray[Any], Any], npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model by name, and how it is trained and asked."""
+
+    name: str
+    model: Any  #: What was given: an estimator, a function, or a module with the function that trains it.
+    predicts_chances: bool = False  #: Whether it is asked for the chances of classes rather than for classes.
+
+    @classmethod
+    def named(cls, name: str, model: Any, *, classes: bool) -> TrainedModel:
+        """Return the model, or raise if it is nothing that can be trained.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import Ridge
+        >>> TrainedModel.named("ridge", Ridge(), classes=False).predicts_chances
+        False
+        """
+        if isinstance(model, type):
+            raise InputError(f"model {name!r} is the class {model.__name__}; make one of it: {model.__name__}()")
+        pair = isinstance(model, tuple) and len(model) == 2 and all(map(callable, model))
+        if not (pair or callable(model) or (hasattr(model, "fit") and hasattr(model, "predict"))):
+            raise InputError(
+                f"model {name!r} is a {type(model).__name__}; give an estimator with fit and predict, a function of "
+                "training inputs, training outcomes and test inputs, or a pair of a module and the function that "
+                "trains it"
+            )
+        if classes and hasattr(model, "fit") and not is_classifier(model) and not hasattr(model, "predict_proba"):
+            raise InputError(f"model {name!r} predicts numbers and y holds classes; give a classifier")
+        return cls(name, model, classes and hasattr(model, "predict_proba"))
+
+    def predict(self, X: Any, y: npt.NDArray[Any], asked: Any, classes: Sequence[Any] = ()) -> npt.NDArray[Any]:
+        """Return predictions for ``asked`` after training a fresh copy on ``X`` and ``y``, (N,) or (N, K) chances."""
+        if hasattr(self.model, "fit"):
+            return self._of_estimator(X, y, asked, classes)
+        if isinstance(self.model, tuple):
+            module, train = self.model
+            return _of_module(module, train, X, y, asked)
+        return np.asarray(self.model(X, y, asked))
+
+    def _of_estimator(self, X: Any, y: npt.NDArray[Any], asked: Any, classes: Sequence[Any]) -> npt.NDArray[Any]:
+        fresh = clone(self.model) if hasattr(self.model, "get_params") else copy.deepcopy(self.model)
+        fitted = fresh.fit(X, y)
+        fitted = fresh if fitted is None else fitted
+        if not self.predicts_chances:
+            return np.asarray(fitted.predict(asked))
+        chances = np.asarray(fitted.predict_proba(asked), dtype=float)
+        # A class that these folds' training rows lack has no column, and no chance.
+        every = np.zeros((len(chances), len(classes)))
+        every[:, [list(classes).index(name) for name in fitted.classes_]] = chances
+        return every
+
+
+def _of_module(module: Any, train: Callable[[Any, Any, Any], Any], X: Any, y: Any, asked: Any) -> npt.NDArray[Any]:
+    """Train a copy of a torch module by ``train(module, X, y)``, and ask it; inputs are 32-bit tensors."""
+    import torch
+
+    def tensor(values: Any) -> Any:
+        return torch.as_tensor(np.asarray(values, dtype=np.float32))
+
+    fresh = copy.deepcopy(module)
+    train(fresh, tensor(X), tensor(y))
+    fresh.eval()
+    with torch.no_grad():
+        predicted = fresh(tensor(asked)).cpu().numpy()
+    return np.asarray(predicted[:, 0] if predicted.ndim == 2 and predicted.shape[1] == 1 else predicted)
+
+
+def predict_left_out(
+    models: Sequence[TrainedModel],
+    X: Any,
+    y: npt.NDArray[Any],
+    fold: IntArray,
+    *,
+    classes: Sequence[Any] = (),
+    store: str | Path | None = None,
+) -> dict[str, npt.NDArray[Any]]:
+    """Return model -> predictions of all rows, (N,) or (N, K), each row's by one that its fold left out.
+
+    What was predicted before is read from the folder ``store``, if one is named: a file per model and fold, whose name
+    is a digest of model, rows and outcomes.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> model = TrainedModel.named("mean", DummyRegressor(), classes=False)
+    >>> predict_left_out([model], np.zeros((4, 1)), np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]))
+    {'mean': array([3.5, 3.5, 1.5, 1.5])}
+    """
+    tasks = [(model, number) for model in models for number in np.unique(fold)]
+    predicted: dict[str, npt.NDArray[Any]] = {}
+    for model, number in each("training models", tasks):
+        test = np.flatnonzero(fold == number)
+        values = _stored(model, X, y, fold != number, test, classes, store)
+        if len(values) != len(test) or values.ndim > 2:
+            raise InputError(
+                f"model {model.name!r} returned predictions of shape {values.shape} for {len(test):,} rows; it has to "
+                "return one per row"
+            )
+        every = predicted.setdefault(model.name, np.empty((len(fold), *values.shape[1:]), values.dtype))
+        predicted[model.name] = every = every.astype(np.result_type(every, values), copy=False)
+        every[test] = values
+    return predicted
+
+
+def _stored(
+    model: TrainedModel,
+    X: Any,
+    y: npt.NDArray[Any],
+    train: npt.NDArray[np.bool_],
+    test: IntArray,
+    classes: Sequence[Any],
+    store: str | Path | None,
+) -> npt.NDArray[Any]:
+    """Return the predictions of one model for the rows ``test``, from the folder ``store`` if they are there."""
+    rows = np.flatnonzero(train)
+
+    def predictions() -> npt.NDArray[Any]:
+        try:
+            return model.predict(_safe_indexing(X, rows), y[rows], _safe_indexing(X, test), classes)
+        except Exception as problem:  # whatever the model raises
+            raise InputError(
+                f"model {model.name!r} stops with {type(problem).__name__} on {len(rows):,} training rows: {problem}"
+            ) from problem
+
+    if store is None:
+        return predictions()
+    path = Path(store) / f"{_digest(model, X, y, rows, test)}.npy"
+    if path.exists():
+        return np.asarray(np.load(path, allow_pickle=False))
+    values = predictions()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_beside(path) as file:  # whole or not at all: a stop in between leaves nothing that is read later
+        np.save(file, values.astype(str) if values.dtype == object else values)
+    return values
+
+
+def _digest(model: TrainedModel, *about: Any) -> str:
+    """Return a digest of a model, by its settings or its code, and of what it is trained on and asked."""
+    parts = model.model if isinstance(model.model, tuple) else (model.model,)
+    try:
+        identity = [part if hasattr(part, "fit") or not hasattr(part, "__code__") else _code_of(part) for part in parts]
+        return str(joblib.hash((model.name, identity, *about)))
+    except (OSError, TypeError, pickle.PicklingError, AttributeError) as problem:
+        raise InputError(
+            f"model {model.name!r} cannot be told from others, so that nothing of it can be stored "
+            f"({str(problem).splitlines()[0][:MAX_PROBLEM_LETTERS]}); leave out the folder"
+        ) from None
+
+
+def _code_of(function: Any) -> tuple[str, list[str]]:
+    """Return the name of a function and its whole file: what it calls may have changed as well as itself."""
+    if function.__closure__:
+        raise TypeError("it is a function that holds variables of another")
+    return function.__qualname__, inspect.findsource(function)[0]
+
+
+def as_models(models: Any, *, classes: bool) -> list[TrainedModel]:
+    """Return what was given as models as a list: one, several in a list or a tuple, or several by name.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Lasso, Ridge
+    >>> [model.name for model in as_models([Ridge(), Lasso(), Ridge(alpha=2)], classes=False)]
+    ['Ridge', 'Lasso', 'Ridge 2']
+    """
+    if isinstance(models, Mapping):
+        given = {str(name): model for name, model in models.items()}
+    else:
+        pair = isinstance(models, tuple) and len(models) == 2 and not hasattr(models[1], "fit")
+        listed = models if isinstance(models, list | tuple) and not pair else [models]
+        given = {}
+        for model in listed:
+            base = _name_of(model)
+            same = sum(name == base or name.startswith(f"{base} ") for name in given)
+            given[f"{base} {same + 1}" if same else base] = model
+    if not given:
+        raise InputError("no model is given; give at least one")
+    return [TrainedModel.named(name, model, classes=classes) for name, model in given.items()]
+
+
+def _name_of(model: Any) -> str:
+    """Return how a model that has no name is called: a pipeline by its last step."""
+    if isinstance(model, tuple):
+        model = model[0]
+    if hasattr(model, "steps"):
+        model = model.steps[-1][1]
+    return str(getattr(model, "__name__", type(model).__name__))

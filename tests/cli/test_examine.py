@@ -1,0 +1,71 @@
+"""`recombine examine`: standard models and a user's own, and bad input in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+OWN = '''
+import numpy as np
+
+def half(X, y, asked):
+    """The mean of each drug, halfway to the mean of all."""
+    means = {level: y[X[:, 0] == level].mean() for level in set(X[:, 0])}
+    return np.array([(y.mean() + means.get(row[0], y.mean())) / 2 for row in asked])
+'''
+
+
+@pytest.fixture(scope="module")
+def screen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two measurements of each of some 40 cells, and two rows that lack something."""
+    rng = np.random.default_rng(0)
+    cells = [(a, b) for a in range(8) for b in range(7) if rng.random() < 0.7]
+    of_drug, of_line = rng.normal(size=8), rng.normal(size=7)
+    rows = [f"d{a},l{b},p{a % 3},{of_drug[a] + of_line[b] + 0.1 * rng.normal():.3f}" for a, b in cells for _ in "12"]
+    path = tmp_path_factory.mktemp("screen") / "screen.csv"
+    path.write_text("drug,line,plate,y\n" + "\n".join([*rows, "d0,,p0,1.5", "d1,l2,p1,"]) + "\n")
+    (path.parent / "own.py").write_text(OWN)
+    return path
+
+
+def test_standard_models_and_an_own_one(run: Run, screen: Path, tmp_path: Path) -> None:
+    own, page = screen.parent / "own.py", tmp_path / "report.html"
+    models = f"ridge,forest,{own}:half"
+    options = ["--factors", "drug,line", "--outcome", "y", "--model", models]
+    code, out, err = run("examine", screen, *options, "--html", page, "--store", tmp_path / "store")
+    assert code == 0, err
+    assert "each left out once, in one of 5 folds" in out
+    for name in ("ridge", "forest", "half"):
+        assert f"\n{name}  " in out
+    assert "each left out once" in page.read_text()
+    assert len(list((tmp_path / "store").glob("*.npy"))) == 15
+    code, text, _ = run("examine", screen, *options, "--json", "--store", tmp_path / "store")
+    record = json.loads(text)
+    errors = {model["name"]: model["error on unseen cells"]["value"] for model in record["models"]}
+    assert errors["ridge"] < 0.1 < errors["half"]
+    assert run("examine", screen, *options, "--fail-on", "worse-than-adding", "--store", tmp_path / "store")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model", "forrest"], "did you mean 'forest'?"),
+        (["--model", "ridge,ridge"], "names ridge twice"),
+        (["--model", "own.py"], "names no object of the file; write own.py:name"),
+        (["--model", "none.py:half"], "there is no file none.py"),
+        (["--groups", "plates"], "did you mean 'plate'?"),
+        (["--folds", "1"], "folds"),
+        (["--outcome", "yy"], "did you mean 'y'?"),
+    ],
+)
+def test_bad_input_in_one_line(run: Run, screen: Path, options: list[str], message: str) -> None:
+    given = {"--factors": "drug,line", "--outcome": "y", **dict(zip(options[::2], options[1::2], strict=True))}
+    code, _, err = run("examine", screen, *(text for pair in given.items() for text in pair))
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err

@@ -1,0 +1,210 @@
+"""`rc.examine`: every combination left out once, and each compared with what the other folds say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import recombine as rc
+from recombine.errors import InputError
+from recombine.verdicts import Verdict
+
+
+def one_hot(model: Any) -> Any:
+    return make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), model)
+
+
+@pytest.fixture(scope="module")
+def screen() -> tuple[pd.DataFrame, pd.Series]:
+    """Half of 9 x 8 x 4 cells, twice each, whose effects add."""
+    rng = np.random.default_rng(0)
+    cells = np.array([(a, b, c) for a in range(9) for b in range(8) for c in range(4) if rng.random() < 0.5])
+    cells = np.repeat(cells, 2, axis=0)
+    mean = sum(rng.normal(size=size)[cells[:, place]] for place, size in enumerate((9, 8, 4)))
+    names = ("drug", "line", "dose")
+    frame = pd.DataFrame({name: [f"{name}{level}" for level in cells[:, place]] for place, name in enumerate(names)})
+    return frame, pd.Series(mean + 0.3 * rng.normal(size=len(cells)), name="viability")
+
+
+def half_of_effects(X: Any, y: Any, asked: Any) -> Any:
+    """Predict the mean and half of what the training rows' effects add to it."""
+    fitted = one_hot(LinearRegression()).fit(X, y)
+    return y.mean() + 0.5 * (fitted.predict(asked) - y.mean())
+
+
+def test_it_is_what_score_says_of_each_fold_taken_together(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    model = one_hot(Ridge(alpha=3.0))
+    examined = rc.examine(model, X, y, folds=4, structure="add", seed=3)
+    fold = rc.CellKFold(4, random_state=3).folds(X).fold
+    frame, amounts, errors, cells = X.assign(viability=y), [], [], []
+    for number in range(4):
+        train, test = frame[fold != number], frame[fold == number].copy()
+        test["ridge"] = model.fit(train[X.columns], train.viability).predict(test[X.columns])
+        design = rc.Design.from_frame(train, factors=list(X.columns), outcome="viability", held_out=test)
+        scored = rc.score(design, test, ["ridge"], structure="add")
+        errors.append(scored.models[0].unseen_error.value)
+        amounts.append([scored.models[0].causes[name].value for name in ("noise",)])
+        cells.append(len(scored.codes))
+    assert sum(cells) == len(examined.codes) == len(X.drop_duplicates())
+    assert examined.models[0].unseen_error.value == pytest.approx(np.average(errors, weights=cells))
+    assert examined.models[0].causes["noise"].value == pytest.approx(
+        np.average([amount[0] for amount in amounts], weights=cells)
+    )
+    assert sum(amount.value for amount in examined.models[0].causes.values()) == pytest.approx(
+        examined.models[0].attribution.error.value
+    )
+
+
+def test_a_cell_is_compared_with_the_fit_to_the_other_folds(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    examined = rc.examine(one_hot(LinearRegression()), X, y, seed=1)
+    assert (examined.codes == Verdict.DETERMINED).all()
+    # Least squares on the rows of the other folds is what adding says: nothing is the model's own.
+    departure = examined.models[0].predicted[:, 0] - examined.regressors.determined
+    assert np.abs(departure).max() < 1e-8
+    assert next(examined.errors.rows())["squared error"] == pytest.approx(
+        next(row["squared error"] for row in examined.errors.rows() if row["predictions"] == "adding")
+    )
+
+
+def test_a_planted_leak_is_found_with_its_size(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    examined = rc.examine({"half": half_of_effects}, X, y)
+    slopes = examined.models[0].attribution.per_factor["leak"].coefficients
+    assert set(slopes) == {"drug", "line", "dose"}
+    assert all(abs(slope.value - 0.5) < 0.05 for slope in slopes.values())
+    assert examined.models[0].causes["leak"].value > 0.8 * examined.models[0].unseen_error.value
+    assert "each left out once, in one of 5 folds" in str(examined.answer)
+    assert "leak" in examined._repr_html_()
+
+
+def test_bridges_are_tested_and_said_to_be_open() -> None:
+    rng = np.random.default_rng(4)
+    X = np.array([(a, b) for a in range(5) for b in range(5)] + [(5, 0)])
+    y = X @ [1.0, 2.0] + 0.1 * rng.normal(size=len(X))
+    examined = rc.examine(Ridge(), X, y)
+    assert (examined.codes == Verdict.UNSEEN_LEVEL).sum() == 1
+    assert examined.determined == 25
+
+
+def test_what_was_trained_before_is_read_from_the_store(
+    screen: tuple[pd.DataFrame, pd.Series], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = screen
+    first = rc.examine(one_hot(Ridge()), X, y, store=tmp_path)
+    monkeypatch.setattr(Ridge, "fit", lambda self, X, y: pytest.fail("trained again"))
+    again = rc.examine(one_hot(Ridge()), X, y, store=tmp_path)
+    np.testing.assert_array_equal(first.models[0].predicted, again.models[0].predicted)
+    with pytest.raises(pytest.fail.Exception):
+        rc.examine(one_hot(Ridge()), X, y + 1, store=tmp_path)
+
+
+def test_classes_are_predicted_by_chances(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    kinds = pd.cut(y, [-99, -1, 1, 99], labels=["low", "middle", "high"]).astype(str)
+    examined = rc.examine(
+        {"logistic": one_hot(LogisticRegression()), "usual": one_hot(DummyClassifier())}, X, kinds, folds=3
+    )
+    assert examined.classes == ("high", "low", "middle")
+    logistic, usual = examined.models
+    assert np.allclose(logistic.predicted.sum(axis=1), 1)
+    assert logistic.unseen_error.value < 0.5 * usual.unseen_error.value
+    accuracy = next(row["accuracy"] for row in logistic.by_verdict.rows())
+    by_rows = examined.design.precision[~examined.design.train]
+    assert 0.6 < accuracy <= 1
+    assert by_rows.sum() == len(X)
+
+
+def test_groups_are_left_out_together(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    groups = np.arange(len(X)) // 16
+
+    def remember(X_train: Any, y_train: Any, asked: Any) -> Any:
+        seen.append((set(groups[X_train.index]), set(groups[asked.index])))
+        return np.linspace(0, 1, len(asked))
+
+    seen: list[tuple[set[int], set[int]]] = []
+    rc.examine({"own": remember}, X, y, groups=groups)
+    assert len(seen) == 5
+    assert all(not train & test for train, test in seen)
+
+
+def test_factors_beside_other_inputs(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    inputs = OneHotEncoder(sparse_output=False).fit_transform(X)
+    beside = rc.examine(LinearRegression(), inputs, y, factors=X)
+    inside = rc.examine(one_hot(LinearRegression()), X, y)
+    assert beside.models[0].unseen_error.value == pytest.approx(inside.models[0].unseen_error.value)
+    assert beside.design.names == ("drug", "line", "dose")
+
+
+def test_a_torch_module_with_its_training(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    torch = pytest.importorskip("torch")
+    X, y = screen
+    inputs = OneHotEncoder(sparse_output=False).fit_transform(X)
+    torch.manual_seed(0)
+    module = torch.nn.Linear(inputs.shape[1], 1)
+    first_weights = module.weight.detach().clone()
+
+    def train(module: Any, inputs: Any, outcomes: Any) -> None:
+        optimizer = torch.optim.LBFGS(module.parameters(), max_iter=200)
+
+        def loss() -> Any:
+            optimizer.zero_grad()
+            value = torch.mean((module(inputs)[:, 0] - outcomes) ** 2)
+            value.backward()
+            return value
+
+        optimizer.step(loss)
+
+    examined = rc.examine((module, train), inputs, y, factors=X)
+    ridge = rc.examine(LinearRegression(), inputs, y, factors=X)
+    assert examined.models[0].unseen_error.value == pytest.approx(ridge.models[0].unseen_error.value, rel=0.02)
+    assert torch.equal(module.weight, first_weights)
+
+
+def test_several_models_get_names_of_their_own(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    examined = rc.examine([one_hot(Ridge()), one_hot(Ridge(alpha=9))], X, y, folds=2)
+    assert [model.name for model in examined.models] == ["Ridge", "Ridge 2"]
+
+
+@pytest.mark.parametrize(
+    ("models", "asked", "message"),
+    [
+        (Ridge, {}, "is the class Ridge; make one of it"),
+        ("ridge", {}, "is a str; give an estimator with fit and predict"),
+        ({}, {}, "no model is given"),
+        ({"bad": lambda X, y, asked: np.zeros(2)}, {}, r"'bad' returned predictions of shape \(2,\)"),
+        ({"bad": lambda X, y, asked: 1 / 0}, {}, "'bad' stops with ZeroDivisionError"),
+        ({"drug": DummyRegressor()}, {}, "called 'drug'"),
+        ({"own": (lambda kept: lambda X, y, asked: kept)(0)}, {"store": "here"}, "cannot be told from others"),
+        (DummyRegressor(), {"folds": 1}, "n_splits"),
+        (DummyRegressor(), {"factors": ["drug", "sort"]}, "sort"),
+        (RandomForestRegressor(), {}, "could not convert string"),
+    ],
+)
+def test_what_cannot_be_examined_is_refused(
+    screen: tuple[pd.DataFrame, pd.Series], models: Any, asked: dict[str, Any], message: str
+) -> None:
+    X, y = screen
+    with pytest.raises(InputError, match=message):
+        rc.examine(models, X, y, **asked)
+
+
+def test_outcomes_of_another_length_are_refused(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    with pytest.raises(InputError, match="y has shape"):
+        rc.examine(one_hot(Ridge()), X, y[:-1])
+    with pytest.raises(InputError, match="predicts numbers and y holds classes"):
+        rc.examine(one_hot(Ridge()), X, np.where(y > 0, "yes", "no"))
