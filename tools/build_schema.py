@@ -321,6 +321,7 @@ def score() -> Schema:
             "name": TEXT,
             "error on unseen cells": amount,
             "by verdict": rows(by_verdict),
+            "below noise?": record(error=amount, noise=amount, cells=WHOLE, chance=NUMBER, sentence=TEXT),
             "error on determined cells?": amount,
             "causes?": record({f"{cause.name}?": amount for cause in CAUSES}),
             **{name: by_name(amount) for name in names},

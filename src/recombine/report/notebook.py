@@ -112,6 +112,8 @@ def _causes(score: Score, model: ModelScore) -> str:
     assert model.attribution is not None
     total = model.attribution.error.value or 1.0
     shares = {CAUSES[name]: amount.value / total for name, amount in model.causes.items()}
+    if model.below_noise is not None:
+        return _paragraph(f" {words.score.below_noise_sentence(model)}", "margin:.5em 0 .2em", model.name)
     texts = {cause: f"{cause.name} {whole_percent(share)}" for cause, share in shares.items()}
     sentences = " ".join(words.score.model_sentences(score, model))
     return (

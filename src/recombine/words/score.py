@@ -87,9 +87,24 @@ def score_answers(score: Score) -> list[str]:
         ]
     answers = []
     for model in score.models:
+        if model.below_noise is not None:
+            answers.append(below_noise_sentence(model))
+            continue
         whose = _whose_error(score, model) if model.misses is None else whose_classes(score, model)
         answers += [sentence for sentence in (whose, _single_measurements(model)) if sentence]
     return answers
+
+
+def below_noise_sentence(model: ModelScore) -> str:
+    """Say that a model's error is below the noise of the measurements; empty where it is not."""
+    below = model.below_noise
+    if below is None:
+        return ""
+    error, noise = (f"{few_digits(amount.value)} {written_range(amount)}" for amount in (below.error, below.noise))
+    return (
+        f"{model.name}'s error {error} is below the noise of the measurements themselves, {noise}, on "
+        f"{plural(below.cells, 'unseen cell')} with replicates: it has seen these rows, or the rows are not independent."
+    )
 
 
 def _whose(model: ModelScore) -> tuple[dict[str, float], dict[str, float], dict[str, float], float]:
@@ -104,6 +119,9 @@ def _whose(model: ModelScore) -> tuple[dict[str, float], dict[str, float], dict[
 
 def shares_phrase(model: ModelScore) -> str:
     """Say in a few words whose a model's error is; empty where it has none."""
+    if model.below_noise is not None:
+        noise = few_digits(model.below_noise.noise.value)
+        return f"below the noise, {noise}: it has seen these rows, or they are not independent"
     if not model.unseen_error.value > 0:
         return ""
     of_test, of_data, of_model, untold = _whose(model)
@@ -207,6 +225,8 @@ def model_sentences(score: Score, model: ModelScore) -> list[str]:
     gain = model.gain
     if model.attribution is None or gain is None:
         return []
+    if model.below_noise is not None:
+        return [below_noise_sentence(model)]
     if gain.low > 0:
         beaten = f"It beats adding by {few_digits(gain.value)} {written_range(gain)}{_what_gain_is(score, gain)}."
     elif gain.high < 0:
@@ -295,10 +315,10 @@ def causes_alternative(score: Score, largest: int = 3) -> str:
     texts = []
     for model in score.models:
         assert model.attribution is not None
-        total = model.attribution.error.value
         ordered = sorted(model.causes.items(), key=lambda item: -item[1].value)[:largest]
-        shares = ", ".join(f"{name} {whole_percent(amount.value / total)}" for name, amount in ordered if total > 0)
-        texts.append(f"{model.name}: {shares}")
+        told = ((name, model.share(amount)) for name, amount in ordered)
+        shares = ", ".join(f"{name} {whole_percent(share)}" for name, share in told if share == share)
+        texts.append(f"{model.name}: {shares or 'no share has a meaning'}")
     return f"Stacked bars of squared error by cause; the largest of {'; '.join(texts)}. The table gives all numbers."
 
 

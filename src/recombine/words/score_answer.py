@@ -72,7 +72,7 @@ def _numbers(score: Score) -> dict[str, float]:
 def _missed(score: Score, model: ModelScore) -> AnswerLine:
     """Say what a model misses by, and whose that is."""
     name = model.name if len(model.name) < NAME_LETTERS else f"{model.name[: NAME_LETTERS - 2]}…"
-    if model.misses is not None:
+    if model.misses is not None and model.below_noise is None:
         return AnswerLine(name, whose_classes(score, model))
     error, shares = few_digits(model.unseen_error.value), shares_phrase(model)
     return AnswerLine(name, f"squared error {error}{f': {shares}' if shares else ''}", f"squared error {error}")

@@ -1,4 +1,4 @@
-"""RC601, RC602, RC701: what trained models do, by their scores and probes."""
+"""RC601, RC602, RC603, RC701: what trained models do, by their scores and probes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ModelCause(FindingKind["Score"]):
         causes = [
             f"{model.name}: {name}"
             for model in score.models
-            if model.attribution is not None
+            if model.attribution is not None and model.below_noise is None
             for name, amount in model.causes.items()
             if CAUSES[name].of == "model" and CAUSES[name].is_named and amount.low > 0
             if amount.value >= SCORE_LIMITS.share_told * model.attribution.error.value
@@ -60,6 +60,28 @@ class ModelCause(FindingKind["Score"]):
 
     def message(self, evidence: FindingEvidence) -> str:
         return f"95 % range of the amount above 0: {listing(evidence.subjects, 6)}"
+
+
+class BelowNoise(FindingKind["Score"]):
+    code = "RC603"
+    title = "less error than noise"
+    severity = Severity.PROBLEM
+    meaning = (
+        "The model's squared error on unseen cells whose rows repeat is below the noise of these measurements, by more "
+        "than chance allows in 1 of 1,000 models that have not seen them."
+    )
+    action = "Check whether these rows were in training, under any name, and whether rows of one cell are independent."
+    of = ResultKind.SCORE
+    hit_rate = "less error than noise"
+    fail_on = ("below-noise",)
+
+    def check(self, score: Score) -> FindingEvidence | None:
+        models = [model.name for model in score.models if model.below_noise is not None]
+        return FindingEvidence(subjects=tuple(models)) if models else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        verb = "misses" if len(evidence.subjects) == 1 else "miss"
+        return f"{listing(evidence.subjects, 6)} {verb} measurements by less than their own noise"
 
 
 class Dependence(FindingKind["Probe"]):

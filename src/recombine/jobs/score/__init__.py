@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recombine.jobs.score.attribution import Attribution as Attribution
     from recombine.jobs.score.attribution import FactorAmounts as FactorAmounts
     from recombine.jobs.score.attribution import attribute as attribute
+    from recombine.jobs.score.below_noise import BelowNoise as BelowNoise
     from recombine.jobs.score.causes import CAUSES as CAUSES
     from recombine.jobs.score.model_score import ModelScore as ModelScore
     from recombine.jobs.score.predictions import class_designs as class_designs

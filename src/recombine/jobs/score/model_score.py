@@ -14,6 +14,7 @@ from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
+from recombine.jobs.score.below_noise import BelowNoise, below_noise
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.determined import additive_fit
 from recombine.jobs.score.limits import SCORE_LIMITS
@@ -111,6 +112,8 @@ class ModelScore:
     misses: Misses | None = None  #: Whose the wrong classes are, where predictions are classes.
     #: Squared error of single measurements of unseen cells, and the noise in it, where rows repeat.
     of_rows: tuple[float, float] | None = None
+    #: Where the error is below the noise of the measurements: shares of it mean nothing then, and are NaN.
+    below_noise: BelowNoise | None = None
 
     __repr__ = brief_repr
 
@@ -122,13 +125,18 @@ class ModelScore:
     @property
     def explained(self) -> float:
         """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over it."""
-        if self.attribution is None:
+        if self.attribution is None or self.below_noise is not None:
             return float("nan")
         amounts = {name: amount.value for name, amount in self.causes.items()}
         over_noise = self.attribution.error.value - sum(amounts[name] for name in amounts if CAUSES[name].is_noise)
         if over_noise <= SCORE_LIMITS.share_over_noise * self.attribution.error.value:
             return float("nan")
         return 1 - abs(sum(amounts[name] for name in amounts if not CAUSES[name].is_named)) / over_noise
+
+    def share(self, amount: Amount) -> float:
+        """Return what share of the error on determined cells an amount is; NaN where there is none to speak of."""
+        told = self.attribution is not None and self.below_noise is None and self.attribution.error.value > 0
+        return amount.value / self.attribution.error.value if told and self.attribution else float("nan")
 
     @property
     def error_shares(self) -> dict[str, float]:
@@ -147,7 +155,8 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
     counts, scored, unseen = held_out.counts, held_out.codes == Verdict.DETERMINED, held_out.codes != Verdict.SEEN
     adding = np.zeros(0)
     if held_out.regressors is not None:
-        adding = np.sum(held_out.misses_beside["adding"] ** 2, axis=1)
+        adding = np.sum(_misses_beside(held_out.audits, held_out.rows(scored))["adding"] ** 2, axis=1)
+    designs, rows = [audit.design for audit in held_out.audits], held_out.rows(unseen)
     models = []
     for name, predicted in predictions.items():
         squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
@@ -159,7 +168,8 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
         error = mean_amount(squares[unseen], counts[unseen])
         measures, misses = _chances(held_out, predicted)
         table, of_rows = _by_verdict(held_out, squares, measures), _row_error(held_out, predicted)
-        models.append(ModelScore(name, predicted, error, table, attribution, gain, misses, of_rows))
+        below = below_noise(predicted[unseen], designs, rows)
+        models.append(ModelScore(name, predicted, error, table, attribution, gain, misses, of_rows, below))
     return tuple(models)
 
 

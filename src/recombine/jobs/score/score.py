@@ -67,11 +67,9 @@ class Score(HeldOutCells, Reported):
                 "amount": amount.value,
                 "low": amount.low,
                 "high": amount.high,
-                "share": amount.value / total if total > 0 else float("nan"),
+                "share": model.share(amount),
             }
             for model in self.models
-            if model.attribution is not None
-            for total in [model.attribution.error.value]
             for name, amount in model.causes.items()
         ]
         return Table.from_rows(rows)

@@ -12,7 +12,7 @@ from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.json_text import json_document
-from recombine.words.score import model_sentences, score_answers, unclear_sentences
+from recombine.words.score import below_noise_sentence, model_sentences, score_answers, unclear_sentences
 from recombine.words.structure import search_sentences
 from recombine.writing import printable
 
@@ -60,6 +60,8 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
         "error on unseen cells": model.unseen_error,
         "by verdict": list(model.by_verdict.rows()),
     }
+    if model.below_noise is not None:
+        record["below noise"] = {**vars(model.below_noise), "sentence": printable(below_noise_sentence(model))}
     if attribution is None or model.gain is None:
         return record
     return record | {

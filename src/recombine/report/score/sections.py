@@ -76,7 +76,7 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> ShownTa
         ),
         "squared error": lambda item: _signed(item[1].value),
         "range": lambda item: _range(item[1]),
-        "share": lambda item: item[1].value / total.value if total.value > 0 else float("nan"),
+        "share": lambda item: model.share(item[1]),
     }
     rows = [*model.causes.items(), ("sum", total)]
     return table_of(
