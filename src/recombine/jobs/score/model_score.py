@@ -155,7 +155,7 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
     counts, scored, unseen = held_out.counts, held_out.codes == Verdict.DETERMINED, held_out.codes != Verdict.SEEN
     adding = np.zeros(0)
     if held_out.regressors is not None:
-        adding = np.sum(_misses_beside(held_out.audits, held_out.rows(scored))["adding"] ** 2, axis=1)
+        adding = np.sum(held_out.misses_beside["adding"] ** 2, axis=1)
     designs, rows = [audit.design for audit in held_out.audits], held_out.rows(unseen)
     models = []
     for name, predicted in predictions.items():
