@@ -1,8 +1,8 @@
 """How often a model that has seen the measurements is told from its error below their noise, and how often others are.
 
 Worlds have 12 x 10 x 8 cells, of which 10 to 300 are held out, each measured 2 to 10 times, with noise of several
-kinds. Clean models: the truth itself, whose error is that noise exactly; least squares, and ridge, fitted to seen cells.
-Models that saw the measurements are the truth or the fit, pulled by 60 to 100 % of the way towards the measured means.
+kinds. Clean models: the truth itself, whose error is just that noise; least squares, and ridge, fitted to seen cells.
+Models that saw the measurements are the truth, pulled by 60 to 100 % of the way towards the measured means.
 
 Bars, set before the stored run: of at least 3,000 clean models at most 1 in 500 is accused; of those pulled by 60 % or
 more, on 30 cells or more, 95 % are told.
@@ -207,7 +207,7 @@ def main() -> None:
             "says": "silent about a model that has not seen the measurements",
             "right": len(clean) - false,
             "of": len(clean),
-            "measure": f"raised for {told} of {len(large)} that were pulled to them by 60 to 100 %, on 30 cells or more",
+            "measure": f"raised for {told} of {len(large)} pulled towards them by 60 to 100 %, on 30 cells or more",
         }
         RECORD.write_text(json.dumps(rates, indent=1) + "\n", encoding="utf-8")
 

@@ -324,6 +324,7 @@ def score() -> Schema:
             "below noise?": record(error=amount, noise=amount, cells=WHOLE, chance=NUMBER, sentence=TEXT),
             "error on determined cells?": amount,
             "causes?": record({f"{cause.name}?": amount for cause in CAUSES}),
+            "removed alone?": by_name(amount),
             **{name: by_name(amount) for name in names},
             "gain over adding?": amount,
             "explained?": NUMBER,

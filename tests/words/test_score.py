@@ -96,3 +96,9 @@ def test_negative_shares_are_worded() -> None:
     assert of_data < -0.05
     assert not re.search(r"−\d+ ?% is ", sentence)
     assert re.search(rf"if effects add makes up for {-100 * of_data:.0f} ?%", sentence)
+
+
+def test_the_best_single_fix_is_named_where_it_is_beyond_chance() -> None:
+    said = " ".join(scored(0.6, 0.1))
+    assert re.search(r"Undoing the leak alone would remove \d\d % of its error \(95 % range \d\d to \d+ %\)\.", said)
+    assert "Undoing" not in " ".join(scored(1.0, 0.3))

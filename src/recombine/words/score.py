@@ -103,7 +103,8 @@ def below_noise_sentence(model: ModelScore) -> str:
     error, noise = (f"{few_digits(amount.value)} {written_range(amount)}" for amount in (below.error, below.noise))
     return (
         f"{model.name}'s error {error} is below the noise of the measurements themselves, {noise}, on "
-        f"{plural(below.cells, 'unseen cell')} with replicates: it has seen these rows, or the rows are not independent."
+        f"{plural(below.cells, 'unseen cell')} with replicates: it has seen these rows, or the rows are not "
+        "independent."
     )
 
 
@@ -234,10 +235,19 @@ def model_sentences(score: Score, model: ModelScore) -> list[str]:
         beaten = f"Adding beats it by {few_digits(loss.value)} {written_range(loss)}."
     else:
         beaten = f"It is no better and no worse than adding beyond chance (gain {written_range(gain)})."
-    sentences = [beaten, *_factor_sentences(model)]
+    sentences = [beaten, *_factor_sentences(model), *_best_fix(model)]
     if model.explained == model.explained:
         sentences.append(f"{whole_percent(max(model.explained, 0.0))} of its error over noise has a named cause.")
     return sentences
+
+
+def _best_fix(model: ModelScore) -> list[str]:
+    """Say which cause is best undone if only one is, where that is beyond chance."""
+    name, removed = max(model.removals.items(), key=lambda item: item[1].value)
+    if not removed.low > 0:
+        return []
+    share = Amount(*map(model.share, (removed.value, removed.low, removed.high)))
+    return [f"Undoing the {name} alone would remove {share.percent} of its error ({share.percent_range})."]
 
 
 def _what_gain_is(score: Score, gain: Amount) -> str:
@@ -316,7 +326,7 @@ def causes_alternative(score: Score, largest: int = 3) -> str:
     for model in score.models:
         assert model.attribution is not None
         ordered = sorted(model.causes.items(), key=lambda item: -item[1].value)[:largest]
-        told = ((name, model.share(amount)) for name, amount in ordered)
+        told = ((name, model.share(amount.value)) for name, amount in ordered)
         shares = ", ".join(f"{name} {whole_percent(share)}" for name, share in told if share == share)
         texts.append(f"{model.name}: {shares or 'no share has a meaning'}")
     return f"Stacked bars of squared error by cause; the largest of {'; '.join(texts)}. The table gives all numbers."

@@ -178,3 +178,33 @@ def test_a_coefficient_is_told_where_all_of_its_range_is_off(cause: str, low: fl
     if told:
         assert message.startswith(f"dose: {50 * (low + high):.0f} % of its ")
         assert f"95 % range {100 * low:.0f} to {100 * high:.0f} %" in message
+
+
+def test_undoing_one_cause_alone_wins_what_is_said_and_ranges_hold_it() -> None:
+    held = []
+    for seed in range(40):
+        known, rng = drawn(seed, cells=200)
+        # marginals that mislead along the effects: undone together they win another amount than one by one
+        known.misleading[:] = 0.5 * known.misleading - 0.5 * known.effects
+        lost, followed = -0.4 * known.effects[:, 0], 0.3 * known.misleading[:, 0]
+        errors = lost + followed + 0.3 * rng.normal(size=200)
+        found = attribute(known.determined + errors, known.determined + 0.1 * rng.normal(size=200), known)
+        assert set(found.removals) == {"leak", "shortcut", "interaction", "offset"}
+        leak = found.removals["leak"]
+        # leave-one-out parts: a mean square of what is left, to the last digit
+        parts = found.parts
+        left = sum(part for name, part in parts.items() if name != "leak")
+        assert leak.value == pytest.approx(found.error.value - np.mean(np.square(left)))
+        # effects and misleading parts have variances 1 and 1/2 and a covariance of -1/2 over all cells
+        truth = 2 * (0.16 + 0.4 * 0.3 * 0.5) - 0.16
+        held.append(leak.low <= truth <= leak.high)
+    assert np.mean(held) >= 0.85
+
+
+def test_a_model_without_a_fault_has_nothing_to_undo() -> None:
+    clear = 0
+    for seed in range(60):
+        known, rng = drawn(seed)
+        found = attribute(known.determined + rng.normal(size=80), known.determined, known)
+        clear += sum(removal.low > 0 for removal in found.removals.values())
+    assert clear <= 6

@@ -10,6 +10,7 @@ import pytest
 
 import recombine as rc
 from recombine.jobs.score.below_noise import BelowNoise, below_noise, chance_of_counts, chance_of_shares
+from recombine.report.score.record import score_json
 from recombine.words import model_sentences, score_answers
 
 
@@ -22,7 +23,7 @@ def world(seed: int, values: str = "numbers") -> tuple[rc.Design, np.ndarray]:
     noisy = (rng.random(len(row)) < truth[row]).astype(float)
     if values == "numbers":
         noisy = truth[row] + rng.normal(size=len(row))
-    train = cells.sum(axis=1) % 3 == 0
+    train = rng.random(96) < 0.4
     return rc.Design.from_cells(cells[row], noisy, train=train[row]), truth[~train]
 
 
@@ -92,7 +93,7 @@ def test_a_score_prints_no_share_of_such_a_model_and_praises_nothing() -> None:
     assert said_first.startswith("saw's error ")
     assert "is below the noise of the measurements themselves" in said_first
     assert model_sentences(score, model) == [said_first]
-    record = json.loads(score.json)["models"][0]
+    record = json.loads(score_json(score))["models"][0]
     assert record["below noise"]["sentence"] == said_first
     assert "saw" in score.answer.text
     assert "below the noise" in score.answer.text

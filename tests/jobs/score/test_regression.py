@@ -22,10 +22,12 @@ def test_errors_are_those_of_refits_to_redrawn_cells(classes: int) -> None:
     departure = regressors.roots * (predicted - regressors.determined)
     error = departure + regressors.roots * rng.normal(size=values)
     regression = RidgeRegression.fit(design_matrix(regressors), regressors, predicted, departure)
-    bootstrap = BootstrapErrors(regression, error, departure, DRAWS, seed=7)
+    first_two = np.zeros((regression.columns.shape[1], 1))
+    first_two[classes : classes + 2] = 1.0
+    bootstrap = BootstrapErrors(regression, error, departure, first_two, DRAWS, seed=7)
 
     times = np.random.default_rng(7).multinomial(cells, np.full(cells, 1 / cells), size=DRAWS)
-    coefficients, products, unexplained = [], [], []
+    coefficients, products, unexplained, removals = [], [], [], []
     for of_cells in times:
         rows = np.repeat(np.arange(values), np.repeat(of_cells, classes))
         columns, targets = regression.columns[rows], departure[rows]
@@ -35,6 +37,8 @@ def test_errors_are_those_of_refits_to_redrawn_cells(classes: int) -> None:
         )[0]
         coefficients.append(fit)
         products.append(np.mean(columns * error[rows][:, None], axis=0) * fit)
+        undone = error[rows] - columns @ (fit * first_two[:, 0])
+        removals.append(np.mean(error[rows] ** 2) - np.mean(undone**2))
         unexplained.append(np.mean((targets - columns @ fit) * error[rows]))
     freedom = cells - classes - regression.varied.sum()
     correction = np.sqrt(cells / freedom)
@@ -45,6 +49,7 @@ def test_errors_are_those_of_refits_to_redrawn_cells(classes: int) -> None:
     assert bootstrap.of_offset == pytest.approx(
         correction * np.sum(products, axis=1, where=np.arange(len(fit)) < classes).std(), rel=1e-7
     )
+    assert bootstrap.of_removals[0] == pytest.approx(correction * np.std(removals), rel=1e-7)
     both = np.array([True, True, *[False] * (len(fit) - classes - 2)])
     assert bootstrap.of_columns(both) == pytest.approx(
         correction * np.std(np.array(products)[:, classes : classes + 2].sum(axis=1)), rel=1e-7

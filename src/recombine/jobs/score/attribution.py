@@ -9,6 +9,7 @@ to the other cells: fitted to the cell itself, chance agreement would be blamed 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from recombine.cells.brief import brief_repr
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.cause import Cause
+from recombine.jobs.score.causes.model import OffsetCause
 from recombine.jobs.score.regression import (
     BootstrapErrors,
     DesignMatrix,
@@ -53,6 +55,8 @@ class Attribution:
     per_factor: dict[str, FactorAmounts]  #: Of each cause that is told factor by factor.
     #: (T,): what each cause adds to each cell's error, times the root of its weight; structure together with noise.
     parts: dict[str, FloatArray] = field(repr=False)
+    #: By how much the error falls if what one cause of the model's own adds is undone, and nothing else.
+    removals: dict[str, Amount] = field(default_factory=dict)
 
     __repr__ = brief_repr
 
@@ -104,7 +108,8 @@ def attribute(
     regression = RidgeRegression.fit(matrix, regressors, predicted, departure)
     parts, offset = regression.leave_one_out_parts(departure)
     unexplained = departure - offset - parts.sum(axis=1)
-    bootstrap = BootstrapErrors(regression, error, departure, draws, seed)
+    groups = [*dict.fromkeys(matrix.causes), OffsetCause.name]
+    bootstrap = BootstrapErrors(regression, error, departure, _members(matrix, groups, regression), draws, seed)
     split = ErrorSplit(
         predicted, regressors, noise, error, missed, matrix, regression, parts, offset, unexplained, bootstrap
     )
@@ -115,7 +120,24 @@ def attribute(
         {name: Amount.about(*amount, split.freedom) for name, amount in amounts.items() if amount is not None},
         _per_factor(split),
         {name: values for name, values in parts_of_causes.items() if values is not None},
+        {
+            name: Amount.about(_removal(split, parts_of_causes[name]), float(error_of_removal), split.freedom)
+            for name, error_of_removal in zip(groups, bootstrap.of_removals, strict=True)
+            if amounts[name] is not None
+        },
     )
+
+
+def _members(matrix: DesignMatrix, groups: Sequence[str], regression: RidgeRegression) -> FloatArray:
+    """Return 1 where a column of the regression belongs to a cause, (J, G): the constants to the offset."""
+    names = np.array([OffsetCause.name] * regression.constants + list(matrix.causes))
+    return np.asarray(names[:, None] == np.array(groups), dtype=float)
+
+
+def _removal(split: ErrorSplit, part: FloatArray | None) -> float:
+    """Return mean(error^2) - mean((error - part)^2)."""
+    assert part is not None
+    return 2 * split.amount_of(part) - float(np.mean(part**2))
 
 
 def design_matrix(regressors: Regressors) -> DesignMatrix:

@@ -2,11 +2,11 @@
 
 Let a cell's n measurements y_i be independent with one distribution, whatever it is, and let the prediction p not know
 them. With e_i = y_i - p, the share B = n mean(e)^2 / sum(e^2) has an expectation of at least 1/n: the expectation of
-e_1 e_2 / sum(e^2) is the integral over t of E[e exp(-t e^2)]^2 E[exp(-t e^2)]^(n - 2), which is never negative. Equality
-is reached by predictions of the true mean under symmetric noise. A model that was pulled towards the measured means has
-a smaller share. Over cells, shares are added and set against Chernoff's bound, which holds for any number of cells: of
-normal measurements around their own mean, sum(e^2) given, B follows Beta(1/2, (n - 1)/2); heavier tails and skewness
-bring it closer to 1/n or above. Two-valued measurements are binomial, and the bound is that of the worst true chance.
+e_1 e_2 / sum(e^2) is the integral over t > 0 of E[e exp(-t e^2)]^2 E[exp(-t e^2)]^(n - 2), which is never negative, and
+0 for the true mean under symmetric noise. A model that was pulled towards the measured means has smaller shares. Their
+sum over cells is set against Chernoff's bound, which holds for any number of cells: of normal measurements around their
+own mean, sum(e^2) given, B follows Beta(1/2, (n - 1)/2); heavier tails and skewness bring it closer to 1/n or above.
+Two-valued measurements are binomial, and the bound is that of the worst true chance.
 """
 
 from __future__ import annotations

@@ -123,6 +123,11 @@ class ModelScore:
         return {} if self.attribution is None else self.attribution.causes
 
     @property
+    def removals(self) -> dict[str, Amount]:
+        """By how much the error falls if one cause of the model's own is undone alone, by cause."""
+        return {} if self.attribution is None else self.attribution.removals
+
+    @property
     def explained(self) -> float:
         """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over it."""
         if self.attribution is None or self.below_noise is not None:
@@ -133,10 +138,10 @@ class ModelScore:
             return float("nan")
         return 1 - abs(sum(amounts[name] for name in amounts if not CAUSES[name].is_named)) / over_noise
 
-    def share(self, amount: Amount) -> float:
+    def share(self, amount: float) -> float:
         """Return what share of the error on determined cells an amount is; NaN where there is none to speak of."""
-        told = self.attribution is not None and self.below_noise is None and self.attribution.error.value > 0
-        return amount.value / self.attribution.error.value if told and self.attribution else float("nan")
+        error = 0.0 if self.attribution is None or self.below_noise is not None else self.attribution.error.value
+        return amount / error if error > 0 else float("nan")
 
     @property
     def error_shares(self) -> dict[str, float]:

@@ -150,11 +150,18 @@ class RidgeRegression:
 class BootstrapErrors:
     """Standard errors, by drawing cells with replacement: of coefficients (K,) and of amounts.
 
-    ``of_offset`` is that of the constant's amount, ``of_unexplained`` that of what no column explains.
+    ``of_offset`` is that of the constant's amount, ``of_unexplained`` that of what no column explains, ``of_removals``
+    (G,) of what the mean square loses without the part of each of G groups of columns, whose ``members`` (J, G) are 1.
     """
 
     def __init__(
-        self, regression: RidgeRegression, error: FloatArray, departure: FloatArray, draws: int, seed: int
+        self,
+        regression: RidgeRegression,
+        error: FloatArray,
+        departure: FloatArray,
+        members: FloatArray,
+        draws: int,
+        seed: int,
     ) -> None:
         rng = np.random.default_rng(seed)
         columns, constants = regression.columns, regression.constants
@@ -169,19 +176,24 @@ class BootstrapErrors:
         terms += [*(columns * departure[:, None]).T, *(columns * error[:, None]).T]
         drawn = counts @ np.stack([np.bincount(group_of_value, term, groups) for term in terms], axis=1)
         total, coefficients = drawn[:, 0], np.empty((draws, size))
+        squares = np.empty((draws, members.shape[1]))
         products, chunk = _products_by(group_of_value, columns, groups), max(MAX_SUMMED_PRODUCTS // size**2, 1)
         for start in range(0, draws, chunk):
             chosen = slice(start, start + chunk)
             normal = np.empty((len(total[chosen]), size, size))
             normal[:, upper[0], upper[1]] = normal[:, upper[1], upper[0]] = counts[chosen] @ products
-            normal += total[chosen, None, None] * np.diag(regression.ridge)
-            coefficients[chosen] = np.linalg.solve(normal, drawn[chosen, 2 : 2 + size, None])[:, :, 0]
+            ridge = total[chosen, None, None] * np.diag(regression.ridge)
+            coefficients[chosen] = np.linalg.solve(normal + ridge, drawn[chosen, 2 : 2 + size, None])[:, :, 0]
+            of_groups = coefficients[chosen, :, None] * members
+            squares[chosen] = (of_groups * (normal @ of_groups)).sum(axis=1)
         amounts = coefficients * drawn[:, 2 + size : 2 + 2 * size] / total[:, None]
         # Residuals of what was fitted to the cells are too small.
         self.correction = float(np.sqrt(cells / max(cells - constants - regression.varied.sum(), 1)))
         self.products = amounts[:, constants:]
         self.of_offset = self.correction * float(amounts[:, :constants].sum(axis=1).std())
         self.of_unexplained = self.correction * float((drawn[:, 1] / total - amounts.sum(axis=1)).std())
+        removals = 2 * amounts @ members - squares / total[:, None]
+        self.of_removals: FloatArray = self.correction * removals.std(axis=0)
         self.of_coefficients: FloatArray = self.correction * coefficients[:, constants:].std(axis=0)
 
     def of_columns(self, chosen: BoolArray) -> float:

@@ -59,7 +59,7 @@ class Score(HeldOutCells, Reported):
 
     @property
     def causes(self) -> Table:
-        """One row per model and cause on determined cells: amount, its range, and its share of the squared error."""
+        """One row per model and cause on determined cells: amount, its range and share, and what undoing it removes."""
         rows = [
             {
                 "model": model.name,
@@ -67,7 +67,8 @@ class Score(HeldOutCells, Reported):
                 "amount": amount.value,
                 "low": amount.low,
                 "high": amount.high,
-                "share": model.share(amount),
+                "share": model.share(amount.value),
+                "removed alone": model.removals[name].value if name in model.removals else float("nan"),
             }
             for model in self.models
             for name, amount in model.causes.items()

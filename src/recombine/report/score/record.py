@@ -67,6 +67,7 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
     return record | {
         "error on determined cells": attribution.error,
         "causes": model.causes,
+        "removed alone": model.removals,
         **_by_factor(attribution),
         "gain over adding": model.gain,
         "explained": model.explained,

@@ -76,7 +76,8 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> ShownTa
         ),
         "squared error": lambda item: _signed(item[1].value),
         "range": lambda item: _range(item[1]),
-        "share": lambda item: model.share(item[1]),
+        "share": lambda item: model.share(item[1].value),
+        "removed alone": lambda item: _size(model.removals[item[0]].value if item[0] in model.removals else None),
     }
     rows = [*model.causes.items(), ("sum", total)]
     return table_of(
