@@ -34,7 +34,9 @@ OPTIONS = "--factors a,b,c --outcome y --split part=train --structure add --fail
 
 
 def test_a_model_that_saw_the_rows_fails_the_command(saw: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", str(saw), "--prediction", "saw", *OPTIONS]) == 1
+    with pytest.raises(SystemExit) as ended:
+        main(["score", str(saw), "--prediction", "saw", *OPTIONS])
+    assert ended.value.code == 1
     captured = capsys.readouterr()
     said = " ".join((captured.out + captured.err).split())
     assert "RC603 less error than noise (problem): saw misses measurements by less than their own noise" in said
@@ -44,7 +46,9 @@ def test_a_model_that_saw_the_rows_fails_the_command(saw: Path, capsys: pytest.C
 
 
 def test_a_model_that_knows_the_truth_does_not(saw: Path) -> None:
-    assert main(["score", str(saw), "--prediction", "true", *OPTIONS]) == 0
+    with pytest.raises(SystemExit) as ended:
+        main(["score", str(saw), "--prediction", "true", *OPTIONS])
+    assert ended.value.code == 0
 
 
 def test_false_alarms_were_counted() -> None:
