@@ -54,7 +54,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "forest": lambda: RandomForestRegressor(200, random_state=0),
     "boosting": lambda: GradientBoostingRegressor(random_state=0),
     "neighbours": lambda: KNeighborsRegressor(5),
-    "network": lambda: MLPRegressor((50,), max_iter=1500, random_state=0),
+    "network": lambda: MLPRegressor(hidden_layer_sizes=(50,), max_iter=1500, random_state=0),
     "ridge": lambda: Ridge(5.0),
 }
 

@@ -30,7 +30,8 @@ def saw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-OPTIONS = "--factors a,b,c --outcome y --split part=train --structure add --fail-on below-noise".split()
+OPTIONS = ["--factors", "a,b,c", "--outcome", "y", "--split", "part=train", "--structure", "add"]
+OPTIONS += ["--fail-on", "below-noise"]
 
 
 def test_a_model_that_saw_the_rows_fails_the_command(saw: Path, capsys: pytest.CaptureFixture[str]) -> None:
