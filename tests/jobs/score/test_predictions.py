@@ -123,7 +123,8 @@ def test_a_constant_is_refused_however_few_cells_are_scored(count: int) -> None:
     design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=np.arange(9) < 9 - count)
     with pytest.raises(rc.InputError, match="in every held-out cell; a constant"):
         read_predictions([design], {"net": np.full(count, 2.5)})
-    assert read_predictions([design], {"net": np.arange(count) + 2.5})["net"].shape == (count, 1)
+    both = read_predictions([design], {"mean": np.full(count, 2.5), "net": np.arange(count) + 2.5})
+    assert [values.shape for values in both.values()] == [(count, 1), (count, 1)]
 
 
 def test_one_cell_alone_cannot_vary() -> None:

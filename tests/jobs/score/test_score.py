@@ -278,3 +278,27 @@ def test_columns_of_one_table_are_scored_as_its_design_and_predictions_are(class
         assert str(direct.causes) == str(apart.causes)
     predicted = frame[frame.part == "test"].drop(columns="part")
     assert str(rc.score(frame, predicted, ["net"], **said).causes) == str(apart.causes)
+
+
+def test_a_constant_is_scored_beside_models_that_vary() -> None:
+    cells = np.indices((8, 8)).reshape(2, -1).T
+    design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    score = rc.score(design, {"net": design.held_out @ [1.0, 1.9], "mean": np.full(len(design.held_out), 10.5)})
+    constant = score.models[1]
+    assert constant.attribution is not None
+    slopes = constant.attribution.per_factor["leak"].coefficients
+    assert [round(slope.value, 2) for slope in slopes.values()] == [0.0, 0.0]
+    assert sum(amount.value for amount in constant.causes.values()) == pytest.approx(constant.attribution.error.value)
+    assert "nan" not in score.summary
+
+
+def test_a_model_equal_to_adding_up_to_rounding_is_no_worse() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.indices((8, 8)).reshape(2, -1).T
+    outcome = cells @ [1.0, 2.0] + 0.3 * rng.normal(size=64)
+    design = rc.Design.from_cells(cells, outcome, train=cells.sum(axis=1) % 3 > 0)
+    columns = np.hstack([cells[:, [factor]] == np.arange(8) for factor in (0, 1)]).astype(float)
+    fit = np.linalg.lstsq(columns[design.train], outcome[design.train], rcond=None)[0]
+    model = rc.score(design, {"net": columns[~design.train] @ fit}, structure="add").models[0]
+    assert model.gain is not None
+    assert (model.gain.low, model.gain.high) == (0.0, 0.0)

@@ -26,6 +26,8 @@ from recombine.verdicts import Verdict
 
 #: A chance of none costs as much as one of this, so that one confident miss does not drown all other cells.
 MIN_CHANCE = 1e-6
+#: Squared errors that differ by so little, as a share of the largest one or of the largest squared outcome, are equal.
+EQUAL_SHARE, EQUAL_SHARE_OF_OUTCOME = 1e-12, 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,13 +171,20 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
         if held_out.regressors is not None:
             values, outcomes = predicted[scored].ravel(), held_out.observed[scored].ravel()
             attribution = attribute(values, outcomes, held_out.regressors, held_out.noise, seed=seed)
-            gain = mean_amount(adding - squares[scored], counts[scored])
+            gain = _gain(adding, squares[scored], counts[scored], float(np.abs(held_out.observed).max()))
         error = mean_amount(squares[unseen], counts[unseen])
         measures, misses = _chances(held_out, predicted)
         table, of_rows = _by_verdict(held_out, squares, measures), _row_error(held_out, predicted)
         below = below_noise(predicted[unseen], designs, rows)
         models.append(ModelScore(name, predicted, error, table, attribution, gain, misses, of_rows, below))
     return tuple(models)
+
+
+def _gain(adding: FloatArray, squares: FloatArray, counts: FloatArray, largest: float) -> Amount:
+    """Return by how much squared errors (T,) are below those of adding (T,); what differs by rounding is equal."""
+    rounding = EQUAL_SHARE * float((adding + squares).max()) + EQUAL_SHARE_OF_OUTCOME * largest**2
+    difference = adding - squares
+    return mean_amount(np.where(np.abs(difference) > rounding, difference, 0.0), counts)
 
 
 def mean_squares(held_out: HeldOutCells, models: Sequence[ModelScore]) -> dict[str, float]:

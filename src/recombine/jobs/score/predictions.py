@@ -112,6 +112,8 @@ def read_predictions(
         by_model = _from_table(design, open_table(predictions, design.spec), columns, split, classes)
     if not by_model:
         raise InputError("no model is named; give predictions of at least one")
+    if all(len(values) > 1 and not np.ptp(values, axis=0).any() for values in by_model.values()):
+        _refuse_constant(*next(iter(by_model.items())))
     for name, values in by_model.items():
         _refuse_odd(designs, name, values)
         if classes:
@@ -142,16 +144,19 @@ def _array(design: Design, values: Any, name: str, classes: Sequence[str]) -> Fl
     return numbers
 
 
+def _refuse_constant(name: str, values: FloatArray) -> None:
+    """Refuse predictions (H, K) that are the same everywhere, where no others are given."""
+    raise InputError(
+        f"prediction {name!r} is {listing(f'{value:g}' for value in values[0])} in every held-out cell; a constant is "
+        "shown beside every score already, so give predictions that vary"
+    )
+
+
 def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> None:
-    """Refuse predictions that are the same everywhere, or the outcomes themselves."""
+    """Refuse predictions that are no chances of two values, or the outcomes themselves."""
     design, bounds = designs[0], designs[0].outcome_column.two_values if len(designs) == 1 else None
     if len(values) < 2:
         return
-    if (np.ptp(values, axis=0) == 0).all():
-        raise InputError(
-            f"prediction {name!r} is {listing(f'{value:g}' for value in values[0])} in every held-out cell; a constant "
-            "is shown beside every score already, so give predictions that vary"
-        )
     if bounds is not None:
         width = bounds[1] - bounds[0]
         outside = np.flatnonzero((values[:, 0] < bounds[0] - width) | (values[:, 0] > bounds[1] + width))
