@@ -15,9 +15,8 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.jobs.split.mix import TRAIN
-from recombine.jobs.split.parts import CellTable, part_verdicts
+from recombine.jobs.split.parts import CellTable, identify_cells
 from recombine.jobs.split.spanning import spanning_cells
-from recombine.theory.identification.identify import identify
 from recombine.theory.identification.level_graph import is_graph
 from recombine.verdicts import Verdict
 
@@ -25,6 +24,9 @@ from recombine.verdicts import Verdict
 MAX_STEPS = 10_000_000
 #: Steps that a verdict takes at least, however small the table.
 STEPS_PER_CALL = 2_000
+#: Effects up to which bases are looked for and verdicts are exact while folds are made: a second each. With more, folds
+#: are made by floating point; what is reported of them is exact all the same.
+MAX_EFFECTS_EXACT = 1_200
 #: A bridge has leverage one; by how much less floating point may make it.
 LEVERAGE_TOLERANCE = 1e-6
 #: Restarts of the search for a better fold of each cell, and how many units change folds at random for each.
@@ -58,11 +60,19 @@ class FoldTask:
         return self.units.rows[:, None].astype(float) if self.units.counts is None else self.units.counts
 
     @cached_property
+    def large(self) -> bool:
+        """Whether there are too many effects for exact arithmetic at every step."""
+        return not self._is_graph and min(len(self.unit), self.table.features.rank) > MAX_EFFECTS_EXACT
+
+    @cached_property
+    def _is_graph(self) -> bool:
+        return is_graph(self.table.features) and not self.table.features.symmetric
+
+    @cached_property
     def bridge(self) -> BoolArray:
         """Which cells no others determine, (M,)."""
-        table, model = self.table, self.table.features
-        whole = identify(table.cells, order=model.order, sizes=model.sizes, symmetric=model.symmetric)
-        return np.asarray(whole.leverage_of(table.cells) > 1 - LEVERAGE_TOLERANCE)
+        everything = identify_cells(self.table.features, self.table.cells, "projection" if self.large else None)
+        return np.asarray(everything.leverage_of(self.table.cells) > 1 - LEVERAGE_TOLERANCE)
 
     @cached_property
     def live(self) -> BoolArray:
@@ -72,7 +82,7 @@ class FoldTask:
     @cached_property
     def _steps_per_call(self) -> int:
         model = self.table.features
-        square = 0 if is_graph(model) and not model.symmetric else min(len(self.unit), model.rank) ** 2
+        square = 0 if self._is_graph else min(len(self.unit), model.rank) ** 2
         return STEPS_PER_CALL + len(self.unit) * len(model.subsets) + square
 
     @property
@@ -88,25 +98,25 @@ class FoldTask:
             tested = members[self.unit]
             result = np.zeros(len(tested), dtype=bool)
             if tested.any() and not tested.all():
-                places = np.flatnonzero(tested)
-                codes = part_verdicts(self.table, np.where(tested, 0, TRAIN), places)
-                result[places] = codes == Verdict.DETERMINED
+                model, cells = self.table.features, self.table.cells
+                others = identify_cells(model, cells[~tested], "projection" if self.large else None)
+                result[tested] = others.verdicts_of(cells[tested]) == Verdict.DETERMINED
             self._judged[key] = result
         return self._judged[key]
 
     def outside(self, key: IntArray, last: int) -> BoolArray:
         """Return which live units (U,) have all cells determined at once by cells that come earlier by ``key`` (U,).
 
-        Where no basis can be looked for, only units whose key is ``last`` or more are tried.
+        Where there are too many effects for a basis, only units whose key is ``last`` or more are tried.
         """
         order = np.argsort(key[self.unit], kind="stable")
-        basis = spanning_cells(self.table.features, self.table.cells, order, self.seed)
+        basis = None if self.large else spanning_cells(self.table.features, self.table.cells, order, self.seed)
         if basis is None:
             follows = self.determined(key >= last)
         else:
             follows = np.ones(len(self.unit), dtype=bool)
             follows[basis] = False
-        return self.live & (np.bincount(self.unit, ~(follows | self.bridge)) == 0)
+        return np.asarray(self.live & (np.bincount(self.unit, ~(follows | self.bridge)) == 0))
 
 
 def fold_cells(task: FoldTask) -> IntArray:

@@ -9,13 +9,14 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.scaled import FactorShape
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
 from recombine.jobs.split.balance import draw_cells
 from recombine.jobs.split.cuts import families, find_cut, levels_seen
 from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
 from recombine.jobs.split.spanning import spanning_cells
-from recombine.theory.identification.identify import identify
+from recombine.theory.identification.identify import Identification, identify
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -270,11 +271,19 @@ def _tried(table: CellTable, assigned: IntArray, aim: int, generator: np.random.
 
 
 def part_verdicts(table: CellTable, assigned: IntArray, places: IntArray) -> IntArray:
-    """Return the verdict of the cells at ``places`` (P,), given those that are assigned to training, by `identify`."""
-    model, training = table.features, table.cells[assigned == TRAIN]
+    """Return the verdict of the cells at ``places`` (P,), given those that are assigned to training."""
+    training = table.cells[assigned == TRAIN]
     scales = () if table.scales is None else table.scales(training)
-    identified = identify(training, order=model.order, sizes=model.sizes, symmetric=model.symmetric, scales=scales)
+    identified = identify_cells(table.features, training, scales=scales)
     return identified.verdicts_of(table.cells[places]).astype(np.int64)
+
+
+def identify_cells(
+    model: Conjunctions, training: IntArray, route: str | None = None, scales: tuple[Scale | None, ...] = ()
+) -> Identification:
+    """Return what training cells (N, C) determine under a model."""
+    shape = FactorShape(sizes=model.sizes, symmetric=model.symmetric, scales=scales)
+    return identify(training, order=model.order, route=route, **shape)
 
 
 def _verified(table: CellTable, assigned: IntArray) -> IntArray:
