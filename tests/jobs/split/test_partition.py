@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -199,7 +200,7 @@ def test_folds_are_those_of_their_seed_whatever_the_order_of_rows(frame: pd.Data
 
 
 def test_stratified_folds_have_outcomes_more_alike(frame: pd.DataFrame) -> None:
-    options = {"factors": ["drug", "line"], "random_state": 0}
+    options: dict[str, Any] = {"factors": ["drug", "line"], "random_state": 0}
     tenth = pd.qcut(frame.y, 10, labels=False).to_numpy()
 
     def distance(splitter: rc.CellKFold) -> float:

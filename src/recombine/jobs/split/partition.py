@@ -20,10 +20,10 @@ from recombine.jobs.split.spanning import spanning_cells
 from recombine.theory.identification.level_graph import is_graph
 from recombine.verdicts import Verdict
 
-#: Steps of arithmetic on all exchanges and trials together, at about 0.4 microseconds each.
-MAX_STEPS = 10_000_000
-#: Steps that a verdict takes at least, however small the table.
-STEPS_PER_CALL = 2_000
+#: Steps of arithmetic on all exchanges and trials together, at 0.4 to 1 microseconds each.
+MAX_STEPS = 4_000_000
+#: Steps that a verdict takes at least, however small the table, and that looking up an earlier one takes.
+STEPS_PER_CALL, STEPS_PER_LOOKUP = 2_000, 30
 #: Effects up to which bases are looked for and verdicts are exact while folds are made: a second each. With more, folds
 #: are made by floating point; what is reported of them is exact all the same.
 MAX_EFFECTS_EXACT = 1_200
@@ -82,8 +82,9 @@ class FoldTask:
     @cached_property
     def _steps_per_call(self) -> int:
         model = self.table.features
-        square = 0 if self._is_graph else min(len(self.unit), model.rank) ** 2
-        return STEPS_PER_CALL + len(self.unit) * len(model.subsets) + square
+        # Elimination fills up by as much as there are more cells than effects.
+        filled = 0.0 if self._is_graph else min(max(len(self.unit) / model.rank - 1, 0), 1) * model.rank
+        return STEPS_PER_CALL + len(self.unit) * len(model.subsets) + int(filled**2)
 
     @property
     def tired(self) -> bool:
@@ -93,7 +94,7 @@ class FoldTask:
     def determined(self, members: BoolArray) -> BoolArray:
         """Return which cells (M,) of a fold of units ``members`` (U,) follow from the cells outside it."""
         key = np.packbits(members).tobytes()
-        self._steps[0] += len(self.unit) if key in self._judged else self._steps_per_call
+        self._steps[0] += STEPS_PER_LOOKUP + len(self.unit) if key in self._judged else self._steps_per_call
         if key not in self._judged:
             tested = members[self.unit]
             result = np.zeros(len(tested), dtype=bool)
@@ -236,24 +237,32 @@ def _worth(task: FoldTask, fold: IntArray) -> tuple[int, float]:
 
 def _improved(task: FoldTask, fold: IntArray, generator: np.random.Generator) -> IntArray:
     """Move single units to other folds (U,) while that determines more, from there and from places nearby."""
-    best, most = fold, _worth(task, fold)
-    movable = np.flatnonzero(task.live)
+    best, movable = fold, np.flatnonzero(task.live)
     for restart in range(MAX_RESTARTS):
         trial = best.copy()
         if restart:
             trial[generator.choice(movable, UNITS_PER_RESTART)] = generator.integers(task.folds, size=UNITS_PER_RESTART)
-        worth, better = _worth(task, trial), True
-        while better and not task.tired:
-            better = False
-            for unit in generator.permutation(movable):
-                for number in range(task.folds):
-                    moved = trial.copy()
-                    moved[unit] = number
-                    if not task.tired and (gain := _worth(task, moved)) > worth:
-                        trial, worth, better = moved, gain, True
-        if worth > most:
-            best, most = trial, worth
+        while not task.tired and sum(_moved(task, trial, unit) for unit in generator.permutation(movable)):
+            pass
+        best = max(best, trial, key=lambda option: _worth(task, option))
     return best
+
+
+def _moved(task: FoldTask, fold: IntArray, unit: int) -> bool:
+    """Move a unit, in place, to the fold in which more cells are determined, or as many and folds are more alike."""
+    sums, load, home = _sums(task, fold), task.loads[unit], int(fold[unit])
+    alone = np.arange(len(fold)) == unit
+    leaving = (fold == home) & ~alone
+    best, target = (0, 0.0), home
+    gained = 0 if task.tired else int(task.determined(leaving).sum()) - int(task.determined(leaving | alone).sum())
+    for number in range(task.folds):
+        if number == home or task.tired:
+            continue
+        members = fold == number
+        gain = gained + int(task.determined(members | alone).sum()) - int(task.determined(members).sum())
+        best, target = max((best, target), ((gain, float((sums[home] - sums[number] - load) @ load)), number))
+    fold[unit] = target
+    return target != home
 
 
 def _balance(task: FoldTask, fold: IntArray) -> None:
