@@ -21,5 +21,7 @@ if TYPE_CHECKING:
     from recombine.theory.sufficiency.reconstruction import reconstruct_components as reconstruct_components
     from recombine.theory.sufficiency.refit import Refit as Refit
     from recombine.theory.sufficiency.refit import refit as refit
+    from recombine.theory.sufficiency.table_support import TableSupport as TableSupport
+    from recombine.theory.sufficiency.table_support import table_support as table_support
 
 lazy_package(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,12 @@ class ComponentGrid:
     def outputs(self, cells: IntArray) -> FloatArray:
         """Observations f at the cells, (P, ..., N)."""
         return self.composition(*self.parts(cells))
+
+    def moved(self, step: FloatArray) -> ComponentGrid:
+        """Return the grid with components moved by a step (blocks, unknowns of a block)."""
+        pairs = zip(self.components, self.columns, strict=True)
+        changes = [(component, np.moveaxis(step[:, columns], 0, 1)) for component, columns in pairs]
+        return replace(self, components=tuple(part + change.reshape(part.shape) for part, change in changes))
 
     def jacobian(self, cells: IntArray) -> FloatArray:
         """Derivative of the observations by all unknowns, (blocks, P N, unknowns of a block)."""

@@ -120,15 +120,7 @@ def _stepped(grid: ComponentGrid, cells: IntArray, miss: FloatArray) -> Componen
     # Directions that the data hardly show would be stepped along for ever.
     step = np.stack([np.linalg.lstsq(jacobian, side, rcond=1e-9)[0] for jacobian, side in pairs])
     for halvings in range(20):
-        tried = replace(grid, components=_moved(grid, 0.5**halvings * step))
+        tried = grid.moved(0.5**halvings * step)
         if np.linalg.norm(tried.outputs(cells) - grid.outputs(cells) - miss) < np.linalg.norm(miss):
             return tried
     return grid
-
-
-def _moved(grid: ComponentGrid, step: FloatArray) -> tuple[FloatArray, ...]:
-    moved = []
-    for component, columns in zip(grid.components, grid.columns, strict=True):
-        change = np.moveaxis(step[:, columns], 0, 1)
-        moved.append(component + change.reshape(component.shape))
-    return tuple(moved)
