@@ -209,7 +209,7 @@ class TestReach:
         points = pd.DataFrame(np.random.default_rng(0).random((40, 2)), columns=["a", "b"])
         found = table_support(points, SLOTS, add())
         assert found.verdict is Verdict.DISCONNECTED
-        assert "give a reach" in str(found)
+        assert "a reach would join some" in str(found)
 
     def test_steps_of_a_tenth_stay_apart_at_a_reach_of_a_tenth(self) -> None:
         points = pd.DataFrame({"a": np.arange(11) / 10, "b": 0.0})
@@ -231,7 +231,7 @@ class TestPrinted:
         assert next(iter(found.asked.rows())) == {"dye": "blue", "cloth": "silk", "verdict": "determined"}
         assert repr(found).startswith("TableSupport(rows=uint8[3]")
         lost = table_support(table, slots, product(), seen=[True, True, False])
-        assert "no, dye (dye = blue) never seen" in str(lost)
+        assert "no: dye (dye = blue) never seen" in str(lost)
         assert lost.verdict is Verdict.UNSEEN_LEVEL
         assert not lost.compositional
 
@@ -277,7 +277,7 @@ class TestHostileInput:
             ([0.0, 1, 2], {"components": 0}, r"component of slot 'one' is 0"),
             ([0.0, 1, 2], {"components": {"one": 1}}, r"components name \['one'\] and slots \['one', 'two'\]"),
             ([0.0, 1, 2], {"components": lambda z: z[:, 0]}, r"component of slot 'one' gave shape \(3,\) for 3 values"),
-            ([0.0, 1, 2], {"components": lambda z: z / 0}, r"component of 'one' are not all finite"),
+            ([0.0, 1, 2], {"components": lambda z: z / 0}, r"component of slot 'one' are not all finite"),
         ],
     )
     @pytest.mark.filterwarnings("ignore:.*encountered in divide:RuntimeWarning")

@@ -21,6 +21,8 @@ from recombine.writing import listing
 Component = npt.ArrayLike | Mapping[Any, npt.ArrayLike]
 #: Singular values below this share of the largest count as zero.
 GRID_RANK_SHARE = 1e-9
+#: Cells with a value whose Jacobians are stacked.
+MAX_STACKED_CELLS = 256
 #: Levels that a message names.
 MAX_NAMED_LEVELS = 6
 #: Numbers in the Jacobian of a whole grid that are still handled.
@@ -131,11 +133,25 @@ class ComponentGrid:
         """Observations f at the cells, (P, ..., N)."""
         return self.composition(*self.parts(cells))
 
+    def stacked_ranks(self, slot: int, cells: IntArray) -> IntArray:
+        """Return the rank of the Jacobians by each value of a slot, stacked over cells (P, K) with it, (n_slot,).
+
+        Of several blocks it is the least.
+        """
+        ranks = np.zeros(self.sizes[slot], dtype=np.int64)
+        for value in np.unique(cells[:, slot]):
+            (anchors,) = np.nonzero(cells[:, slot] == value)
+            some = cells[anchors[:: -(-len(anchors) // MAX_STACKED_CELLS)]]
+            jacobian = self.composition.jacobian(slot, self.parts(some))
+            blocks = np.moveaxis(jacobian.reshape(len(some), -1, *jacobian.shape[-2:]), 1, 0)
+            ranks[value] = min(rank_of(block.reshape(-1, block.shape[-1])) for block in blocks)
+        return ranks
+
     def moved(self, step: FloatArray) -> ComponentGrid:
         """Return the grid with components moved by a step (blocks, unknowns of a block)."""
         pairs = zip(self.components, self.columns, strict=True)
         changes = [(component, np.moveaxis(step[:, columns], 0, 1)) for component, columns in pairs]
-        return replace(self, components=tuple(part + change.reshape(part.shape) for part, change in changes))
+        return replace(self, components=tuple(rows + change.reshape(rows.shape) for rows, change in changes))
 
     def jacobian(self, cells: IntArray) -> FloatArray:
         """Derivative of the observations by all unknowns, (blocks, P N, unknowns of a block)."""

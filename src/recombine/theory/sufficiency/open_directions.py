@@ -81,10 +81,10 @@ class OpenDirections:
         bases, inverses, scale, noise = [], [], float(np.finfo(float).tiny), grid.composition.precision
         for matrix in grid.jacobian(active):
             short = max(matrix.shape[1] - len(matrix), 0)
-            left, values, right = np.linalg.svd(np.pad(matrix, ((0, short), (0, 0))), full_matrices=False)
+            outer, values, right = np.linalg.svd(np.pad(matrix, ((0, short), (0, 0))), full_matrices=False)
             rank = int((values > GRID_RANK_SHARE * values.max(initial=0.0)).sum()) if values.any() else 0
             bases.append(right[rank:].T)
-            inverses.append((right[:rank].T / values[:rank]) @ left[: len(matrix), :rank].T)
+            inverses.append((right[:rank].T / values[:rank]) @ outer[: len(matrix), :rank].T)
             scale = max(scale, float(np.linalg.norm(matrix.reshape(len(active), -1), axis=1).max()))
             noise = max(noise, float(np.finfo(float).eps * values[0] / values[rank - 1]) if rank else 0.0)
         return cls(grid, active, tuple(bases), tuple(inverses), scale, noise)

@@ -1,8 +1,8 @@
-"""The columns of a table as slots: which values each slot takes, and which of them every row has."""
+"""The columns of a table as slots: which values each slot takes, which of them every row has, and their components."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,28 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.checks import real
+from recombine.checks import real, reals, whole
 from recombine.errors import InputError, near_miss
+from recombine.sample_checks import call
 from recombine.tables.frames import open_table
+from recombine.theory.compositions.composition import Composition
+from recombine.theory.sufficiency.component_grid import ComponentGrid
+from recombine.theory.sufficiency.stacked_rank import require_small
+from recombine.theory.supports.latents import as_text
 from recombine.writing import listing
 
 #: Share of a reach by which rounding may move a number over the edge between two values.
 EDGE_ROUNDING_SHARE = 1e-9
+#: Unknown numbers beyond which the equations are too many: ten seconds of one core each time they are solved.
+MAX_UNKNOWNS = 1000
+#: How often components are drawn where none are given: what every draw says holds for almost all of them.
+COMPONENT_DRAWS = 2
+#: Numbers of a component that a message shows.
+MAX_NUMBERS_SHOWN = 3
+
 Column = npt.NDArray[Any]
+#: How many numbers a component has, or the component itself: coordinates (P, D) -> (P, ..., M).
+Given = int | Callable[[FloatArray], npt.ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +124,58 @@ def seen_rows(table: object, seen: Any, rows: int) -> BoolArray:
     if not (marks == True).any():  # noqa: E712 (marks may be objects)
         raise InputError(f"{name} marks no row as seen; mark those that the model was trained on")
     return marks.astype(bool)
+
+
+def component_grids(
+    rule: Composition,
+    components: Given | Mapping[str, Given],
+    read: SlotValues,
+    cells: IntArray,
+    rng: np.random.Generator,
+) -> list[ComponentGrid]:
+    """Return the values' components as given, or several draws of them, under a rule that is defined at all cells."""
+    givens = components if isinstance(components, Mapping) else dict.fromkeys(read.values, components)
+    if set(givens) != set(read.values):
+        raise InputError(f"components name {sorted(givens)} and slots {sorted(read.values)}; give one for each slot")
+    draws = 1 if all(callable(given) for given in givens.values()) else COMPONENT_DRAWS
+    pairs = [(slot, size, givens[slot]) for slot, size in zip(read.values, read.sizes, strict=True)]
+    grids = [ComponentGrid.of(rule, [_component(*pair, read, rng) for pair in pairs]) for _ in range(draws)]
+    unknowns = sum(columns.size for columns in grids[0].columns)
+    if unknowns > MAX_UNKNOWNS:
+        sizes = ", ".join(f"{slot} {size:,}" for slot, size, _ in pairs)
+        raise InputError(
+            f"the slots take too many values ({sizes}), {unknowns:,} unknown numbers where {MAX_UNKNOWNS:,} can be "
+            "handled; give a reach, or a longer one, within which values count as one"
+        )
+    require_small(grids[0].components[0].shape[1:-1], unknowns)
+    for grid in grids:
+        _require_defined(grid, cells, draws > 1)
+    return grids
+
+
+def _component(slot: str, size: int, given: Given, read: SlotValues, rng: np.random.Generator) -> FloatArray:
+    if not callable(given):
+        return rng.standard_normal((size, whole(given, f"component of slot {slot!r}")))
+    name = f"component of slot {slot!r}"
+    rows = reals(call(given, f"the {name}", read.coordinates(slot)), name)
+    if rows.ndim < 2 or len(rows) != size:
+        raise InputError(f"the {name} gave shape {rows.shape} for {size} values; return one row for each: ({size}, M)")
+    return rows
+
+
+def _require_defined(grid: ComponentGrid, cells: IntArray, drawn: bool) -> None:
+    """Refuse components at which the composition has no value."""
+    with np.errstate(all="ignore"):
+        outputs = grid.outputs(cells).reshape(len(cells), -1)
+    (beyond,) = np.nonzero(~np.isfinite(outputs).all(axis=1))
+    if len(beyond):
+        components = grid.parts(cells[beyond[:1]])
+        numbers = ", ".join(as_text(component.reshape(-1)[:MAX_NUMBERS_SHOWN]) for component in components)
+        signs = "; drawn ones have either sign" if drawn else ""
+        raise InputError(
+            f"{grid.composition.name} gave no finite number for components {numbers}; give components as functions "
+            f"that return what it takes{signs}"
+        )
 
 
 def _named_columns(slots: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

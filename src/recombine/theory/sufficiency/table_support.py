@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
+from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct, every_cell
-from recombine.checks import reals, whole
-from recombine.errors import InputError
-from recombine.sample_checks import call, generator
+from recombine.checks import whole
+from recombine.sample_checks import generator
 from recombine.tables.table import Table
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
-from recombine.theory.sufficiency.component_grid import ComponentGrid, rank_of
+from recombine.theory.sufficiency.component_grid import ComponentGrid
 from recombine.theory.sufficiency.open_directions import OpenDirections, SecondSolution, enough_cells, second_solution
-from recombine.theory.sufficiency.slot_values import SlotValues, seen_rows
-from recombine.theory.supports.latents import as_text
+from recombine.theory.sufficiency.slot_values import Given, SlotValues, component_grids, seen_rows
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
-#: Unknown numbers beyond which the equations are too many: ten seconds of one core each time they are solved.
-MAX_UNKNOWNS = 1000
 #: Combinations that are asked about when none are given; of more, so many are drawn.
 MAX_COMBINATIONS = 100_000
-#: How often components are drawn where none are given: what every draw says holds for almost all of them.
-COMPONENT_DRAWS = 2
-#: Seen points with a value whose Jacobians are stacked.
-MAX_STACKED_POINTS = 256
 #: Combinations that the printed answer names.
 MAX_NAMED_POINTS = 3
-
-#: How many numbers a component has, or the component itself: coordinates (P, D) -> (P, ..., M).
-Known = int | Callable[[FloatArray], npt.ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +96,7 @@ class TableSupport:
         lines = [
             f"{self.verdict.word}: {points} in question" + (f" {verb} from {self.seen:,} seen" if len(words) else "")
         ]
-        lines.append("compositional: " + (f"no, {self.unseen} never seen" if self.unseen else "every value was seen"))
+        lines.append("compositional: " + (f"no: {self.unseen} never seen" if self.unseen else "every value was seen"))
         lines.append("sufficient: " + self._ranks())
         if self.counterexample and self.second is not None:
             apart = f"{self.second.differences.max():.2g} of the largest" + f" observation off at {self.counterexample}"
@@ -121,12 +110,9 @@ class TableSupport:
 
     def _ranks(self) -> str:
         short = self.values.where(self.values["rank"] < self.values["unknowns"])
-        if not len(short):
-            return f"full rank at {len(self.values)} values"
-        row = next(iter(short.rows()))
-        return f"no, {row['value']}: rank {row['rank']} of {row['unknowns']}" + (
-            f", and {plural(len(short) - 1, 'other')} short of full" if len(short) > 1 else ""
-        )
+        texts = [f"{row['value']}, rank {row['rank']}" + f" of {row['unknowns']}" for row in short.rows()]
+        more = f" and {plural(len(texts) - 1, 'value')} more" if len(texts) > 1 else ""
+        return f"no: {texts[0]}{more}" if texts else "full rank" + f" at {len(self.values)} values"
 
 
 def table_support(
@@ -135,7 +121,7 @@ def table_support(
     composition: Composition | Function,
     *,
     seen: npt.ArrayLike | str | None = None,
-    components: Known | Mapping[str, Known] = 1,
+    components: Given | Mapping[str, Given] = 1,
     reach: float | Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> TableSupport:
@@ -192,104 +178,41 @@ def table_support(
     rng = generator(whole(seed, "seed", 0))
     read = SlotValues.of(table, slots, reach)
     marks = seen_rows(table, seen, len(read.cells))
-    rule, givens = as_composition(composition), _givens(components, read)
     cells = distinct(read.cells[marks])[0]
-    wanted, notes = _in_question(read, marks, cells, seen is None, rng)
-    drawn = any(not callable(given) for given in givens.values())
-    grids = [_grid(rule, givens, read, rng) for _ in range(COMPONENT_DRAWS if drawn else 1)]
-    _require_defined(grids, np.concatenate([cells, wanted]), drawn)
+    wanted = _in_question(read, marks, cells, seen is None, rng)
+    grids = component_grids(as_composition(composition), components, read, np.concatenate([cells, wanted]), rng)
     unknowns = [OpenDirections.of(grid, cells, rng) for grid in grids]
     second = second_solution(unknowns[0], cells, wanted, rng) if len(wanted) else None
-    codes = _codes(unknowns, wanted, second, _absent(cells, wanted, read.sizes))
+    absent = _absent(cells, wanted, read.sizes)
+    codes = _codes(unknowns, wanted, second, absent)
     picked, directions = enough_cells(unknowns[0], wanted, rng)
-    some = second is not None and bool(second.proven.any())
-    missing = np.argwhere(_absent(cells, wanted, read.sizes))
     words = np.array([verdict.word for verdict in Verdict])
     return TableSupport(
         _row_codes(read.cells, marks, wanted, codes),
         Table({**read.columns_of(wanted), "verdict": words[codes]}),
         _values(grids, read, cells),
-        second if some else None,
-        read.text(second.cell) if some and second is not None else "",
-        read.value_text(missing[0, 1], wanted[missing[0, 0], missing[0, 1]]) if len(missing) else "",
+        second if second is not None and second.proven.any() else None,
+        read.text(second.cell) if second is not None and second.proven.any() else "",
+        next((read.value_text(slot, wanted[row, slot]) for row, slot in np.argwhere(absent)), ""),
         Table(read.columns_of(wanted[picked])),
         directions,
         len(cells),
-        (*notes, *_caveats(read, cells, reach, drawn)),
+        tuple(_notes(read, cells, seen is None, reach, len(grids) > 1)),
     )
-
-
-def _givens(components: Known | Mapping[str, Known], read: SlotValues) -> dict[str, Known]:
-    """Return what was said of each slot's component."""
-    givens = components if isinstance(components, Mapping) else dict.fromkeys(read.values, components)
-    if set(givens) != set(read.values):
-        raise InputError(f"components name {sorted(givens)} and slots {sorted(read.values)}; give one for each slot")
-    for slot, given in givens.items():
-        if not callable(given):
-            whole(given, f"component of slot {slot!r}")
-    counts = [given if not callable(given) else 1 for given in givens.values()]
-    total = sum(size * count for size, count in zip(read.sizes, counts, strict=True))
-    if total > MAX_UNKNOWNS:
-        pairs = ", ".join(f"{slot} {size:,}" for slot, size in zip(read.values, read.sizes, strict=True))
-        raise InputError(
-            f"the slots take too many values ({pairs}), {total:,} unknown numbers where {MAX_UNKNOWNS:,} can be "
-            "handled; give a reach, or a longer one, within which values count as one"
-        )
-    return {slot: givens[slot] for slot in read.values}
-
-
-def _grid(rule: Composition, givens: Mapping[str, Known], read: SlotValues, rng: np.random.Generator) -> ComponentGrid:
-    parts = []
-    for slot, size in zip(givens, read.sizes, strict=True):
-        given = givens[slot]
-        if callable(given):
-            part = reals(
-                call(given, f"the component of slot {slot!r}", read.coordinates(slot)), f"component of {slot!r}"
-            )
-            if part.ndim < 2 or len(part) != size:
-                raise InputError(
-                    f"the component of slot {slot!r} gave shape {part.shape} for {size} values; return one row for "
-                    f"each: ({size}, M)"
-                )
-            parts.append(part)
-        else:
-            parts.append(rng.standard_normal((size, given)))
-    return ComponentGrid.of(rule, parts)
-
-
-def _require_defined(grids: Sequence[ComponentGrid], cells: IntArray, drawn: bool) -> None:
-    """Refuse components at which the composition has no value."""
-    for grid in grids:
-        with np.errstate(all="ignore"):
-            outputs = grid.outputs(cells).reshape(len(cells), -1)
-        (beyond,) = np.nonzero(~np.isfinite(outputs).all(axis=1))
-        if len(beyond):
-            parts = ", ".join(as_text(part.reshape(-1)[:MAX_NAMED_POINTS]) for part in grid.parts(cells[beyond[:1]]))
-            cure = (
-                "; give components as functions whose values it takes, for random ones are of either sign"
-                if drawn
-                else ""
-            )
-            raise InputError(f"{grid.composition.name} gave no finite number for components {parts}{cure}")
 
 
 def _in_question(
     read: SlotValues, marks: BoolArray, cells: IntArray, recombined: bool, rng: np.random.Generator
-) -> tuple[IntArray, tuple[str, ...]]:
+) -> IntArray:
     """Return the distinct unseen points, (Q, K): of the table, or all recombinations, or a draw of those."""
-    note: tuple[str, ...] = ()
     if not recombined:
         points = read.cells[~marks]
     elif product_size(read.sizes) <= MAX_COMBINATIONS:
         points = every_cell(read.sizes)
     else:
         points = np.stack([rng.integers(size, size=MAX_COMBINATIONS) for size in read.sizes], axis=1)
-        note = (f"{MAX_COMBINATIONS:,} combinations were drawn" + f" of {product_size(read.sizes):,}",)
-    if not len(points):
-        return points, note
-    points = distinct(points)[0]
-    _, inverse = distinct(np.concatenate([cells, points]))
-    return points[~np.isin(inverse[len(cells) :], inverse[: len(cells)])], note
+    together, inverse = distinct(np.concatenate([cells, points]))
+    return np.delete(together, inverse[: len(cells)], axis=0)
 
 
 def _absent(cells: IntArray, wanted: IntArray, sizes: tuple[int, ...]) -> BoolArray:
@@ -314,42 +237,34 @@ def _codes(
 
 def _row_codes(cells: IntArray, marks: BoolArray, wanted: IntArray, codes: Codes) -> Codes:
     """Return the verdict of each row: that of its point; a row that repeats a seen point is seen."""
-    rows = np.full(len(cells), Verdict.SEEN, dtype=np.uint8)
-    if len(wanted) and not marks.all():
-        _, inverse = distinct(np.concatenate([wanted, cells]))
-        by_point = np.full(int(inverse.max()) + 1, Verdict.SEEN, dtype=np.uint8)
+    together, inverse = distinct(np.concatenate([wanted, cells]))
+    by_point = np.full(len(together), Verdict.SEEN, dtype=np.uint8)
+    if not marks.all():
         by_point[inverse[: len(wanted)]] = codes
-        rows = by_point[inverse[len(wanted) :]]
-    return rows
+    return np.asarray(by_point[inverse[len(wanted) :]])
 
 
 def _values(grids: Sequence[ComponentGrid], read: SlotValues, cells: IntArray) -> Table:
     """Return rank and anchors of every value: the least over draws and blocks."""
     rows = []
     for slot, size in enumerate(read.sizes):
-        order = np.argsort(cells[:, slot], kind="stable")
-        groups = np.split(order, np.searchsorted(cells[order, slot], np.arange(1, size)))
-        for value, group in enumerate(groups):
-            anchors = cells[group[:: -(-len(group) // MAX_STACKED_POINTS) or 1]]
-            ranks = [_stacked_rank(grid, slot, anchors) if len(anchors) else 0 for grid in grids]
-            unknowns = grids[0].components[slot].shape[-1]
-            text = read.value_text(slot, value)
-            rows.append({"value": text, "points": len(group), "rank": min(ranks), "unknowns": unknowns})
+        points = np.bincount(cells[:, slot], minlength=size).tolist()
+        ranks = np.min([grid.stacked_ranks(slot, cells) for grid in grids], axis=0).tolist()
+        unknowns = grids[0].components[slot].shape[-1]
+        rows += [
+            {"value": read.value_text(slot, value), "points": points[value], "rank": rank, "unknowns": unknowns}
+            for value, rank in enumerate(ranks)
+        ]
     return Table.from_rows(rows)
 
 
-def _stacked_rank(grid: ComponentGrid, slot: int, anchors: IntArray) -> int:
-    jacobian = grid.composition.jacobian(slot, grid.parts(anchors))
-    blocks = np.moveaxis(jacobian.reshape(len(anchors), -1, *jacobian.shape[-2:]), 1, 0)
-    return min(rank_of(block.reshape(-1, block.shape[-1])) for block in blocks)
-
-
-def _caveats(read: SlotValues, cells: IntArray, reach: object, drawn: bool) -> tuple[str, ...]:
-    alone = any(len(np.unique(column)) == len(column) > 1 for column in cells.T)
-    hint = "hardly any value repeats" + "; give a reach to join close ones"
-    return ((hint,) if alone and reach is None else ()) + (
-        ("for almost all components" + "; none were given",) if drawn else ()
-    )
+def _notes(read: SlotValues, cells: IntArray, recombined: bool, reach: object, drawn: bool) -> Iterator[str]:
+    if recombined and product_size(read.sizes) > MAX_COMBINATIONS:
+        yield f"{MAX_COMBINATIONS:,} combinations were drawn" + f" of {product_size(read.sizes):,}"
+    if reach is None and any(len(np.unique(column)) == len(column) > 1 for column in cells.T):
+        yield "hardly any value repeats" + "; a reach would join some"
+    if drawn:
+        yield "for almost all components" + ", as none were given"
 
 
 def _short(entry: Any) -> str:
