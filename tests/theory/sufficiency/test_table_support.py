@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import least_squares
 
+import recombine as rc
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.theory.compositions import add, bilinear, occlude, product
@@ -94,7 +95,7 @@ class TestVerdicts:
             assert not (found.rows == Verdict.UNDECIDED).any()
 
     @pytest.mark.parametrize("name", ["own", "wide", "mix", "bilinear"])
-    def test_a_cell_follows_if_and_only_if_no_refit_changes_it(self, name: str) -> None:
+    def test_a_cell_follows_only_if_no_refit_changes_it(self, name: str) -> None:
         rule, width = RULES[name]
         rng = np.random.default_rng(1)
         parts = [rng.standard_normal((SIDE, width)) for _ in range(2)]
@@ -102,13 +103,18 @@ class TestVerdicts:
             "one": lambda z: parts[0][z[:, 0].astype(int)],
             "two": lambda z: parts[1][z[:, 0].astype(int)],
         }
-        for seen in supports(5):
+        for seen in supports(4):
             found = table_support(frame(GRID), SLOTS, rule, seen=seen, components=functions)
             generic = table_support(frame(GRID), SLOTS, rule, seen=seen, components=width)
             differs = refits_differ(rule, parts, seen)
-            unseen = ~seen & (found.rows != Verdict.UNSEEN_LEVEL)
-            assert ((found.rows == Verdict.DETERMINED)[unseen] == ~differs[unseen]).all()
-            assert (generic.rows == found.rows).all()
+            follows = found.rows == Verdict.DETERMINED
+            assert not (follows & differs).any()
+            assert not (found.rows == Verdict.UNDECIDED).any()
+            assert generic.directions == found.directions
+            # What no small move changes and yet does not follow is told by a branch far away.
+            if (~seen & ~follows & ~differs & (found.rows != Verdict.UNSEEN_LEVEL)).any():
+                assert found.second is not None
+                assert found.second.agreement < 1e-9
 
     @pytest.mark.parametrize("name", ["add", "product", "bilinear"])
     def test_it_says_what_the_criterion_on_grids_says(self, name: str) -> None:
@@ -132,17 +138,21 @@ class TestVerdicts:
         assert Verdict.UNDECIDED in verdicts
         assert found.verdict in (Verdict.UNDECIDED, Verdict.DETERMINED, Verdict.DISCONNECTED)
 
-    def test_determined_is_said_of_what_lies_near(self) -> None:
-        # Both signs of a[1] and b[1] together fit: a branch that no small move reaches, as the notes say.
+    def test_signs_that_no_small_move_reaches_are_a_counterexample(self) -> None:
         def squares(a: FloatArray, b: FloatArray) -> FloatArray:
             return np.concatenate([a**2, a * b], axis=-1)
 
-        cells = np.array([[0, 0], [1, 1]])
-        found = table_support(frame(cells), SLOTS, squares)
-        assert found.holds
-        a, b = np.array([[2.0], [3.0]]), np.array([[5.0], [7.0]])
-        flip = np.array([[1.0], [-1.0]])
-        assert (squares(a, b) == squares(a * flip, b * flip)).all()
+        # Both signs of a[1] and b[1] together fit what was seen, and a[0] b[1] changes its sign.
+        found = table_support(frame(np.array([[0, 0], [1, 1]])), SLOTS, squares)
+        assert found.verdict is Verdict.DISCONNECTED
+        assert found.directions == 0
+        # The sign of a product of three is a matter of rows modulo 2, as in the audit of structure "multiplicative".
+        cells = pd.DataFrame([[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 1]], columns=["a", "b", "c"])
+        three = table_support(cells, {"one": "a", "two": "b", "three": "c"}, product())
+        design = rc.Design.from_cells(cells.to_numpy(), [6.0, 10.0, 15.0, 1.0])
+        [audited] = {*rc.audit(design, structure="multiplicative").verdicts["verdict"]} - {"seen"}
+        assert set(three.asked["verdict"]) == {audited} == {"disconnected"}
+        assert table_support(cells, {"one": "a", "two": "b", "three": "c"}, add()).holds
 
 
 class TestSecondSolution:
@@ -150,10 +160,10 @@ class TestSecondSolution:
     def test_both_fit_what_was_seen_and_differ_elsewhere(self, name: str) -> None:
         rule, width = RULES[name]
         proven = 0
-        for seen in supports(6):
+        for seen in supports(4):
             found = table_support(frame(GRID), SLOTS, rule, seen=seen, components=width)
             if found.second is None:
-                assert found.holds
+                assert found.holds or found.verdict is Verdict.UNSEEN_LEVEL
                 continue
             truth, other = (
                 rule(pair[0][GRID[:, 0]], pair[1][GRID[:, 1]])
@@ -161,7 +171,6 @@ class TestSecondSolution:
             )
             apart = np.abs(truth - other).max(axis=1) / np.abs(truth[seen]).max()
             assert apart[seen].max() < 1e-9
-            assert (apart[found.rows == Verdict.DISCONNECTED] > 1e-6).all()
             assert apart[found.rows == Verdict.DETERMINED].max(initial=0) < 1e-6
             assert apart[~seen].max() == pytest.approx(found.second.differences.max())
             proven += 1
@@ -172,13 +181,15 @@ class TestEnough:
     @pytest.mark.parametrize("name", sorted(RULES))
     def test_with_the_named_points_all_others_follow(self, name: str) -> None:
         rule, width = RULES[name]
-        for seen in supports(6):
+        for seen in supports(3):
             found = table_support(frame(GRID), SLOTS, rule, seen=seen, components=width)
             more = {(int(row["a"]), int(row["b"])) for row in found.enough.rows()}
             assert more <= {tuple(cell) for cell in GRID[~seen].tolist()}
             with_more = seen | np.array([tuple(cell) in more for cell in GRID.tolist()])
-            assert table_support(frame(GRID), SLOTS, rule, seen=with_more, components=width).holds
-            if width == 1:
+            after = table_support(frame(GRID), SLOTS, rule, seen=with_more, components=width)
+            assert after.directions == 0
+            if name in ("add", "product"):
+                assert after.holds
                 # Each cell is one number, which closes one direction, so that no fewer could do.
                 assert len(more) == found.directions
 
@@ -209,7 +220,7 @@ class TestReach:
         points = pd.DataFrame(np.random.default_rng(0).random((40, 2)), columns=["a", "b"])
         found = table_support(points, SLOTS, add())
         assert found.verdict is Verdict.DISCONNECTED
-        assert "a reach would join some" in str(found)
+        assert "a reach joins some" in str(found)
 
     def test_steps_of_a_tenth_stay_apart_at_a_reach_of_a_tenth(self) -> None:
         points = pd.DataFrame({"a": np.arange(11) / 10, "b": 0.0})

@@ -7,14 +7,18 @@ observation elsewhere prove the opposite; and seeing a cell closes the direction
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
+from recombine.errors import InputError
 from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, ComponentGrid
 from recombine.theory.sufficiency.finite import CLEAR_BEYOND_EPSILONS, ZERO_WITHIN_EPSILONS
+from recombine.theory.sufficiency.refit import fitted
 
 #: Seen cells with which the search for spanning equations begins, for each equation that is needed.
 START_ROWS_PER_EQUATION = 1.5
@@ -25,6 +29,9 @@ MOVE_SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 #: Rounds of mending, and differences on seen and on other cells that count as none and as some, as a share of the
 #: largest observation.
 MAX_MENDING_STEPS, AGREEMENT_ERROR, DISAGREEMENT_SHARE = 200, 1e-10, 1e-6
+#: Fits from components that are drawn anew, unknown numbers up to which they are made, and how much larger than the
+#: true components a solution may be: beyond, it may be a limit that nothing reaches.
+FAR_STARTS, MAX_FAR_UNKNOWNS, MAX_FAR_GROWTH = 8, 60, 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,23 +170,49 @@ def second_solution(
     unknown: OpenDirections, seen: IntArray, cells: IntArray, rng: np.random.Generator
 ) -> SecondSolution | None:
     """Move the components along open directions and mend what that changes at seen cells; None if nothing mends it."""
-    grid = unknown.grid
-    truth, truth_elsewhere = grid.outputs(seen), grid.outputs(cells)
-    size = max(float(np.abs(truth).max()), float(np.finfo(float).tiny))
     directions = np.stack([basis @ rng.standard_normal(basis.shape[1]) for basis in unknown.bases])
-    spread = max(float(np.abs(component).max()) for component in grid.components) or 1.0
-    directions *= spread / max(float(np.abs(directions).max()), float(np.finfo(float).tiny))
+    directions *= _spread(unknown.grid) / max(float(np.abs(directions).max()), float(np.finfo(float).tiny))
+    truth = unknown.grid.outputs(seen)
+    size = max(float(np.abs(truth).max()), float(np.finfo(float).tiny))
     for share in MOVE_SHARES:
-        moved = _mended(unknown, grid.moved(share * directions), size)
-        with np.errstate(all="ignore"):
-            agreement = float(np.abs(moved.outputs(seen) - truth).max()) / size
-        if agreement < AGREEMENT_ERROR:
-            apart = np.abs(moved.outputs(cells) - truth_elsewhere)
-            differences = apart.reshape(len(cells), -1).max(axis=1) / size
-            return SecondSolution(
-                grid.components, moved.components, agreement, differences, cells[int(differences.argmax())]
-            )
+        pair = _compared(unknown.grid, _mended(unknown, unknown.grid.moved(share * directions), size), seen, cells)
+        if pair.agreement < AGREEMENT_ERROR:
+            return pair
     return None
+
+
+def far_solutions(
+    unknown: OpenDirections, seen: IntArray, cells: IntArray, rng: np.random.Generator
+) -> Iterator[SecondSolution]:
+    """Fit components that are drawn anew to the seen cells, and yield what fits: branches that no small move reaches.
+
+    Signs are such branches: a product of three numbers stays the same if two of them change theirs.
+    """
+    grid, spread = unknown.grid, _spread(unknown.grid)
+    if sum(columns.size for columns in grid.columns) > MAX_FAR_UNKNOWNS:
+        return
+    for _ in range(FAR_STARTS):
+        drawn = tuple(spread * rng.standard_normal(component.shape) for component in grid.components)
+        with np.errstate(all="ignore"), contextlib.suppress(InputError, np.linalg.LinAlgError):
+            other = fitted(replace(grid, components=drawn), unknown.active, grid.outputs(unknown.active))
+            pair = _compared(grid, other, seen, cells)
+            if pair.agreement < AGREEMENT_ERROR and _spread(other) < MAX_FAR_GROWTH * spread:
+                yield pair
+
+
+def _spread(grid: ComponentGrid) -> float:
+    """Return the largest number of any component, or 1 where all are zero."""
+    return max(float(np.abs(component).max()) for component in grid.components) or 1.0
+
+
+def _compared(grid: ComponentGrid, other: ComponentGrid, seen: IntArray, cells: IntArray) -> SecondSolution:
+    truth = grid.outputs(seen)
+    size = max(float(np.abs(truth).max()), float(np.finfo(float).tiny))
+    with np.errstate(all="ignore"):
+        agreement = float(np.nan_to_num(np.abs(other.outputs(seen) - truth), nan=np.inf).max()) / size
+        apart = np.abs(other.outputs(cells) - grid.outputs(cells)).reshape(len(cells), -1).max(axis=1) / size
+    differences = np.nan_to_num(apart)
+    return SecondSolution(grid.components, other.components, agreement, differences, cells[int(differences.argmax())])
 
 
 def _mended(unknown: OpenDirections, grid: ComponentGrid, size: float) -> ComponentGrid:

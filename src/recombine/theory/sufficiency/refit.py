@@ -94,16 +94,17 @@ def refit(
     cells = truth.cells(seen, "seen")
     rng = generator(seed)
     moved = tuple(component + move * rng.standard_normal(component.shape) for component in truth.components)
-    fitted = _fitted(replace(truth, components=moved), cells, truth.outputs(cells))
+    solution = fitted(replace(truth, components=moved), cells, truth.outputs(cells))
     everything = every_cell(truth.sizes)
     return Refit(
-        fitted.components,
-        float(np.abs(fitted.outputs(cells) - truth.outputs(cells)).max()),
-        float(np.abs(fitted.outputs(everything) - truth.outputs(everything)).max()),
+        solution.components,
+        float(np.abs(solution.outputs(cells) - truth.outputs(cells)).max()),
+        float(np.abs(solution.outputs(everything) - truth.outputs(everything)).max()),
     )
 
 
-def _fitted(grid: ComponentGrid, cells: IntArray, targets: FloatArray) -> ComponentGrid:
+def fitted(grid: ComponentGrid, cells: IntArray, targets: FloatArray) -> ComponentGrid:
+    """Return components that fit observations (P, ..., N) of cells (P, K), by Gauss-Newton steps from the grid's."""
     for _ in range(MAX_GAUSS_NEWTON_STEPS):
         miss = targets - grid.outputs(cells)
         if np.abs(miss).max() < GAUSS_NEWTON_ERROR:

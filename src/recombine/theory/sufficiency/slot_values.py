@@ -171,7 +171,7 @@ def _require_defined(grid: ComponentGrid, cells: IntArray, drawn: bool) -> None:
     if len(beyond):
         components = grid.parts(cells[beyond[:1]])
         numbers = ", ".join(as_text(component.reshape(-1)[:MAX_NUMBERS_SHOWN]) for component in components)
-        signs = "; drawn ones have either sign" if drawn else ""
+        signs = "; draws have either sign" if drawn else ""
         raise InputError(
             f"{grid.composition.name} gave no finite number for components {numbers}; give components as functions "
             f"that return what it takes{signs}"

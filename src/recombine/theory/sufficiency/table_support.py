@@ -19,7 +19,13 @@ from recombine.theory.compositions.composition import Composition, as_compositio
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
 from recombine.theory.sufficiency.component_grid import ComponentGrid
-from recombine.theory.sufficiency.open_directions import OpenDirections, SecondSolution, enough_cells, second_solution
+from recombine.theory.sufficiency.open_directions import (
+    OpenDirections,
+    SecondSolution,
+    enough_cells,
+    far_solutions,
+    second_solution,
+)
 from recombine.theory.sufficiency.slot_values import Given, SlotValues, component_grids, seen_rows
 from recombine.verdicts import Verdict
 from recombine.writing import plural
@@ -156,8 +162,10 @@ def table_support(
     -----
     Nothing is assumed of components but that they are functions of their slot's value, so that no smoothness joins
     values that never meet; for smooth components, and for paths, ask `sufficient_support` of `supports.around`.
-    "Determined" is exact to first order: no components *near* the true ones do otherwise. "Disconnected" is proved by
-    a second solution. Where draws of the components disagree, or no second solution was reached, it is "undecided".
+    "Disconnected" is proved by a second solution. "Determined" is exact to first order: no components *near* the true
+    ones do otherwise. Of up to 60 unknown numbers a few fits from elsewhere also look for other branches, such as
+    signs, and may miss some. Where draws of the components disagree, or no second solution was reached, it is
+    "undecided".
 
     Examples
     --------
@@ -182,17 +190,19 @@ def table_support(
     wanted = _in_question(read, marks, cells, seen is None, rng)
     grids = component_grids(as_composition(composition), components, read, np.concatenate([cells, wanted]), rng)
     unknowns = [OpenDirections.of(grid, cells, rng) for grid in grids]
-    second = second_solution(unknowns[0], cells, wanted, rng) if len(wanted) else None
+    others = _solutions(unknowns[0], cells, wanted, rng) if len(wanted) else []
+    second = max(others, key=lambda pair: int(pair.proven.sum()), default=None)
     absent = _absent(cells, wanted, read.sizes)
-    codes = _codes(unknowns, wanted, second, absent)
+    codes = _codes(unknowns, wanted, others, absent)
     picked, directions = enough_cells(unknowns[0], wanted, rng)
+    picked = _telling(picked, others)
     words = np.array([verdict.word for verdict in Verdict])
     return TableSupport(
         _row_codes(read.cells, marks, wanted, codes),
         Table({**read.columns_of(wanted), "verdict": words[codes]}),
         _values(grids, read, cells),
-        second if second is not None and second.proven.any() else None,
-        read.text(second.cell) if second is not None and second.proven.any() else "",
+        second,
+        read.text(second.cell) if second is not None else "",
         next((read.value_text(slot, wanted[row, slot]) for row, slot in np.argwhere(absent)), ""),
         Table(read.columns_of(wanted[picked])),
         directions,
@@ -221,16 +231,35 @@ def _absent(cells: IntArray, wanted: IntArray, sizes: tuple[int, ...]) -> BoolAr
     return np.stack([~there[wanted[:, slot]] for slot, there in enumerate(present)], axis=1)
 
 
+def _solutions(
+    unknown: OpenDirections, cells: IntArray, wanted: IntArray, rng: np.random.Generator
+) -> list[SecondSolution]:
+    """Return other components that fit the seen points and change some that are in question."""
+    near = second_solution(unknown, cells, wanted, rng)
+    pairs = [] if near is None else [near]
+    if (unknown.shown(wanted) <= unknown.zero).any():
+        pairs += far_solutions(unknown, cells, wanted, rng)
+    return [pair for pair in pairs if pair.proven.any()]
+
+
+def _telling(picked: IntArray, others: Sequence[SecondSolution]) -> IntArray:
+    """Return points that settle what small moves leave open, and one more for each solution that those do not tell."""
+    for pair in others:
+        if not pair.proven[picked].any():
+            picked = np.append(picked, pair.differences.argmax())
+    return picked
+
+
 def _codes(
-    unknowns: Sequence[OpenDirections], wanted: IntArray, second: SecondSolution | None, absent: BoolArray
+    unknowns: Sequence[OpenDirections], wanted: IntArray, others: Sequence[SecondSolution], absent: BoolArray
 ) -> Codes:
+    closed = np.stack([unknown.shown(wanted) <= unknown.zero for unknown in unknowns])
     codes = np.full(len(wanted), Verdict.UNDECIDED, dtype=np.uint8)
-    far = [(unknown.shown(wanted), unknown) for unknown in unknowns]
-    codes[np.all([shown <= unknown.zero for shown, unknown in far], axis=0)] = Verdict.DETERMINED
-    if second is not None:
-        # What two solutions tell apart does not follow, were it a branch that no small move reaches.
-        varies = np.all([shown > unknown.zero for shown, unknown in far], axis=0) | (codes == Verdict.DETERMINED)
-        codes[second.proven & varies] = Verdict.DISCONNECTED
+    codes[closed.all(axis=0)] = Verdict.DETERMINED
+    # What two solutions tell apart does not follow, were it closed to first order; draws have to agree.
+    agree = closed.all(axis=0) | ~closed.any(axis=0)
+    for pair in others:
+        codes[pair.proven & agree] = Verdict.DISCONNECTED
     codes[absent.any(axis=1)] = Verdict.UNSEEN_LEVEL
     return codes
 
@@ -262,7 +291,7 @@ def _notes(read: SlotValues, cells: IntArray, recombined: bool, reach: object, d
     if recombined and product_size(read.sizes) > MAX_COMBINATIONS:
         yield f"{MAX_COMBINATIONS:,} combinations were drawn" + f" of {product_size(read.sizes):,}"
     if reach is None and any(len(np.unique(column)) == len(column) > 1 for column in cells.T):
-        yield "hardly any value repeats" + "; a reach would join some"
+        yield "hardly any value repeats" + "; a reach joins some"
     if drawn:
         yield "for almost all components" + ", as none were given"
 
