@@ -105,8 +105,9 @@ class TableSupport:
         lines.append("compositional: " + (f"no: {self.unseen} never seen" if self.unseen else "every value was seen"))
         lines.append("sufficient: " + self._ranks())
         if self.counterexample and self.second is not None:
-            apart = f"{self.second.differences.max():.2g} of the largest" + f" observation off at {self.counterexample}"
+            apart = f"{self.second.differences.max():.2g}" + " of the largest observation"
             lines.append("counterexample: other components fit" + f" all seen points, {apart}")
+            lines[-1] += f" off at {self.counterexample}"
         if len(self.enough):
             texts = [", ".join(f"{name} = {_short(row[name])}" for name in row) for row in self.enough.rows()]
             more = f" and {len(texts) - MAX_NAMED_POINTS:,} more" if len(texts) > MAX_NAMED_POINTS else ""
