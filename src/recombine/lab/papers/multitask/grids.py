@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from recombine.lab.papers.multitask.experiments import atlas as scales
 from recombine.lab.papers.multitask.experiments import diagonal as networks
 from recombine.lab.papers.multitask.experiments import images, released, theory
 from recombine.lab.papers.multitask.experiments import students as relu
@@ -146,6 +147,12 @@ DIGITS: dict[str, Any] = {"images": "digits", "network": "small resnet", "n": [2
 DIGITS |= {"factors": [0.125, 0.5, 1.0], "epochs": 40, "pretraining epochs": 8, "stop": 0.02, "rate": 0.02}
 DIGITS |= {"methods": ALL, **JOINT[0]}
 
+
+def _atlas_grid(names: tuple[str, ...], shares: list[float], samples: list[float], seeds: int) -> list[dict[str, Any]]:
+    """A unit for each set of inputs; shares of features that are known, and samples over the number of features."""
+    return [{"inputs": name, "shares known": shares, "samples": samples, "seeds": list(range(seeds))} for name in names]
+
+
 EXPERIMENTS = (
     Experiment(f"{NAME}/penalties", theory.penalties, quick=[{"points": 61}], full=[{"points": 601}]),
     Experiment(f"{NAME}/flow", theory.flow_ends, quick=[{}], full=[{}]),
@@ -176,6 +183,21 @@ EXPERIMENTS = (
         networks.nested_flow,
         quick=[_flow_runs(0, n=32, dimension=200)],
         full=[_flow_runs(seed, n=64, dimension=1000) for seed in SEEDS],
+    ),
+    Experiment(
+        f"{NAME}/atlas",
+        scales.atlas,
+        quick=_atlas_grid(scales.DEVELOPMENT + scales.HELD_OUT, [0.25], [0.25], 3),
+        full=[
+            *_atlas_grid(scales.DEVELOPMENT, [0.125, 0.25], [0.25, 0.5], 8),
+            *_atlas_grid(scales.HELD_OUT, [0.125, 0.25], [0.25, 0.5], 16),
+        ],
+    ),
+    Experiment(
+        f"{NAME}/atlas-networks",
+        scales.atlas_networks,
+        quick=_atlas_grid(scales.HELD_OUT, [0.25], [0.25], 3),
+        full=_atlas_grid(scales.HELD_OUT, [0.25], [0.25, 0.5], 4),
     ),
     Experiment(
         f"{NAME}/relu-correlation",

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from recombine.lab.papers.claims import claims
-from recombine.lab.papers.multitask.claims import diagonal, images, released, students
+from recombine.lab.papers.multitask.claims import atlas, diagonal, images, released, students
 
-CLAIMS = claims("multitask", *diagonal.CLAIMS, *students.CLAIMS, *released.CLAIMS, *images.CLAIMS)
+CLAIMS = claims("multitask", *diagonal.CLAIMS, *atlas.CLAIMS, *students.CLAIMS, *released.CLAIMS, *images.CLAIMS)

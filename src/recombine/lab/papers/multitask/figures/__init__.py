@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.multitask.figures import diagonal, images, released, students, theory
+from recombine.lab.papers.multitask.figures import atlas, diagonal, images, released, students, theory
 
 _PENALTIES, _GROUP_NORM = theory.FIGURES
 
-FIGURES = (_PENALTIES, *diagonal.FIGURES, _GROUP_NORM, *students.FIGURES, *released.FIGURES, *images.FIGURES)
+FIGURES = (
+    _PENALTIES,
+    *diagonal.FIGURES,
+    *atlas.FIGURES,
+    _GROUP_NORM,
+    *students.FIGURES,
+    *released.FIGURES,
+    *images.FIGURES,
+)
