@@ -81,8 +81,8 @@ def scale_for(wanted: str, auxiliary: npt.ArrayLike, targets: npt.ArrayLike, *, 
     ...     scale = scale_for(wanted, known, labels)
     ...     print(wanted, round(scale.scaling, 4), round(scale.gamma, 6))
     lazy 1.5894 0.015894
-    nested 0.0116 0.000116
-    rich 0.0 0.005781
+    nested 0.143 0.00143
+    rich 0.0 0.000206
     ridge 0.0 0.794692
     """
     known_or_refuse(wanted, "wanted", REGIMES)
