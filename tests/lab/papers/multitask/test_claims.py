@@ -101,6 +101,11 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "24b": (("n", 32), ("n", 256), ("method", "pt+ft"), ("method", "mtl"), ("seed", 2)),
     "22": (("form", "symmetric"),),
     "23a": (("stop rule", "main"), ("n", 100), ("seed", 2)),
+    "33a": (("inputs", "digits"), ("wanted", "rich"), ("task", "few new")),
+    **dict.fromkeys(("33b", "33c", "33d"), (("inputs", "digits"), ("inputs", "products of wine"), ("readouts", "rule"))),
+    "33e": (("inputs", "digits"), ("wanted", "lazy")),
+    "33f": (("inputs", "digits"), ("wanted", "nested"), ("task", "few known")),
+    "34": (("inputs", "digits"),),
 }
 
 

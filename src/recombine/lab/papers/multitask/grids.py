@@ -197,7 +197,7 @@ EXPERIMENTS = (
         f"{NAME}/atlas-networks",
         scales.atlas_networks,
         quick=_atlas_grid(scales.HELD_OUT, [0.25], [0.25], 3),
-        full=_atlas_grid(scales.HELD_OUT, [0.25], [0.25, 0.5], 4),
+        full=_atlas_grid(scales.HELD_OUT, [0.25], [0.25], 3),
     ),
     Experiment(
         f"{NAME}/relu-correlation",

@@ -37,7 +37,7 @@ READOUT_SHARES = {"0.001": 1e-3, "0.01": 0.01, "0.1": 0.1, "1": 1.0}
 #: How readouts of networks from scratch, and of those that the rule scales, are called in rows.
 ALONE, BY_RULE = "from scratch", "rule"
 #: Where trained networks have arrived: deviation from a label, in pretraining and after it; precision of their steps.
-PRETRAINED, TRAINED, STEP_PRECISION = 1e-7, 1e-9, 1e-9
+PRETRAINED, TRAINED, STEP_PRECISION = 1e-6, 1e-8, 1e-8
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,8 @@ LINES = {"rule": "rule", "constant": "constant by kind of task", "plain": "plain
 BY_LABELS = "labels"
 #: Ratios at which the colour of a cell is full, and above which its number is white.
 FULL_COLOUR, WHITE_TEXT = 4.0, 2.5
+#: Height of the line panel over its largest number, so that the legend stands above the lines.
+LEGEND_ROOM = 1.35
 
 
 def _atlas_table(results: Mapping[str, Evidence]) -> Table:
@@ -53,13 +55,19 @@ def _draw_atlas(canvas: Canvas, table: Table) -> None:
     for axes, name in ((first, HELD_OUT[0]), (second, HELD_OUT[1])):
         _draw_cells(axes, table.only(panel=name), name)
     second.set_yticklabels([])
+    worst = float(table.only(panel=BY_LABELS)["error over the least"].max())
     box = lines.get_position()
     lines.set_position((box.x0 + 0.055, box.y0, box.width - 0.055, box.height))
     for index, word in enumerate(LINES.values()):
         line = table.only(panel=BY_LABELS, scale=word)
         style: dict[str, Any] = {"marker": MARKS[index], "linestyle": DASHES[index], "label": word}
         lines.plot(line["size of labels"], line["error over the least"], **style)
-    lines.set(title="By size of labels", xlabel="size of labels", ylabel="error over the least", ylim=(0.9, None))
+    lines.set(
+        title="By size of labels",
+        xlabel="size of labels",
+        ylabel="error over the least",
+        ylim=(0.9, LEGEND_ROOM * worst),
+    )
     powers_of_ten(lines, "x")
     lines.legend(frameon=False, fontsize=11)
 
@@ -88,7 +96,7 @@ def _say_atlas(table: Table) -> str:
     most = {word: float(ends.only(scale=word)["error over the least"].max()) for word in LINES.values()}
     said = ", ".join(f"{word} {value:.2f}" for word, value in most.items())
     return (
-        f"In {own} of {len(HELD_OUT) * len(MADE_FOR)} kinds of task the scale made for it errs least of the four; "
+        f"The scale made for a kind of task errs least of the four in {own} of {len(HELD_OUT) * len(MADE_FOR)} rows; "
         f"error over the least at the worst size of labels: {said}."
     )
 
