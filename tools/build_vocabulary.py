@@ -24,9 +24,10 @@ from recombine.data.hit_rates import hit_rate, hit_rates
 from recombine.jobs.findings import FINDINGS
 from recombine.jobs.limits import Limits
 from recombine.jobs.score.causes import CAUSES
+from recombine.report.templates import verdict_style
 from recombine.theory.structures import simplest_first
 from recombine.words.reading import SENTENCES
-from recombine.words.vocabulary import verdict_style, vocabulary
+from recombine.words.vocabulary import vocabulary
 
 ROOT = Path(__file__).parents[1]
 #: Letters of a line of prose.

@@ -39,7 +39,6 @@ from recombine.words import (
     values,
     verdicts,
 )
-from recombine.words.vocabulary import verdict_style
 
 
 @cache
@@ -455,7 +454,6 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
         "Counts are over the full product of 9 cells and exact.",
     ),
     (lambda: verdicts.Tally({Verdict.DETERMINED: 12_345}, exact=False).number(Verdict.DETERMINED), "about 12,000"),
-    (lambda: verdict_style().partition(";")[0], ":root { --v0: #c9ced6"),
 ]
 
 

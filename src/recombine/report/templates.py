@@ -14,7 +14,6 @@ from recombine import words
 from recombine._version import __version__
 from recombine.report.theme import NARROW_WIDTH
 from recombine.verdicts import Verdict
-from recombine.words.vocabulary import verdict_style
 from recombine.writing import amount, beside_error, number, percent, plural, printable
 
 if TYPE_CHECKING:
@@ -57,6 +56,11 @@ def _environment(package: str) -> Environment:
         "policy": Markup(_policy(ask)),
     }
     return environment
+
+
+def verdict_style() -> str:
+    """Return the colours of the verdicts as variables of a style sheet: ``--v0`` and so on, by code."""
+    return f":root {{ {' '.join(f'--v{int(kind)}: {kind.colour};' for kind in Verdict)} }}\n"
 
 
 def _policy(script: str) -> str:

@@ -127,8 +127,3 @@ def vocabulary() -> dict[str, Any]:
         ],
         "states": STATE_WORDS,
     }
-
-
-def verdict_style() -> str:
-    """Return the colours of the verdicts as variables of a style sheet: ``--v0`` and so on, by code."""
-    return f":root {{ {' '.join(f'--v{int(kind)}: {kind.colour};' for kind in Verdict)} }}\n"
