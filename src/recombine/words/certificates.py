@@ -11,12 +11,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.design.targets import outside_words, why_impossible, why_not_nested
 from recombine.errors import SolverError
-from recombine.jobs.audit.certificates import (
-    MAX_TERMS_WRITTEN,
-    certificate_places,
-    certificate_variance,
-    level_names,
-)
+from recombine.jobs.audit.certificates import MAX_TERMS_WRITTEN, certificate_places, certificate_variance, level_names
 from recombine.theory.identification.certificate import Certificate, written_weight
 from recombine.theory.structures.structure import OpenProduct, StructureData
 from recombine.verdicts import Verdict

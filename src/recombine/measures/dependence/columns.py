@@ -9,12 +9,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, refuse_masked
 from recombine.errors import InputError
-from recombine.measures.dependence.contingency import (
-    MAX_DISTINCT_VALUES,
-    MAX_ENTRIES_PER_ROW,
-    Contingency,
-    bin_edges,
-)
+from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, MAX_ENTRIES_PER_ROW, Contingency, bin_edges
 from recombine.measures.dependence.independence import Independence, independence_of
 from recombine.measures.dependence.information import information_of
 from recombine.writing import listing

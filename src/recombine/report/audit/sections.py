@@ -11,16 +11,7 @@ import numpy as np
 from recombine import words
 from recombine.jobs.findings.finding import Severity
 from recombine.jobs.listing import ListingKind
-from recombine.report.layout import (
-    Entry,
-    Line,
-    Section,
-    ShownTable,
-    Value,
-    answer_section,
-    table_of,
-    text_grid,
-)
+from recombine.report.layout import Entry, Line, Section, ShownTable, Value, answer_section, table_of, text_grid
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 from recombine.words import captions

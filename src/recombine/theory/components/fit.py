@@ -13,13 +13,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import contains
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError
-from recombine.theory.components.criterion import (
-    Criterion,
-    Saliences,
-    best_saliences,
-    prior_centres,
-    with_replicates,
-)
+from recombine.theory.components.criterion import Criterion, Saliences, best_saliences, prior_centres, with_replicates
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.guard import beats_mean, confirmed_share
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of

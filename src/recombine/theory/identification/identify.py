@@ -23,12 +23,7 @@ from recombine.cells.scales import Scale
 from recombine.cells.seen import SeenCells
 from recombine.errors import InputError
 from recombine.theory.identification.certificate import Certificate, certificate
-from recombine.theory.identification.counts import (
-    Counts,
-    count_vanishing,
-    estimated_counts,
-    exact_counts,
-)
+from recombine.theory.identification.counts import Counts, count_vanishing, estimated_counts, exact_counts
 from recombine.theory.identification.judgement import Codes, Judgement, Separation
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import NullVectors, Route, possible_rank, present_levels

@@ -20,12 +20,7 @@ from recombine.cells.conjunctions import MAX_TABLED_COLUMNS
 from recombine.cells.scaled import Picks, ScaledConjunctions
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
-from recombine.theory.identification.elimination import (
-    MAX_COLUMNS_WITHOUT_FLINT,
-    Elimination,
-    SparseRow,
-    has_flint,
-)
+from recombine.theory.identification.elimination import MAX_COLUMNS_WITHOUT_FLINT, Elimination, SparseRow, has_flint
 from recombine.theory.identification.nullspace import (
     MAX_EXACT_COLUMNS,
     NullVectors,
