@@ -114,7 +114,7 @@ class Identification:
 
     def verdicts_of(self, cells: npt.ArrayLike) -> Codes:
         """Return the verdict codes of any cells, (N, C) -> (N,) of uint8."""
-        checked = _checked(cells, self.features.sizes, "cells")
+        checked = cells_within(cells, self.features.sizes, "cells")
         codes = self._judgement.codes(checked)
         for verdict, masks in self._open_levels:
             open_here = [mask[checked[:, factor]] for factor, mask in enumerate(masks)]
@@ -182,7 +182,7 @@ class Identification:
         if np.ndim(which) == 0 and self.targets is None:
             raise InputError("there are no targets to number; give the cell itself, for example (0, 2)")
         chosen = self.targets[which] if np.ndim(which) == 0 and self.targets is not None else which
-        cell = _checked(np.atleast_2d(chosen), self.features.sizes, "cell")
+        cell = cells_within(np.atleast_2d(chosen), self.features.sizes, "cell")
         code = Verdict(int(self.verdicts_of(cell)[0]))
         if code not in (Verdict.SEEN, Verdict.DETERMINED):
             raise InputError(
@@ -198,7 +198,7 @@ class Identification:
 
     def leverage_of(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the leverage of any cells, (N, C) -> (N,)."""
-        checked = _checked(cells, self.features.sizes, "cells")
+        checked = cells_within(cells, self.features.sizes, "cells")
         result = np.full(len(checked), np.nan)
         usable = self.verdicts_of(checked) <= Verdict.DETERMINED
         result[usable] = self._leverage.of(checked[usable])
@@ -209,7 +209,8 @@ class Identification:
         return leverage_for(self.features, self.seen.cells, rank=self.rank)
 
 
-def _checked(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:
+def cells_within(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:
+    """Return ``cells`` (N, C) as codes, or say which level is above those that its factor has."""
     checked = as_cells(cells, name, factors=len(sizes))
     beyond = np.argwhere(checked >= np.array(sizes))
     if len(beyond):
@@ -294,9 +295,9 @@ def identify(
     cells = as_cells(seen, "seen")
     goal = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
     features, possible = _model(cells, goal, order, **shape)
-    _checked(cells, features.sizes, "seen")
+    cells_within(cells, features.sizes, "seen")
     if goal is not None:
-        _checked(goal, features.sizes, "targets")
+        cells_within(goal, features.sizes, "targets")
     cells_seen = SeenCells(features, cells)
     null = null_vectors_for(features, cells_seen.cells, route=route, seed=seed)
     return Identification(features, cells_seen, goal, null, possible)

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, kron, vstack
 from recombine.cells.arrays import BoolArray, IntArray, as_cells, sizes_of
 from recombine.cells.conjunctions import Conjunctions, Subset, subsets
 from recombine.errors import InputError
-from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.identification.identify import Identification, cells_within, identify
 from recombine.theory.structures.separation.families import Limit, Outcomes, gather_outcomes
 from recombine.theory.structures.separation.rational import Echelon, exact_product, rows_of, signs
 from recombine.theory.structures.separation.recession import Recession, Whole, distinct_rays, forced, recession
@@ -128,14 +128,7 @@ class Existence:
 
         (N, C) -> (N,) for logit (the chance of 1) and log (the mean), (N, K) for softmax (the chance of each class).
         """
-        codes = as_cells(cells, factors=len(self.features.sizes))
-        beyond = np.argwhere(codes >= np.array(self.features.sizes))
-        if len(beyond):
-            row, factor = beyond[0]
-            raise InputError(
-                f"cells[{row}, {factor}] is level {codes[row, factor]} but factor {factor} has "
-                f"{self.features.sizes[factor]} levels; pass larger sizes"
-            )
+        codes = cells_within(cells, self.features.sizes, "cells")
         verdicts = self.linear.verdicts_of(self._coded(codes))
         shape = (len(codes), self.outcomes.classes) if self.outcomes.family.per_class else (len(codes),)
         limits = np.full(shape, Limit.OPEN, dtype=np.uint8)
