@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from recombine.cli.outputs import Outputs, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
-from recombine.cli.table_options import files_of, named_importance, takes_table
+from recombine.cli.table_options import MeasuredTable, Seed, files_of, named_importance, takes_table
 from recombine.errors import InputError
 from recombine.output_files import check_outputs, check_table_name, files_together, may_replace
 from recombine.report.screen import say
@@ -36,17 +36,12 @@ class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
         str | None, "Print one cell's verdict and certificate instead: its levels, by commas.", "LEVELS"
     ] = None
     verdicts: Annotated[Path | None, "Write the listed verdicts to this CSV file.", None, Outputs.panel] = None
-    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
+    seed: Seed = 0
 
 
 @takes_table(outputs=("full", "html", "json", "baseline", "markdown", "fail_on", "save_design", "safe_csv", "force"))
 def audit_command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData), one row per measurement; - for a pipe."
-        ),
-    ],
+    file: MeasuredTable,
     table: TableSpec,
     asked: AuditQuestions,
     outputs: Outputs,

@@ -15,7 +15,7 @@ import typer
 
 from recombine.cli.audit import audited
 from recombine.cli.outputs import Outputs, working
-from recombine.cli.table_options import files_of, takes_table
+from recombine.cli.table_options import Seed, files_of, takes_table
 from recombine.errors import InputError, missing_package
 from recombine.report.screen import say
 from recombine.table_spec import TableSpec
@@ -36,7 +36,7 @@ def explore_command(
         typer.Argument(help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData) of any size; - for a pipe."),
     ] = None,
     plan: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
+    seed: Seed = 0,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port on this machine at which a table is served (0: any free one).")
     ] = 0,

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from recombine.cli.outputs import Outputs, end_on, read_fail_on
-from recombine.cli.table_options import takes_table
+from recombine.cli.table_options import Seed, takes_table
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
 
@@ -31,7 +31,7 @@ class ProbeQuestions(msgspec.Struct, frozen=True, kw_only=True):
         int | None, typer.Option(min=1, help="Shuffles of each factor. [default: 200, more for many factors]")
     ] = None
     bins: Annotated[int, typer.Option(min=2, help="Bins for numeric columns with very many values.")] = 10
-    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
+    seed: Seed = 0
 
 
 @takes_table(without=UNUSED, panel="Predictions", outputs=("json", "fail_on"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.outputs import Outputs, end_on, pandas_left_alone, read_baseline, read_fail_on, tell_changes, working
-from recombine.cli.table_options import files_of, named_importance, takes_table
+from recombine.cli.table_options import Seed, files_of, named_importance, takes_table
 from recombine.errors import InputError
 from recombine.output_files import files_together
 from recombine.table_spec import TableSpec
@@ -37,7 +37,7 @@ def score_command(
     table: TableSpec,
     outputs: Outputs,
     train: Annotated[Path | None, "Table of the training rows, where the file holds the predicted ones only."] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
     models = named(prediction, "--prediction")

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import typer
 
 from recombine.cli.outputs import Outputs, end_on, read_fail_on
-from recombine.cli.table_options import files_of, takes_table
+from recombine.cli.table_options import MeasuredTable, Seed, files_of, takes_table
 from recombine.errors import InputError
 from recombine.output_files import check_table_name, files_together
 from recombine.report.screen import say
@@ -33,7 +32,7 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
     stratify: Annotated[str | None, "Outcome column to be alike in test and training.", "COLUMN"] = None
     out: Annotated[Path | None, "Write the table with a split column to this CSV file."] = None
     column: Annotated[str, "Name of the column that is added."] = "split"
-    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0
+    seed: Seed = 0
 
 
 @takes_table(
@@ -43,12 +42,7 @@ class SplitQuestions(msgspec.Struct, frozen=True, kw_only=True):
     outputs=("full", "json", "fail_on", "save_design", "safe_csv", "force"),
 )
 def split_command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData), one row per measurement; - for a pipe."
-        ),
-    ],
+    file: MeasuredTable,
     table: TableSpec,
     asked: SplitQuestions,
     outputs: Outputs,

@@ -41,6 +41,13 @@ TABLE_METAVARS = {
     **{"separator": "SIGN", "control": "WORDS", "nested": "INNER/OUTER", "structure": "STRUCTURE", "sheet": "NAME"},
 }
 
+#: The table of a command about measurements, and the seed of every command that draws at random.
+MeasuredTable = Annotated[
+    Path,
+    typer.Argument(help="Table (CSV, Excel, Parquet, JSON, SQLite, AnnData), one row per measurement; - for a pipe."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Fixes every random choice.")]
+
 
 def files_of(table: TableSpec) -> list[Path]:
     """Return the files that a spec names."""
