@@ -198,21 +198,20 @@ def forecast(
 
 def forecast_under(structure: AssumedStructure) -> Forecast:
     """Forecast networks from the parts of an audit; every level is a label to them, also on a scale."""
-    decided, fit = structure.values.decided, structure.values.first_fit
-    design, unseen = decided.design, decided.listing.typical
-    additivity, order = structure.additivity, decided.choice.order
-    adds = order == 1 and decided.choice.fit is None
+    decided, additivity = structure.values.decided, structure.additivity
+    design, order = decided.design, decided.choice.order
+    first: Identification | None = decided.first
+    fit = structure.values.first_fit
     if structure.values.at_mean and not obstacle(design):  # effects that may be chance have no share that arrives
         return Forecast(obstacle=ForecastObstacle(NoForecast.CHANCE))
     if design.scales and not obstacle(design):
-        plain = replace(design, space=design.space.labelled)
-        additivity = check_additivity(plain, tuple(sorted({1, order})), decided.seed)
-        assumed = None if adds else Determinacy(decided.verdicts_of, additivity.at(order))
-        told = forecast(plain, unseen, check=additivity.at(1), assumed=assumed, seed=decided.seed)
-        return beside_values(told, structure)
+        design, first, fit = replace(design, space=design.space.labelled), None, None
+        additivity = check_additivity(design, tuple(sorted({1, order})), decided.seed)
     check, judged = (None, None) if additivity is None else (additivity.at(1), additivity.at(order))
+    adds = order == 1 and decided.choice.fit is None
     assumed = None if adds else Determinacy(decided.verdicts_of, judged)
-    told = forecast(design, unseen, first=decided.first, check=check, fit=fit, assumed=assumed, seed=decided.seed)
+    unseen, seed = decided.listing.typical, decided.seed
+    told = forecast(design, unseen, first=first, check=check, fit=fit, assumed=assumed, seed=seed)
     return beside_values(told, structure)
 
 

@@ -297,10 +297,7 @@ class Values:
             ranges = self.ranges_of(cells, decided.leverage)
             columns |= {"predicted": ranges.predicted, "standard error": ranges.standard_error}
             columns |= {"low": ranges.low, "high": ranges.high}
-            columns |= {
-                "rests on": self._bases,
-                "certified": ranges.certified,
-            }
+            columns |= {"rests on": self._bases, "certified": ranges.certified}
         if self.beyond.any():
             columns["sum out of range"] = self.beyond
         return Table({**level_columns(decided.design, cells, columns), **columns})
