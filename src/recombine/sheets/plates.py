@@ -69,12 +69,8 @@ def _size(rows: Sequence[Sequence[str]], top: int) -> tuple[int, int] | None:
     count = 0
     while top + count + 1 < len(rows) and count < len(_LETTERS) and rows[top + count + 1][0].upper() == _LETTERS[count]:
         count += 1
-    fits = (count, len(numbers)) in SIZES
-    return (
-        (count, len(numbers))
-        if fits and all(not any(row[len(numbers) + 1 :]) for row in rows[top : top + count + 1])
-        else None
-    )
+    alone = not any(any(row[len(numbers) + 1 :]) for row in rows[top : top + count + 1])
+    return (count, len(numbers)) if alone and (count, len(numbers)) in SIZES else None
 
 
 def _wells(grid: Grid, rows: Sequence[Sequence[str]], plates: Sequence[tuple[str, int, int, int]]) -> Sheet:

@@ -167,9 +167,8 @@ def _value_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> 
     if len(levels) > 1 and max(others) < min(levels) and _are_labels([kinds[col] for col in others]):
         return levels
     places = _word_columns(sheet, kinds, delimiter)
-    return (
-        places if _named_as_levels(sheet.names[: min(places, default=0)], [sheet.names[col] for col in places]) else []
-    )
+    labels, names = sheet.names[: min(places, default=0)], [sheet.names[col] for col in places]
+    return places if _named_as_levels(labels, names) else []
 
 
 def _are_crossed(sheet: Sheet, places: Sequence[int]) -> bool:

@@ -190,10 +190,8 @@ def _values(audit: Audit, embedded: _Embedded) -> dict[str, Any]:
         rows = rows[first]
     # Where these are all the determined cells, their places need not be said.
     every = np.array_equal(numbers, np.flatnonzero(embedded.codes == Verdict.DETERMINED))
-    names = {"predicted": "predicted", "low": "low", "high": "high", "error": "standard error"}
-    names |= {"certified": "certified"}
-    names = {"leverage": "leverage"} if audit.values.fit is None else names
-    columns = {name: verdicts[column][rows] for name, column in names.items()}
+    names = ("leverage",) if audit.values.fit is None else ("predicted", "low", "high", "standard error", "certified")
+    columns = {"error" if name == "standard error" else name: verdicts[name][rows] for name in names}
     if "high" in columns and _centred(columns["predicted"], columns["low"], columns["high"]):
         del columns["high"]
     texts = {name: _column(values) for name, values in columns.items() if np.isfinite(values).any()}
