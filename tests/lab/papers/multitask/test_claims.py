@@ -102,7 +102,9 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "22": (("form", "symmetric"),),
     "23a": (("stop rule", "main"), ("n", 100), ("seed", 2)),
     "33a": (("inputs", "digits"), ("wanted", "rich"), ("task", "few new")),
-    **dict.fromkeys(("33b", "33c", "33d"), (("inputs", "digits"), ("inputs", "products of wine"), ("readouts", "rule"))),
+    **dict.fromkeys(
+        ("33b", "33c", "33d"), (("inputs", "digits"), ("inputs", "products of wine"), ("readouts", "rule"))
+    ),
     "33e": (("inputs", "digits"), ("wanted", "lazy")),
     "33f": (("inputs", "digits"), ("wanted", "nested"), ("task", "few known")),
     "34": (("inputs", "digits"),),
