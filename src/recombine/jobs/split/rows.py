@@ -175,8 +175,10 @@ def fold_rows(
     counts = None if outcome is None else outcome_counts(bin_outcomes(outcome), where, len(cells))
     unit = np.arange(len(cells)) if group is None else _units(where, group, len(cells))
     if (units := int(unit.max()) + 1) < folds:
-        of_what = "cells" if group is None else "sets of cells that share no group"
-        raise InputError(f"{folds} folds are more than the {units} {of_what} there are; ask for at most {units}")
+        raise InputError(
+            f"{folds} folds are more than the {units} "
+            f"{'cells' if group is None else 'sets of cells that share no group'} there are; ask for at most {units}"
+        )
     table = CellTable(features, cells, np.bincount(where, minlength=len(cells)), counts)
     fold = fold_cells(FoldTask(table, unit, folds, seed))
     verdicts = np.zeros(len(cells), dtype=np.int64)
