@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from recombine.cli.outputs import Outputs, end_on, pandas_left_alone, read_fail_on, working
 from recombine.cli.table_options import files_of, takes_table
-from recombine.errors import InputError
 from recombine.output_files import files_together
 from recombine.table_spec import TableSpec
 from recombine.tables.text_files import named
-
-if TYPE_CHECKING:
-    from recombine.jobs.score import Score
 
 #: What rows trained one by one say nothing about, and columns that models would not be given as they are.
 UNUSED = (
@@ -46,7 +42,15 @@ def examine_command(
     models = named(model, "--model")
     outputs.check([file, *files_of(table)])
     fail_on = read_fail_on(outputs, "SCORE")
-    result = _examined(file, table, models, {"folds": folds, "store": store, "seed": seed}, groups)
+    with working("reading the table"), pandas_left_alone():
+        from recombine.jobs.examination import ExaminedRows, examine, named_models
+        from recombine.jobs.split import CellKFold
+
+        rows, beside = ExaminedRows.of_file(file, table, [groups] if groups else [])
+        trained = named_models(models, classes=bool(rows.classes), seed=seed)
+    with working("training and examining models"):  # scikit-learn asks whether its inputs are of pandas
+        splitter = CellKFold(folds, random_state=seed)
+        result = examine(trained, rows, groups=beside.get(groups or ""), folds=splitter, store=store)
     from recombine.report import score as shown
 
     with files_together():
@@ -54,21 +58,3 @@ def examine_command(
         outputs.tell(result, shown.score_json, shown.score_sections)
         outputs.note(*notes)
     end_on(fail_on, result.findings)
-
-
-def _examined(file: Path, table: TableSpec, models: list[str], asked: dict[str, Any], groups: str | None) -> Score:
-    """Return the score of models trained on a file that is read as its spec says."""
-    with working("reading the table"), pandas_left_alone():
-        from recombine.jobs.examination import ExaminedRows, examine, model_of_file, standard_model
-
-        rows, beside = ExaminedRows.of_file(file, table, [groups] if groups else [])
-        classes = bool(rows.classes)
-        classes, trained = bool(rows.classes), dict[str, Any]()
-        for text in models:
-            own = ":" in text or text.endswith(".py")
-            name = text.rpartition(":")[2] if own else text
-            if name in trained:
-                raise InputError(f"--model names {name} twice; name each model once")
-            trained[name] = model_of_file(text) if own else standard_model(name, classes=classes, seed=asked["seed"])
-    with working("training and examining models"):  # scikit-learn asks whether its inputs are of pandas
-        return examine(trained, rows, groups=beside.get(groups or ""), **asked)

@@ -44,7 +44,7 @@ def half_of_effects(X: Any, y: Any, asked: Any) -> Any:
 def test_it_is_what_score_says_of_each_fold_taken_together(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     model = one_hot(Ridge(alpha=3.0))
-    examined = rc.examine(model, X, y, folds=4, structure="add", seed=3)
+    examined = rc.examine(model, X, y, folds=rc.CellKFold(4, random_state=3), spec=rc.TableSpec(structure="add"))
     fold = rc.CellKFold(4, random_state=3).folds(X).fold
     frame, amounts, errors, cells = X.assign(viability=y), [], [], []
     for number in range(4):
@@ -67,7 +67,7 @@ def test_it_is_what_score_says_of_each_fold_taken_together(screen: tuple[pd.Data
 
 def test_a_cell_is_compared_with_the_fit_to_the_other_folds(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
-    examined = rc.examine(one_hot(LinearRegression()), X, y, seed=1)
+    examined = rc.examine(one_hot(LinearRegression()), X, y, spec=rc.TableSpec(structure="add"))
     assert (examined.codes == Verdict.DETERMINED).all()
     # Least squares on the rows of the other folds is what adding says: nothing is the model's own.
     departure = examined.models[0].predicted[:, 0] - examined.regressors.determined

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from recombine.cells.arrays import BoolArray
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.examination.pooled import pool_folds
 from recombine.jobs.examination.rows import ExaminedRows
-from recombine.jobs.examination.training import as_models, predict_left_out
+from recombine.jobs.examination.training import as_models, predict_by_fold
 from recombine.jobs.score.model_score import HeldOutCells
 from recombine.jobs.score.predictions import read_predictions, structure_of_classes
 from recombine.jobs.score.score import Score, held_out_cells, score_of
@@ -30,12 +30,9 @@ def examine(
     y: Any = None,
     *,
     factors: Any = None,
-    folds: int = 5,
     groups: Any = None,
-    structure: str | None = None,
-    order: int | None = None,
+    folds: int | CellKFold = 5,
     store: str | Path | None = None,
-    seed: int = 0,
     spec: TableSpec | None = None,
 ) -> Score:
     """Train models on all combinations but some, in turn, and say why they miss those that were left out.
@@ -53,18 +50,16 @@ def examine(
     factors : sequence of str or int, dataframe or array (N, C), optional
         Columns of ``X`` whose combinations are left out, by name or number; or these columns themselves where ``X``
         holds something else, such as images. All columns of ``X`` by default.
-    folds : int
-        Each combination is left out once, in one of so many folds; see `recombine.CellKFold`.
     groups : array (N,), optional
         Rows of one group are left out together.
-    structure, order
-        What verdicts and determined values assume, as `recombine.audit` takes them; chosen by all rows where ``auto``.
+    folds : int or CellKFold
+        Each combination is left out once, in one of so many folds; a `recombine.CellKFold` says the seed and strata.
     store : path, optional
-        A folder that keeps predictions, so that a run which was stopped goes on where it was.
-    seed : int
-        Fixes the folds and every random choice of ours; models have their own.
+        A folder that keeps predictions, so that a run which was stopped goes on where it was. Code that a model
+        imports is not looked at: take another folder once it has changed.
     spec : TableSpec, optional
-        What else is known of the factors, such as ``TableSpec(symmetric=["gene A", "gene B"])``.
+        What else is known: ``TableSpec(symmetric=["gene A", "gene B"])``, or what effects do (``structure``, ``order``),
+        which is chosen by all rows otherwise.
 
     Returns
     -------
@@ -94,12 +89,14 @@ def examine(
         rows = ExaminedRows.of(columns, values, name, _classes_of(models, values), spec or TableSpec())
     classes, outcome, count = rows.classes, rows.outcome, len(rows.outcome)
     trained = as_models(models, classes=bool(classes))
-    structure, order = asked_structure(rows.spec, structure, order)
+    structure, order = asked_structure(rows.spec, None, None)
     if classes and structure == "auto":
         structure = structure_of_classes(order)
-    splitter = CellKFold(folds, order=order or 1, symmetric=rows.spec.symmetric, random_state=seed)
-    fold = splitter.folds(rows.factors, groups=groups).fold
-    predicted = predict_left_out(trained, inputs, outcome, fold, classes=list(classes.values()), store=store)
+    splitter = clone(folds) if isinstance(folds, CellKFold) else CellKFold(folds, random_state=0)
+    splitter.set_params(factors=None, order=order or 1, symmetric=rows.spec.symmetric)
+    seed = splitter.random_state if isinstance(splitter.random_state, int) else 0
+    fold = splitter.folds(rows.factors, outcome, groups).fold
+    predicted = predict_by_fold(trained, inputs, outcome, fold, classes=list(classes.values()), store=store)
     designs = rows.designs(np.ones(count, dtype=bool), np.ones(count, dtype=bool))
     audits = tuple(audit(design, order, structure=structure, seed=seed) for design in designs)
     numbers = np.unique(fold).tolist()

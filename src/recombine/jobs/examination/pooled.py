@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,10 +21,10 @@ def pool_folds(audits: tuple[Audit, ...], classes: tuple[str, ...], folds: Seque
     Determined values, effects, noise and baselines of a cell are those of the training cells of its own fold.
     """
     design = audits[0].design
-    places = [_places(design.held_out, fold.design.held_out) for fold in folds]
+    positions = [_positions(design.held_out, fold.design.held_out) for fold in folds]
     codes = np.empty(len(design.held_out), dtype=np.int64)
-    for place, fold in zip(places, folds, strict=True):
-        codes[place] = fold.codes
+    for cells, fold in zip(positions, folds, strict=True):
+        codes[cells] = fold.codes
     whole = HeldOutCells(audits, codes, None, None, classes, folds=len(folds))
     told = [fold for fold in folds if fold.determined]
     if not told:
@@ -45,52 +45,52 @@ def pool_folds(audits: tuple[Audit, ...], classes: tuple[str, ...], folds: Seque
     )
 
 
-def _places(cells: IntArray, some: IntArray) -> IntArray:
+def _positions(cells: IntArray, some: IntArray) -> IntArray:
     """Return where each of ``some`` cells (M, C) stands among the distinct ``cells`` (N, C), (M,)."""
     _, where = distinct(np.concatenate([cells, some]))
-    place = np.empty(len(cells), dtype=np.int64)
-    place[where[: len(cells)]] = np.arange(len(cells))
-    return np.asarray(place[where[len(cells) :]])
+    position = np.empty(len(cells), dtype=np.int64)
+    position[where[: len(cells)]] = np.arange(len(cells))
+    return np.asarray(position[where[len(cells) :]])
 
 
-def _joined_regressors(parts: Sequence[Regressors], order: IntArray) -> Regressors:
+def _joined_regressors(of_folds: Sequence[Regressors], order: IntArray) -> Regressors:
     """Return the regressors of all folds, their values in ``order`` (T,)."""
 
-    def joined(arrays: Sequence[FloatArray | None]) -> FloatArray | None:
-        given = [array for array in arrays if array is not None]
-        return np.concatenate(given)[order] if len(given) == len(arrays) else None
+    def joined(arrays: Iterable[FloatArray]) -> FloatArray:
+        return np.asarray(np.concatenate(list(arrays))[order])
 
-    def every(arrays: Sequence[FloatArray]) -> FloatArray:
-        return np.asarray(np.concatenate(arrays)[order])
+    def if_all(arrays: Sequence[FloatArray | None]) -> FloatArray | None:
+        known = [array for array in arrays if array is not None]
+        return joined(known) if len(known) == len(arrays) else None
 
-    draws = zip(*(part.noisy_draws for part in parts), strict=False)  # as many as the fold with fewest has
+    draws = zip(*(fold.noisy_draws for fold in of_folds), strict=False)  # as many as the fold with fewest has
     return replace(
-        parts[0],
-        determined=every([part.determined for part in parts]),
-        effects=every([part.effects for part in parts]),
-        misleading=every([part.misleading for part in parts]),
-        beyond=every([part.beyond for part in parts]),
-        network=joined([part.network for part in parts]),
-        remembered=joined([part.remembered for part in parts]),
+        of_folds[0],
+        determined=joined(fold.determined for fold in of_folds),
+        effects=joined(fold.effects for fold in of_folds),
+        misleading=joined(fold.misleading for fold in of_folds),
+        beyond=joined(fold.beyond for fold in of_folds),
+        network=if_all([fold.network for fold in of_folds]),
+        remembered=if_all([fold.remembered for fold in of_folds]),
         weights=None,
         noisy_draws=tuple(
-            (every([one[0] for one in draw]), every([one[1] for one in draw]), every([one[2] for one in draw]))
-            for draw in draws
+            (joined(sums), joined(effects), joined(misleading))
+            for sums, effects, misleading in (zip(*draw, strict=True) for draw in draws)
         ),
     )
 
 
-def _joined_noise(parts: Sequence[HeldOutNoise], order: IntArray) -> HeldOutNoise:
+def _joined_noise(of_folds: Sequence[HeldOutNoise], order: IntArray) -> HeldOutNoise:
     """Return the noise of all folds, values in ``order`` (T,).
 
     Folds share most of their training cells and replicates, so that errors are no smaller than those of one fold.
     """
-    counts = np.array([len(part.variances) for part in parts], dtype=float)
+    counts = np.array([len(fold.variances) for fold in of_folds], dtype=float)
     return HeldOutNoise(
-        np.concatenate([part.variances for part in parts])[order],
-        float(np.average([part.error for part in parts], weights=counts)),
-        np.concatenate([part.carried for part in parts])[order],
-        float(np.average([part.freedom for part in parts], weights=counts)),
+        np.concatenate([fold.variances for fold in of_folds])[order],
+        float(np.average([fold.error for fold in of_folds], weights=counts)),
+        np.concatenate([fold.carried for fold in of_folds])[order],
+        float(np.average([fold.freedom for fold in of_folds], weights=counts)),
     )
 
 

@@ -22,7 +22,7 @@ from recombine.writing import plural
 Columns: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 #: What a spec still says of a table once its columns were read.
-KEPT_FIELDS = ("symmetric", "nested", "crossed", "structure", "order")
+FIELDS_STILL_SAID = ("symmetric", "nested", "crossed", "structure", "order")
 #: How an outcome without a name is called.
 OUTCOME = "y"
 
@@ -76,18 +76,18 @@ class ExaminedRows:
         levels = {each: np.array([level_text(value) for value in columns[each]]) for each in spec.factors}
         outcome = np.array([level_text(value) for value in outcome]) if is_class else outcome.astype(float)
         classes = {each: each for each in np.unique(outcome).tolist()} if is_class else {}
-        kept = {field: getattr(spec, field) for field in KEPT_FIELDS}
-        return cls.of(levels, outcome, name, classes, make_spec(None, kept)), columns
+        still_said = {field: getattr(spec, field) for field in FIELDS_STILL_SAID}
+        return cls.of(levels, outcome, name, classes, make_spec(None, still_said)), columns
 
     @property
     def factors(self) -> Any:
         """The factor columns as a table."""
-        return relation({name: self.columns[name] for name in self.spec.factors or ()})
+        return table_of({name: self.columns[name] for name in self.spec.factors or ()})
 
     def designs(self, train: BoolArray, test: BoolArray) -> list[Design]:
         """Return the design of training and held-out rows, flags (N,) of each; or one for each class."""
         seen, held_out = (
-            relation({name: values[rows] for name, values in self.columns.items()}) for rows in (train, test)
+            table_of({name: values[rows] for name, values in self.columns.items()}) for rows in (train, test)
         )
         outcomes = [{"outcome": f"{self.spec.outcome}={name}"} for name in self.classes]
         specs = [make_spec(self.spec, outcome) for outcome in outcomes] or [self.spec]
@@ -102,11 +102,11 @@ class ExaminedRows:
             if values.ndim == 1:
                 columns[model] = values.astype(str) if self.classes else values
             else:
-                columns |= {f"{model}:{name}": values[:, place] for place, name in enumerate(self.classes)}
-        return relation(columns)
+                columns |= {f"{model}:{name}": values[:, column] for column, name in enumerate(self.classes)}
+        return table_of(columns)
 
 
-def relation(columns: Columns) -> Any:
+def table_of(columns: Columns) -> Any:
     """Return columns as a table that `Design.from_frame` reads, whatever dataframe library is installed."""
     import duckdb
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from recombine.writing import listing
 
 #: Hidden units of the network, and its training steps at most.
 NETWORK_UNITS, NETWORK_EPOCHS = (100,), 2_000
-#: Nearest neighbours that are asked, by cell.
-NEIGHBOURS = 5
+#: Nearest rows that are asked, scikit-learn's usual number.
+NEAREST_ROWS = 5
 
 
 def _ridge(seed: int, classes: bool) -> Any:
@@ -37,7 +37,7 @@ def _boosting(seed: int, classes: bool) -> Any:
 def _neighbours(seed: int, classes: bool) -> Any:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-    return (KNeighborsClassifier if classes else KNeighborsRegressor)(NEIGHBOURS)
+    return (KNeighborsClassifier if classes else KNeighborsRegressor)(NEAREST_ROWS)
 
 
 def _network(seed: int, classes: bool) -> Any:
@@ -71,18 +71,36 @@ def standard_model(name: str, *, classes: bool = False, seed: int = 0) -> Any:
     >>> standard_model("forrest")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: model 'forrest' is none of ours; did you mean 'forest'? Choose among ridge, forest, \
-boosting, neighbours, network, or name your own as FILE.py:name
+    recombine.errors.InputError: model 'forrest' is none of ours; did you mean 'forest'? Models: ridge, forest, boosting, \
+neighbours, network, your own as FILE.py:name
     """
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
 
     if name not in STANDARD_MODELS:
-        offered = listing(STANDARD_MODELS, limit=len(STANDARD_MODELS))
-        hint = near_miss(name, STANDARD_MODELS, f"Choose among {offered}, or name your own as FILE.py:name")
+        offered = [*STANDARD_MODELS, "your own as FILE.py:name"]
+        hint = near_miss(name, STANDARD_MODELS, f"Models: {listing(offered, limit=len(offered))}")
         raise InputError(f"model {name!r} is none of ours;{hint}")
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     return Pipeline([("levels", encoder), (name, STANDARD_MODELS[name](seed, classes))])
+
+
+def named_models(names: Sequence[str], *, classes: bool = False, seed: int = 0) -> dict[str, Any]:
+    """Return models by name: standard ones, and those that ``FILE.py:name`` names.
+
+    Examples
+    --------
+    >>> list(named_models(["ridge", "forest"]))
+    ['ridge', 'forest']
+    """
+    models: dict[str, Any] = {}
+    for text in names:
+        own = ":" in text or text.endswith(".py")
+        name = text.rpartition(":")[2] if own else text
+        if name in models:
+            raise InputError(f"--model names {name} twice; name each model once")
+        models[name] = model_of_file(text) if own else standard_model(name, classes=classes, seed=seed)
+    return models
 
 
 def model_of_file(text: str) -> Any:

@@ -95,7 +95,7 @@ def _of_module(module: Any, train: Callable[[Any, Any, Any], Any], X: Any, y: An
     return np.asarray(predicted[:, 0] if predicted.ndim == 2 and predicted.shape[1] == 1 else predicted)
 
 
-def predict_left_out(
+def predict_by_fold(
     models: Sequence[TrainedModel],
     X: Any,
     y: npt.NDArray[Any],
@@ -113,7 +113,7 @@ def predict_left_out(
     --------
     >>> from sklearn.dummy import DummyRegressor
     >>> model = TrainedModel.named("mean", DummyRegressor(), classes=False)
-    >>> predict_left_out([model], np.zeros((4, 1)), np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]))
+    >>> predict_by_fold([model], np.zeros((4, 1)), np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]))
     {'mean': array([3.5, 3.5, 1.5, 1.5])}
     """
     tasks = [(model, number) for model in models for number in np.unique(fold)]
@@ -166,9 +166,9 @@ def _stored(
 
 def _digest(model: TrainedModel, *about: Any) -> str:
     """Return a digest of a model, by its settings or its code, and of what it is trained on and asked."""
-    parts = model.model if isinstance(model.model, tuple) else (model.model,)
+    objects = model.model if isinstance(model.model, tuple) else (model.model,)
     try:
-        identity = [part if hasattr(part, "fit") or not hasattr(part, "__code__") else _code_of(part) for part in parts]
+        identity = [_code_of(entry) if hasattr(entry, "__code__") else entry for entry in objects]
         return str(joblib.hash((model.name, identity, *about)))
     except (OSError, TypeError, pickle.PicklingError, AttributeError) as problem:
         raise InputError(

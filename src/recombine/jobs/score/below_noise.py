@@ -24,7 +24,7 @@ from recombine.jobs.score.amounts import Amount, mean_amount
 #: lighter tails than the normal's varies by a little more than what the bound assumes.
 MAX_CHANCE_OF_ALARM = 1 / 1000
 #: Noise below this share of the largest outcome is rounding.
-ROUNDING = 1e-9
+ROUNDING_SHARE = 1e-9
 #: Logarithms of the exponents among which the smallest bound is looked for.
 EXPONENTS = (-6.0, 6.0)
 #: Cells of a two-valued outcome with more rows are left out: their noise is small, and the bound would take long.
@@ -75,7 +75,7 @@ def below_noise(predicted: FloatArray, designs: Sequence[Design], rows: IntArray
         missed = predicted[chosen, column] - outcome
         error, noise = error + missed**2, noise + spread / degrees / count
         if bounds is None:
-            rounding = (degrees + 1) * (ROUNDING * np.abs(observed.outcome).max()) ** 2
+            rounding = (degrees + 1) * (ROUNDING_SHARE * np.abs(observed.outcome).max()) ** 2
             real = spread > rounding
             chances.append(chance_of_shares((count * missed**2)[real], spread[real], degrees[real]))
         else:
