@@ -117,6 +117,9 @@ def others(folder: Path) -> dict[str, dict[str, Any]]:
         for i, j, k in cells
     ]
     full = write("scored.csv", ["a", "b", "c", "y", "net", "part"], rows)
+    of_pair = [0.01 + (rows[at][3] + rows[at ^ 1][3]) / 2 for at in range(len(rows))]  # each cell has two rows
+    pulled = [(*row[:4], mean, row[5]) for row, mean in zip(rows, of_pair, strict=True)]
+    saw = write("saw.csv", ["a", "b", "c", "y", "net", "part"], pulled)
     classes = [
         (
             f"a{i}",
@@ -149,6 +152,7 @@ def others(folder: Path) -> dict[str, dict[str, Any]]:
     activations, seen = folder / "activations.npy", folder / "seen.npy"
     found = {
         "score": printed("score", full, *of_three, *columns),
+        "score of one that saw": printed("score", saw, *of_three, *columns),
         "score of classes": printed("score", several, "--factors", "a,b", *columns),
         "split": printed("split", full, *of_three, "--test", "determined:0.1,unseen level of a:0.1", "--stratify", "y"),
         "checked split": printed("split", full, *of_three, "--check", "part=train", "--outcome", "y"),

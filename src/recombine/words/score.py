@@ -100,9 +100,9 @@ def below_noise_sentence(model: ModelScore) -> str:
     below = model.below_noise
     if below is None:
         return ""
-    error, noise = (f"{few_digits(amount.value)} {written_range(amount)}" for amount in (below.error, below.noise))
     return (
-        f"{model.name}'s error {error} is below the noise of the measurements themselves, {noise}, on "
+        f"{model.name}'s error {with_range(below.error)} is below the noise of the measurements themselves, "
+        f"{with_range(below.noise)}, on "
         f"{plural(below.cells, 'unseen cell')} with replicates: it has seen these rows, or the rows are not "
         "independent."
     )
@@ -250,6 +250,14 @@ def _best_fix(model: ModelScore) -> list[str]:
     return [f"Undoing the {name} alone would remove {share.percent} of its error ({share.percent_range})."]
 
 
+def removals_sentence(model: ModelScore) -> str:
+    """Say what undoing each cause alone removes; empty where causes are not told apart."""
+    if model.below_noise is not None or not model.removals:
+        return ""
+    texts = [f"{name} {with_range(amount)}" for name, amount in model.removals.items()]
+    return f"What undoing one cause alone removes: {', '.join(texts)}."
+
+
 def _what_gain_is(score: Score, gain: Amount) -> str:
     """Say what a gain is made of: adding carries the noise of the seen cells, and a model need not."""
     carried = 0.0 if score.noise is None else float(score.noise.carried.mean())
@@ -330,6 +338,11 @@ def causes_alternative(score: Score, largest: int = 3) -> str:
         shares = ", ".join(f"{name} {whole_percent(share)}" for name, share in told if share == share)
         texts.append(f"{model.name}: {shares or 'no share has a meaning'}")
     return f"Stacked bars of squared error by cause; the largest of {'; '.join(texts)}. The table gives all numbers."
+
+
+def with_range(amount: Amount) -> str:
+    """Write an amount and its range."""
+    return f"{few_digits(amount.value)} {written_range(amount)}".replace("-", "−")
 
 
 def written_range(amount: Amount) -> str:

@@ -49,7 +49,7 @@ def below_noise(predicted: FloatArray, designs: Sequence[Design], rows: IntArray
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> cells = np.repeat(np.indices((8, 8)).reshape(2, -1).T, 2, axis=0)
+    >>> cells = np.repeat(np.indices((8, 8)).reshape(2, -1).T, 4, axis=0)
     >>> y = cells.sum(axis=1) + rng.normal(size=len(cells))
     >>> design = Design.from_cells(cells, y, train=cells.sum(axis=1) % 2 == 0)
     >>> rows, truth = np.flatnonzero(~design.train), design.held_out.sum(axis=1)

@@ -25,7 +25,9 @@ def score_sections(score: Score) -> list[Section]:
     verdicts, causes, worst = [], [], []
     for model in score.models:
         verdicts.append(_section(by_verdict_table(model)))
-        causes.append(_section(causes_table(score, model), *words.model_sentences(score, model)))
+        causes.append(
+            _section(causes_table(score, model), *words.model_sentences(score, model), words.removals_sentence(model))
+        )
         worst.append(_section(worst_table(score, model, MAX_WORST_CELLS_SHOWN, joined=True)))
     return [
         answer_section(score_answer(score)),
@@ -70,15 +72,16 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> ShownTa
     if model.attribution is None:
         return None
     total = model.attribution.error
-    columns = {
+    columns: dict[str, Value] = {
         "cause": lambda item: Entry(
             item[0], note=words.cause_meaning(model, CAUSES[item[0]]) if item[0] in CAUSES else ""
         ),
         "squared error": lambda item: _signed(item[1].value),
         "range": lambda item: _range(item[1]),
         "share": lambda item: model.share(item[1].value),
-        "removed alone": lambda item: _size(model.removals[item[0]].value if item[0] in model.removals else None),
     }
+    if identity:  # a terminal has no room for one more column: a sentence says it there
+        columns["removed alone"] = lambda item: _removed(model.removals.get(item[0]))
     rows = [*model.causes.items(), ("sum", total)]
     return table_of(
         identity,
@@ -87,6 +90,10 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> ShownTa
         columns,
         bars=["share"],
     )
+
+
+def _removed(amount: Amount | None) -> Entry:
+    return Entry("–" if amount is None else words.with_range(amount), True)
 
 
 def factors_table(model: ModelScore, identity: str) -> ShownTable | None:
