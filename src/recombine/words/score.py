@@ -246,7 +246,7 @@ def _best_fix(model: ModelScore) -> list[str]:
     name, removed = max(model.removals.items(), key=lambda item: item[1].value)
     if not removed.low > 0:
         return []
-    share = Amount(*map(model.share, (removed.value, removed.low, removed.high)))
+    share = Amount(*(min(model.share(end), 1.0) for end in (removed.value, removed.low, removed.high)))
     return [f"Undoing the {name} alone would remove {share.percent} of its error ({share.percent_range})."]
 
 

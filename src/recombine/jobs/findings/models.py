@@ -62,7 +62,7 @@ class ModelCause(FindingKind["Score"]):
         return f"95 % range of the amount above 0: {listing(evidence.subjects, 6)}"
 
 
-class BelowNoise(FindingKind["Score"]):
+class LessErrorThanNoise(FindingKind["Score"]):
     code = "RC603"
     title = "less error than noise"
     severity = Severity.PROBLEM

@@ -24,13 +24,13 @@ from recombine.jobs.score.amounts import Amount, mean_amount
 #: lighter tails than the normal's varies by a little more than what the bound assumes.
 MAX_CHANCE_OF_ALARM = 1 / 1000
 #: Noise below this share of the largest outcome is rounding.
-ROUNDING_SHARE = 1e-9
+MAX_NOISE_OF_ROUNDING = 1e-9
 #: Logarithms of the exponents among which the smallest bound is looked for.
-EXPONENTS = (-6.0, 6.0)
+LOG_EXPONENTS = (-6.0, 6.0)
 #: Cells of a two-valued outcome with more rows are left out: their noise is small, and the bound would take long.
 MAX_ROWS_COUNTED = 50
 #: True chances among which the worst is looked for.
-CHANCES = np.linspace(0.0, 1.0, 65)
+TRUE_CHANCES = np.linspace(0.0, 1.0, 65)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def below_noise(predicted: FloatArray, designs: Sequence[Design], rows: IntArray
         missed = predicted[chosen, column] - outcome
         error, noise = error + missed**2, noise + spread / degrees / count
         if bounds is None:
-            rounding = (degrees + 1) * (ROUNDING_SHARE * np.abs(observed.outcome).max()) ** 2
+            rounding = (degrees + 1) * (MAX_NOISE_OF_ROUNDING * np.abs(observed.outcome).max()) ** 2
             real = spread > rounding
             chances.append(chance_of_shares((count * missed**2)[real], spread[real], degrees[real]))
         else:
@@ -121,7 +121,7 @@ def chance_of_counts(predicted: FloatArray, shares: FloatArray, rows: IntArray) 
         noise = successes * (1 - successes / count) / (count - 1)
         excess = count * (successes / count - predicted[mine, None]) ** 2 - noise  # (T, count + 1)
         summed += float(excess[np.arange(len(excess)), np.rint(shares[mine] * count).astype(int)].sum())
-        logs = xlogy(successes, CHANCES[:, None]) + xlog1py(count - successes, -CHANCES[:, None])
+        logs = xlogy(successes, TRUE_CHANCES[:, None]) + xlog1py(count - successes, -TRUE_CHANCES[:, None])
         tables.append((excess, binom(count, successes) * np.exp(logs)))
 
     def bound(exponent: float) -> float:
@@ -139,5 +139,5 @@ def _smallest(bound: Callable[[float], float]) -> float:
     """Return the smallest chance that a logarithmic ``bound``, convex in its exponent, allows."""
     from scipy.optimize import minimize_scalar
 
-    best = minimize_scalar(lambda power: bound(float(np.exp(power))), bounds=EXPONENTS, method="bounded")
+    best = minimize_scalar(lambda power: bound(float(np.exp(power))), bounds=LOG_EXPONENTS, method="bounded")
     return float(np.exp(min(best.fun, 0.0)))

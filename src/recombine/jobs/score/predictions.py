@@ -145,7 +145,6 @@ def _array(design: Design, values: Any, name: str, classes: Sequence[str]) -> Fl
 
 
 def _refuse_constant(name: str, values: FloatArray) -> None:
-    """Refuse predictions (H, K) that are the same everywhere, where no others are given."""
     raise InputError(
         f"prediction {name!r} is {listing(f'{value:g}' for value in values[0])} in every held-out cell; a constant is "
         "shown beside every score already, so give predictions that vary"
