@@ -114,12 +114,13 @@ def attribute(
         predicted, regressors, noise, error, missed, matrix, regression, parts, offset, unexplained, bootstrap
     )
     amounts = {cause.name: cause.amount(split) for cause in CAUSES}
-    parts_of_causes = {cause.name: cause.part(split) for cause in CAUSES}
+    told = {cause.name: cause.part(split) for cause in CAUSES}
+    parts_of_causes = {name: values for name, values in told.items() if values is not None}
     return Attribution(
         Amount.about(split.amount_of(split.error), split.error_of_mean(split.error**2), split.freedom),
         {name: Amount.about(*amount, split.freedom) for name, amount in amounts.items() if amount is not None},
         _per_factor(split),
-        {name: values for name, values in parts_of_causes.items() if values is not None},
+        parts_of_causes,
         {
             name: Amount.about(_removal(split, parts_of_causes[name]), float(error_of_removal), split.freedom)
             for name, error_of_removal in zip(groups, bootstrap.of_removals, strict=True)
@@ -134,9 +135,8 @@ def _members(matrix: DesignMatrix, groups: Sequence[str], regression: RidgeRegre
     return np.asarray(names[:, None] == np.array(groups), dtype=float)
 
 
-def _removal(split: ErrorSplit, part: FloatArray | None) -> float:
+def _removal(split: ErrorSplit, part: FloatArray) -> float:
     """Return mean(error^2) - mean((error - part)^2)."""
-    assert part is not None
     return 2 * split.amount_of(part) - float(np.mean(part**2))
 
 
