@@ -135,9 +135,9 @@ def _members(matrix: DesignMatrix, groups: Sequence[str], regression: RidgeRegre
     return np.asarray(names[:, None] == np.array(groups), dtype=float)
 
 
-def _removal(split: ErrorSplit, part: FloatArray) -> float:
-    """Return mean(error^2) - mean((error - part)^2)."""
-    return 2 * split.amount_of(part) - float(np.mean(part**2))
+def _removal(split: ErrorSplit, undone: FloatArray) -> float:
+    """Return mean(error^2) - mean((error - undone)^2)."""
+    return 2 * split.amount_of(undone) - float(np.mean(undone**2))
 
 
 def design_matrix(regressors: Regressors) -> DesignMatrix:
