@@ -16,9 +16,9 @@ from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.examination.pooled import pool_folds
 from recombine.jobs.examination.rows import ExaminedRows
 from recombine.jobs.examination.training import as_models, predict_by_fold
-from recombine.jobs.score.model_score import HeldOutCells
+from recombine.jobs.score.held_out import HeldOutCells, held_out_cells
 from recombine.jobs.score.predictions import read_predictions, structure_of_classes
-from recombine.jobs.score.score import Score, held_out_cells, score_of
+from recombine.jobs.score.score import Score, score_of
 from recombine.jobs.split.splitter import CellKFold, factor_columns
 from recombine.progress import each
 from recombine.table_spec import TableSpec, asked_structure
@@ -58,8 +58,8 @@ def examine(
         A folder that keeps predictions, so that a run which was stopped goes on where it was. Code that a model
         imports is not looked at: take another folder once it has changed.
     spec : TableSpec, optional
-        What else is known: ``TableSpec(symmetric=["gene A", "gene B"])``, or what effects do (``structure``, ``order``),
-        which is chosen by all rows otherwise.
+        What else is known: ``TableSpec(symmetric=["gene A", "gene B"])``, or what effects do (``structure`` and
+        ``order``), which is chosen by all rows otherwise.
 
     Returns
     -------

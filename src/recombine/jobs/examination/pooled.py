@@ -10,7 +10,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.score.model_score import HeldOutCells
+from recombine.jobs.score.held_out import HeldOutCells
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.verdicts import Verdict
 
@@ -29,9 +29,8 @@ def pool_folds(audits: tuple[Audit, ...], classes: tuple[str, ...], folds: Seque
     told = [fold for fold in folds if fold.determined]
     if not told:
         return whole
-    order = np.argsort(
-        np.concatenate([place[fold.codes == Verdict.DETERMINED] for place, fold in zip(places, folds, strict=True)])
-    )
+    scored = [cells[fold.codes == Verdict.DETERMINED] for cells, fold in zip(positions, folds, strict=True)]
+    order = np.argsort(np.concatenate(scored))
     values = (order[:, None] * len(audits) + np.arange(len(audits))).ravel()
     regressors = [fold.regressors for fold in told if fold.regressors is not None]
     noises = [fold.noise for fold in told if fold.noise is not None]

@@ -71,8 +71,8 @@ def standard_model(name: str, *, classes: bool = False, seed: int = 0) -> Any:
     >>> standard_model("forrest")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: model 'forrest' is none of ours; did you mean 'forest'? Models: ridge, forest, boosting, \
-neighbours, network, your own as FILE.py:name
+    recombine.errors.InputError: model 'forrest' is none of ours; did you mean 'forest'? Models: ridge, forest, \
+boosting, neighbours, network, your own as FILE.py:name
     """
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder

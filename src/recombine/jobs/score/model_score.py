@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.design.design import Design
-from recombine.jobs.audit.audit import Audit
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
 from recombine.jobs.score.below_noise import BelowNoise, below_noise
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.determined import additive_fit
+from recombine.jobs.score.held_out import HeldOutCells
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF, observed_outcomes
-from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.tables.grouping import RowsAre
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -28,60 +24,6 @@ from recombine.verdicts import Verdict
 MIN_CHANCE = 1e-6
 #: Squared errors that differ by so little, as a share of the largest one or of the largest squared outcome, are equal.
 EQUAL_SHARE, EQUAL_SHARE_OF_OUTCOME = 1e-12, 1e-20
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutCells:
-    """Held-out cells, and what predictions at them are compared with."""
-
-    #: Of the seen cells, one, or one per class: the structure that verdicts and determined values assume.
-    audits: tuple[Audit, ...]
-    codes: IntArray = field(repr=False)  #: (H,): verdict of each held-out cell.
-    #: What predictions at the determined cells were compared with; None where those are too few.
-    regressors: Regressors | None
-    noise: HeldOutNoise | None  #: None where no row repeats.
-    classes: tuple[str, ...] = ()  #: Names of the classes; empty where the outcome is a number or has two values.
-    #: (H,): how much each held-out cell matters, where that was said; all means are weighted by it then.
-    weights: FloatArray | None = field(default=None, repr=False)
-    #: By how much simpler predictions miss the determined cells, (T, K) by name, and the squared errors foretold there.
-    misses_beside: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
-    forecasts: Mapping[str, float] = field(default_factory=dict, repr=False)
-    folds: int = 0  #: How many folds left each cell out once; 0 where training and held-out cells were given.
-
-    @property
-    def audit(self) -> Audit:
-        """The audit of the seen cells; of several classes that of the first."""
-        return self.audits[0]
-
-    @property
-    def outcome_name(self) -> str:
-        """The column that was predicted."""
-        name = str(self.design.outcome_column.name)
-        return name.removesuffix(f"={self.classes[0]}") if self.classes else name
-
-    @cached_property
-    def observed(self) -> FloatArray:
-        """Mean outcome of each held-out cell, (H, K)."""
-        return observed_outcomes([audit.design for audit in self.audits])
-
-    @property
-    def design(self) -> Design:
-        """The design whose held-out cells were scored."""
-        return self.audit.design
-
-    @property
-    def counts(self) -> FloatArray:
-        """How much each held-out cell counts in means, (H,)."""
-        return np.ones(len(self.codes)) if self.weights is None else self.weights
-
-    def rows(self, chosen: BoolArray) -> IntArray:
-        """Return the design's rows of the held-out cells that are ``chosen`` (H,)."""
-        return np.asarray(np.flatnonzero(~self.design.train)[chosen])
-
-    @property
-    def determined(self) -> int:
-        """How many of the scored cells the seen ones determine."""
-        return int((self.codes == Verdict.DETERMINED).sum())
 
 
 @dataclass(frozen=True)
@@ -198,35 +140,6 @@ def mean_squares(held_out: HeldOutCells, models: Sequence[ModelScore]) -> dict[s
         by_cell = held_out.noise.variances.reshape(-1, len(held_out.audits)).mean(axis=1)
         squares["noise alone"] = mean_amount(by_cell, counts).value
     return squares | dict(held_out.forecasts)
-
-
-def forecasts_of(held_out: HeldOutCells) -> dict[str, float]:
-    """Return the squared errors that wide networks are foretold to make on the determined cells, by name."""
-    error = held_out.audit.forecast.error if held_out.audit.forecast.held_out else None
-    if error is None or held_out.classes or held_out.weights is not None:
-        return {}
-    # Both are of the cells that the structure determines; of very many, networks predict some.
-    share = "" if error.cells == held_out.determined else f" (on {error.cells:,} of them)"
-    return {
-        f"forecast: wide network{share}": error.ntk**2,
-        f"forecast: wide network, readout{share}": error.nngp**2,
-    }
-
-
-def misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatArray]:
-    """Return by how much adding, the chosen structure and the plain mean miss the design's ``rows`` (T,), (T, K)."""
-    columns: list[dict[str, FloatArray]] = []
-    for audit in audits:
-        design = audit.design
-        assert design.outcome is not None
-        cells, observed = design.cells[rows], design.outcome[rows]
-        misses = {"adding": design.outcome_column.bounded(additive_fit(audit).predict(cells)) - observed}
-        if not audit.choice.structure.adds:
-            misses[f"assumed structure: {audit.choice.name}"] = (
-                design.outcome_column.bounded(audit.values.certified_of(cells)) - observed
-            )
-        columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
-    return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}
 
 
 def _by_verdict(held_out: HeldOutCells, squares: FloatArray, measures: Mapping[str, FloatArray]) -> Table:

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.listing import level_columns
 from recombine.jobs.outputs import Reported, widget
-from recombine.jobs.score.determined import held_out_noise, regressors_of
-from recombine.jobs.score.limits import SCORE_LIMITS
-from recombine.jobs.score.model_score import (
-    HeldOutCells,
-    ModelScore,
-    forecasts_of,
-    mean_squares,
-    misses_beside,
-    model_scores,
-)
+from recombine.jobs.score.held_out import HeldOutCells, held_out_cells
+from recombine.jobs.score.model_score import ModelScore, mean_squares, model_scores
 from recombine.jobs.score.predictions import (
     importance_of_cells,
     read_designs,
@@ -196,23 +188,6 @@ def score_of(held_out: HeldOutCells, predicted: Mapping[str, FloatArray], seed: 
     """Return the score of predictions, (H, K) by model, at held-out cells."""
     named = {field.name: getattr(held_out, field.name) for field in fields(HeldOutCells)}
     return Score(**named, models=model_scores(held_out, predicted, seed))
-
-
-def held_out_cells(
-    audits: tuple[Audit, ...],
-    codes: IntArray,
-    classes: tuple[str, ...] = (),
-    weights: FloatArray | None = None,
-    fewest: int = SCORE_LIMITS.min_cells_for_causes,
-) -> HeldOutCells:
-    """Return the held-out cells of audits with what is compared there; causes are told from ``fewest`` cells on."""
-    held_out, scored = HeldOutCells(audits, codes, None, None, classes, weights), codes == Verdict.DETERMINED
-    if scored.any():
-        rows, counts = held_out.rows(scored), held_out.counts[scored]
-        held_out = replace(held_out, noise=held_out_noise(audits, rows), misses_beside=misses_beside(audits, rows))
-        if (counts > 0).sum() >= fewest:
-            held_out = replace(held_out, regressors=regressors_of(audits, audits[0].design.cells[rows], counts))
-    return replace(held_out, forecasts=forecasts_of(held_out))
 
 
 def _read(
