@@ -246,6 +246,19 @@ class TestPrinted:
         assert lost.verdict is Verdict.UNSEEN_LEVEL
         assert not lost.compositional
 
+    def test_a_rule_that_ignores_a_slot_has_no_rank_there(self) -> None:
+        found = table_support(frame(GRID[:7]), SLOTS, lambda a, b: 3.0 + np.sin(a) + 0 * b)
+        assert found.holds
+        assert found.values["rank"].tolist() == [1, 1, 0, 0, 0, 0]
+        assert "no: two (b = 0), rank 0 of 1; 3 other values short of rank" in str(found)
+
+    def test_dates_and_a_single_slot(self) -> None:
+        days = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"]), "dose": [1, 1]})
+        assert table_support(days, {"day": "day", "dose": "dose"}, add()).holds
+        with pytest.raises(InputError, match="column 'day' has no value in row 1"):
+            table_support(days.assign(day=[days["day"][0], pd.NaT]), {"day": "day"}, add())
+        assert table_support(days, {"dose": "dose"}, lambda dose: dose).holds
+
     def test_one_row_asks_nothing(self) -> None:
         found = table_support(frame(GRID[:1]), SLOTS, add())
         assert found.holds

@@ -14,6 +14,8 @@ from recombine.errors import InputError
 FIVE_POINT_STEP_SHARE = 3e-4
 #: Offsets and weights of the five-point rule.
 FIVE_POINT_STENCIL = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
+#: Differences of so many rounding errors of the outputs count as none.
+FIVE_POINT_ROUNDING_EPSILONS, EPSILON = 4.0, float(np.finfo(float).eps)
 
 Function = Callable[..., Any]
 
@@ -42,12 +44,15 @@ def by_differences(function: Function, slot: int, components: Sequence[FloatArra
     columns = []
     for entry in range(component.shape[-1]):
         total: Any = 0.0
+        largest: Any = 0.0
         for offset, weight in FIVE_POINT_STENCIL:
             moved = component.copy()
             moved[..., entry] += offset * step
             inputs = [moved if number == slot else unmoved for number, unmoved in enumerate(components)]
-            total = total + weight * as_numbers(function(*inputs), "outputs of the composition")
-        columns.append(total / step)
+            outputs = as_numbers(function(*inputs), "outputs of the composition")
+            total, largest = total + weight * outputs, np.maximum(largest, np.abs(outputs))
+        # A number that does not move has a difference of a few rounding errors, which no rank should count.
+        columns.append(np.where(np.abs(total) <= FIVE_POINT_ROUNDING_EPSILONS * EPSILON * largest, 0.0, total / step))
     return np.stack(columns, axis=-1)
 
 

@@ -118,7 +118,7 @@ class TableSupport:
     def _ranks(self) -> str:
         short = self.values.where(self.values["rank"] < self.values["unknowns"])
         texts = [f"{row['value']}, rank {row['rank']}" + f" of {row['unknowns']}" for row in short.rows()]
-        more = f" and {plural(len(texts) - 1, 'value')} more" if len(texts) > 1 else ""
+        more = f"; {plural(len(texts) - 1, 'other value')}" + " short of rank" if len(texts) > 1 else ""
         return f"no: {texts[0]}{more}" if texts else "full rank" + f" at {len(self.values)} values"
 
 
@@ -291,7 +291,11 @@ def _values(grids: Sequence[ComponentGrid], read: SlotValues, cells: IntArray) -
 def _notes(read: SlotValues, cells: IntArray, recombined: bool, reach: object, drawn: bool) -> Iterator[str]:
     if recombined and product_size(read.sizes) > MAX_COMBINATIONS:
         yield f"{MAX_COMBINATIONS:,} combinations were drawn" + f" of {product_size(read.sizes):,}"
-    if reach is None and any(len(np.unique(column)) == len(column) > 1 for column in cells.T):
+    if (
+        reach is None
+        and read.cells.shape[1] > 1
+        and any(len(np.unique(column)) == len(column) > 1 for column in cells.T)
+    ):
         yield "hardly any value repeats" + "; a reach joins some"
     if drawn:
         yield "for almost all components" + ", as none were given"
