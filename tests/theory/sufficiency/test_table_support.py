@@ -17,6 +17,7 @@ import recombine as rc
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.theory.compositions import add, bilinear, occlude, product
+from recombine.theory.identification.identify import identify
 from recombine.theory.sufficiency import finite_identifiability, table_support
 from recombine.verdicts import Verdict
 
@@ -130,6 +131,14 @@ class TestVerdicts:
             assert (found.rows == grid.verdicts).all()
             if not (grid.verdicts == Verdict.UNSEEN_LEVEL).any():
                 assert found.directions == grid.deficit
+
+    def test_three_slots_add_as_the_audit_says(self) -> None:
+        for seed in range(6):
+            cells = np.argwhere(np.random.default_rng(seed).random((3, 4, 3)) < 0.25)
+            everything = pd.DataFrame(np.argwhere(np.ones((3, 4, 3))), columns=["a", "b", "c"])
+            seen = everything.apply(tuple, axis=1).isin([tuple(cell) for cell in cells.tolist()])
+            found = table_support(everything, {"one": "a", "two": "b", "three": "c"}, add(), seen=seen)
+            assert (found.rows == identify(cells, sizes=(3, 4, 3)).verdicts_on_grid().ravel()).all()
 
     def test_draws_that_disagree_are_undecided(self) -> None:
         # Whether a front hides what is behind it is up to the components.
