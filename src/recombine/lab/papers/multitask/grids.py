@@ -148,10 +148,19 @@ DIGITS |= {"factors": [0.125, 0.5, 1.0], "epochs": 40, "pretraining epochs": 8, 
 DIGITS |= {"methods": ALL, **JOINT[0]}
 
 
-def _atlas_grid(names: tuple[str, ...], shares: list[float], samples: list[float], seeds: int) -> list[dict[str, Any]]:
-    """A unit for each set of inputs; shares of features that are known, and samples over the number of features."""
-    return [{"inputs": name, "shares known": shares, "samples": samples, "seeds": list(range(seeds))} for name in names]
+def _on_inputs(name: str, seeds: int, **about: list[float]) -> dict[str, Any]:
+    """Shares of features that are known, and samples over the number of features."""
+    return {"inputs": name, "shares known": about["shares"], "samples": about["samples"], "seeds": list(range(seeds))}
 
+
+def _atlas_grid(development: int, held_out: int) -> list[dict[str, Any]]:
+    """A unit for each set of inputs, with seeds for those that constants are chosen on and for those that judge."""
+    counted = [(scales.DEVELOPMENT, development), (scales.HELD_OUT, held_out)]
+    about: dict[str, list[float]] = {"shares": [0.125, 0.25], "samples": [0.25, 0.5]}
+    return [_on_inputs(name, seeds, **about) for names, seeds in counted for name in names]
+
+
+ATLAS_NETWORKS = [_on_inputs(name, 3, shares=[0.25], samples=[0.25]) for name in scales.HELD_OUT]
 
 EXPERIMENTS = (
     Experiment(f"{NAME}/penalties", theory.penalties, quick=[{"points": 61}], full=[{"points": 601}]),
@@ -187,17 +196,14 @@ EXPERIMENTS = (
     Experiment(
         f"{NAME}/atlas",
         scales.atlas,
-        quick=_atlas_grid(scales.DEVELOPMENT + scales.HELD_OUT, [0.25], [0.25], 3),
-        full=[
-            *_atlas_grid(scales.DEVELOPMENT, [0.125, 0.25], [0.25, 0.5], 8),
-            *_atlas_grid(scales.HELD_OUT, [0.125, 0.25], [0.25, 0.5], 16),
-        ],
+        quick=_atlas_grid(4, 6),
+        full=_atlas_grid(8, 16),
     ),
     Experiment(
         f"{NAME}/atlas-networks",
         scales.atlas_networks,
-        quick=_atlas_grid(scales.HELD_OUT, [0.25], [0.25], 3),
-        full=_atlas_grid(scales.HELD_OUT, [0.25], [0.25], 3),
+        quick=ATLAS_NETWORKS,
+        full=ATLAS_NETWORKS,
     ),
     Experiment(
         f"{NAME}/relu-correlation",
