@@ -19,9 +19,11 @@ LABELS = np.array([0.9, -1.3, 0.4])
 def test_the_penalty_on_a_feature_that_explains_labels_alone_has_the_order_of_the_regime(wanted: str) -> None:
     size = np.sqrt(np.mean(LABELS**2))
     scale = scale_for(wanted, KNOWN, LABELS, alpha=0.02)
-    about = {"alpha": 0.02, "scaling": scale.scaling, "gamma": scale.gamma}
-    less, more = (float(finetune_penalty(size * factor, 0.4, **about)) for factor in (0.999, 1.001))
-    assert np.log(more / less) / np.log(1.001 / 0.999) == pytest.approx(ORDERS[wanted], abs=1e-5)
+
+    def price(factor: float) -> float:
+        return float(finetune_penalty(size * factor, 0.4, alpha=0.02, scaling=scale.scaling, gamma=scale.gamma))
+
+    assert np.log(price(1.001) / price(0.999)) / np.log(1.001 / 0.999) == pytest.approx(ORDERS[wanted], abs=1e-5)
 
 
 @pytest.mark.parametrize("wanted", ["lazy", "nested", "rich"])

@@ -18,7 +18,7 @@ SETS = {
     "digits": ("digits", False),
 }
 #: A column that varies less than this share of its size is constant.
-MIN_SPREAD = 1e-8
+MIN_SPREAD_SHARE = 1e-8
 #: Decimals to which two columns are the same.
 SAME_DECIMALS = 8
 
@@ -39,15 +39,15 @@ def bundled_inputs(name: str) -> FloatArray:
     called, with_products = SETS[name]
     inputs = _standardised(np.asarray(getattr(datasets, f"load_{called}")().data, dtype=float))
     if with_products:
-        first, second = np.triu_indices(inputs.shape[1])
-        inputs = _standardised(np.hstack([inputs, inputs[:, first] * inputs[:, second]]))
-    _, columns = np.unique(inputs.round(SAME_DECIMALS), axis=1, return_index=True)
-    chosen = np.ascontiguousarray(inputs[:, np.sort(columns)])
+        rows, columns = np.triu_indices(inputs.shape[1])
+        inputs = _standardised(np.hstack([inputs, inputs[:, rows] * inputs[:, columns]]))
+    _, firsts = np.unique(inputs.round(SAME_DECIMALS), axis=1, return_index=True)
+    chosen = np.ascontiguousarray(inputs[:, np.sort(firsts)])
     chosen.setflags(write=False)
     return chosen
 
 
 def _standardised(values: FloatArray) -> FloatArray:
     spread = values.std(axis=0)
-    varying = spread > MIN_SPREAD * np.maximum(np.abs(values).max(axis=0), MIN_SPREAD)
+    varying = spread > MIN_SPREAD_SHARE * np.maximum(np.abs(values).max(axis=0), MIN_SPREAD_SHARE)
     return np.asarray((values[:, varying] - values[:, varying].mean(axis=0)) / spread[varying])

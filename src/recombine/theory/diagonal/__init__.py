@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.regimes import regime as regime
     from recombine.theory.diagonal.regimes import scaling_of_order as scaling_of_order
     from recombine.theory.diagonal.relu_penalties import rotation_cost as rotation_cost
-    from recombine.theory.diagonal.scales import Scale as Scale
+    from recombine.theory.diagonal.scales import FinetuningScale as FinetuningScale
     from recombine.theory.diagonal.scales import scale_for as scale_for
     from recombine.theory.diagonal.stiff_flow import FlowEnd as FlowEnd
     from recombine.theory.diagonal.stiff_flow import stiff_flow as stiff_flow

@@ -27,13 +27,13 @@ READOUT_SHARE = 0.01
 
 
 @dataclass(frozen=True)
-class Scale:
+class FinetuningScale:
     """What to multiply pretrained hidden weights by, and what to set readouts to, before finetuning.
 
     Examples
     --------
-    >>> Scale(scaling=0.0, gamma=0.1)
-    Scale(scaling=0.0, gamma=0.1)
+    >>> FinetuningScale(scaling=0.0, gamma=0.1)
+    FinetuningScale(scaling=0.0, gamma=0.1)
     """
 
     scaling: float
@@ -55,7 +55,7 @@ def typical_size(auxiliary: npt.ArrayLike) -> float:
     return float(np.abs(B).max() * np.sqrt((relative**4).sum() / (relative**2).sum()))
 
 
-def scale_for(wanted: str, auxiliary: npt.ArrayLike, targets: npt.ArrayLike, *, alpha: float = 1e-3) -> Scale:
+def scale_for(wanted: str, auxiliary: npt.ArrayLike, targets: npt.ArrayLike, *, alpha: float = 1e-3) -> FinetuningScale:
     """Return the scale to finetune from so that a network is in the wanted regime: a rule for what to try first.
 
     A penalty of order 1.2 or less prefers few features and one of 1.8 many; the rule gives it to a coefficient as large
@@ -93,7 +93,7 @@ def scale_for(wanted: str, auxiliary: npt.ArrayLike, targets: npt.ArrayLike, *, 
             "targets are all 0 or missing, so that there is nothing to learn; give labels of the main task"
         )
     if wanted in ("rich", "ridge"):
-        return Scale(0.0, scaling_of_order(ORDERS[wanted], 0.0, size, alpha=0.0, gamma=1.0))
+        return FinetuningScale(0.0, scaling_of_order(ORDERS[wanted], 0.0, size, alpha=0.0, gamma=1.0))
     start = real(alpha, "alpha", at_least=0)
     m = scaling_of_order(ORDERS[wanted], typical_size(auxiliary), size, alpha=start, gamma=READOUT_SHARE)
-    return Scale(m, READOUT_SHARE * m)
+    return FinetuningScale(m, READOUT_SHARE * m)

@@ -11,7 +11,7 @@ from multitask_rows import PAPER, bent, evidence, table_of, verdict
 
 from recombine.lab.papers import Standing
 from recombine.lab.papers.multitask.experiments import atlas
-from recombine.lab.papers.multitask.experiments.atlas import BY_RULE, HELD_OUT, MADE_FOR, NOISE, problems
+from recombine.lab.papers.multitask.experiments.atlas import BY_RULE, HELD_OUT, MADE_FOR, NOISE_SD, problems
 from recombine.lab.papers.multitask.readings.atlas import constants, scales_by_task
 from recombine.lab.report.figure import PaperFigure
 from recombine.lab.runs.experiment import Unit
@@ -32,10 +32,10 @@ def test_no_row_is_learned_from_and_tested_on_and_labels_have_their_noise() -> N
     for problem in problems({**SETTING, "inputs": "digits"}, seed=3):
         both = np.vstack([problem.X, problem.X_test])
         assert sorted(map(tuple, both)) == sorted(map(tuple, inputs))
-        assert np.mean((inputs @ problem.known) ** 2) == pytest.approx(1)
+        assert np.mean((inputs @ problem.auxiliary) ** 2) == pytest.approx(1)
         found = np.linalg.lstsq(problem.X_test, problem.y_test, rcond=None)[0]
         assert np.mean((inputs @ found) ** 2) == pytest.approx(1)
-        assert 0.3 * NOISE < np.std(problem.y - problem.X @ found) < 2 * NOISE
+        assert 0.3 * NOISE_SD < np.std(problem.y - problem.X @ found) < 2 * NOISE_SD
 
 
 def test_large_weights_from_scratch_end_at_the_least_squares_solution(rows: Table) -> None:
@@ -53,7 +53,7 @@ def test_labels_of_another_size_are_read_off_shifted_scales(rows: Table) -> None
         problem.X,
         targets=100 * problem.y,
         test=(problem.X_test, problem.y_test),
-        auxiliary=problem.known,
+        auxiliary=problem.auxiliary,
         scaling=10.0,
         gamma=0.1,
     ).beta

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 LINES = {"rule": "rule", "constant": "constant by kind of task", "plain": "plain finetuning"}
 BY_LABELS = "labels"
 #: Ratios at which the colour of a cell is full, and above which its number is white.
-FULL_COLOUR, WHITE_TEXT = 4.0, 2.5
+FULL_COLOUR_RATIO, WHITE_TEXT_RATIO = 4.0, 2.5
 #: Height of the line panel over its largest number, so that the legend stands above the lines.
-LEGEND_ROOM = 1.35
+LEGEND_ROOM_FACTOR = 1.35
 
 
 def _atlas_table(results: Mapping[str, Evidence]) -> Table:
@@ -35,8 +35,8 @@ def _atlas_table(results: Mapping[str, Evidence]) -> Table:
         for task in MADE_FOR:
             cells = rows.only(inputs=name, task=task, readouts=BY_RULE).by("wanted")
             means = {wanted: 10 ** float(np.log10(cells[wanted]["error"]).mean()) for wanted in REGIMES}
-            least = min(means.values())
-            listed += [_row(name, task, wanted, np.nan, mean / least) for wanted, mean in means.items()]
+            lowest = min(means.values())
+            listed += [_row(name, task, wanted, np.nan, mean / lowest) for wanted, mean in means.items()]
     for shift in SHIFTS:
         logs = beside_rule(rows, (shift,), SHIFTS)
         for name, word in LINES.items():
@@ -50,11 +50,11 @@ def _row(panel: str, task: str, scale: str, labels: float, error: float) -> dict
 
 
 def _draw_atlas(canvas: Canvas, table: Table) -> None:
-    first, second, lines = canvas.subplots(1, 3, width_ratios=(1, 1, 1.25))
+    left_cells, right_cells, lines = canvas.subplots(1, 3, width_ratios=(1, 1, 1.25))
     canvas.subplots_adjust(left=0.115, right=0.985, top=0.88, bottom=0.19, wspace=0.12)
-    for axes, name in ((first, HELD_OUT[0]), (second, HELD_OUT[1])):
+    for axes, name in zip((left_cells, right_cells), HELD_OUT, strict=True):
         _draw_cells(axes, table.only(panel=name), name)
-    second.set_yticklabels([])
+    right_cells.set_yticklabels([])
     worst = float(table.only(panel=BY_LABELS)["error over the least"].max())
     box = lines.get_position()
     lines.set_position((box.x0 + 0.055, box.y0, box.width - 0.055, box.height))
@@ -66,7 +66,7 @@ def _draw_atlas(canvas: Canvas, table: Table) -> None:
         title="By size of labels",
         xlabel="size of labels",
         ylabel="error over the least",
-        ylim=(0.9, LEGEND_ROOM * worst),
+        ylim=(0.9, LEGEND_ROOM_FACTOR * worst),
     )
     powers_of_ten(lines, "x")
     lines.legend(frameon=False, fontsize=11)
@@ -75,12 +75,15 @@ def _draw_atlas(canvas: Canvas, table: Table) -> None:
 def _draw_cells(axes: Axes, cells: Table, title: str) -> None:
     """Draw a row per kind of task and a column per scale, with the one that errs least in each row in bold."""
     values = np.array(
-        [[cells.only(task=task, scale=one)["error over the least"][0] for one in REGIMES] for task in MADE_FOR]
+        [[cells.only(task=task, scale=wanted)["error over the least"][0] for wanted in REGIMES] for task in MADE_FOR]
     )
-    axes.imshow(np.log(values), cmap="Blues", vmin=0, vmax=np.log(FULL_COLOUR), aspect="auto")
+    axes.imshow(np.log(values), cmap="Blues", vmin=0, vmax=np.log(FULL_COLOUR_RATIO), aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         about: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 12}
-        about |= {"color": "white" if value > WHITE_TEXT else "black", "weight": "bold" if value == 1 else "normal"}
+        about |= {
+            "color": "white" if value > WHITE_TEXT_RATIO else "black",
+            "weight": "bold" if value == 1 else "normal",
+        }
         axes.text(column, row, f"{value:.2f}" if value < 10 else f"{value:.0f}", **about)
     axes.set(title=title, xlabel="scale by the rule for", xticks=range(4), yticks=range(4))
     axes.set_xticklabels(REGIMES)
@@ -91,13 +94,13 @@ def _draw_cells(axes: Axes, cells: Table, title: str) -> None:
 
 def _say_atlas(table: Table) -> str:
     cells = table.but(panel=BY_LABELS)
-    own = sum(row["error over the least"] == 1 and MADE_FOR[row["task"]] == row["scale"] for row in cells.rows())
+    won = sum(row["error over the least"] == 1 and MADE_FOR[row["task"]] == row["scale"] for row in cells.rows())
     ends = table.only(panel=BY_LABELS)
-    most = {word: float(ends.only(scale=word)["error over the least"].max()) for word in LINES.values()}
-    said = ", ".join(f"{word} {value:.2f}" for word, value in most.items())
+    highest = {word: float(ends.only(scale=word)["error over the least"].max()) for word in LINES.values()}
+    listed = ", ".join(f"{word} {value:.2f}" for word, value in highest.items())
     return (
-        f"The scale made for a kind of task errs least of the four in {own} of {len(HELD_OUT) * len(MADE_FOR)} rows; "
-        f"error over the least at the worst size of labels: {said}."
+        f"The scale made for a kind of task errs least of the four in {won} of {len(HELD_OUT) * len(MADE_FOR)} rows; "
+        f"error over the least at the worst size of labels: {listed}."
     )
 
 

@@ -29,7 +29,7 @@ SHIFTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 #: The scale of plain finetuning: readouts over it, and its logarithm.
 PLAIN = ("0.001", 0.0)
 #: An error within this factor of the least on the plane counts as reached.
-NEAR_BEST = 1.25
+NEAR_BEST_FACTOR = 1.25
 
 #: What tells problems apart.
 KEYS = ("inputs", "seed", "share known", "samples", "task")
@@ -75,15 +75,17 @@ def scales_by_task(rows: Table) -> Measured:
     held_out = _of(rows, HELD_OUT)
     won, leads = 0, {}
     for name in HELD_OUT:
-        for task, own in MADE_FOR.items():
+        for task, regime in MADE_FOR.items():
             means = {
                 wanted: float(np.log10(_by_rule(held_out, wanted, inputs=name, task=task)["error"]).mean())
                 for wanted in REGIMES
             }
-            leads[f"{name}, {task}"] = 10 ** (min(means[other] for other in REGIMES if other != own) - means[own])
+            leads[f"{name}, {task}"] = 10 ** (
+                min(mean for wanted, mean in means.items() if wanted != regime) - means[regime]
+            )
             won += leads[f"{name}, {task}"] > 1
     numbers = {"won by the scale made for them": won, "of": len(leads), "least lead": min(leads.values())}
-    listed = ", ".join(f"{where} {lead:.2f}" for where, lead in leads.items())
+    listed = ", ".join(f"{words} {lead:.2f}" for words, lead in leads.items())
     return Measured(numbers, f"error of the next best of four scales over that of their own, geometric means: {listed}")
 
 
@@ -106,15 +108,15 @@ def beside_rule(rows: Table, shifts: tuple[float, ...], chosen_at: tuple[float, 
     """
     held_out, fixed = _of(rows, HELD_OUT), constants(rows, chosen_at)
     parts: dict[str, list[FloatArray]] = {name: [] for name in ("seed", "rule", "constant", "plain", "least")}
-    for task, own in MADE_FOR.items():
+    for task, regime in MADE_FOR.items():
         errors = _errors(held_out, (task,))
-        mine = _by_rule(held_out, own, task=task)
+        mine = _by_rule(held_out, regime, task=task)
         by_rule = np.log10(mine["error"])
-        least = np.minimum(np.min([*errors.values()], axis=0), by_rule)
+        lowest = np.minimum(np.min([*errors.values()], axis=0), by_rule)
         for shift in shifts:
             parts["seed"].append(mine["seed"])
             parts["rule"].append(by_rule)
-            parts["least"].append(least)
+            parts["least"].append(lowest)
             for name, (readouts, log) in (("constant", fixed[task]), ("plain", PLAIN)):
                 if (readouts, log - shift) not in errors:
                     raise MissingRowsError(f"no row with readouts {readouts} at a log scale of {log - shift:g}")
@@ -132,7 +134,9 @@ def _shown(fixed: dict[str, tuple[str, float]]) -> str:
 def rule_and_constant(rows: Table) -> Measured:
     """Return how near the rule comes to the least error, and how far constants are behind, for labels of any size."""
     logs = beside_rule(rows, SHIFTS, SHIFTS)
-    near = {name: float(np.mean(logs[name] <= logs["least"] + np.log10(NEAR_BEST))) for name in ("rule", "constant")}
+    near = {
+        name: float(np.mean(logs[name] <= logs["least"] + np.log10(NEAR_BEST_FACTOR))) for name in ("rule", "constant")
+    }
     numbers = {
         "rule over the least error": _times(logs["rule"] - logs["least"]),
         "constant over rule, % more error": _percent(logs["seed"], logs["constant"] - logs["rule"]),
@@ -165,11 +169,14 @@ def chosen_by_samples(rows: Table) -> Measured:
     picked = np.take_along_axis(errors, left_out.argmin(axis=0)[None], axis=0)[0]
     plane = _errors(held_out, tuple(MADE_FOR))
     plain = np.mean([plane[PLAIN[0], PLAIN[1] - shift] for shift in SHIFTS], axis=0)
+    best = errors.min(axis=0)
     numbers = {
-        "chosen over the best of four": _times(np.log10(picked / errors.min(axis=0))),
+        "chosen over the best of four": _times(np.log10(picked / best)),
         "plain finetuning over chosen, % more error": _percent(tables[0]["seed"], plain - np.log10(picked)),
-        "always the same one over the best of four": min(_times(np.log10(one / errors.min(axis=0))) for one in errors),
-        "best of four chosen": float(np.mean(picked == errors.min(axis=0))),
+        "always the same one over the best of four": min(
+            _times(np.log10(always / errors.min(axis=0))) for always in errors
+        ),
+        "best of four chosen": float(np.mean(picked == best)),
         "errors below 0.5": float(np.mean(picked < 0.5)),
     }
     return Measured(numbers, f"{len(picked)} problems; plain finetuning over labels of five sizes")
@@ -178,17 +185,17 @@ def chosen_by_samples(rows: Table) -> Measured:
 def features_in_use(rows: Table) -> Measured:
     """Return how many known features stay in use where few are needed, and the share of coefficients on new ones."""
     held_out = _of(rows, HELD_OUT)
-    found = {wanted: _by_rule(held_out, wanted, task="few known") for wanted in REGIMES}
-    seeds = found["lazy"]["seed"]
-    fewer = np.log10(found["lazy"]["known in use"] / found["nested"]["known in use"])
-    new = {wanted: table["share on new"] for wanted, table in found.items()}
+    by_regime = {wanted: _by_rule(held_out, wanted, task="few known") for wanted in REGIMES}
+    seeds = by_regime["lazy"]["seed"]
+    fewer = np.log10(by_regime["lazy"]["known in use"] / by_regime["nested"]["known in use"])
+    new = {wanted: table["share on new"] for wanted, table in by_regime.items()}
     more_new = np.minimum(new["rich"], new["ridge"]) - np.maximum(new["lazy"], new["nested"])
     numbers = {
         "known in use, lazy over nested, %": _percent(seeds, fewer),
         "share on new, rich or ridge less lazy or nested, points": Interval.of(_seed_means(seeds, 100 * more_new)),
     }
     means = ", ".join(
-        f"{wanted} {found[wanted]['known in use'].mean():.1f} and {new[wanted].mean():.0%}" for wanted in REGIMES
+        f"{wanted} {by_regime[wanted]['known in use'].mean():.1f} and {new[wanted].mean():.0%}" for wanted in REGIMES
     )
     return Measured(numbers, f"known features in use and squared coefficients on new ones: {means}")
 
