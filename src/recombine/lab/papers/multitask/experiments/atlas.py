@@ -80,7 +80,7 @@ def coefficients(draw: np.random.Generator, width: int, share: float) -> tuple[F
     Examples
     --------
     >>> known, tasks = coefficients(np.random.default_rng(0), 40, 0.2)
-    >>> {task: (np.count_nonzero(main), np.count_nonzero(main * known)) for task, main in tasks.items()}
+    >>> {task: (int((main != 0).sum()), int((main * known != 0).sum())) for task, main in tasks.items()}
     {'all known': (8, 8), 'few known': (2, 2), 'few new': (2, 0), 'all features': (40, 8)}
     """
     order = draw.permutation(width)
