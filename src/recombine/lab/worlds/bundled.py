@@ -18,7 +18,7 @@ SETS = {
     "digits": ("digits", False),
 }
 #: A column that varies less than this share of its size is constant.
-MIN_SPREAD_SHARE = 1e-8
+MIN_VARYING_SHARE = 1e-8
 #: Decimals to which two columns are the same.
 SAME_DECIMALS = 8
 
@@ -49,5 +49,5 @@ def bundled_inputs(name: str) -> FloatArray:
 
 def _standardised(values: FloatArray) -> FloatArray:
     spread = values.std(axis=0)
-    varying = spread > MIN_SPREAD_SHARE * np.maximum(np.abs(values).max(axis=0), MIN_SPREAD_SHARE)
+    varying = spread > MIN_VARYING_SHARE * np.maximum(np.abs(values).max(axis=0), MIN_VARYING_SHARE)
     return np.asarray((values[:, varying] - values[:, varying].mean(axis=0)) / spread[varying])
