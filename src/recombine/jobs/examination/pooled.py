@@ -59,8 +59,8 @@ def _joined_regressors(of_folds: Sequence[Regressors], order: IntArray) -> Regre
         return np.asarray(np.concatenate(list(arrays))[order])
 
     def if_all(arrays: Sequence[FloatArray | None]) -> FloatArray | None:
-        known = [array for array in arrays if array is not None]
-        return joined(known) if len(known) == len(arrays) else None
+        fitted = [array for array in arrays if array is not None]
+        return joined(fitted) if len(fitted) == len(arrays) else None
 
     draws = zip(*(fold.noisy_draws for fold in of_folds), strict=False)  # as many as the fold with fewest has
     return replace(
