@@ -37,7 +37,7 @@ export function readingSentence({ kind, column = "", lines = [], values = [], co
   const count = told || lines.length || 1;
   const said = lines.slice(0, MOST_SAID).map(grouped);
   const more = Math.max(lines.length ? count : 0, lines.length) - said.length;
-  const outcome = kind === "wide" && values.length ? printable(values[0]!) : "value";
+  const outcome = kind === "looks_wide" ? "value" : printable(values[0] ?? "value");
   const are = count === 1 ? "is" : "are";
   const holes: Readonly<Record<string, string>> = {
     column: printable(column),

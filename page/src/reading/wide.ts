@@ -66,10 +66,20 @@ export function melted(sheet: Laid, wide: string | null, delimiter: string): Lai
   if (!places.length) return joined(told(sheet, kinds, delimiter));
   const groups = distinct(places.map((place) => sheet.above[place]!)).filter(Boolean);
   const taken = new Set(sheet.names);
-  const long = rowsOf(sheet, places, free(groups.length === 1 ? groups[0]! : "column", taken), free("value", taken));
+  const group = groups.length === 1 ? groups[0]! : "";
+  const measured = repeated(sheet.names[places[0]!]!);
+  const repeats = measured !== null && places.every((place) => repeated(sheet.names[place]!) === measured);
+  const [factor, outcome] = repeats ? ["repeat", measured || group || "value"] : [group || "column", "value"];
+  const long = rowsOf(sheet, places, free(factor, taken), free(outcome, taken), repeats);
   // A label that is the same in all rows is no factor: nobody named it as one.
   const varied = long.factors.filter((_, place) => distinct(columnOf(long, place)).length !== 1);
   return varied.length > 1 ? { ...long, factors: varied } : long;
+}
+
+/** What a column measured again, empty where its name does not say (OD rep 1, rep 1); null if it is a level. */
+function repeated(name: string): string | null {
+  const match = matched("repeat_name", name.slice(0, 40));
+  return match && (match[1] ?? "").replace(/[ _.([-]+$/, "");
 }
 
 /** Write 1 and 0 for yes and no, where all columns beside labels that tell rows apart hold these; where nobody wrote no, an empty cell is one. */
@@ -118,7 +128,10 @@ function valueColumns(sheet: Laid, kinds: readonly TextKinds[], delimiter: strin
   const groups = distinct(grouped.map((place) => sheet.above[place])).length;
   if (grouped.length > 1 && (groups === 1 || areCrossed(sheet, grouped))) return grouped;
   if (groups > 1) return [];
-  const amounts = [...kinds.keys()].filter((place) => place && isAmount(sheet.names[place]!) && isValues(kinds[place]!));
+  const values = [...kinds.keys()].filter((place) => place && isValues(kinds[place]!));
+  const repeats = values.filter((place) => repeated(sheet.names[place]!) !== null);
+  if (distinct(repeats.map((place) => repeated(sheet.names[place]!)))[1] !== undefined) return [];
+  const amounts = repeats[0] ? repeats : values.filter((place) => isAmount(sheet.names[place]!));
   // A control beside doses is one more of them.
   const levels = amounts.length > 1 ? [...kinds.keys()].filter((place) => amounts.includes(place) || (place && isWord("control_levels", sheet.names[place]!) && isValues(kinds[place]!))) : [];
   const others = [...kinds.keys()].filter((place) => !levels.includes(place) && !isRemarks(kinds[place]!, kinds[0]!));
@@ -212,8 +225,8 @@ function numbersOf(kinds: TextKinds, delimiter: string): number[] {
   return [...kinds.numbers.values()].map((number) => plainNumber(number, sign)).filter((text) => matches("number", text)).map(Number).filter(Number.isFinite);
 }
 
-/** Write one row for each cell of some columns. */
-function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome: string): Laid {
+/** Write one row for each cell of some columns; of repeats these are no levels of a factor. */
+function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome: string, repeats = false): Laid {
   const labels = [...sheet.names.keys()].filter((place) => !places.includes(place));
   const [before, after] = [labels.filter((place) => place < places[0]!), labels.filter((place) => place > places[0]!)];
   const at = (row: readonly string[], some: readonly number[]): string[] => some.map((place) => row[place]!);
@@ -238,9 +251,9 @@ function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome:
     rows,
     lines,
     above: names.map(() => ""),
-    factors,
+    factors: repeats ? factors.slice(0, -1) : factors,
     outcome,
-    notes: [...sheet.notes, { kind: "wide", column: factor, values: [outcome, ...at(sheet.names, places)].slice(0, MOST_NAMED), count: places.length }],
+    notes: [...sheet.notes, { kind: repeats ? "repeats" : "wide", column: factor, values: [outcome, ...at(sheet.names, places)].slice(0, MOST_NAMED), count: places.length }],
   };
 }
 

@@ -67,7 +67,7 @@ function askTable(dialog: HTMLDialogElement, store: Store): void {
   text.placeholder = "variety,site,yield\nTrebi,Morris,43.8\n…";
   dialog.replaceChildren(
     make("h2", "", "Open a table"),
-    make("p", "", "As it is: titles, totals, units, merged and wide layouts are read too. Choose a file, drop it anywhere on the page, or paste it here. It stays on this machine."),
+    make("p", "", "As it is, titles, totals and wide layouts too. Choose, drop or paste it; it stays on this machine."),
     make("p", "", file),
     text,
     faultLine(),

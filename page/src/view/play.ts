@@ -53,7 +53,7 @@ export function startPuzzles(store: Store): () => void {
     title.tabIndex = -1;
     box.replaceChildren(
       title,
-      make("p", "", "Every square is the sum of a row effect and a column effect. Paint three, so that all others follow from the painted ones. You see what follows once the third is painted."),
+      make("p", "", "Every square is the sum of a row effect and a column effect. Paint three, so that all others follow from the painted ones. You see it once the third is painted."),
       line,
       bar,
     );

@@ -72,14 +72,14 @@ export const PRESETS: readonly Preset[] = [
     id: "screen",
     group: "Like your data",
     title: "Drug screen: drug × cell line",
-    about: "Two new drugs were tried on two new cell lines only, so nothing compares them with the others. Made-up numbers.",
+    about: "Two new drugs were tried on two new cell lines only, so nothing ties them to the others. Made-up numbers.",
     make: screen,
   },
   {
     id: "pages",
     group: "Like your data",
     title: "A/B test: page × audience × device",
-    about: "Page D was shown to newsletter readers on phones only. If effects add, that is enough to know the rest; let 2 factors interact, and it is not. Made-up numbers.",
+    about: "Page D was shown to newsletter readers on phones only. If effects add, that is enough; if 2 factors interact, it is not. Made-up numbers.",
     make: pages,
   },
   {

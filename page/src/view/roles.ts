@@ -93,7 +93,7 @@ export function askRoles(sheets: readonly Sheet[], dialog: HTMLDialogElement, st
 
 /** Where columns are levels, or might be: a field for the names of their factor and of what was measured. */
 function naming({ notes }: Tidy, rename: (names: string) => void): HTMLElement[] {
-  const note = notes.find(({ kind }) => kind === "wide" || kind === "looks_wide");
+  const note = notes.find(({ kind }) => /wide|repeats/.test(kind));
   if (!note) return [];
   const field = make("input");
   field.placeholder = "cell_line=viability";

@@ -37,7 +37,7 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "A bridge joins two islands",
-    task: "Rows 1 to 4 were never seen with columns 5 to 8. Every ✕ is open: the data alone do not settle it. Paint one ✕ cell.",
+    task: "Rows 1 to 4 were never seen with columns 5 to 8. Every ✕ is open: the data do not settle it. Paint one ✕.",
     shown: "One cell is a bridge: every other one follows through it. Point at a far cell to see its zig-zag.",
     scene: () => grid(8, (a, b) => (a < 5 && b < 5 && (a === 2 || b === 3)) || (a > 4 && b > 4 && (a === 6 || b === 7))),
     done: ({ following }) => !following.found.counts[Verdict.DISCONNECTED] && !following.found.counts[Verdict.UNSEEN_LEVEL],
@@ -45,7 +45,7 @@ export const STEPS: readonly Step[] = [
   {
     title: "Depth makes the network forget",
     task: "Here everything follows, and the second picture is complete. Now make the network deep: drag its slider to 15 layers or more.",
-    shown: "The third picture washes out: a deep network stores whole combinations, and what it stores that way never reaches unseen ones.",
+    shown: "The third picture washes out: a deep network stores whole combinations, which never reaches unseen ones.",
     scene: () => grid(9, (a, b) => a === 5 || b === 5, { depth: 1, kernel: "ntk" }),
     done: ({ scene }) => scene.depth >= 15,
   },

@@ -19,6 +19,7 @@ KINDS = {
     "merged": "count empty cells or ditto marks of column read as the cell above them",
     "transposed": "rows and columns were exchanged; values are the names of columns",
     "wide": "columns read as levels of the factor column; values are the outcome and then the levels",
+    "repeats": "columns read as repeated measurements, in rows of their own; values are the outcome and then their names",
     "looks_wide": "columns (values) that would be levels of one factor if the table were wide",
     "plate": "count plates read as rows, columns and values; values are their names",
     "percent": "numbers of column without their percent sign: 12% is 12",
@@ -66,9 +67,11 @@ REMARKS = frozenset(
 )
 #: Kinds that say that rows or columns are others than those of the sheet.
 LAYOUTS = frozenset({"title", "footer", "empty", "repeated_header", "joined_header", "unit_row", "merged"})
-LAYOUTS |= {"section", "settings", "total_rows", "beside", "transposed", "wide", "plate", "renamed"}
+LAYOUTS |= {"section", "settings", "total_rows", "beside", "transposed", "wide", "repeats", "plate", "renamed"}
 #: What a factor is called whose levels may be columns, where their names do not tell.
 UNNAMED_FACTOR = "factor"
+#: What a column is called that numbers repeated measurements: no factor, unless a reader says so.
+REPEAT_NUMBER = "repeat"
 #: Lines and values that one note names, at most; its count tells how many there are.
 MAX_NAMED_VALUES = 20
 

@@ -10,7 +10,7 @@ from statistics import median
 
 from recombine.errors import InputError
 from recombine.sheets.layout import Sheet, free_name
-from recombine.sheets.notes import MAX_NAMED_VALUES, UNNAMED_FACTOR, Note
+from recombine.sheets.notes import MAX_NAMED_VALUES, REPEAT_NUMBER, UNNAMED_FACTOR, Note
 from recombine.sheets.numerals import decimal_sign, plain_number
 from recombine.sheets.rules import role_rules, rule_limit, rule_pattern, rule_words
 from recombine.sheets.units import unit_spelling
@@ -81,12 +81,32 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
     if not (places := _value_columns(sheet, kinds, delimiter)):
         return _joined(_told(sheet, kinds, delimiter))
     groups = {sheet.above[col] for col in places} - {""}
-    factor = groups.pop() if len(groups) == 1 else "column"
-    long = _rows_of(sheet, places, free_name(factor, sheet.names), free_name("value", sheet.names))
+    group = groups.pop() if len(groups) == 1 else ""
+    measured = _repeatedly_measured([sheet.names[col] for col in places])
+    factor, outcome = (
+        (group or "column", "value") if measured is None else (REPEAT_NUMBER, measured or group or "value")
+    )
+    long = _rows_of(
+        sheet, places, free_name(factor, sheet.names), free_name(outcome, sheet.names), measured is not None
+    )
     # A label that is the same in all rows is no factor: nobody named it as one.
     constant = [name for name, cells in zip(long.names, long.columns, strict=True) if len(set(cells)) == 1]
     varied = tuple(name for name in long.factors if name not in constant)
     return replace(long, factors=varied if len(varied) > 1 else long.factors)
+
+
+def _repeatedly_measured(names: Sequence[str]) -> str | None:
+    """Return what columns measured again and again, empty where their names do not say; None if they are levels.
+
+    ``OD rep 1`` and ``OD rep 2`` measured OD twice.
+    """
+    measured = {_repeated(name) for name in names}
+    return measured.pop() if len(measured) == 1 else None
+
+
+def _repeated(name: str) -> str | None:
+    match = rule_pattern("repeat_name").fullmatch(name[:40])
+    return (match[1] or "").rstrip(" _.-([") if match else None
 
 
 def _with_ticks(sheet: Sheet) -> Sheet | None:
@@ -159,7 +179,11 @@ def _value_columns(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> 
         return grouped
     if len(groups) > 1:
         return []
-    levels = [col for col, name in enumerate(sheet.names) if col and _is_amount(name) and _is_values(kinds[col])]
+    values = [(col, name) for col, name in enumerate(sheet.names) if col and _is_values(kinds[col])]
+    measured = {_repeated(name) for _, name in values} - {None}
+    if len(measured) > 1:
+        return []
+    levels = [col for col, name in values if _repeated(name) is not None or (not measured and _is_amount(name))]
     if len(levels) > 1:  # a control beside doses is one more of them
         controls = [col for col, name in enumerate(sheet.names) if name.casefold() in rule_words("control_levels")]
         levels = sorted({*levels, *(col for col in controls if col and _is_values(kinds[col]))})
@@ -264,8 +288,8 @@ def _numbers(kinds: TextKinds, delimiter: str) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> Sheet:
-    """Write one row for each cell of some columns."""
+def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str, repeats: bool = False) -> Sheet:
+    """Write one row for each cell of some columns; ``repeats`` says that these are no levels of a factor."""
     labels = _others(places, sheet)
     before = [col for col in labels if col < places[0]]
     crossed = _are_crossed(sheet, places)
@@ -295,15 +319,16 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str) -> 
         for col in places
         if row[col]  # what was never measured has no row
     ]
+    told = (outcome, *levels)[:MAX_NAMED_VALUES]
     return replace(
         sheet,
         names=names,
         columns=tuple(zip(*rows, strict=True)) or ((),) * len(names),
         lines=[line for line, row in zip(sheet.lines, sheet.rows, strict=True) for col in places if row[col]],
         above=("",) * len(names),
-        factors=factors,
+        factors=factors[:-1] if repeats else factors,
         outcome=outcome,
-        notes=sheet.noted(Note("wide", factor, (), (outcome, *levels)[:MAX_NAMED_VALUES], len(levels))),
+        notes=sheet.noted(Note("repeats" if repeats else "wide", factor, (), told, len(levels))),
     )
 
 

@@ -115,10 +115,11 @@ def _told_by_layout(source: Source, roles: Mapping[str, str]) -> list[Proposal] 
     if file is None or not file.factors or set(roles) & set(file.factors):
         return None
     likely = {file.outcome: "outcome"} if "outcome" not in roles.values() else {}
+    told = {note.column: "numbers repeated measurements" for note in file.notes if note.kind == "repeats"}
     return [
         *(Proposal(column, False, f"is the {role}", role) for column, role in roles.items()),
         *(
-            Proposal(column, column in file.factors, "the layout of the table tells", likely.get(column, ""))
+            Proposal(column, column in file.factors, told.get(column, "the layout tells"), likely.get(column, ""))
             for column in source.columns
             if column not in roles
         ),

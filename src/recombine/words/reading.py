@@ -40,6 +40,7 @@ SENTENCES = {
     "merged": "{cells} of {column} {are} empty or a ditto mark, and read as the label above, as in merged cells.",
     "transposed": "The table is turned, since its rows were the columns: {values}.",
     "wide": "Columns {rest} are read as levels of {column}, their numbers as {first}; to name them say {cure}.",
+    "repeats": "Columns {rest} are read as {first} measured again; if they are levels, say {cure}.",
     "looks_wide": "Columns {values} are read as different measurements; if they are levels of one factor, say {cure}.",
     "plate": "{plates} read as plate, row, column and value{named}.",
     "percent": "{column} is read without its percent signs: 12% is 12.",
@@ -88,7 +89,7 @@ def reading_sentence(note: Note, *, wide_said: bool = False) -> str:
     count = note.count or len(note.lines) or 1
     lines = [f"{line:,}" for line in note.lines[:MAX_SAID_VALUES]]
     more = max(count if note.lines else 0, len(note.lines)) - len(lines)
-    outcome = printable(note.values[0]) if note.kind == "wide" and note.values else "value"
+    outcome = printable(note.values[0]) if note.values and note.kind != "looks_wide" else "value"
     sentence = WIDE_SAID if wide_said and note.kind == "wide" else SENTENCES[note.kind]
     return sentence.format(
         column=printable(note.column),

@@ -24,11 +24,11 @@ TRUTHS = {
 
 #: What the page says where cells are painted; holes are filled by the page, and pairs are of one cell and of several.
 PHRASES = {
-    "unmeasured": "Counted as seen; no value is known, so none follows from it.",
-    "unshown": "It follows from the seen cells; the sum that shows it is too long for the page.",
+    "unmeasured": "Counted as seen; no value is known.",
+    "unshown": "It follows from the seen cells, by a sum too long for the page.",
     "sum": "Never seen, but if {assumption}, seen cells give its value: {plus} added, {minus} taken away.",
     "neverSeen": "{level} was never seen with anything, so the seen cells do not settle its effect.",
-    "nothingSeen": "Nothing was seen yet: drag over the first picture to paint.",
+    "nothingSeen": "Nothing was seen yet: drag over the first picture.",
     "open": [
         "1 cell does not follow from anything seen. Paint it in the first picture, and watch the ✕ go.",
         "{count} cells do not follow from anything seen. Paint one of them in the first picture, and watch the ✕ go.",
@@ -45,9 +45,8 @@ PHRASES = {
     "sharpens": "{cell}: values that follow become surer (variance {share} % lower)",
     "settles": ["{cell}: settles {count} other cell", "{cell}: settles {count} other cells"],
     "settlesItself": "{cell}: settles itself only",
-    "pointing": "Point at a cell, or move with the arrow keys, to see why: plus and minus mark the seen cells that add "
-    "up to it.",
-    "oneOfMany": "This is one of many such sums; the value that follows balances all of them.",
+    "pointing": "Point at a cell, or use the arrow keys: seen cells that add up to it are marked.",
+    "oneOfMany": "One of many such sums; the value balances them all.",
     "gap": "network minus what follows, else minus the truth",
     "nothingToCollect": "Nothing to collect: everything follows.",
     "eraseValue": "Erase a cell that has a value to see how far off each prediction of it is.",
@@ -57,9 +56,8 @@ PHRASES = {
     "slopes": "Of each effect, this share reaches the determined cells: ",
     "used": "{used} of {rows} rows are used",
     "lacking": ["1 has no {column}", "{count} have no {column}"],
-    "underHalf": "Only {used} of {rows} rows can be used; choose other columns, or tick that it is to be used all the "
-    "same.",
-    "nevertheless": "Use it nevertheless: most rows are left out",
+    "underHalf": "Only {used} of {rows} rows can be used; choose other columns, or tick the box.",
+    "nevertheless": "Use it nevertheless",
     "naming": "Columns as levels, factor=outcome (--wide) ",
     "asWritten": "The table was read as it is written.",
     "shortcut": "moves predictions by {size} away from what follows.",

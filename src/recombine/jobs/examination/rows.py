@@ -82,12 +82,12 @@ class ExaminedRows:
     @property
     def factors(self) -> Any:
         """The factor columns as a table."""
-        return table_of({name: self.columns[name] for name in self.spec.factors or ()})
+        return table_of_columns({name: self.columns[name] for name in self.spec.factors or ()})
 
     def designs(self, train: BoolArray, test: BoolArray) -> list[Design]:
         """Return the design of training and held-out rows, flags (N,) of each; or one for each class."""
         seen, held_out = (
-            table_of({name: values[rows] for name, values in self.columns.items()}) for rows in (train, test)
+            table_of_columns({name: values[rows] for name, values in self.columns.items()}) for rows in (train, test)
         )
         outcomes = [{"outcome": f"{self.spec.outcome}={name}"} for name in self.classes]
         specs = [make_spec(self.spec, outcome) for outcome in outcomes] or [self.spec]
@@ -103,10 +103,10 @@ class ExaminedRows:
                 columns[model] = values.astype(str) if self.classes else values
             else:
                 columns |= {f"{model}:{name}": values[:, column] for column, name in enumerate(self.classes)}
-        return table_of(columns)
+        return table_of_columns(columns)
 
 
-def table_of(columns: Columns) -> Any:
+def table_of_columns(columns: Columns) -> Any:
     """Return columns as a table that `Design.from_frame` reads, whatever dataframe library is installed."""
     import duckdb
 
