@@ -11,13 +11,12 @@ information, s_I s_J / 2 (y' P K_I P K_J P y), replaces second derivatives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.theory.components.terms import ComponentTerm
 
 #: Bounds of a log variance in units of the outcome's variance, the spread of its prior, and where steps start.
@@ -42,7 +41,7 @@ class LogVarianceCriterion(Protocol):
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Criterion:
     """Outcomes (n,) with covariances of terms (T, n, n) and noise variances up to a factor (n,)."""
 
@@ -50,8 +49,6 @@ class Criterion:
     noise: FloatArray
     y: FloatArray
     centres: FloatArray | None = None  #: Of the normal priors of log variances (T + 1,), the noise's last; None: flat.
-
-    __repr__ = brief_repr
 
     @property
     def terms(self) -> int:
@@ -79,15 +76,13 @@ class Criterion:
         return result if self.centres is None else add_prior(logs, self.centres, *result)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReplicatedCriterion:
     """A criterion of the means of cells, and what rows say of the noise by differing within their cells."""
 
     means: LogVarianceCriterion
     squares: float  #: Squares of rows about the means of their cells, summed.
     freedom: float  #: Rows less cells.
-
-    __repr__ = brief_repr
 
     @property
     def terms(self) -> int:
@@ -156,7 +151,7 @@ def add_prior(
     return value - 0.5 * float(away @ away), gradient - away / PRIOR_LOG_SD, information + np.diag(precisions)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Saliences:
     """Variances of terms (T,) and of the noise, with the criterion there and what is uncertain about them."""
 
@@ -165,8 +160,6 @@ class Saliences:
     value: float
     covariance: FloatArray  #: Of the log variances (T + 1, T + 1), the noise's last.
     steps: int
-
-    __repr__ = brief_repr
 
     @property
     def standard_errors(self) -> FloatArray:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, minres
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import SolverError
 from recombine.theory.structures.existence import Existence, existence
 from recombine.theory.structures.separation.families import Family, Limit
@@ -29,7 +29,7 @@ HEIGHT_ROUNDING = 1e-13
 RANK_SHARE = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LikelihoodFit:
     """A fit; see `fit_likelihood`."""
 
@@ -40,8 +40,6 @@ class LikelihoodFit:
     #: (N, K): chance of each class in each seen cell, limits included; for log, one column of means.
     fitted: FloatArray
     log_likelihood: float  #: Its supremum, without terms that no fit changes.
-
-    __repr__ = brief_repr
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the chance of 1 (N,), of each class (N, K), or the mean count (N,) of any cells.

@@ -8,13 +8,13 @@ values; any other by conjugate gradients whose product with the Gram matrix cost
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import MAX_GRAM_BLOCK_ENTRIES, BlockGram, group_ids
@@ -49,7 +49,7 @@ ROUTES: dict[str, Route] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Solution:
     """Dual weights and how they were found."""
 
@@ -62,8 +62,6 @@ class Solution:
     route: str  #: ``closed``, ``dense``, ``primal`` or ``iterative``; margins have their own.
     steps: int  #: Iterations, 1 for the direct routes.
     intercept: float | FloatArray = 0.0
-
-    __repr__ = brief_repr
 
 
 def solve(

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import GridGram, eigenvalues_from_weights
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Spectrum:
     """Eigenvalues of an overlap kernel on the full product of ``sizes``, n_c levels of each factor.
 
@@ -45,8 +45,6 @@ class Spectrum:
     sizes: tuple[int, ...]
     eigenvalues: FloatArray
     multiplicities: FloatArray
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(cls, kernel: OverlapKernel, sizes: Sequence[int]) -> Spectrum:
