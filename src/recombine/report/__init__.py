@@ -36,7 +36,7 @@ _FUNCTIONS = {
         "explorer": "explore.notebook:explorer",
         "explanation": "words.certificates:explanation",
         "answer": "words.audit_answer:audit_answer",
-        "plot": "report.audit.plots:plot_audit",
+        "plot": "report.plots:plot_audit",
     },
     **{
         f"{kind}Comparison": {
@@ -48,7 +48,7 @@ _FUNCTIONS = {
         for kind in ("Audit", "Score")
     },
     "Inspection": {"sections": "report.inspection:inspection_sections"},
-    "Plan": {"notebook": "report.notebook:plan_notebook", "plot": "report.audit.plots:plot_plan"},
+    "Plan": {"notebook": "report.notebook:plan_notebook", "plot": "report.plots:plot_plan"},
     "Probe": {"sections": "report.probe:probe_sections"},
     "Score": {
         "json": "report.score.record:score_json",
@@ -56,7 +56,7 @@ _FUNCTIONS = {
         "notebook": "report.notebook:score_notebook",
         "page": "report.score.page:score_page",
         "answer": "words.score_answer:score_answer",
-        "plot": "report.score.figures:plot_score",
+        "plot": "report.plots:plot_score",
     },
     "SplitCheck": {
         "json": "report.split:check_json",
