@@ -95,7 +95,7 @@ def solve(
 
     Examples
     --------
-    >>> kernel = OverlapKernel.from_salience([0.4, 0.2])
+    >>> kernel = OverlapKernel(2, (0.0, 0.4, 1.0))
     >>> solution = solve(kernel, [[0, 0], [0, 1], [1, 0]], [0.0, 1.0, 1.0])
     >>> solution.route, solution.residual < 1e-12
     ('dense', True)
@@ -196,7 +196,7 @@ def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArra
 
     Examples
     --------
-    >>> kernel = OverlapKernel.from_values([0.0, 0.5, 1.0])
+    >>> kernel = OverlapKernel(2, (0.0, 0.5, 1.0))
     >>> kernel_expansion(kernel, [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
     [2.0, 1.0]
     """

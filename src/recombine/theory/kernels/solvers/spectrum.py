@@ -37,7 +37,7 @@ class Spectrum:
 
     Examples
     --------
-    >>> spectrum = Spectrum.of(OverlapKernel.from_salience([0.2, 0.1, 0.1]), (2, 6, 6))
+    >>> spectrum = Spectrum.of(OverlapKernel(3, (0.0, 0.2, 0.5, 1.0)), (2, 6, 6))
     >>> [round(spectrum[subset], 6) for subset in [(), (0,), (1,), (0, 1), (1, 2), (0, 1, 2)]]
     [13.5, 8.5, 3.3, 0.7, 0.3, 0.1]
     """
