@@ -19,9 +19,9 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import record
 from recombine.theory.components.terms import ComponentTerm
 
-#: Bounds of a log variance in units of the outcome's variance, the spread of its prior, and where steps start.
+#: Bounds of a log variance in units of the outcome's variance, and the spread of its prior.
 MIN_LOG_VARIANCE, MAX_LOG_VARIANCE = -23.0, 6.0
-PRIOR_LOG_SD, START_LOG_VARIANCE = 2.0, -2.3
+PRIOR_LOG_SD = 2.0
 #: Centres of the priors of log variances: of components of one factor, of several, of cells alone, of noise.
 LOG_VARIANCE_OF_ONE, LOG_VARIANCE_OF_SEVERAL, LOG_VARIANCE_OF_CELL, LOG_VARIANCE_OF_NOISE = -3.0, -6.0, -1.5, -1.0
 #: The same of features of a factor together, and of one among several: few of them carry anything.
@@ -32,10 +32,6 @@ MAX_INFORMATION_STEPS, MAX_STEP_SIZE, GAIN_TOLERANCE = 60, 3.0, 1e-2
 
 class LogVarianceCriterion(Protocol):
     """What `maximize_criterion` climbs: `Criterion` on a dense covariance, `SparseCriterion` on sparse equations."""
-
-    @property
-    def terms(self) -> int:
-        """Number of terms T."""
 
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
@@ -49,11 +45,6 @@ class Criterion:
     noise: FloatArray
     y: FloatArray
     centres: FloatArray | None = None  #: Of the normal priors of log variances (T + 1,), the noise's last; None: flat.
-
-    @property
-    def terms(self) -> int:
-        """Number of terms T."""
-        return len(self.covariances)
 
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
@@ -83,11 +74,6 @@ class ReplicatedCriterion:
     means: LogVarianceCriterion
     squares: float  #: Squares of rows about the means of their cells, summed.
     freedom: float  #: Rows less cells.
-
-    @property
-    def terms(self) -> int:
-        """Number of terms T."""
-        return self.means.terms
 
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
@@ -169,7 +155,7 @@ class Saliences:
 
 
 def maximize_criterion(
-    criterion: LogVarianceCriterion, start: FloatArray | None = None, tolerance: float = GAIN_TOLERANCE
+    criterion: LogVarianceCriterion, start: FloatArray, tolerance: float = GAIN_TOLERANCE
 ) -> Saliences:
     """Return the saliences at which the criterion is largest, from log variances ``start`` (T + 1,).
 
@@ -181,12 +167,11 @@ def maximize_criterion(
     >>> group = np.repeat(np.arange(40), 5)
     >>> y = 2.0 * rng.normal(size=40)[group] + rng.normal(size=200)
     >>> same = (group[:, None] == group).astype(float)[None]
-    >>> saliences = maximize_criterion(Criterion(same, np.ones(200), y))
+    >>> saliences = maximize_criterion(Criterion(same, np.ones(200), y), np.zeros(2))
     >>> saliences.variances.round(1), round(saliences.noise, 1)
     (array([2.4]), 1.0)
     """
-    terms = criterion.terms
-    logs = np.full(terms + 1, START_LOG_VARIANCE) if start is None else np.array(start)
+    logs = start.copy()
     value, gradient, information = criterion.derivatives(logs)
     damping, steps = 1e-3, 0
     while steps < MAX_INFORMATION_STEPS:
@@ -203,7 +188,7 @@ def maximize_criterion(
             damping *= 10
         if (0 <= gain < tolerance) or damping > 1e6:
             break
-    curvature = information + 1e-9 * np.eye(terms + 1)
+    curvature = information + 1e-9 * np.eye(len(logs))
     return Saliences(np.exp(logs[:-1]), float(np.exp(logs[-1])), value, inverse_of(curvature)[0], steps)
 
 

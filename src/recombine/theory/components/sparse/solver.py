@@ -143,11 +143,6 @@ class SparseCriterion:
     equations: MixedEquations
     centres: FloatArray | None = None  #: Of the normal priors of log variances (T + 1,), the noise's last; None: flat.
 
-    @property
-    def terms(self) -> int:
-        """Number of terms."""
-        return len(self.equations.columns)
-
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
         equations, noise = self.equations, float(np.exp(logs[-1]))
@@ -170,7 +165,7 @@ class SparseCriterion:
     def _information(self, system: ReducedSystem, effects: FloatArray, missed: float) -> FloatArray:
         """Return s_0 f' P f / 2 (T + 1, T + 1), f being what each term adds to the values, and last the residuals."""
         equations = self.equations
-        pieces = np.zeros((len(effects), self.terms + 1))
+        pieces = np.zeros((len(effects), len(equations.columns) + 1))
         for index, span in enumerate(equations.spans):
             pieces[span, index] = effects[span]
         pieces[:, -1] = effects
