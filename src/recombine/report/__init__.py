@@ -11,17 +11,7 @@ if TYPE_CHECKING:
     from recombine.report import audit as audit
     from recombine.report import comparison as comparison
     from recombine.report import score as score
-    from recombine.report.figure import Figure as Figure
-    from recombine.report.inspection import inspection_json as inspection_json
-    from recombine.report.inspection import inspection_sections as inspection_sections
-    from recombine.report.layout import Section as Section
-    from recombine.report.probe import probe_json as probe_json
-    from recombine.report.probe import probe_sections as probe_sections
     from recombine.report.screen import result_text as result_text
-    from recombine.report.split import check_json as check_json
-    from recombine.report.split import check_sections as check_sections
-    from recombine.report.split import split_json as split_json
-    from recombine.report.split import split_sections as split_sections
     from recombine.report.theme import theme as theme
 
 lazy_package(__name__)

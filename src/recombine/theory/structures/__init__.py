@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from recombine.theory.structures.existence import existence as existence
     from recombine.theory.structures.kinds.link import LinkFit as LinkFit
     from recombine.theory.structures.kinds.link import fit_link as fit_link
-    from recombine.theory.structures.kinds.log import LogFit as LogFit
-    from recombine.theory.structures.kinds.multiplicative import ProductFit as ProductFit
     from recombine.theory.structures.ladder import Ladder as Ladder
     from recombine.theory.structures.ladder import Rung as Rung
     from recombine.theory.structures.ladder import ladder as ladder
