@@ -7,9 +7,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from recombine import words
+from recombine.errors import InputError
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.audit.map_legend import Rgba, legend_entries, mark_on, tint, verdict_tint
-from recombine.report.audit.verdict_map import VerdictMap
+from recombine.report.audit.verdict_map import (
+    NAME_WIDTH,
+    PanelBox,
+    VerdictMap,
+    draw_panel,
+    is_nameable,
+    place_colours,
+    spread_of,
+)
 from recombine.report.score.figures import BAR_HEIGHT_PX, CausesFigure, PredictionsFigure
 from recombine.report.theme import (
     HAIR,
@@ -25,7 +34,7 @@ from recombine.report.theme import (
     theme,
 )
 from recombine.words import captions
-from recombine.writing import number
+from recombine.writing import listing, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,17 +80,45 @@ def plot_audit(audit: Audit, ax: Axes | None = None, factors: Sequence[str] | No
     ('shape', 'colour')
     """
     chart = VerdictMap(audit)
-    panel = chart.panel_of(factors)
+    panel = map_panel(chart, factors)
     rows, columns = panel.counts.shape[:2]
     side = min(_PLACE_PX, _MAP_PX / max(rows, columns))
     size = inches(columns * side + _NAMES_PX + _LEGEND_PX, max(rows * side, 150.0) + _NAMES_PX)
     with drawing_on(ax, size) as axes:
-        chart.draw_on(axes, panel)
+        draw_map_panel(chart, axes, panel)
         handles, labels = _legend(chart, panel)
         title = chart.quantity if chart.steps is not None else None if panel.single else captions.SHARE_DETERMINED
         placing: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "alignment": "left"}
         axes.legend(handles, labels, title=title, frameon=False, borderaxespad=0, **placing)
     return axes
+
+
+def map_panel(chart: VerdictMap, factors: Sequence[str] | None = None) -> Panel:
+    """Return the panel of a pair of factors; by default that whose places differ most."""
+    if factors is None:
+        return max(chart.all_panels, key=spread_of)
+    for panel in chart.all_panels:
+        if {panel.row.factor, panel.column.factor} == {*factors}:
+            return panel
+    names = listing(chart.audit.design.names)
+    raise InputError(f"{listing(factors)} are not two factors of the map; choose two of {names}")
+
+
+def draw_map_panel(chart: VerdictMap, axes: Axes, panel: Panel) -> None:
+    """Draw one panel of a map, without a legend, into axes of any size."""
+    rows, columns = panel.counts.shape[:2]
+    pixel = PIXELS_PER_INCH / axes.figure.dpi
+    size = axes.bbox.width * pixel / columns, axes.bbox.height * pixel / rows
+    named = is_nameable(panel.row), is_nameable(panel.column) and size[0] >= NAME_WIDTH
+    box = PanelBox(0, 0, size, columns, rows, 8.0, named)
+    draw_panel(axes, panel, box, place_colours(panel, chart.steps), verdicts=chart.steps is None)
+    for note in axes.texts:  # what runs along an axis without names is said by its label
+        note.remove()
+    labels = [
+        shorten(axis.factor, 40) if shown else captions.axis_note(shorten(axis.factor), axis)
+        for axis, shown in zip((panel.row, panel.column), named, strict=True)
+    ]
+    axes.set(title="", ylabel=labels[0], xlabel=labels[1])
 
 
 def _legend(chart: VerdictMap, panel: Panel) -> tuple[list[Any], list[str]]:
