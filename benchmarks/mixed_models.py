@@ -99,7 +99,7 @@ def by_ours(rows: pd.DataFrame) -> dict[str, Any]:
     y = rows["y"].to_numpy(dtype=float)
     terms = (label_term(0), label_term(1))
     equations = mixed_equations(Factors.of(codes), codes, y, np.ones(len(y)), terms)
-    saliences = maximize_criterion(SparseCriterion(equations), tolerance=1e-6)
+    saliences = maximize_criterion(SparseCriterion(equations), np.full(3, -2.3), tolerance=1e-6)
     return {
         "seconds": time.perf_counter() - started,
         "CPU s": time.process_time() - cpu,
@@ -156,7 +156,7 @@ def fit_large(count: int, seed: int) -> dict[str, Any]:
     started, cpu = time.perf_counter(), time.process_time()
     terms = tuple(label_term(*chosen) for chosen in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2)))
     equations = mixed_equations(Factors.of(codes), codes, y, np.ones(len(y)), terms)
-    saliences = maximize_criterion(SparseCriterion(equations))
+    saliences = maximize_criterion(SparseCriterion(equations), np.full(7, -2.3))
     record = {
         "cells": len(y),
         "seconds": time.perf_counter() - started,

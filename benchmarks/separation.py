@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells import every_cell
-from recombine.theory.structures import Limit, existence, fit_likelihood
+from recombine.theory.structures import Limit, effect_limits, existence, fit_likelihood, fitted_effects
 
 COLUMNS = ["table", "family", "factors", "order", "s", "f", "count", "class", "f0", "f1", "f2"]
 FAMILIES = ("logit", "softmax", "log")
@@ -192,7 +192,7 @@ def compare(table: Sample, answer: dict[str, Any], tally: Counter[str]) -> list[
 
 def compare_effects(table: Sample, answer: dict[str, Any], found: Any, tally: Counter[str]) -> list[str]:
     wrong = []
-    for effect in found.effects():
+    for effect in effect_limits(found):
         told = answer.get("direction", {}).get(name_in_r(effect), ["0"])[0]
         tally["compared: directions of effects"] += 1
         if told == "0" and effect.limit in (Limit.INFINITE, Limit.MINUS_INFINITE):
@@ -205,7 +205,7 @@ def compare_effects(table: Sample, answer: dict[str, Any], found: Any, tally: Co
         if told not in allowed.get(effect.limit, {"0", "Inf", "-Inf", "NA"}):
             wrong.append(f"{name_in_r(effect)}: R {told}, ours {effect.limit.name}")
     if found.exists:
-        for one in fit_likelihood(table.cells, table.y, **table.arguments()).effects():
+        for one in fitted_effects(fit_likelihood(table.cells, table.y, **table.arguments())):
             tally["compared: estimates and standard errors"] += 1
             estimate, error = (float(value) for value in answer["coefficient"][name_in_r(one.effect)][:2])
             if abs(estimate - one.estimate) > 1e-5 * (1 + abs(estimate)) or abs(error - one.error) > 1e-4 * error:

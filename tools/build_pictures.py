@@ -12,6 +12,7 @@ import recombine as rc
 from recombine.data import flights_path, screen_path
 from recombine.report.audit import VerdictMap
 from recombine.report.figure import Figure
+from recombine.report.plots import draw_map_panel, map_panel
 from recombine.report.theme import HAIR, INK, SOFT, inches, symbol_marker
 from recombine.tables import Table
 
@@ -131,8 +132,8 @@ class Screen(Figure):
         from matplotlib.figure import Figure as Canvas
 
         chart, figure = VerdictMap(self.audit), Canvas(figsize=inches(980, 520))
-        axes, panel = figure.add_axes((0.115, 0.2, 0.875, 0.73)), chart.panel_of(None)
-        chart.draw_on(axes, panel)
+        axes, panel = figure.add_axes((0.115, 0.2, 0.875, 0.73)), map_panel(chart)
+        draw_map_panel(chart, axes, panel)
         cell = self.audit.design.space.decode(np.array([self.audit.plan(k=1).picks[0].cell]))
         down, across = (axis.labels.index(str(cell[axis.factor][0])) for axis in (panel.row, panel.column))
         axes.plot([across + 0.5], [down + 0.5], marker="*", ms=30, mfc="#ffffff", mec=INK, mew=1.4, clip_on=False)

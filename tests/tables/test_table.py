@@ -59,7 +59,7 @@ def test_dataframes_hold_the_same_values() -> None:
     table = sample()
     expected = list(table.rows())
     assert table.to_pandas().to_dict("records") == expected
-    assert table.to_polars().to_dicts() == expected
+    assert polars.DataFrame(table).to_dicts() == expected
 
 
 def test_repr_says_how_many_rows_are_left_out() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform
+
+Result = TypeVar("Result")
 
 #: Items of a sequence that are shown one by one, and characters of anything else.
 MAX_ITEMS_SHOWN, MAX_LETTERS_SHOWN = 4, 60
@@ -14,6 +16,24 @@ def brief_repr(thing: Any) -> str:
     """Return a dataclass in one line: arrays and tensors by dtype and shape, what is long by its length."""
     texts = [f"{field.name}={_brief(getattr(thing, field.name))}" for field in fields(thing) if field.repr]
     return f"{type(thing).__name__}({', '.join(texts)})"
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
+def record(kind: type[Result]) -> type[Result]:
+    """Make a frozen dataclass of a class of results: equal only to itself, as arrays are, and shown in one line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @record
+    ... class Fit:
+    ...     effects: Any
+    ...     noise: float
+    >>> Fit(np.zeros((5, 2)), 0.5)
+    Fit(effects=float64[5, 2], noise=0.5)
+    """
+    kind.__repr__ = brief_repr  # type: ignore[method-assign]
+    return dataclass(frozen=True, eq=False, repr=False)(kind)
 
 
 def _brief(value: Any) -> str:

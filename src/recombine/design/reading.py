@@ -81,8 +81,7 @@ def read_table(
     features = _features(spec, space)
     notes = (*reading_notes(groups.left_out, proposals, space.parts, columns.outcome), *level_doubts(source, space))
     notes = (*notes, *feature_notes(features, space))
-    sheet = getattr(getattr(source.reader, "file", None), "notes", ())
-    reading = Reading(title, notes, tuple(proposals), groups.counted[:2], sheet, path, features)
+    reading = Reading(title, notes, tuple(proposals), groups.counted[:2], source.reader.notes, path, features)
     space = restrict(space, observed.cells, observed.rows, spec)
     name = columns.outcome if chosen is None else f"{outcome}={chosen}"
     column = OutcomeColumn(name, groups.labels, groups.two_values)
@@ -137,8 +136,8 @@ def _factors(
 
 def _laid_out(source: Source, taken: dict[str, str]) -> list[Proposal]:
     """Return the factors and the outcome that the layout of a sheet tells, none where it does not."""
-    file = getattr(source.reader, "file", None)
-    factors, outcome = getattr(file, "factors", ()), getattr(file, "outcome", None)
+    file = source.reader.file
+    factors, outcome = ((), None) if file is None else (file.factors, file.outcome)
     if len(factors) < 2 or {*factors} & {*taken} or ("outcome" in taken.values() and outcome not in taken):
         return []
     why, likely = "as the sheet is laid out", "looks like the outcome, as the sheet is laid out"

@@ -11,17 +11,7 @@ if TYPE_CHECKING:
     from recombine.report import audit as audit
     from recombine.report import comparison as comparison
     from recombine.report import score as score
-    from recombine.report.figure import Figure as Figure
-    from recombine.report.inspection import inspection_json as inspection_json
-    from recombine.report.inspection import inspection_sections as inspection_sections
-    from recombine.report.layout import Section as Section
-    from recombine.report.probe import probe_json as probe_json
-    from recombine.report.probe import probe_sections as probe_sections
     from recombine.report.screen import result_text as result_text
-    from recombine.report.split import check_json as check_json
-    from recombine.report.split import check_sections as check_sections
-    from recombine.report.split import split_json as split_json
-    from recombine.report.split import split_sections as split_sections
     from recombine.report.theme import theme as theme
 
 lazy_package(__name__)
@@ -36,7 +26,7 @@ _FUNCTIONS = {
         "explorer": "explore.notebook:explorer",
         "explanation": "words.certificates:explanation",
         "answer": "words.audit_answer:audit_answer",
-        "plot": "report.audit.plots:plot_audit",
+        "plot": "report.plots:plot_audit",
     },
     **{
         f"{kind}Comparison": {
@@ -48,7 +38,7 @@ _FUNCTIONS = {
         for kind in ("Audit", "Score")
     },
     "Inspection": {"sections": "report.inspection:inspection_sections"},
-    "Plan": {"notebook": "report.notebook:plan_notebook", "plot": "report.audit.plots:plot_plan"},
+    "Plan": {"notebook": "report.notebook:plan_notebook", "plot": "report.plots:plot_plan"},
     "Probe": {"sections": "report.probe:probe_sections"},
     "Score": {
         "json": "report.score.record:score_json",
@@ -56,7 +46,7 @@ _FUNCTIONS = {
         "notebook": "report.notebook:score_notebook",
         "page": "report.score.page:score_page",
         "answer": "words.score_answer:score_answer",
-        "plot": "report.score.figures:plot_score",
+        "plot": "report.plots:plot_score",
     },
     "SplitCheck": {
         "json": "report.split:check_json",

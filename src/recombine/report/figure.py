@@ -10,31 +10,11 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
 from recombine.output_files import open_beside
-from recombine.report.theme import PIXELS_PER_INCH, WIDTH, inline_svg, theme
+from recombine.report.theme import WIDTH, inline_svg, theme
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-
-
-@contextmanager
-def drawing_on(axes: Axes | None, size: tuple[float, float]) -> Iterator[Axes]:
-    """Give axes to draw on: those of the reader with the reader's look, or new ones of ``size`` inches with ours.
-
-    Examples
-    --------
-    >>> with drawing_on(None, (3, 2)) as axes:
-    ...     axes.figure.get_size_inches().tolist()
-    [3.0, 2.0]
-    """
-    if axes is not None:
-        yield axes
-        return
-    from matplotlib import pyplot
-
-    with theme():
-        yield pyplot.subplots(figsize=size, layout="constrained", dpi=2 * PIXELS_PER_INCH)[1]
 
 
 class Figure(ABC):

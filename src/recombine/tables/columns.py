@@ -169,8 +169,9 @@ def no_number(source: Source, column: str) -> str:
     odd = [value for value in values if not is_number(value)]
     if not odd or 2 * len(odd) > len(values):
         return ""
-    notes = getattr(getattr(source.reader, "file", None), "notes", ())
-    lines = [line for note in notes if (note.kind, note.column) == ("misfit", column) for line in note.lines]
+    lines = [
+        line for note in source.reader.notes if (note.kind, note.column) == ("misfit", column) for line in note.lines
+    ]
     cells = sorted(set(odd))
     if len(lines) == len(odd):
         cells = [f"{value} (line {line:,})" for value, line in zip(odd, lines, strict=True)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any
 
 import msgspec
 
@@ -29,6 +29,7 @@ from recombine.formats.recognition import (
     Format,
     format_of,
 )
+from recombine.sheets.notes import Note
 from recombine.table_spec import TableSpec
 from recombine.tables.numbers import kind_of_texts
 from recombine.tables.sheet_files import look_through
@@ -43,9 +44,6 @@ from recombine.tables.text_files import (
     written_table,
 )
 from recombine.writing import listing
-
-if TYPE_CHECKING:
-    import narwhals as nw
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
 MAX_CACHED_BYTES = 250_000_000
@@ -68,32 +66,42 @@ _GUESSED_TYPES = {"DATE", "TIME", "TIMESTAMP", "UUID", "TIMESTAMP_NS", "TIMESTAM
 _NESTED = {"list", "struct", "map", "array", "union"}
 
 
-class Reader(Protocol):
+class Reader:
     """What knows a table before it is read: a file through DuckDB, or a dataframe."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns, in the table's order."""
-
-    @property
-    def typed(self) -> bool:
-        """Whether values come with types; where they do not (CSV), every value is the text that was written."""
+    typed = True  #: Whether values come with types; where they do not (CSV), every value is the text that was written.
+    file: TextFile | None = None  #: The text table that it reads, if it does.
 
     @property
     def note(self) -> str:
         """What had to be assumed about the file, or nothing."""
+        return "" if self.file is None else self.file.note
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was read otherwise than it was written."""
+        return () if self.file is None else self.file.notes
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in the table's order."""
+        raise NotImplementedError
 
     def keep(self, keys: dict[str, str]) -> Reader:
-        """Return a reader of the columns in ``keys`` that can be asked many times."""
+        """Return a reader of the columns in ``keys`` that can be asked many times: itself, where that is cheap."""
+        return self
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
         """Return the kind of each named column."""
+        raise NotImplementedError
 
-    def pick(self, keys: dict[str, str]) -> nw.LazyFrame[Any] | nw.DataFrame[Any]:
-        """Return a frame of the columns named in ``keys``, each under its key."""
+    def pick(self, keys: dict[str, str]) -> Any:
+        """Return a narwhals frame of the columns named in ``keys``, each under its key."""
+        raise NotImplementedError
 
     def reason(self, error: Exception) -> str:
         """Say in one line why reading failed."""
+        return first_lines(error)
 
 
 def kind_of_dtype(dtype: Any) -> str:
@@ -213,12 +221,12 @@ def _open_packed(path: Path, entry: Format, spec: TableSpec | None) -> Reader:
         inner = unpack_table(path, entry, folder, None if spec is None else spec.sheet)
         if format_of(inner) in (ZIP, GZIP):
             raise InputError(f"{path.name} holds another packed file; unpack it first")
-        reader: Any = open_file(inner, None if spec is None else msgspec.structs.replace(spec, sheet=None))
-        weakref.finalize(getattr(reader, "file", reader), remove_folder, folder)
+        reader = open_file(inner, None if spec is None else msgspec.structs.replace(spec, sheet=None))
+        weakref.finalize(reader.file or reader, remove_folder, folder)
     except BaseException:
         remove_folder(folder)
         raise
-    return reader  # type: ignore[no-any-return]
+    return reader
 
 
 def _open_json(connection: Any, path: Path, name: str) -> Relation:
@@ -278,23 +286,8 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class _Typed:
-    """What has types of its own, and is cheap to read again."""
-
-    typed = True
-    note = ""
-
-    def keep(self, keys: dict[str, str]) -> Self:
-        """Nothing need be kept: it is in memory, lazy by the caller's choice, or quick to read."""
-        return self
-
-    def reason(self, error: Exception) -> str:
-        """Say in one line why reading failed."""
-        return first_lines(error)
-
-
 @dataclass(frozen=True, eq=False)
-class Relation(_Typed):
+class Relation(Reader):
     """A DuckDB relation with types of its own: a Parquet, Arrow or JSON file, or one that the caller made."""
 
     relation: Any
@@ -328,7 +321,7 @@ class Relation(_Typed):
 
 
 @dataclass(frozen=True, eq=False)
-class Frame(_Typed):
+class Frame(Reader):
     """A dataframe that narwhals knows."""
 
     frame: Any
@@ -354,20 +347,16 @@ class Frame(_Typed):
 
 
 @dataclass(frozen=True, eq=False)
-class _Texts:
+class _Texts(Reader):
     """A text file: every value is the text that was written, and a kind is what all of a column could be read as."""
 
     connection: Any
-    file: TextFile
+    file: TextFile = field()  # without the default of the base class
     kept: str = ""
     places: dict[str, str] = field(default_factory=dict)
     few: frozenset[str] = frozenset()
     tables: list[_Texts] = field(default_factory=list)
     typed = False
-
-    @property
-    def note(self) -> str:
-        return self.file.note
 
     @property
     def columns(self) -> tuple[str, ...]:

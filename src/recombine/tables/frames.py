@@ -124,7 +124,7 @@ class Source:
     @property
     def other_sheets(self) -> str:
         """Which sheet was read where a workbook has others, and how to have one of those; else nothing."""
-        notes = [note for note in getattr(getattr(self.reader, "file", None), "notes", ()) if note.kind == "sheet"]
+        notes = [note for note in self.reader.notes if note.kind == "sheet"]
         cure = "; of a file beside the table, save that sheet as CSV"
         options = [option_text("--sheet", note.values[0]) for note in notes]
         named = [f". Sheet {note.column} was read, not {listing(note.values, 4)}: say " for note in notes]

@@ -105,8 +105,8 @@ def _option(role: str, item: Profile, sample: _Sample) -> str:
 
 def _told_by_layout(source: Source, roles: Mapping[str, str]) -> list[Proposal] | None:
     """Propose what the layout of a sheet tells: labels and the name of columns that were levels, and their numbers."""
-    file = getattr(source.reader, "file", None)
-    for note in file.notes if file is not None and "outcome" not in roles.values() else ():
+    file = source.reader.file
+    for note in source.reader.notes if "outcome" not in roles.values() else ():
         if note.kind == "looks_wide" and note.column == UNNAMED_FACTOR:
             raise InputError(
                 f"columns {listing(note.values, 4)} of {source.name} may be levels of one factor or different "

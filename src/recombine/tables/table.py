@@ -165,12 +165,6 @@ class Table:
 
         return pandas.DataFrame({name: np.array(values) for name, values in self._columns.items()})
 
-    def to_polars(self) -> Any:
-        """Return a polars DataFrame (needs polars)."""
-        import polars
-
-        return polars.DataFrame({name: values.tolist() for name, values in self._columns.items()})
-
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Hand the columns to any library that reads Arrow: ``polars.DataFrame(table)``, ``pyarrow.table(table)``."""
         import duckdb

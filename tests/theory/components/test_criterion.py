@@ -68,7 +68,7 @@ def test_the_criterion_is_the_density_of_contrasts():
 
 def test_average_information_is_close_to_minus_second_derivatives_at_the_maximum():
     criterion = crossed_criterion(2)
-    saliences = maximize_criterion(criterion, tolerance=1e-9)
+    saliences = maximize_criterion(criterion, np.full(3, -2.3), tolerance=1e-9)
     logs = np.log(np.append(saliences.variances, saliences.noise))
     _, gradient, information = criterion.derivatives(logs)
     assert np.abs(gradient).max() < 1e-2
@@ -99,7 +99,7 @@ def test_the_maximum_is_that_of_lme4(seed, tmp_path):
 
 
 def compare_with_lme4(seed, expected):
-    saliences = maximize_criterion(crossed_criterion(seed), tolerance=1e-9)
+    saliences = maximize_criterion(crossed_criterion(seed), np.full(3, -2.3), tolerance=1e-9)
     assert abs(-2 * saliences.value - expected[0]) < 1e-3
     assert np.allclose([*saliences.variances, saliences.noise], expected[1:], rtol=1e-3, atol=1e-6)
 

@@ -108,8 +108,9 @@ def test_the_maximum_is_that_of_the_dense_criterion(case):
     factors, codes, y, noise, terms, _ = case
     centres = prior_centres(terms, codes.shape[1])
     equations = mixed_equations(factors, codes, y, noise, terms)
-    expected = maximize_criterion(dense(factors, codes, y, noise, terms, centres), tolerance=1e-12)
-    result = maximize_criterion(SparseCriterion(equations, centres), tolerance=1e-12)
+    start = np.full(len(terms) + 1, -2.3)
+    expected = maximize_criterion(dense(factors, codes, y, noise, terms, centres), start, tolerance=1e-12)
+    result = maximize_criterion(SparseCriterion(equations, centres), start, tolerance=1e-12)
     assert np.allclose(result.variances, expected.variances, rtol=1e-6)
     assert np.isclose(result.noise, expected.noise, rtol=1e-6)
 
@@ -206,7 +207,7 @@ def test_a_variance_whose_best_value_is_zero_gets_there(seed):
 
 def fit_three(codes, y, terms):
     equations = mixed_equations(Factors.of(codes), codes, y, np.ones(len(y)), terms)
-    return maximize_criterion(SparseCriterion(equations), tolerance=1e-9)
+    return maximize_criterion(SparseCriterion(equations), np.full(len(terms) + 1, -2.3), tolerance=1e-9)
 
 
 def compare_with_lme4(seed, expected):
@@ -279,11 +280,12 @@ def test_on_a_full_balanced_table_the_preconditioner_is_the_schur_complement_but
 @pytest.mark.parametrize(("shape", "density"), [((20, 16, 10), 0.4), ((40, 30, 5), 0.15)])
 def test_conjugate_gradients_find_the_exact_maximum_up_to_a_fraction_of_its_standard_error(shape, density, monkeypatch):
     factors, codes, y, equations = large(shape, density)
-    exact = maximize_criterion(SparseCriterion(equations))
+    start = np.full(len(equations.columns) + 1, -2.3)
+    exact = maximize_criterion(SparseCriterion(equations), start)
     posterior = sparse_posterior(factors, y, equations, exact.variances, exact.noise)
     mean, variance = posterior.predict(codes)
     monkeypatch.setattr(sparse, "MAX_DENSE_COLUMNS", 0)
-    estimate = maximize_criterion(SparseCriterion(equations))
+    estimate = maximize_criterion(SparseCriterion(equations), start)
     errors = np.append(estimate.variances, estimate.noise) - np.append(exact.variances, exact.noise)
     assert np.abs(errors / exact.standard_errors).max() < 0.3
     assert abs(estimate.value - exact.value) < 3.0

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.estimators import KernelClassifier, KernelRegressor
+from recombine.theory.kernels.given_kernels import kernel_of_salience, kernel_of_values
 from recombine.theory.kernels.overlap import OverlapKernel
 
 
@@ -65,8 +66,8 @@ class TestPublishedNumbers:
     @pytest.mark.parametrize(
         ("kernel", "options", "where", "expected"),
         [
-            (OverlapKernel.from_salience([0.4, 0.2]), {}, [[1, 1], [8, 8], [1, 8]], [-4.860215, 4.473118, -0.193548]),
-            (OverlapKernel.from_salience([0.4, 0.2]), {"intercept": True}, [[1, 1], [8, 8]], [-5.980952, 3.352381]),
+            (kernel_of_salience([0.4, 0.2]), {}, [[1, 1], [8, 8], [1, 8]], [-4.860215, 4.473118, -0.193548]),
+            (kernel_of_salience([0.4, 0.2]), {"intercept": True}, [[1, 1], [8, 8]], [-5.980952, 3.352381]),
             (OverlapKernel.relu(1, 2), {}, [[1, 1], [8, 8]], [-5.868462, 4.539741]),
         ],
         ids=["R8", "R9", "R10"],
@@ -78,7 +79,7 @@ class TestPublishedNumbers:
 
     def test_ridge_slope(self):
         cells, train, target = addition([4])
-        model = KernelRegressor(OverlapKernel.from_salience([0.3, 0.4]), ridge=0.1).fit(cells[train], target[train])
+        model = KernelRegressor(kernel_of_salience([0.3, 0.4]), ridge=0.1).fit(cells[train], target[train])
         assert_allclose(model.predict(cells[~train]), 0.375 * target[~train], atol=1e-12)
 
     @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ class TestPublishedNumbers:
         ],
     )
     def test_context_dependence(self, salience, loss, expected):
-        kernel = OverlapKernel.from_salience(salience, factors=3)
+        kernel = kernel_of_salience(salience, factors=3)
         for left_out, margin in zip((3, 2, 1), expected, strict=False):
             cells, train, target = context_dependence(left_out)
             model = KernelClassifier(kernel, loss=loss).fit(cells[train], target[train])
@@ -112,7 +113,7 @@ class TestPublishedNumbers:
             np.random.default_rng(seed).shuffle(matrix)
             cells, train = every_cell((9, 9)), matrix.reshape(-1) == 1
             target = (cells - 4).sum(axis=1).astype(float)
-            model = KernelRegressor(OverlapKernel.from_salience([0.3, 0.4]), **options).fit(cells[train], target[train])
+            model = KernelRegressor(kernel_of_salience([0.3, 0.4]), **options).fit(cells[train], target[train])
             errors.append(np.mean((model.predict(cells[~train]) - target[~train]) ** 2))
         assert np.mean(errors) == pytest.approx(average, abs=tolerance)
         if not options:
@@ -123,7 +124,7 @@ class TestConjunctionWiseAdditivity:
     @given(st.integers(0, 2**32 - 1), st.sampled_from(["min-norm", "ridge", "intercept", "hinge", "soft"]))
     def test_unseen_quadruples_of_two_factors_are_additive(self, seed, kind):
         rng = np.random.default_rng(seed)
-        kernel = OverlapKernel.from_salience(rng.uniform(0.05, 1, 2), constant=rng.random())
+        kernel = kernel_of_salience(rng.uniform(0.05, 1, 2), constant=rng.random())
         cells, train, outcome = random_design(rng, (5, 5))
         model = {
             "min-norm": KernelRegressor(kernel),
@@ -159,7 +160,7 @@ class TestConjunctionWiseAdditivity:
         assert_allclose(total[train], outcome[train], atol=1e-9)
 
     def test_a_level_never_seen_contributes_nothing(self):
-        kernel = OverlapKernel.from_salience([0.4, 0.2])
+        kernel = kernel_of_salience([0.4, 0.2])
         model = KernelRegressor(kernel).fit([[0, 0], [1, 0]], [1.0, 2.0])
         (_, values) = model.conjunction_values(1)[(1,)]
         assert_allclose(model.predict([[77, 0]]), values)
@@ -216,7 +217,7 @@ class TestRegressor:
 
     def test_tube_is_support_vector_regression(self):
         cells, train, target = addition([4])
-        kernel = OverlapKernel.from_salience([0.3, 0.4])
+        kernel = kernel_of_salience([0.3, 0.4])
         gram = kernel(cells[train], cells[train])
         outside = SVR(kernel="precomputed", C=1e10, epsilon=0.1).fit(gram, target[train])
         model = KernelRegressor(kernel, epsilon=0.1).fit(cells[train], target[train])
@@ -285,7 +286,7 @@ class TestClassifier:
         assert np.array_equal(model.predict(cells), outside.predict(kernel(cells, cells[train])))
 
     def test_repeated_rows_cost_their_number(self):
-        kernel = OverlapKernel.from_salience([0.4, 0.2])
+        kernel = kernel_of_salience([0.4, 0.2])
         cells = [[0, 0], [0, 1], [1, 0], [0, 0], [0, 0]]
         labels = [1, -1, -1, 1, -1]
         model = KernelClassifier(kernel, C=0.7, intercept=True).fit(cells, labels)
@@ -303,7 +304,7 @@ class TestClassifier:
         assert_allclose(classifier.decision_function(cells), regressor.predict(cells))
 
     def test_additive_kernel_separates_what_is_additive_and_says_so_where_it_is_not(self):
-        additive = OverlapKernel.from_salience([1.0, 0.0])
+        additive = kernel_of_salience([1.0, 0.0])
         cells = every_cell((2, 2))
         model = KernelClassifier(additive).fit(cells, [-1, -1, 1, 1])
         assert_allclose(model.decision_function(cells), [-1, -1, 1, 1], atol=1e-6)
@@ -341,7 +342,7 @@ class TestMoreThanTwoClasses:
         assert together.conjunction_values(1)[(0,)][1].shape == (5, 3)
 
     def test_a_tie_goes_to_the_class_that_is_sorted_first(self):
-        kernel = OverlapKernel.from_values([0.0, 0.5, 1.0])
+        kernel = kernel_of_values([0.0, 0.5, 1.0])
         loose = {"loss": "squared", "handle_unknown": "ignore"}
         model = KernelClassifier(kernel, **loose).fit([[0, 0], [1, 1], [2, 2]], ["c", "b", "a"])
         assert model.predict([[3, 3]]).tolist() == ["a"]

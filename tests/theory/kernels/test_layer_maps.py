@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.theory.kernels import OverlapKernel
+from recombine.theory.kernels import OverlapKernel, kernel_of_sets, kernel_of_values
 from recombine.theory.kernels.layer_maps import tangent
 from recombine.theory.kernels.quadrature import dual_of
 
@@ -31,7 +31,7 @@ def test_a_kink_costs_digits_but_not_many() -> None:
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_one_hot_inputs_of_ones_own_change_nothing(depth: int) -> None:
-    one_hot = OverlapKernel.from_values([0.0, 2.0, 4.0, 6.0])
+    one_hot = kernel_of_values([0.0, 2.0, 4.0, 6.0])
     for name in ("relu", "ntk"):
         make = getattr(OverlapKernel, name)
         assert np.allclose(make(depth, inputs=one_hot).values, make(depth, 3).values, atol=1e-14)
@@ -39,7 +39,7 @@ def test_one_hot_inputs_of_ones_own_change_nothing(depth: int) -> None:
 
 def test_uneven_inputs_match_drawn_units() -> None:
     loud = np.array([[2, 0, 1, 0], [2, 0, 0, 1], [0, 2, 1, 0], [0, 2, 0, 1.0]])
-    inputs = OverlapKernel.from_sets({(): 0.0, (0,): 4.0, (1,): 1.0, (0, 1): 5.0})
+    inputs = kernel_of_sets({(): 0.0, (0,): 4.0, (1,): 1.0, (0, 1): 5.0})
     hidden = np.tanh(np.random.default_rng(0).standard_normal((400_000, 4)) @ loud.T / np.sqrt(5))
     gram = hidden.T @ hidden / len(hidden)
     expected = OverlapKernel.depth_map(dual_of(np.tanh), depth=1, inputs=inputs)
@@ -51,8 +51,8 @@ def test_uneven_inputs_match_drawn_units() -> None:
     ("wrong", "words"),
     [
         (lambda: OverlapKernel.relu(1), "say how many factors"),
-        (lambda: OverlapKernel.relu(1, 3, inputs=OverlapKernel.from_values([0.0, 1.0, 2.0])), "leave factors out"),
-        (lambda: OverlapKernel.relu(1, inputs=OverlapKernel.from_values([0.0, 3.0, 2.0])), "largest inner product"),
+        (lambda: OverlapKernel.relu(1, 3, inputs=kernel_of_values([0.0, 1.0, 2.0])), "leave factors out"),
+        (lambda: OverlapKernel.relu(1, inputs=kernel_of_values([0.0, 3.0, 2.0])), "largest inner product"),
         (lambda: dual_of(np.tanh, gain=0.0), "positive gain"),
         (lambda: dual_of(lambda u: np.array([1.0])), "as many finite numbers"),
     ],

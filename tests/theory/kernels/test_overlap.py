@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError
-from recombine.theory.kernels import is_positive
+from recombine.theory.kernels import is_positive, kernel_of_salience, kernel_of_sets, kernel_of_values
 from recombine.theory.kernels.overlap import OverlapKernel
 
 REFERENCE = [
@@ -44,7 +44,7 @@ def test_wide_random_relu_network_has_the_predicted_salience():
     hidden = np.maximum(inputs @ weights, 0)
     gram = hidden @ hidden.T
     overlap = (cells[:, None] == cells[None]).sum(axis=2)
-    measured = OverlapKernel.from_values([gram[overlap == count].mean() for count in range(3)])
+    measured = kernel_of_values([gram[overlap == count].mean() for count in range(3)])
     assert_allclose(measured.salience, OverlapKernel.relu(1, 2).salience, atol=0.005)
 
 
@@ -88,7 +88,7 @@ def test_full_leak_is_a_linear_network_and_keeps_the_input_kernel():
 
 
 def test_additive_kernel_has_exactly_no_higher_weight():
-    weights = OverlapKernel.from_values(np.arange(7) / 6).weights
+    weights = kernel_of_values(np.arange(7) / 6).weights
     assert all(weight == 0 for subset, weight in weights.items() if len(subset) != 1)
 
 
@@ -101,10 +101,10 @@ saliences = st.integers(1, 5).flatmap(
 def test_values_and_salience_round_trip(raw, constant):
     factors = len(raw)
     total = sum(math.comb(factors, order) * value for order, value in enumerate(raw, start=1))
-    kernel = OverlapKernel.from_salience(np.array(raw) / total, constant)
+    kernel = kernel_of_salience(np.array(raw) / total, constant)
     assert_allclose(kernel.salience, np.array(raw) / total, atol=1e-12)
     assert kernel.constant == pytest.approx(constant, abs=1e-12)
-    assert_allclose(OverlapKernel.from_values(kernel.values).values, kernel.values)
+    assert_allclose(kernel_of_values(kernel.values).values, kernel.values)
     assert sum(math.comb(factors, k) * s for k, s in enumerate(kernel.salience, 1)) == pytest.approx(1)
 
 
@@ -112,7 +112,7 @@ def test_values_and_salience_round_trip(raw, constant):
 def test_weights_rebuild_the_gram_matrix(factors, seed):
     rng = np.random.default_rng(seed)
     sets = [subset for order in range(factors + 1) for subset in itertools.combinations(range(factors), order)]
-    kernel = OverlapKernel.from_sets({subset: rng.random() for subset in sets})
+    kernel = kernel_of_sets({subset: rng.random() for subset in sets})
     cells = rng.integers(0, 3, (7, factors))
     rebuilt = np.zeros((7, 7))
     for subset, weight in kernel.weights.items():
@@ -124,7 +124,7 @@ def test_weights_rebuild_the_gram_matrix(factors, seed):
 def test_sets_and_counts_agree_where_only_the_count_matters():
     counted = OverlapKernel.relu(2, 3)
     sets = {s: counted.values[len(s)] for order in range(4) for s in itertools.combinations(range(3), order)}
-    by_set = OverlapKernel.from_sets(sets)
+    by_set = kernel_of_sets(sets)
     assert_allclose(by_set.cube, counted.cube, atol=1e-14)
     assert by_set.salience_by_set[(0, 1)] == pytest.approx(counted.salience[1])
     cells = every_cell((2, 3, 2))
@@ -132,7 +132,7 @@ def test_sets_and_counts_agree_where_only_the_count_matters():
 
 
 def test_which_component_values_use_the_right_factor():
-    kernel = OverlapKernel.from_sets({(): 0.0, (0,): 0.5, (1,): 0.2, (0, 1): 1.0})
+    kernel = kernel_of_sets({(): 0.0, (0,): 0.5, (1,): 0.2, (0, 1): 1.0})
     assert kernel([[0, 0]], [[0, 1], [1, 0]]).tolist() == [[0.5, 0.2]]
 
 
@@ -140,7 +140,7 @@ def test_positivity_is_that_of_the_dense_gram_matrix():
     rng = np.random.default_rng(3)
     answers = []
     for _ in range(40):
-        kernel = OverlapKernel.from_values(np.append(rng.random(3), 1.0))
+        kernel = kernel_of_values(np.append(rng.random(3), 1.0))
         cells = every_cell((2, 3, 3))
         dense = np.linalg.eigvalsh(kernel(cells, cells)).min() >= -1e-10
         assert is_positive(kernel, (2, 3, 3)) == dense
@@ -151,14 +151,14 @@ def test_positivity_is_that_of_the_dense_gram_matrix():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: OverlapKernel.from_values([0.0, np.nan, 1.0]), "finite"),
-        (lambda: OverlapKernel.from_values([[0.0, 1.0]]), "shape"),
-        (lambda: OverlapKernel.from_salience([0.5], factors=4), "do not fit 4 factors"),
-        (lambda: OverlapKernel.from_sets({(): 0.0, (0,): 1.0, (1,): 1.0}), r"missing: \(0, 1\)"),
+        (lambda: kernel_of_values([0.0, np.nan, 1.0]), "finite"),
+        (lambda: kernel_of_values([[0.0, 1.0]]), "shape"),
+        (lambda: kernel_of_salience([0.5], factors=4), "do not fit 4 factors"),
+        (lambda: kernel_of_sets({(): 0.0, (0,): 1.0, (1,): 1.0}), r"missing: \(0, 1\)"),
         (lambda: OverlapKernel.relu(-1, 2), "depth"),
         (lambda: OverlapKernel.relu(1, 2)([[0, 1]], [[0]]), "columns"),
-        (lambda: OverlapKernel.from_values([1.0, 1.0]).salience, "larger"),
-        (lambda: OverlapKernel.from_sets({(): 0, (0,): 0.1, (1,): 0.2, (0, 1): 1.0}).values, "which factors"),
+        (lambda: kernel_of_values([1.0, 1.0]).salience, "larger"),
+        (lambda: kernel_of_sets({(): 0, (0,): 0.1, (1,): 0.2, (0, 1): 1.0}).values, "which factors"),
         (lambda: is_positive(OverlapKernel.relu(1, 2), (3,)), "do not fit"),
         (lambda: OverlapKernel(3, (0.0, 1.0)), "do not fit"),
     ],
@@ -176,7 +176,7 @@ def test_bad_input_says_what_is_wrong(call, message):
         OverlapKernel.quadratic(2, 3),
         OverlapKernel.gaussian(1, 2, sharpness=2.0),
         OverlapKernel.ntk(1, 2),
-        OverlapKernel.from_values([0.0, 0.3, 1.0]),
+        kernel_of_values([0.0, 0.3, 1.0]),
     ],
     ids=repr,
 )

@@ -9,6 +9,7 @@ from known_tasks import symbolic_addition
 from recombine.cells.conjunctions import every_arrangement, every_cell
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.estimators import KernelRegressor
+from recombine.theory.kernels.given_kernels import kernel_of_salience, kernel_of_sets
 from recombine.theory.kernels.leak import anchor_addition, slope
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.quadrature import dual_of
@@ -17,7 +18,7 @@ from recombine.verdicts import Verdict
 
 
 def two_factor_kernel(salience: float) -> OverlapKernel:
-    return OverlapKernel.from_salience([salience, 1 - 2 * salience])
+    return kernel_of_salience([salience, 1 - 2 * salience])
 
 
 @pytest.mark.parametrize("anchors", [1, 2, 3, 4])
@@ -42,7 +43,7 @@ def test_a_purely_additive_kernel_loses_nothing_on_determined_cells(sizes):
     seen = cells[np.random.default_rng(1).random(len(cells)) < 0.5]
     determined = cells[identify(seen, cells, sizes=sizes).verdicts == Verdict.DETERMINED]
     assert len(determined) > 3
-    kernel = OverlapKernel.from_salience([1 / len(sizes)] + [0.0] * (len(sizes) - 1))
+    kernel = kernel_of_salience([1 / len(sizes)] + [0.0] * (len(sizes) - 1))
     assert np.allclose(expected_slopes(kernel, seen, determined), 1.0, atol=1e-8)
 
 
@@ -122,7 +123,7 @@ def test_three_anchors_unequal_salience_and_a_ridge_agree_by_two_routes(salience
     first, second, pair = salience
     cells, anchors = every_cell((9, 9)), [0, 3, 7]
     seen = np.isin(cells, anchors).any(axis=1)
-    kernel = OverlapKernel.from_sets({(): 0.0, (0,): first, (1,): second, (0, 1): 1.0})
+    kernel = kernel_of_sets({(): 0.0, (0,): first, (1,): second, (0, 1): 1.0})
     target = (cells - 4).sum(axis=1).astype(float)
     fitted = KernelRegressor(kernel, ridge=ridge).fit(cells[seen], target[seen]).predict(cells[~seen])
     columns = np.column_stack([cells[~seen] - 4, np.ones((~seen).sum())])

@@ -11,8 +11,9 @@ from scipy.optimize import linprog
 from recombine.cells import every_cell
 from recombine.errors import InputError
 from recombine.theory.identification import identify
-from recombine.theory.structures import Existence, Limit, existence
+from recombine.theory.structures import Existence, Limit, effect_limits, existence
 from recombine.theory.structures.separation import recession
+from recombine.theory.structures.separation.effects import effect_rows
 from recombine.verdicts import Verdict
 
 
@@ -84,11 +85,11 @@ def test_cells_agree_with_the_range_over_all_directions(family: str, seed: int) 
     rows = found.features.incidence(grid).toarray()
     ours = [NAMES[family][Limit(code)] for code in found.limits_of(grid)]
     assert ours == [by_box(row, loose, tied) for row in rows]
-    names, matrix, unseen = found.effect_rows()
+    names, matrix, unseen = effect_rows(found)
     wide = np.zeros((len(names), found.features.columns))
     wide[:, found.columns] = matrix.toarray()
     known = np.flatnonzero(~unseen)
-    effects = found.effects()
+    effects = effect_limits(found)
     assert [EFFECTS[effects[place].limit] for place in known] == [by_box(wide[place], loose, tied) for place in known]
 
 
@@ -149,7 +150,7 @@ def test_two_classes_are_logit(seed: int) -> None:
     assert (one.support == two.support).all()
     grid = every_cell(options["sizes"])
     assert one.limits_of(grid).tolist() == two.limits_of(grid)[:, 1].tolist()
-    assert [effect.limit for effect in one.effects()] == [effect.limit for effect in two.effects()]
+    assert [effect.limit for effect in effect_limits(one)] == [effect.limit for effect in effect_limits(two)]
 
 
 def limits_on_grid(found: Existence) -> np.ndarray:
@@ -174,7 +175,7 @@ def test_an_empty_level_in_a_table_of_counts() -> None:
     found = existence([[0, 0], [0, 1], [1, 0], [1, 1]], [3, 5, 0, 0], "log")
     assert found.support[:, 0].tolist() == [True, True, False, False]
     assert limits_on_grid(found).tolist() == [[Limit.FINITE] * 2, [Limit.ZERO] * 2]
-    assert [effect.limit.name for effect in found.effects()] == ["FINITE", "MINUS_INFINITE", "FINITE"]
+    assert [effect.limit.name for effect in effect_limits(found)] == ["FINITE", "MINUS_INFINITE", "FINITE"]
 
 
 def test_haberman_s_table_has_positive_margins_and_no_fit() -> None:

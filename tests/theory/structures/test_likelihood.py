@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from recombine.cells import every_cell
-from recombine.theory.structures import Limit, fit_likelihood
+from recombine.theory.structures import Limit, fit_likelihood, fitted_effects
 
 needs_statsmodels = pytest.mark.skipif(
     importlib.util.find_spec("statsmodels") is None, reason="compares with statsmodels"
@@ -57,7 +57,7 @@ def test_odds_ratio_and_its_standard_error() -> None:
     """2 x 2: the log odds ratio and the square root of the sum of inverse counts (Woolf)."""
     counts = np.array([13.0, 4.0, 6.0, 21.0])
     fit = fit_likelihood([[0], [0], [1], [1]], [0, 1, 0, 1], weights=counts)
-    slope = fit.effects()[1]
+    slope = fitted_effects(fit)[1]
     assert slope.estimate == pytest.approx(np.log(13 * 21 / (4 * 6)))
     assert slope.error == pytest.approx(np.sqrt((1 / counts).sum()))
 
@@ -74,7 +74,7 @@ def test_statsmodels_agrees(family: str, seed: int) -> None:
     kind = sm.families.Binomial() if family == "logit" else sm.families.Poisson()
     theirs = sm.GLM(y, treatment(cells), family=kind, freq_weights=weights).fit(tol=1e-14)
     ours = fit_likelihood(cells, y, family, weights=weights)
-    effects = ours.effects()
+    effects = fitted_effects(ours)
     np.testing.assert_allclose([one.estimate for one in effects], theirs.params, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose([one.error for one in effects], theirs.bse, rtol=1e-5)
     grid = every_cell((3, 2, 4))
@@ -93,7 +93,7 @@ def test_statsmodels_agrees_on_classes(seed: int) -> None:
         warnings.simplefilter("ignore")
         theirs = sm.MNLogit(y, treatment(cells)).fit(disp=0, method="newton", gtol=1e-12, maxiter=200)
     ours = fit_likelihood(cells, y, "softmax")
-    effects = ours.effects()
+    effects = fitted_effects(ours)
     np.testing.assert_allclose([one.estimate for one in effects], np.asarray(theirs.params).T.reshape(-1), rtol=1e-5)
     np.testing.assert_allclose([one.error for one in effects], np.asarray(theirs.bse).T.reshape(-1), rtol=1e-4)
     assert ours.log_likelihood == pytest.approx(theirs.llf)
@@ -187,8 +187,8 @@ def test_the_fit_on_the_face_leaves_separated_rows_out() -> None:
     np.testing.assert_allclose(fit.predict([[0, 0], [1, 0], [0, 1], [1, 1]]), [0.6, 0.8, 1, 1], rtol=1e-9)
     alone = fit_likelihood(cells[:10], y[:10])
     assert fit.log_likelihood == pytest.approx(alone.log_likelihood)
-    assert fit.effects()[1].estimate == pytest.approx(alone.effects()[1].estimate)
-    assert fit.effects()[1].error == pytest.approx(alone.effects()[1].error)
+    assert fitted_effects(fit)[1].estimate == pytest.approx(fitted_effects(alone)[1].estimate)
+    assert fitted_effects(fit)[1].error == pytest.approx(fitted_effects(alone)[1].error)
     assert np.isnan(fit.standard_errors([[0, 1]])).all()
     assert fit.fitted.sum(axis=1) == pytest.approx(np.ones(3))
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import SolverError
 from recombine.jobs.audit.noise import pooled_variance
@@ -83,7 +83,7 @@ class Spread:
         return np.sqrt(self.departure * (1 + carried) + self.noise * (own + leverage))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ranges:
     """What the seen cells' own misses say about the values of others; see `measure_ranges`."""
 
@@ -97,8 +97,6 @@ class Ranges:
     residual: float  #: Standard deviation of one measurement about the fit; NaN without freedom.
     freedom: int  #: Degrees of freedom of the residuals.
     replicated: bool  #: Whether replicates say what noise is, so that the range is for the cell's mean.
-
-    __repr__ = brief_repr
 
     @property
     def independent(self) -> int:

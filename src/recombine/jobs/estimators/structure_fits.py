@@ -18,7 +18,6 @@ from functools import cached_property
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct
 from recombine.design.design import Design
 from recombine.errors import RecombineError, SolverError
@@ -165,7 +164,7 @@ class HeldOutFit:
 CellFit = LeastSquaresFit | HeldOutFit
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FoldRanges(HeldOutRanges):
     """What n held-out seen cells of predicted ``values`` (n,) say about how far predictions miss; see `HeldOutFit`."""
 
@@ -174,8 +173,6 @@ class FoldRanges(HeldOutRanges):
     #: Whether repeated rows say what noise is: the range is for a mean like those seen; else for one measurement.
     replicated: bool
     own: float  #: Share of one measurement's noise in what a range is for.
-
-    __repr__ = brief_repr
 
     def half(self, predicted: FloatArray) -> FloatArray:
         """Return how far the range of cells with these predicted values (N,) reaches to either side; NaN for none."""

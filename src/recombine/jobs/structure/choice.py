@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
@@ -36,7 +36,7 @@ class NotCompared(StrEnum):
     FEW_CELLS = auto()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Choice:
     """The structure that verdicts and values assume; make one with `choose_structure`."""
 
@@ -51,8 +51,6 @@ class Choice:
     order_asked: bool = False  #: Whether the user named its order.
     obstacle: str = ""  #: Why nothing was compared: a `NotCompared`, or what the ladder refused.
     untried: tuple[str, ...] = ()  #: Structures that might hold, but cells are too few or they take too long.
-
-    __repr__ = brief_repr
 
     @property
     def name(self) -> str:

@@ -8,14 +8,14 @@ cell measured like the seen ones. The fits that missed had a fifth of the cells 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def local_quantiles(along: FloatArray, scores: FloatArray, width: int, rank: flo
     return places[starts + width // 2], pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class HeldOutRanges:
     """What held-out misses (n,) at predicted values (n,) say about the values of other cells.
 
@@ -81,8 +81,6 @@ class HeldOutRanges:
     misses: FloatArray = field(repr=False)
     values: FloatArray = field(repr=False)
     chances: bool = False
-
-    __repr__ = brief_repr
     what = RangeOf.NEW_CELL
 
     @property

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset
 from recombine.tables.table import Table
 from recombine.theory.components.fit import ComponentsFit
@@ -22,7 +21,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 SIZES = ("single factors", "pairs", "larger sets")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OutcomeShares:
     """Shares of the variance of an outcome over the seen cells (N, C), by sets of factors."""
 
@@ -30,8 +29,6 @@ class OutcomeShares:
     factors: tuple[str, ...]
     cells: IntArray
     symmetric: tuple[tuple[int, ...], ...] = ()  #: Groups of factors that are one, used several times.
-
-    __repr__ = brief_repr
 
     @property
     def table(self) -> Table:

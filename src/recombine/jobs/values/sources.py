@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import canonical
 from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
 from recombine.verdicts import Verdict
@@ -92,7 +92,7 @@ def features_of(design: Design, cells: IntArray) -> list[str]:
     return texts
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PosteriorRanges:
     """What the ranges of the components rest on: misses (n,) of seen cells, each predicted from the others.
 
@@ -103,8 +103,6 @@ class PosteriorRanges:
     chances: bool = False  #: Whether the outcome has two values and no cell is measured twice.
     #: Degrees of freedom about the sum of effects, where these are few and fitted exactly, so that noise does not show.
     freedom: int | None = None
-
-    __repr__ = brief_repr
     what = RangeOf.NEW_CELL
 
     @property

@@ -7,7 +7,6 @@ layers have far more features than there are cells: they are read in blocks that
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError, near_miss
 from recombine.writing import listing
@@ -32,7 +31,7 @@ MAX_ACTIVATION = 1e70
 BACKGROUNDS = ("none", "mean", "median")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ActivationGrid:
     """Activations h(z) on every cell z of a grid. Make one with `as_grid`.
 
@@ -51,8 +50,6 @@ class ActivationGrid:
 
     values: npt.NDArray[np.floating]
     background: str = "none"
-
-    __repr__ = brief_repr
 
     @property
     def levels(self) -> tuple[int, ...]:

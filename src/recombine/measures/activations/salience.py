@@ -10,6 +10,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, as_cells, as_numbers
 from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
+from recombine.theory.kernels.given_kernels import kernel_of_sets, kernel_of_values
 from recombine.theory.kernels.overlap import OverlapKernel
 
 
@@ -68,8 +69,8 @@ def measured_salience(
 
 def _kernel(across: list[float] | dict[Subset, float], identical: float, factors: int) -> OverlapKernel:
     if isinstance(across, dict):
-        return OverlapKernel.from_sets({**across, tuple(range(factors)): identical})
-    return OverlapKernel.from_values([*across, identical])
+        return kernel_of_sets({**across, tuple(range(factors)): identical})
+    return kernel_of_values([*across, identical])
 
 
 def _across_sets(types: IntArray, means: FloatArray) -> dict[Subset, float]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.measures.activations.grid import as_grid, as_seen
 from recombine.measures.activations.superposition import paste_weights
-from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.given_kernels import kernel_of_values
 
 
 def additive_prediction(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
@@ -27,7 +27,7 @@ def additive_prediction(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
     grid = as_grid(outputs)
     mask = as_seen(seen, grid.levels, both=False).reshape(-1)
     flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
-    model = KernelRegressor(OverlapKernel.from_values(np.arange(grid.factors + 1.0))).fit(grid.cells[mask], flat[mask])
+    model = KernelRegressor(kernel_of_values(np.arange(grid.factors + 1.0))).fit(grid.cells[mask], flat[mask])
     return model.predict(grid.cells).reshape(grid.values.shape)
 
 

@@ -7,18 +7,17 @@ per factor (Liang et al. 2025; Lippl & Stachenfeld 2025, Thm 4.2). A network who
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.measures.activations.grid import as_grid, as_seen
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Surrogate:
     """How well the additive kernel, fitted to seen outputs, predicts a model's outputs."""
 
@@ -29,8 +28,6 @@ class Surrogate:
     #: Share of the variance of the unseen outputs (around their mean) that it predicts; below 0 if it does worse than
     #: their mean. NaN where they do not vary.
     explained: float
-
-    __repr__ = brief_repr
 
 
 def additive_weights(cells: IntArray, seen: BoolArray) -> FloatArray:

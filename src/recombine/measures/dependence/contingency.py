@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import distinct, mixed_radix
 from recombine.errors import InputError
 
@@ -41,7 +40,7 @@ def bin_edges(values: FloatArray, bins: int) -> FloatArray:
     return points if len(points) or not len(below) else np.array([below.max()])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Contingency:
     """How often each (stratum, prediction, factor) occurs: the occupied entries only.
 
@@ -62,8 +61,6 @@ class Contingency:
     prediction: IntArray
     factor: IntArray
     counts: IntArray
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(

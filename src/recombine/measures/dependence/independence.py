@@ -7,13 +7,13 @@ A model that generalises compositionally has I(prediction; factor j | factor i) 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.information import count_logs, entropy_of, information_of
 from recombine.measures.dependence.permutation import changeable_entries, null_sums
@@ -33,7 +33,7 @@ class DependenceState(StrEnum):
         return repr(self.value)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Independence:
     """A test whether a prediction depends on a factor beyond another one. Make one with `independence_test`."""
 
@@ -45,8 +45,6 @@ class Independence:
     levels: tuple[int, int, int]  #: Different values of prediction, factor and given.
     varied: float  #: Share of the rows at levels of the given factor where the factor varies: only these can tell.
     bins: dict[str, int] = field(default_factory=dict)  #: Into how many bins columns of measurements were cut.
-
-    __repr__ = brief_repr
 
     @property
     def null_mean(self) -> float:

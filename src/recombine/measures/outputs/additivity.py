@@ -8,13 +8,11 @@ cell, so seen cells are fitted whatever the model does: only the unseen ones say
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, as_numbers
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
 from recombine.measures.outputs.scores import mask_diverged
@@ -26,7 +24,7 @@ RANK_SHARE = 1e-10
 FLAT_SHARE = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ConjunctionFit:
     """The smallest weights on seen conjunctions, and a free constant, that come closest to some outputs.
 
@@ -44,8 +42,6 @@ class ConjunctionFit:
     constant: FloatArray
     weights: FloatArray
     fitted: FloatArray
-
-    __repr__ = brief_repr
 
 
 def additivity(

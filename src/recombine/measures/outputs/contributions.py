@@ -7,14 +7,13 @@ contributions (what the paper plots) is the contribution to their mean outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset, distinct
 from recombine.cells.contributions import Contributions
 from recombine.errors import InputError
@@ -62,7 +61,7 @@ def conjunction_values(
     return Contributions(weights)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ItemCurve:
     """What each item of one factor adds to a sum.
 
@@ -81,8 +80,6 @@ class ItemCurve:
     factor: int
     levels: IntArray
     values: FloatArray
-
-    __repr__ = brief_repr
 
     @property
     def increases(self) -> BoolArray:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError
 
 #: Weak pull of the slopes towards 1 and of the shortcuts towards 0, per cell, in units of the predictions' variance: it
@@ -17,7 +16,7 @@ from recombine.errors import InputError
 SLOPE_RIDGE = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ErrorParts:
     """Predictions minus outcomes, as a sum of parts over T cells and F factors.
 
@@ -43,8 +42,6 @@ class ErrorParts:
     offset: FloatArray
     rest: FloatArray
     structure: FloatArray
-
-    __repr__ = brief_repr
 
     @cached_property
     def error(self) -> FloatArray:

@@ -8,14 +8,14 @@ everywhere does not mean independence (a step function has one), so read it next
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError, near_miss
 from recombine.writing import listing
 
@@ -29,7 +29,7 @@ Part = int | slice | Sequence[int] | npt.NDArray[Any]
 Components = Mapping[str, Part] | Sequence[Part]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Sensitivity:
     """Mean gradient norm of each component of the input.
 
@@ -51,8 +51,6 @@ class Sensitivity:
     components: tuple[str, ...]
     norms: FloatArray
     layers: dict[str, Sensitivity] = field(default_factory=dict)
-
-    __repr__ = brief_repr
 
     @property
     def share(self) -> FloatArray:

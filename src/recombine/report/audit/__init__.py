@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from recombine.report.audit import figures as figures
     from recombine.report.audit.page import page as page
     from recombine.report.audit.record import audit_json as audit_json
-    from recombine.report.audit.sections import audit_sections as audit_sections
     from recombine.report.audit.verdict_map import VerdictMap as VerdictMap
     from recombine.report.notebook import notebook as notebook
-    from recombine.words.audit_answer import audit_answer as audit_answer
 
 lazy_package(__name__)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.errors import InputError
 from recombine.jobs.audit import pairs
 from recombine.report.audit import map_legend
 from recombine.report.audit.map_legend import Rgba, SureSteps, mark_on, tint, verdict_tint
@@ -18,11 +17,8 @@ from recombine.report.theme import PAPER, PIXELS_PER_INCH, SOFT, inches, shorten
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words import captions
-from recombine.writing import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
@@ -43,7 +39,7 @@ _TITLE, _GAP, _LETTER, _NOTE = 28.0, 26.0, 7.0, 17.0
 
 
 @dataclass(frozen=True)
-class _Box:
+class PanelBox:
     """Where a panel stands, in pixels from the top left: the grid itself and the room around it."""
 
     left: float
@@ -56,14 +52,17 @@ class _Box:
 
     @property
     def width(self) -> float:
+        """Width of the grid."""
         return self.columns * self.place[0]
 
     @property
     def height(self) -> float:
+        """Height of the grid."""
         return self.rows * self.place[1]
 
     @property
     def bottom(self) -> float:
+        """Where the room below the grid ends."""
         return self.top + self.height + self.below
 
 
@@ -108,7 +107,7 @@ class VerdictMap(Figure):
         """The panels that are drawn."""
         if len(self.all_panels) <= MOST_PANELS:
             return self.all_panels
-        chosen = np.argsort([-_spread(panel) for panel in self.all_panels], kind="stable")[:MOST_PANELS]
+        chosen = np.argsort([-spread_of(panel) for panel in self.all_panels], kind="stable")[:MOST_PANELS]
         return [self.all_panels[position] for position in sorted(chosen.tolist())]
 
     @cached_property
@@ -160,7 +159,7 @@ class VerdictMap(Figure):
         figure = Canvas(figsize=inches(self.width, height))
         for panel, box in zip(self.shown, boxes, strict=True):
             axes = _axes(figure, box.left, box.top, box.width, box.height)
-            _draw_panel(axes, panel, box, _colours(panel, self.steps), verdicts=self.steps is None)
+            draw_panel(axes, panel, box, place_colours(panel, self.steps), verdicts=self.steps is None)
         axes = _axes(figure, 0, 0, self.width, legend)
         axes.set(xlim=(0, self.width), ylim=(legend, 0))
         axes.axis("off")
@@ -168,33 +167,7 @@ class VerdictMap(Figure):
             entry.draw(axes, x, top)
         return figure
 
-    def panel_of(self, factors: Sequence[str] | None) -> Panel:
-        """Return the panel of a pair of factors; by default that whose places differ most."""
-        if factors is None:
-            return max(self.all_panels, key=_spread)
-        for panel in self.all_panels:
-            if {panel.row.factor, panel.column.factor} == {*factors}:
-                return panel
-        names = listing(self.audit.design.names)
-        raise InputError(f"{listing(factors)} are not two factors of the map; choose two of {names}")
-
-    def draw_on(self, axes: Axes, panel: Panel) -> None:
-        """Draw one panel, without a legend, into axes of any size."""
-        rows, columns = panel.counts.shape[:2]
-        pixel = PIXELS_PER_INCH / axes.figure.dpi
-        size = axes.bbox.width * pixel / columns, axes.bbox.height * pixel / rows
-        named = _nameable(panel.row), _nameable(panel.column) and size[0] >= NAME_WIDTH
-        box = _Box(0, 0, size, columns, rows, 8.0, named)
-        _draw_panel(axes, panel, box, _colours(panel, self.steps), verdicts=self.steps is None)
-        for note in axes.texts:  # what runs along an axis without names is said by its label
-            note.remove()
-        labels = [
-            shorten(axis.factor, 40) if shown else captions.axis_note(shorten(axis.factor), axis)
-            for axis, shown in zip((panel.row, panel.column), named, strict=True)
-        ]
-        axes.set(title="", ylabel=labels[0], xlabel=labels[1])
-
-    def _layout(self) -> tuple[list[Any], float, list[_Box], float]:
+    def _layout(self) -> tuple[list[Any], float, list[PanelBox], float]:
         """The legend's entries and height, where grids stand below it, and the height of all."""
         entries = map_legend.placed(map_legend.legend_entries(self.shown, self.steps, self.quantity), self.width)
         legend = entries[-1][2] + map_legend.LINE_HEIGHT_PX if entries else 0.0
@@ -209,8 +182,8 @@ class VerdictMap(Figure):
         return np.asarray(corners / (width, tall, width, tall))
 
 
-def _spread(panel: Panel) -> float:
-    """How much places differ: in what is known of them, or in the share determined, weighted by unseen cells."""
+def spread_of(panel: Panel) -> float:
+    """Return how much places differ: in what is known of them, or in the share determined, weighted by unseen cells."""
     weight = panel.unseen / max(int(panel.unseen.sum()), 1)
     values = np.nan_to_num(panel.share if panel.typical is None else panel.typical)
     mean = float(np.sum(weight * values))
@@ -222,9 +195,9 @@ def _axes(figure: Canvas, x: float, top: float, width: float, height: float) -> 
     return figure.add_axes((x / wide, 1 - (top + height) / tall, width / wide, height / tall))
 
 
-def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
+def _boxes(shown: list[Panel], width: float, legend: float) -> list[PanelBox]:
     """Set panels side by side while they fit, then start a new line."""
-    boxes: list[_Box] = []
+    boxes: list[PanelBox] = []
     cursor, top = 0.0, legend
     margin = max(_margin(panel, width) for panel in shown)
     for panel in shown:
@@ -233,14 +206,14 @@ def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
         if boxes and cursor + start + panel.counts.shape[1] * size[0] > width:
             cursor, top, start = 0.0, max(box.bottom for box in boxes) + _GAP / 2, margin
             size = _place(panel, width - start)
-        named = _nameable(panel.row), _nameable(panel.column) and size[0] >= NAME_WIDTH
+        named = is_nameable(panel.row), is_nameable(panel.column) and size[0] >= NAME_WIDTH
         below = 8.0
         if named[1]:
             longest = max(map(text_width, _labels(panel.column, width)))
             below = 24.0 if _fits(longest, size[0]) else 12 + _LETTER * longest
         below += _NOTE * (2 - sum(named))
         rows, columns = panel.counts.shape[:2]
-        box = _Box(cursor + start, top + _TITLE, size, columns, rows, below, named)
+        box = PanelBox(cursor + start, top + _TITLE, size, columns, rows, below, named)
         boxes.append(box)
         cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), _footing(panel, box)) + _GAP
     return boxes
@@ -248,7 +221,7 @@ def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
 
 def _margin(panel: Panel, width: float) -> float:
     """Room for level names left of the grid, in pixels."""
-    return 10 + _LETTER * max(map(text_width, _labels(panel.row, width))) if _nameable(panel.row) else 2.0
+    return 10 + _LETTER * max(map(text_width, _labels(panel.row, width))) if is_nameable(panel.row) else 2.0
 
 
 def _title(panel: Panel, room: float = 400.0) -> str:
@@ -261,7 +234,7 @@ def _labels(axis: Axis, width: float) -> list[str]:
     return [shorten(label, 18 if width > 600 else 12) for label in axis.labels]
 
 
-def _footing(panel: Panel, box: _Box) -> float:
+def _footing(panel: Panel, box: PanelBox) -> float:
     return max([6.2 * text_width(text) for text in _notes(panel, box)], default=0.0)
 
 
@@ -270,7 +243,8 @@ def _fits(letters: float, width: float) -> bool:
     return _LETTER * letters + 2 <= width
 
 
-def _nameable(axis: Axis) -> bool:
+def is_nameable(axis: Axis) -> bool:
+    """Say whether the levels along an axis are named there."""
     return len(axis.labels) <= MOST_NAMES and not axis.binned
 
 
@@ -279,11 +253,12 @@ def _place(panel: Panel, room: float) -> tuple[float, float]:
     binned = panel.row.binned and panel.column.binned
     largest = min(BINNED_WIDTH / max(rows, columns), LARGEST_PLACE_PX) if binned else LARGEST_PLACE_PX
     width = min(largest, (room - 2) / columns)
-    tall = max(width, 12.0) if _nameable(panel.row) else width
+    tall = max(width, 12.0) if is_nameable(panel.row) else width
     return width, min(tall, TALLEST_PX / rows)
 
 
-def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], *, verdicts: bool) -> None:
+def draw_panel(axes: Axes, panel: Panel, box: PanelBox, colours: npt.NDArray[np.uint8], *, verdicts: bool) -> None:
+    """Draw one panel into axes; symbols of determined cells only where ``verdicts`` are what is coloured."""
     rows, columns = panel.counts.shape[:2]
     wide = float(axes.figure.get_size_inches()[0]) * PIXELS_PER_INCH  # type: ignore[union-attr]
     never = panel.leading == Verdict.UNSEEN_LEVEL
@@ -301,7 +276,7 @@ def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uin
     axes.tick_params(length=0, pad=4)
 
 
-def _colours(panel: Panel, steps: SureSteps | None) -> npt.NDArray[np.uint8]:
+def place_colours(panel: Panel, steps: SureSteps | None) -> npt.NDArray[np.uint8]:
     """Return the colour of every place, shape (rows, columns, 4) with opacity last."""
     image = np.zeros((*panel.leading.shape, 4), dtype=np.uint8)
     for at in map(tuple, np.argwhere(panel.leading >= 0).tolist()):
@@ -337,7 +312,7 @@ def _fill(axes: Axes, mask: npt.NDArray[np.bool_]) -> None:
         axes.add_patch(PathPatch(Path.make_compound_path(*shapes), **look))
 
 
-def _separate(axes: Axes, panel: Panel, box: _Box) -> None:
+def _separate(axes: Axes, panel: Panel, box: PanelBox) -> None:
     rows, columns = panel.counts.shape[:2]
     width = float(np.clip(min(box.place) / 14, 0.3, 1.2))
     axes.vlines(np.arange(columns + 1), 0, rows, colors=PAPER, linewidth=width)
@@ -346,7 +321,7 @@ def _separate(axes: Axes, panel: Panel, box: _Box) -> None:
     axes.set_ylim(rows, 0)
 
 
-def _mark(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], verdicts: bool) -> None:
+def _mark(axes: Axes, panel: Panel, box: PanelBox, colours: npt.NDArray[np.uint8], verdicts: bool) -> None:
     """Draw symbols: of every cell in a small grid, of seen pairs and of what is not determined in others."""
     size = min(box.place)
     if panel.single:
@@ -376,7 +351,7 @@ def _points(axes: Axes, mask: npt.NDArray[np.bool_], marker: Any, size: float, c
         axes.plot(across + 0.5, down + 0.5, linestyle="none", marker=marker, ms=size, mec="none", mfc=colour)
 
 
-def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
+def _name_levels(axes: Axes, panel: Panel, box: PanelBox, wide: float) -> None:
     rows, columns = panel.counts.shape[:2]
     axes.set_xticks([])
     axes.set_yticks([])
@@ -394,7 +369,7 @@ def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
         axes.text(0, down, text, transform=axes.transAxes, fontsize=11, color=SOFT, va="center", ha="left")
 
 
-def _notes(panel: Panel, box: _Box) -> list[str]:
+def _notes(panel: Panel, box: PanelBox) -> list[str]:
     """Say of axes without names what runs along them."""
     axes = [("across", panel.column, box.named[1]), ("down", panel.row, box.named[0])]
     return [f"{way}: {captions.axis_note(shorten(axis.factor), axis)}" for way, axis, named in axes if not named]

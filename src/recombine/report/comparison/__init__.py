@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
-    from recombine.report.comparison.markdown import comparison_markdown as comparison_markdown
     from recombine.report.comparison.markdown import markdown_code as markdown_code
     from recombine.report.comparison.markdown import markdown_prose as markdown_prose
     from recombine.report.comparison.record import comparison_json as comparison_json
-    from recombine.report.comparison.sections import comparison_sections as comparison_sections
 
 lazy_package(__name__)

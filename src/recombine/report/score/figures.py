@@ -10,10 +10,9 @@ from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
-from recombine.report.figure import Figure, drawing_on
+from recombine.report.figure import Figure
 from recombine.report.theme import (
     INK,
-    PIXELS_PER_INCH,
     SOFT,
     WIDTH,
     inches,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 #: A part at least so wide, in pixels per letter, carries its name.
 _LETTER_PX = 7.4
-_BAR_PX, _BOTTOM_PX = 46, 52
+BAR_HEIGHT_PX, _BOTTOM_PX = 46, 52
 #: Errors beside the bars that are larger than this many times the largest bar would squeeze them.
 _MAX_TIMES_BAR = 1.6
 #: Panels at most, and points of one verdict in a panel.
@@ -70,10 +69,10 @@ class CausesFigure(Figure):
 
         models = self.score.models
         top = 14 + 15 * sum(value <= self._limits[1] for _, value in self._marks)
-        height = top + _BOTTOM_PX + _BAR_PX * len(models) + self._legend_height
+        height = top + _BOTTOM_PX + BAR_HEIGHT_PX * len(models) + self._legend_height
         figure = Canvas(figsize=inches(self.width, height))
         margin = min(40 + 7.0 * max(text_width(shorten(model.name, 20)) for model in models), 0.4 * self.width)
-        bottom, tall = (_BOTTOM_PX + self._legend_height) / height, _BAR_PX * len(models) / height
+        bottom, tall = (_BOTTOM_PX + self._legend_height) / height, BAR_HEIGHT_PX * len(models) / height
         axes = figure.add_axes((margin / self.width, bottom, 1 - (margin + 18) / self.width, tall))
         self.draw_bars(axes, self.width - margin - 18)
         self._legend(figure, height)
@@ -259,34 +258,3 @@ class PredictionsFigure(Figure):
             axes.plot(observed, predicted, linestyle="none", marker=symbol_marker(verdict), **look)
         axes.set(xlim=ends, ylim=ends)
         axes.set_title(shorten(model.name, 30), fontsize=12.5, pad=6)
-
-
-def plot_score(score: Score, ax: Axes | None = None) -> Axes:
-    """Draw each model's error by cause, or where causes cannot be told apart, one model's predicted against observed.
-
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> cells = np.indices((6, 6)).reshape(2, -1).T
-    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
-    >>> axes = plot_score(rc.score(design, {"net": design.held_out @ [1.0, 1.0]}))
-    >>> [label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel()
-    (['net'], 'squared error on determined cells')
-    """
-    if score.regressors is None:
-        scatter = PredictionsFigure(score)
-        with drawing_on(ax, inches(420, 420)) as axes:
-            scatter.draw_panel(axes, score.models[0])
-        return axes
-    from matplotlib.patches import Patch
-
-    bars = CausesFigure(score)
-    with drawing_on(ax, inches(WIDTH, 110 + _BAR_PX * len(score.models))) as axes:
-        bars.draw_bars(axes, axes.bbox.width * PIXELS_PER_INCH / axes.figure.dpi)
-        causes = [CAUSES[name] for name in CAUSES.names if any(name in model.causes for model in score.models)]
-        handles = [
-            Patch(label=cause.name, facecolor=cause.colour, hatch=cause.hatch, edgecolor=ink_on(cause.colour))
-            for cause in causes
-        ]
-        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0)
-    return axes

@@ -11,18 +11,17 @@ information, s_I s_J / 2 (y' P K_I P K_J P y), replaces second derivatives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.theory.components.terms import ComponentTerm
 
-#: Bounds of a log variance in units of the outcome's variance, the spread of its prior, and where steps start.
+#: Bounds of a log variance in units of the outcome's variance, and the spread of its prior.
 MIN_LOG_VARIANCE, MAX_LOG_VARIANCE = -23.0, 6.0
-PRIOR_LOG_SD, START_LOG_VARIANCE = 2.0, -2.3
+PRIOR_LOG_SD = 2.0
 #: Centres of the priors of log variances: of components of one factor, of several, of cells alone, of noise.
 LOG_VARIANCE_OF_ONE, LOG_VARIANCE_OF_SEVERAL, LOG_VARIANCE_OF_CELL, LOG_VARIANCE_OF_NOISE = -3.0, -6.0, -1.5, -1.0
 #: The same of features of a factor together, and of one among several: few of them carry anything.
@@ -34,15 +33,11 @@ MAX_INFORMATION_STEPS, MAX_STEP_SIZE, GAIN_TOLERANCE = 60, 3.0, 1e-2
 class LogVarianceCriterion(Protocol):
     """What `maximize_criterion` climbs: `Criterion` on a dense covariance, `SparseCriterion` on sparse equations."""
 
-    @property
-    def terms(self) -> int:
-        """Number of terms T."""
-
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Criterion:
     """Outcomes (n,) with covariances of terms (T, n, n) and noise variances up to a factor (n,)."""
 
@@ -50,13 +45,6 @@ class Criterion:
     noise: FloatArray
     y: FloatArray
     centres: FloatArray | None = None  #: Of the normal priors of log variances (T + 1,), the noise's last; None: flat.
-
-    __repr__ = brief_repr
-
-    @property
-    def terms(self) -> int:
-        """Number of terms T."""
-        return len(self.covariances)
 
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
@@ -79,20 +67,13 @@ class Criterion:
         return result if self.centres is None else add_prior(logs, self.centres, *result)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReplicatedCriterion:
     """A criterion of the means of cells, and what rows say of the noise by differing within their cells."""
 
     means: LogVarianceCriterion
     squares: float  #: Squares of rows about the means of their cells, summed.
     freedom: float  #: Rows less cells.
-
-    __repr__ = brief_repr
-
-    @property
-    def terms(self) -> int:
-        """Number of terms T."""
-        return self.means.terms
 
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
@@ -156,7 +137,7 @@ def add_prior(
     return value - 0.5 * float(away @ away), gradient - away / PRIOR_LOG_SD, information + np.diag(precisions)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Saliences:
     """Variances of terms (T,) and of the noise, with the criterion there and what is uncertain about them."""
 
@@ -166,8 +147,6 @@ class Saliences:
     covariance: FloatArray  #: Of the log variances (T + 1, T + 1), the noise's last.
     steps: int
 
-    __repr__ = brief_repr
-
     @property
     def standard_errors(self) -> FloatArray:
         """Standard errors of the variances (T + 1,), the noise's last."""
@@ -176,7 +155,7 @@ class Saliences:
 
 
 def maximize_criterion(
-    criterion: LogVarianceCriterion, start: FloatArray | None = None, tolerance: float = GAIN_TOLERANCE
+    criterion: LogVarianceCriterion, start: FloatArray, tolerance: float = GAIN_TOLERANCE
 ) -> Saliences:
     """Return the saliences at which the criterion is largest, from log variances ``start`` (T + 1,).
 
@@ -188,12 +167,11 @@ def maximize_criterion(
     >>> group = np.repeat(np.arange(40), 5)
     >>> y = 2.0 * rng.normal(size=40)[group] + rng.normal(size=200)
     >>> same = (group[:, None] == group).astype(float)[None]
-    >>> saliences = maximize_criterion(Criterion(same, np.ones(200), y))
+    >>> saliences = maximize_criterion(Criterion(same, np.ones(200), y), np.zeros(2))
     >>> saliences.variances.round(1), round(saliences.noise, 1)
     (array([2.4]), 1.0)
     """
-    terms = criterion.terms
-    logs = np.full(terms + 1, START_LOG_VARIANCE) if start is None else np.array(start)
+    logs = start.copy()
     value, gradient, information = criterion.derivatives(logs)
     damping, steps = 1e-3, 0
     while steps < MAX_INFORMATION_STEPS:
@@ -210,7 +188,7 @@ def maximize_criterion(
             damping *= 10
         if (0 <= gain < tolerance) or damping > 1e6:
             break
-    curvature = information + 1e-9 * np.eye(terms + 1)
+    curvature = information + 1e-9 * np.eye(len(logs))
     return Saliences(np.exp(logs[:-1]), float(np.exp(logs[-1])), value, inverse_of(curvature)[0], steps)
 
 

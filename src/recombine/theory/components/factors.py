@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Factors:
     """Levels of F factors, each with coordinates or features where they have some.
 
@@ -29,8 +29,6 @@ class Factors:
     units: tuple[tuple[FloatArray, FloatArray], ...] = ()
     feature_units: tuple[tuple[FloatArray, FloatArray], ...] = ()
     symmetric: tuple[tuple[int, ...], ...] = ()  #: Groups of interchangeable factors, whose levels have the same codes.
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import contains
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError
@@ -36,7 +36,7 @@ EXACT_NOISE_SHARE = 1e-4
 MIN_NOISE_SHARE = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SeenTable:
     """Seen cells (n, F) with outcomes and counts (n,), and the terms they may carry with covariances (T, n, n)."""
 
@@ -48,8 +48,6 @@ class SeenTable:
     covariances: FloatArray | None  #: None where they would be too large; equations are sparse then.
     #: Squares of rows about the mean of their cell, and rows less one, (n,) each; None where rows do not say.
     replicates: tuple[FloatArray, FloatArray] | None = None
-
-    __repr__ = brief_repr
 
     @property
     def cell_size(self) -> int:
@@ -64,7 +62,7 @@ class SeenTable:
         return np.stack([grams[single].sum(axis=0), grams.sum(axis=0)])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CellValues:
     """Values of M cells, (M,) each, on the scale of the outcomes; ``sd`` and ranges are those of a new outcome."""
 
@@ -73,8 +71,6 @@ class CellValues:
     sd: FloatArray
     low: FloatArray
     high: FloatArray
-
-    __repr__ = brief_repr
 
     def towards(self, values: CellValues, shares: FloatArray | float) -> CellValues:
         """Return values between these and others: a share (M,) of these, what is missing to 1 of the others."""
@@ -87,7 +83,7 @@ class CellValues:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ComponentsFit:
     """Variance components of a table and the values they give."""
 
@@ -108,8 +104,6 @@ class ComponentsFit:
     #: The fit without components, towards which values of unseen cells go, and the share of the components in them.
     plain: ComponentsFit | None = None
     confirmed: float = 1.0
-
-    __repr__ = brief_repr
 
     def predict(self, codes: npt.ArrayLike, counts: npt.ArrayLike = 1.0) -> CellValues:
         """Return values of cells (M, F) and ranges for the mean of ``counts`` new rows of each."""

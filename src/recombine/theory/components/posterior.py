@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.theory.components.criterion import inverse_of
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.terms import ComponentTerm
@@ -17,7 +17,7 @@ from recombine.theory.components.terms import ComponentTerm
 REFINEMENT_ROUNDS = 3
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Posterior:
     """A normal process with a flat mean that saw outcomes (n,) at cells (n, F)."""
 
@@ -31,8 +31,6 @@ class Posterior:
     inverse: FloatArray  #: Of the covariance of outcomes (n, n).
     projected: FloatArray  #: The same with the mean projected out (n, n).
     dual: FloatArray  #: Weights of seen cells in any value (n,): projected @ y.
-
-    __repr__ = brief_repr
 
     def with_factors(self, factors: Factors) -> Posterior:
         """Return the posterior with further levels of factors that have coordinates."""
@@ -80,7 +78,7 @@ class Posterior:
         return cross @ self.dual, np.sqrt(np.maximum(spread, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MeanPosterior:
     """The same without components: every cell has the mean of the seen outcomes (n,)."""
 
@@ -88,8 +86,6 @@ class MeanPosterior:
     codes: IntArray
     y: FloatArray
     noise: float  #: Variance of an outcome about the mean.
-
-    __repr__ = brief_repr
 
     def with_factors(self, factors: Factors) -> MeanPosterior:
         """Return the posterior with further levels of factors that have coordinates."""

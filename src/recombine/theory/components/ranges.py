@@ -7,12 +7,18 @@ out all cells of a level at once, or of a block of neighbouring levels where lev
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.theory.components.factors import Factors
+
+if TYPE_CHECKING:
+    from recombine.theory.components.posterior import MeanPosterior, Posterior
+    from recombine.theory.components.sparse.solver import SparsePosterior
+
+    #: What leaves out cells, one or many at once.
+    AnyPosterior = Posterior | MeanPosterior | SparsePosterior
 
 #: Chance with which a range holds the outcome.
 COVERAGE_SHARE = 0.9
@@ -24,35 +30,13 @@ MAX_LEVELS_LEFT_OUT, MAX_CELLS_LEFT_OUT = 24, 120
 BLOCK_SHARE = 0.2
 
 
-class LeavesOut(Protocol):
-    """What ranges need of a posterior."""
-
-    @property
-    def codes(self) -> IntArray:
-        """Seen cells (n, F)."""
-
-    @property
-    def factors(self) -> Factors:
-        """What is known of levels."""
-
-    @property
-    def y(self) -> FloatArray:
-        """Outcomes (n,)."""
-
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
-
-    def leave_out(self, members: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance (k,), noise included, of seen outcomes had all of them been left out together."""
-
-
-def seen_width(posterior: LeavesOut) -> float:
+def seen_width(posterior: AnyPosterior) -> float:
     """Return the half width for cells whose levels were all seen."""
     means, variances = posterior.leave_one_out()
     return calibrated(np.abs(posterior.y - means) / np.sqrt(np.maximum(variances, 1e-300)))
 
 
-def unseen_width(posterior: LeavesOut, factor: int) -> float:
+def unseen_width(posterior: AnyPosterior, factor: int) -> float:
     """Return the half width for cells with a level of this factor that was not seen."""
     distances = []
     for members in level_blocks(posterior, factor):
@@ -66,7 +50,7 @@ def unseen_width(posterior: LeavesOut, factor: int) -> float:
     return calibrated(np.concatenate(distances), len(distances) if described else None)
 
 
-def level_blocks(posterior: LeavesOut, factor: int) -> Iterator[IntArray]:
+def level_blocks(posterior: AnyPosterior, factor: int) -> Iterator[IntArray]:
     """Yield the seen cells of each level of a factor, or of blocks of neighbouring levels if it has coordinates."""
     codes = posterior.codes[:, list(posterior.factors.twins(factor))]
     levels, line = np.unique(codes), posterior.factors.coordinates[factor]

@@ -6,12 +6,10 @@ mean of K(z, z') over all cells. `recombine.theory.kernels.network_shares` puts 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset
 from recombine.theory.components.fit import ComponentsFit
 from recombine.theory.components.sparse.mixed_equations import term_columns
@@ -24,7 +22,7 @@ MAX_CELLS_CARRIED = 600
 MAX_LOG_ERROR = 3.0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class VarianceShares:
     """Shares of the variance of the seen cells, (K,) each: ``sets`` of factors, the largest share first, noise last.
 
@@ -37,8 +35,6 @@ class VarianceShares:
     low: FloatArray
     high: FloatArray
     noise_is_alone: bool
-
-    __repr__ = brief_repr
 
 
 def variance_shares(fit: ComponentsFit) -> VarianceShares:

@@ -7,19 +7,18 @@ samples. For problems of a few dozen coordinates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import real, reals, whole
 from recombine.errors import InputError, SolverError
 from recombine.sample_checks import generator, reachable, task_samples
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Weights:
     """Weights of both paths: hidden (2, D) and readouts (2, D, O); the first path counts positive.
 
@@ -33,8 +32,6 @@ class Weights:
 
     hidden: FloatArray
     readouts: FloatArray
-
-    __repr__ = brief_repr
 
     @classmethod
     def alike(cls, dimension: int, hidden: float, readout: float | None = None, outputs: int = 1) -> Weights:

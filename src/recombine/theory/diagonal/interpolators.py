@@ -7,13 +7,11 @@ ln(1 + d) / d, d the largest change of X' nu, then always descend (Sun & Tran-Di
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.threads import one_thread
 from recombine.checks import check_bounds, reals
 from recombine.errors import InputError, SolverError
@@ -27,7 +25,7 @@ MAX_DUAL_NEWTON_STEPS = 500
 MIN_DIRECT_SCALE = 1e-16
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Interpolator:
     """Coefficients that fit all samples, and how they were found.
 
@@ -48,8 +46,6 @@ class Interpolator:
     residual: float
     steps: int
     route: str
-
-    __repr__ = brief_repr
 
 
 def least_potential(X: npt.ArrayLike, y: npt.ArrayLike, potential: Potential) -> Interpolator:

@@ -13,13 +13,11 @@ single task Woodworth et al. 2020 and Azulay et al. 2021, whose q(z) is 2 h(z / 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import known_or_refuse, real, reals, whole
 from recombine.errors import InputError
 
@@ -72,7 +70,7 @@ def bending_scale(
     return np.asarray(2 * grows * shrinks)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Potential:
     """What gradient flow with one output minimises among interpolators.
 
@@ -91,8 +89,6 @@ class Potential:
 
     k: FloatArray
     start: FloatArray
-
-    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         for name in ("k", "start"):

@@ -7,7 +7,7 @@ without its thresholds is another network (Lippl, Abbott & Chung 2022, whose pub
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_numbers
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.saved_arrays import read_arrays, write_arrays
 from recombine.checks import whole
 from recombine.errors import InputError
@@ -26,7 +26,7 @@ NORMAL_SD, THRESHOLD_SD = 36.0, 9.0
 MAX_HYPERPLANES = 40
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class HalfSpaces:
     """The context functions of all units of a layer.
 
@@ -52,8 +52,6 @@ class HalfSpaces:
 
     normals: FloatArray
     thresholds: FloatArray
-
-    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         normals = as_numbers(self.normals, "hyperplanes").astype(np.float64)

@@ -7,13 +7,11 @@ matrix that turns the rows [c_h(x) = c] into features, and a grouping of those; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, affordable, as_numbers
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import whole
 from recombine.errors import InputError, near_miss
 from recombine.theory.gated.contexts import as_points
@@ -40,7 +38,7 @@ MAX_INPUT = 1e100
 FEATURE_BLOCK_ROWS = 2000
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Gating:
     """Gate features of a norm.
 
@@ -69,8 +67,6 @@ class Gating:
     group: IntArray
     transform: FloatArray | None = None
     known: IntArray | None = None
-
-    __repr__ = brief_repr
 
     @property
     def groups(self) -> int:

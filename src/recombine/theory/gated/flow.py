@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, as_numbers
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.features import as_problem
@@ -37,7 +37,7 @@ class FlowEndedWarning(UserWarning):
     """
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Flow:
     """Networks along the flow, at the T times that were asked for.
 
@@ -66,8 +66,6 @@ class Flow:
     readout: FloatArray
     margin: FloatArray
     end: Flow | None = None
-
-    __repr__ = brief_repr
 
     @property
     def reached(self) -> Flow:

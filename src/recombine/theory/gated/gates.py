@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_numbers
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.theory.gated.contexts import as_points
 from recombine.writing import join_words
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FrozenGates:
     """Gates [<w_h, x> + b_h >= 0] of ReLU units that no longer change; call it on inputs to get contexts 0 and 1.
 
@@ -41,8 +40,6 @@ class FrozenGates:
     weights: FloatArray
     bias: FloatArray
     below: tuple[FrozenGates, ...] = ()
-
-    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         weights, bias = as_points(self.weights), as_numbers(self.bias, "bias").astype(np.float64)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.threads import one_thread
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
@@ -49,7 +49,7 @@ ZERO_WEIGHT_SHARE, MAX_ZERO_WEIGHT_SHARE, ROUNDINGS = 1e-8, 1e-6, 16 * np.finfo(
 MIN_PRICE, MAX_PRICE = 1e-100, 1e14
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GatedMargin:
     """The function of largest margin under one norm, with the certificate that it is one.
 
@@ -76,8 +76,6 @@ class GatedMargin:
     bounds: tuple[float, float]
     steps: int
     route: str = "multiple kernels"
-
-    __repr__ = brief_repr
 
     @property
     def norm(self) -> float:

@@ -9,14 +9,13 @@ norms that it knows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.features import as_problem
@@ -29,7 +28,7 @@ LAGRANGIAN_ROUNDS = 7
 Represent = Callable[[FloatArray], FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OwnMargin:
     """The least parameters of an architecture with margins of one.
 
@@ -53,8 +52,6 @@ class OwnMargin:
     theta: FloatArray
     weights: FloatArray
     reached: int
-
-    __repr__ = brief_repr
 
 
 def representation_cost(represent: Represent, target: npt.ArrayLike, parameters: int, *, seed: int = 0) -> float:

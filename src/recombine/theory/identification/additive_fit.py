@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
@@ -23,7 +23,7 @@ MAX_DENSE_SVD_ENTRIES, MAX_DENSE_SVD_OPERATIONS = 4_000_000, 5e8
 RANK_SHARE = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AdditiveFit:
     """A fitted additive model, with ``fitted`` values (N,); its ``rank`` is None on the iterative route."""
 
@@ -36,8 +36,6 @@ class AdditiveFit:
     basis: FloatArray | None = None
     weights: FloatArray | None = None  #: (N,): what each cell counted; None for all alike.
     normal: Leverage | None = field(default=None, repr=False)  #: The inverted normal matrix, on the route of that name.
-
-    __repr__ = brief_repr
 
     @cached_property
     def leverage(self) -> FloatArray | None:

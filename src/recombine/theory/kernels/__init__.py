@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from recombine.theory.kernels import solvers as solvers
     from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier
     from recombine.theory.kernels.estimators import KernelRegressor as KernelRegressor
+    from recombine.theory.kernels.given_kernels import kernel_of_salience as kernel_of_salience
+    from recombine.theory.kernels.given_kernels import kernel_of_sets as kernel_of_sets
+    from recombine.theory.kernels.given_kernels import kernel_of_values as kernel_of_values
     from recombine.theory.kernels.leak import AnchorAddition as AnchorAddition
     from recombine.theory.kernels.leak import anchor_addition as anchor_addition
     from recombine.theory.kernels.leak import slope as slope

@@ -118,7 +118,7 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
     With ``ridge=0`` it is the interpolant of smallest norm, where a network with a fixed wide random layer ends when
     trained on squared loss. The levels of a column are its distinct values at fit; a new value at prediction is a
-    level that matches nothing. Prefer an additive model (``OverlapKernel.from_salience([1, 0])``) when the outcome is
+    level that matches nothing. Prefer an additive model (``kernel_of_salience([1, 0])``) when the outcome is
     known to be a sum over factors: every other kernel leaks part of the sum into memorised cells.
 
     Parameters
@@ -159,7 +159,8 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
     --------
     The outcome is the sign of the first factor; most of it is memorised with the seen cells, little reaches (1, 1):
 
-    >>> kernel = OverlapKernel.from_values([0.0, 0.3, 1.0])
+    >>> from recombine.theory.kernels import kernel_of_values
+    >>> kernel = kernel_of_values([0.0, 0.3, 1.0])
     >>> model = KernelRegressor(kernel).fit([[0, 0], [0, 1], [1, 0]], [-1.0, -1.0, 1.0])
     >>> model.predict([[1, 0], [1, 1]]).round(6).tolist()
     [1.0, 0.219512]

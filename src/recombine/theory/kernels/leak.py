@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError
 
 
@@ -38,7 +38,7 @@ def slope(salience: npt.ArrayLike, anchors: npt.ArrayLike) -> FloatArray:
     return np.asarray(count * weight / (1 + (count - 2) * weight))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AnchorAddition:
     """What an overlap-kernel model answers to every pair in addition with anchors.
 
@@ -66,8 +66,6 @@ class AnchorAddition:
     offset: float
     slopes: tuple[float, float]
     anchor_slopes: tuple[float, float]
-
-    __repr__ = brief_repr
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -39,8 +39,8 @@ MAX_FACTORS_OF_SUBSETS = 20
 class OverlapKernel:
     """A kernel on cells that depends only on which factors agree.
 
-    Build one with a constructor: `from_values`, `from_salience`, `from_sets`, or a wide random network: `relu`, `step`,
-    `quadratic`, `gaussian`, `ntk`, `depth_map`.
+    That of a wide random network is built by `relu`, `step`, `quadratic`, `gaussian`, `ntk` or `depth_map`, any other
+    by `kernel_of_values`, `kernel_of_salience` or `kernel_of_sets` of `recombine.theory.kernels`.
 
     Parameters
     ----------
@@ -81,64 +81,6 @@ class OverlapKernel:
             raise InputError(f"kernel values must be finite numbers; got {listing(self.table)}")
 
     @classmethod
-    def from_values(cls, kappa: npt.ArrayLike) -> OverlapKernel:
-        """Return the kernel with values ``kappa`` (C+1,), by the number of agreeing factors.
-
-        Examples
-        --------
-        >>> OverlapKernel.from_values([0.0, 0.4, 1.0]).salience.round(6).tolist()
-        [0.4, 0.2]
-        """
-        values = _vector(kappa, "kappa")
-        return cls(len(values) - 1, tuple(values.tolist()))
-
-    @classmethod
-    def from_salience(cls, salience: npt.ArrayLike, constant: float = 0.0, factors: int | None = None) -> OverlapKernel:
-        """Return the kernel with salience S(1..C) and weight ``constant`` (S0) on the constant conjunction.
-
-        With ``factors`` one larger than the length of ``salience``, S(C;C) is what is missing to the sum rule
-        sum_k binom(C,k) S(k;C) = 1. Any scale is accepted; `salience` reports the normalised one.
-
-        Examples
-        --------
-        >>> OverlapKernel.from_salience([0.3, 0.4]).values.round(6).tolist()
-        [0.0, 0.3, 1.0]
-        >>> OverlapKernel.from_salience([0.2], factors=2).salience.round(6).tolist()
-        [0.2, 0.6]
-        """
-        saliences = _vector(salience, "salience")
-        count = len(saliences) if factors is None else factors
-        if count == len(saliences) + 1:
-            spent = sum(math.comb(count, order) * value for order, value in enumerate(saliences, start=1))
-            saliences = np.append(saliences, 1.0 - spent)
-        if count != len(saliences):
-            raise InputError(f"{len(saliences)} saliences do not fit {count} factors; give {count}, or {count - 1}")
-        weights = np.concatenate([[constant], saliences])
-        orders = np.arange(count + 1)
-        pascal = np.array([[math.comb(o, k) for k in orders] for o in orders], dtype=float)
-        return cls.from_values(pascal @ weights)
-
-    @classmethod
-    def from_sets(cls, kappa: Mapping[Subset, float]) -> OverlapKernel:
-        """Return the kernel with one value per set of agreeing factors, all 2**C of them.
-
-        Examples
-        --------
-        >>> kernel = OverlapKernel.from_sets({(): 0.0, (0,): 0.5, (1,): 0.2, (0, 1): 1.0})
-        >>> {subset: round(weight, 6) for subset, weight in kernel.weights.items()}
-        {(): 0.0, (0,): 0.5, (1,): 0.2, (0, 1): 0.3}
-        """
-        named = {tuple(sorted(subset)): float(value) for subset, value in kappa.items()}
-        factors = max(len(named) - 1, 1).bit_length()
-        missing = [subset for subset in _all_subsets(factors) if subset not in named]
-        if missing or len(named) != 2**factors:
-            raise InputError(f"kernel values by set must name every subset of the factors; missing: {listing(missing)}")
-        cube = np.empty((2,) * factors)
-        for subset, value in named.items():
-            cube[_corner(subset, factors)] = value
-        return cls(factors, tuple(cube.reshape(-1).tolist()))
-
-    @classmethod
     def depth_map(
         cls,
         layer: LayerMap,
@@ -161,7 +103,7 @@ class OverlapKernel:
         --------
         >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, factors=2).values.tolist()
         [0.0, 0.25, 1.0]
-        >>> uneven = OverlapKernel.from_sets({(): 0.0, (0,): 0.5, (1,): 0.25, (0, 1): 1.0})
+        >>> uneven = OverlapKernel(2, (0.0, 0.25, 0.5, 1.0))
         >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, inputs=uneven).table
         (0.0, 0.0625, 0.25, 1.0)
         >>> from recombine.theory.kernels import dual_of
@@ -351,13 +293,6 @@ def _made_by(kernel: OverlapKernel, name: str, depth: int, **options: float) -> 
     """Remember how a network's kernel was made, with the options that were not left out."""
     more = "".join(f", {key}={value}" for key, value in options.items() if value)
     return replace(kernel, _origin=f".{name}(depth={depth}, factors={kernel.factors}{more})")
-
-
-def _vector(values: npt.ArrayLike, name: str) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    if array.ndim != 1 or len(array) == 0:
-        raise InputError(f"{name} has shape {array.shape}; give a list of numbers, one per order")
-    return array
 
 
 def _all_subsets(factors: int) -> Iterator[Subset]:

@@ -13,9 +13,10 @@ def is_positive(kernel: OverlapKernel, sizes: Sequence[int]) -> bool:
 
     Examples
     --------
-    >>> is_positive(OverlapKernel.from_values([0.0, 0.6, 1.0]), (2, 2))
+    >>> from recombine.theory.kernels import kernel_of_values
+    >>> is_positive(kernel_of_values([0.0, 0.6, 1.0]), (2, 2))
     False
-    >>> is_positive(OverlapKernel.from_values([0.0, 0.4, 1.0]), (9, 9))
+    >>> is_positive(kernel_of_values([0.0, 0.4, 1.0]), (9, 9))
     True
     """
     return Spectrum.of(kernel, sizes).smallest >= -1e-12 * abs(kernel.table[-1])

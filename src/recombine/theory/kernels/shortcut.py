@@ -7,20 +7,19 @@ problem has three unknowns; all unseen cells form one orbit, so a model gets all
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError, near_miss
 
 Loss = Literal["hinge", "squared"]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ContextMargin:
     """What overlap-kernel models do on the unseen cells of CD-N: arrays of one shape, one entry per kernel.
 
@@ -44,8 +43,6 @@ class ContextMargin:
     value: FloatArray
     correct: BoolArray
     all_support: BoolArray
-
-    __repr__ = brief_repr
 
 
 def context_dependence_margin(

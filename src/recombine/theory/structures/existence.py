@@ -9,16 +9,16 @@ Fienberg & Rinaldo 2012; for logit models, the separation of Albert & Anderson 1
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, kron, vstack
+from scipy.sparse import csr_array, kron
 
 from recombine.cells.arrays import BoolArray, IntArray, as_cells, sizes_of
-from recombine.cells.conjunctions import Conjunctions, Subset, subsets
+from recombine.cells.conjunctions import Conjunctions
 from recombine.errors import InputError
 from recombine.theory.identification.identify import Identification, cells_within, identify
 from recombine.theory.structures.separation.families import Limit, Outcomes, gather_outcomes
@@ -27,20 +27,6 @@ from recombine.theory.structures.separation.recession import Recession, Whole, d
 from recombine.verdicts import Verdict
 
 LimitCodes = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True)
-class Effect:
-    """An effect of levels against the reference levels, as in treatment coding.
-
-    ``factors`` and ``levels`` say whose effect (two of each for an interaction, none for the intercept); ``outcome`` is
-    the class that is compared with class 0, None outside of softmax.
-    """
-
-    factors: Subset
-    levels: Subset
-    outcome: int | None
-    limit: Limit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +90,7 @@ class Existence:
         strict = csr_array(self._constraint_rows[0][np.flatnonzero(self.recession.strict)])
         return distinct_rays(exact_product(strict, self._null))[0]
 
-    def _sides(self, functionals: csr_array) -> LimitCodes:
+    def sides_of(self, functionals: csr_array) -> LimitCodes:
         """Return the limits of linear functions (T, W) of the effects.
 
         Sequences whose likelihood tends to its supremum go to infinity on the strict rows, and are free along the null
@@ -143,7 +129,7 @@ class Existence:
         if self.outcomes.family.per_class:
             return self._class_limits(rows)
         low, high = self.outcomes.family.limits
-        codes = self._sides(rows)
+        codes = self.sides_of(rows)
         named = codes.copy()
         named[codes == Limit.MINUS_INFINITE], named[codes == Limit.INFINITE] = low, high
         return named
@@ -151,7 +137,7 @@ class Existence:
     def _class_limits(self, rows: csr_array) -> LimitCodes:
         """Limits of each class's chance in cells (N, F): which are forced to zero, and whether the rest is settled."""
         classes = self.outcomes.classes
-        moved = [exact_product(_against_first(rows, outcome, classes), self._null) for outcome in range(classes)]
+        moved = [exact_product(against_first(rows, outcome, classes), self._null) for outcome in range(classes)]
         # Cells that null directions move alike have the same limits: a programme for each distinct move, not each cell.
         limits_of_moves: dict[tuple[int, ...], LimitCodes] = {}
         limits = np.empty((rows.shape[0], classes), dtype=np.uint8)
@@ -174,54 +160,6 @@ class Existence:
         codes = np.full(len(values), Limit.ZERO, dtype=np.uint8)
         codes[possible] = limit
         return codes
-
-    def effects(self, reference: Sequence[int] | None = None) -> list[Effect]:
-        """Return the limits of all effects against ``reference`` (C,) levels, by default the lowest seen ones.
-
-        The intercept comes first, then main effects, then interactions; for softmax, those of class 1 come first.
-        """
-        names, matrix, unseen = self.effect_rows(reference)
-        codes = self._sides(matrix)
-        codes[unseen] = Limit.OPEN
-        return [Effect(*name, Limit(int(code))) for name, code in zip(names, codes, strict=True)]
-
-    def effect_rows(
-        self, reference: Sequence[int] | None = None
-    ) -> tuple[list[tuple[Subset, Subset, int | None]], csr_array, BoolArray]:
-        """Return the effects as linear functions of the model's values: whose they are, (T, W), and a mark (T,).
-
-        Marked are those that need a combination of levels that no seen cell has.
-        """
-        seen = [np.unique(self.outcomes.cells[:, factor]) for factor in range(len(self.features.sizes))]
-        base = np.array([levels[0] for levels in seen] if reference is None else reference, dtype=np.int64)
-        named = list(self._named(seen, base))
-        matrix = csr_array(np.vstack([self._alternating(base, factors, levels) for factors, levels in named]))
-        unknown = np.setdiff1d(np.arange(self.features.columns), self.columns)
-        unseen = np.asarray(abs(matrix)[:, unknown].sum(axis=1) > 0).reshape(-1)
-        rows = csr_array(matrix[:, self.columns])
-        if not self.outcomes.family.per_class:
-            return [(*name, None) for name in named], rows, unseen
-        others = range(1, self.outcomes.classes)
-        wide = csr_array(vstack([_against_first(rows, outcome, self.outcomes.classes) for outcome in others]))
-        return [(*name, outcome) for outcome in others for name in named], wide, np.tile(unseen, len(others))
-
-    def _named(self, seen: list[IntArray], base: IntArray) -> Iterator[tuple[Subset, Subset]]:
-        yield (), ()
-        factors = len(self.features.sizes)
-        for term in (term for size in range(1, self.features.order + 1) for term in subsets(factors, size)):
-            levels = [[int(level) for level in seen[factor] if level != base[factor]] for factor in term]
-            yield from ((term, chosen) for chosen in itertools.product(*levels))
-
-    def _alternating(self, base: IntArray, factors: Subset, levels: Subset) -> IntArray:
-        """Return the effect as a signed sum of cells' rows, (F,): the usual sum over corners."""
-        total = np.zeros(self.features.columns, dtype=np.int64)
-        for corner in itertools.product((0, 1), repeat=len(factors)):
-            cell = base.copy()
-            cell[[factor for factor, up in zip(factors, corner, strict=True) if up]] = [
-                level for level, up in zip(levels, corner, strict=True) if up
-            ]
-            total[self.features.ids(cell[None, :])[0]] += (-1) ** (len(factors) - sum(corner))
-        return total
 
 
 def existence(
@@ -260,8 +198,6 @@ def existence(
     (False, 'quasi-complete')
     >>> [Limit(code).word for code in limits.limits_of([[1, 0], [1, 1]])]
     ['determined', 'determined at one']
-    >>> [(effect.factors, effect.limit.name) for effect in limits.effects()]
-    [((), 'FINITE'), ((0,), 'FINITE'), ((1,), 'INFINITE')]
     """
     outcomes = gather_outcomes(cells, y, family, classes=classes, weights=weights)
     used = tuple(int(size) for size in sizes) if sizes is not None else sizes_of(as_cells(cells))
@@ -281,7 +217,7 @@ def _rows(features: Conjunctions, cells: IntArray, columns: IntArray) -> csr_arr
     return csr_array(features.incidence(cells).astype(np.int64)[:, columns])
 
 
-def _against_first(functionals: csr_array, outcome: int, classes: int) -> csr_array:
+def against_first(functionals: csr_array, outcome: int, classes: int) -> csr_array:
     """Return functions (T, F) of values as those of class ``outcome`` against class 0, (T, F * classes)."""
     contrast = np.zeros((1, classes), dtype=np.int64)
     contrast[0, outcome] += 1

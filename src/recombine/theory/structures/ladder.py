@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset, canonical
 from recombine.checks import check_bounds, reals, whole
 from recombine.errors import InputError, SolverError
@@ -58,7 +58,7 @@ class Rung:
         return self.structure.name
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ladder:
     """All rungs, and the fit of the chosen structure to all seen cells."""
 
@@ -70,8 +70,6 @@ class Ladder:
     predicted: FloatArray
     too_long: tuple[str, ...] = ()  #: Structures whose fit takes more work than was left.
     nothing_over: tuple[str, ...] = ()  #: Structures that were not scored because components leave nothing to them.
-
-    __repr__ = brief_repr
 
     @property
     def chosen(self) -> Rung:

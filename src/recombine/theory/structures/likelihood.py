@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, minres
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import SolverError
-from recombine.theory.structures.existence import Effect, Existence, existence
+from recombine.theory.structures.existence import Existence, existence
 from recombine.theory.structures.separation.families import Family, Limit
 
 #: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by minimal residuals.
@@ -29,28 +29,17 @@ HEIGHT_ROUNDING = 1e-13
 RANK_SHARE = 1e-10
 
 
-@dataclass(frozen=True)
-class FittedEffect:
-    """An effect with its estimate (infinite or NaN as its limit says) and standard error (NaN unless finite)."""
-
-    effect: Effect
-    estimate: float
-    error: float
-
-
-@dataclass(frozen=True, eq=False)
+@record
 class LikelihoodFit:
     """A fit; see `fit_likelihood`."""
 
     existence: Existence
     #: (F, K): finite part of the values, one column per class for softmax, else one. One of many equivalent choices:
-    #: read `predict` and `effects`.
+    #: read `predict` and `fitted_effects`.
     table: FloatArray
     #: (N, K): chance of each class in each seen cell, limits included; for log, one column of means.
     fitted: FloatArray
     log_likelihood: float  #: Its supremum, without terms that no fit changes.
-
-    __repr__ = brief_repr
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the chance of 1 (N,), of each class (N, K), or the mean count (N,) of any cells.
@@ -73,7 +62,7 @@ class LikelihoodFit:
         return self.existence.outcomes.family
 
     @cached_property
-    def _solve(self) -> Callable[[FloatArray], FloatArray]:
+    def solve_information(self) -> Callable[[FloatArray], FloatArray]:
         """Solve the information matrix at the fit for a vector (W,) on the face."""
         return _Problem(self.existence).solver(self.table.reshape(-1))
 
@@ -87,24 +76,9 @@ class LikelihoodFit:
             features = self.existence.rows(codes[row : row + 1]).toarray()[0].astype(float)
             for slope, target in self._family.slopes(values[row], finite[row]):
                 function = np.outer(features, slope).reshape(-1)
-                error = np.sqrt(max(float(function @ self._solve(function)), 0.0))
+                error = np.sqrt(max(float(function @ self.solve_information(function)), 0.0))
                 errors[(row, target) if finite.ndim == 2 else row] = error
         return errors
-
-    def effects(self, reference: Sequence[int] | None = None) -> list[FittedEffect]:
-        """Return estimates and standard errors of all effects against ``reference`` levels; see `Existence.effects`."""
-        _, matrix, _ = self.existence.effect_rows(reference)
-        flat = self.table.reshape(-1)
-        at = {Limit.INFINITE: np.inf, Limit.MINUS_INFINITE: -np.inf}
-        fitted = []
-        for row, effect in enumerate(self.existence.effects(reference)):
-            estimate, error = at.get(effect.limit, np.nan), np.nan
-            if effect.limit == Limit.FINITE:
-                function = matrix[[row]].toarray()[0].astype(float)
-                estimate = float(function @ flat)
-                error = float(np.sqrt(max(function @ self._solve(function), 0.0)))
-            fitted.append(FittedEffect(effect, estimate, error))
-        return fitted
 
 
 def _some(marks: BoolArray) -> BoolArray:
@@ -229,13 +203,11 @@ def fit_likelihood(
     >>> fit.predict([[1, 1]]).round(6)
     array([60.])
 
-    A level that only ever succeeded has a chance of one, and its effect no standard error:
+    A level that only ever succeeded has a chance of one:
 
     >>> fit = fit_likelihood([[0], [0], [1]], [0, 1, 1], "logit")
     >>> fit.predict([[0], [1]]).round(6).tolist()
     [0.5, 1.0]
-    >>> [(effect.estimate, effect.error) for effect in fit.effects()][1]
-    (inf, nan)
     """
     limits = existence(cells, y, family, order=order, sizes=sizes, classes=classes, weights=weights)
     problem = _Problem(limits)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Conjunctions
 from recombine.checks import real, reals
 from recombine.errors import InputError, SolverError
@@ -53,7 +53,7 @@ class OrderCertificate:
         return f"{_name(self.lower)} <= {_name(self.upper)}" + (f" since {', '.join(steps)}" if steps else "")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MonotoneBounds:
     """Between which seen cells an unseen one lies, whatever the curve; ``below`` and ``above`` are the proofs."""
 
@@ -65,8 +65,6 @@ class MonotoneBounds:
     above: OrderCertificate | None
     #: Proof that no effects and no increasing curve give the order of the seen cells; then nothing is bounded.
     contradiction: OrderCertificate | None = None
-
-    __repr__ = brief_repr
 
     def __str__(self) -> str:
         if self.contradiction is not None:

@@ -8,7 +8,7 @@ diagonal. Past a few thousand columns conjugate gradients solve, and random sign
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,21 +29,6 @@ NANOSECONDS_TO_INVERT, NANOSECONDS_TO_TRIDIAGONAL = 0.1, 0.2
 NANOSECONDS_PER_ENTRY, NANOSECONDS_PER_ENTRY_OF_VECTOR, ROUNDS_EXPECTED = 10.0, 2.5, 20
 #: Random signs that estimate a trace where nothing is factored.
 PROBES = 4
-
-
-class NormalEquations(Protocol):
-    """Normal equations of centred columns."""
-
-    means: FloatArray  #: (P,): mean of each column.
-    diagonal: FloatArray  #: (P,): of the matrix.
-
-    def solve(self, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return effects (P,) and numbers (P,) whose sum over an order is that of the inverse's diagonal."""
-        ...
-
-    def misfit(self, effects: FloatArray) -> float:
-        """Return the weighted squared residuals of ``effects`` (P,)."""
-        ...
 
 
 def normal_equations(terms: Terms, design: csr_array, y: FloatArray, weights: FloatArray) -> NormalEquations:
@@ -109,7 +94,10 @@ def _whole(lower: FloatArray) -> FloatArray:
 
 
 class _Factored:
-    """Normal equations of centred columns, inverted once for each shrinkage."""
+    """Normal equations of centred columns, inverted once for each shrinkage; ``means`` (P,) are those of the columns.
+
+    What `solve` returns beside the effects adds up, over an order, to the trace of its part of the inverse.
+    """
 
     def __init__(self, design: csr_array, y: FloatArray, weights: FloatArray, gram: csr_array) -> None:
         scaled = scaled_rows(design, weights)
@@ -126,6 +114,7 @@ class _Factored:
         return solved(lower, self.right), inverted(lower).diagonal().copy()
 
     def misfit(self, effects: FloatArray) -> float:
+        """Return the weighted squared residuals of ``effects`` (P,)."""
         return max(float(self.total - 2 * self.right @ effects + effects @ (self.gram @ effects)), 1e-15 * self.total)
 
 
@@ -283,3 +272,7 @@ class _Iterated:
     def misfit(self, effects: FloatArray) -> float:
         residuals = self.y - self.design @ effects + self.means @ effects
         return float(self.weights @ residuals**2)
+
+
+#: Normal equations of centred columns, solved in one way or another.
+NormalEquations = _Factored | _Eliminated | _Iterated

@@ -8,14 +8,13 @@ fit is that of main effects alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset
 from recombine.cells.threads import one_thread
 from recombine.checks import real
@@ -34,7 +33,7 @@ MAX_ROUNDS_OF_RIDGE, RIDGE_SETTLED = 30, 0.02
 MIN_RIDGE_SHARE, MAX_RIDGE_SHARE = 1e-9, 1e6
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TermsFit(StructureFit):
     """Effects of all terms."""
 
@@ -45,8 +44,6 @@ class TermsFit(StructureFit):
     #: Variance of the outcomes about the fit, at mean weight, and effective number of effects and the constant.
     noise: float
     freedom: float
-
-    __repr__ = brief_repr
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the outcome at ``cells`` (N, C); meaningful where the verdict is ``determined``."""

@@ -12,14 +12,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import MAX_ID, Subset
 from recombine.checks import reals, whole
 from recombine.errors import InputError
@@ -41,7 +41,7 @@ NANOSECONDS_PER_ENTRY_OF_TERMS = 100.0
 Departures = list[tuple[IntArray, IntArray]]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Terms:
     """The columns of a design: every departure, and every conjunction of departures, that occurs in the seen cells."""
 
@@ -51,8 +51,6 @@ class Terms:
     symmetric: tuple[Subset, ...]
     keys: IntArray  #: (P,): number of each column's conjunction, increasing.
     size: IntArray  #: (P,): factors in each column's conjunction.
-
-    __repr__ = brief_repr
 
     @property
     def columns(self) -> int:

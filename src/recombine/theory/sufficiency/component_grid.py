@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
@@ -29,7 +29,7 @@ MAX_NAMED_LEVELS = 6
 MAX_JACOBIAN_ENTRIES = 2**27
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ComponentGrid:
     """A composition and the components of every level of its slots.
 
@@ -51,8 +51,6 @@ class ComponentGrid:
     composition: Composition
     components: tuple[FloatArray, ...]
     names: tuple[tuple[Hashable, ...], ...] = ()
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(cls, composition: Composition | Function, components: Sequence[Component]) -> ComponentGrid:

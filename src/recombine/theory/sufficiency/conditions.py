@@ -9,13 +9,12 @@ if the data show derivatives by each slot alone and a path inside its values lea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import reals, whole
 from recombine.errors import InputError
 from recombine.sample_checks import callable_or_refuse, generator
@@ -35,7 +34,7 @@ PROBES_PER_SLOT = 16
 COMBINATIONS_PER_VALUE = 64
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CompositionalSupport:
     """Whether every value of the test support occurs in training; see `compositional_support`.
 
@@ -58,8 +57,6 @@ class CompositionalSupport:
     missing: FloatArray
     unused: FloatArray
     example: FloatArray | None
-
-    __repr__ = brief_repr
 
     @property
     def holds(self) -> bool:

@@ -9,14 +9,13 @@ addition this is the verdict of `recombine.theory.identification.identify`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import real
 from recombine.tables.table import Table
@@ -30,7 +29,7 @@ from recombine.verdicts import Verdict
 ZERO_WITHIN_EPSILONS, CLEAR_BEYOND_EPSILONS = 1e3, 1e7
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FiniteIdentifiability:
     """What seen cells say about a grid under a composition; see `finite_identifiability`.
 
@@ -64,8 +63,6 @@ class FiniteIdentifiability:
     full_rank: int
     distances: FloatArray
     noise: float
-
-    __repr__ = brief_repr
 
     @property
     def identifiable(self) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError
 from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, ComponentGrid
 from recombine.theory.sufficiency.finite import CLEAR_BEYOND_EPSILONS, ZERO_WITHIN_EPSILONS
@@ -34,7 +34,7 @@ MAX_MENDING_STEPS, AGREEMENT_ERROR, DISAGREEMENT_SHARE = 200, 1e-10, 1e-6
 FAR_STARTS, MAX_FAR_UNKNOWNS, MAX_FAR_GROWTH = 8, 60, 100.0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OpenDirections:
     """The directions that seen cells leave open.
 
@@ -64,8 +64,6 @@ class OpenDirections:
     inverses: tuple[FloatArray, ...]
     scale: float
     noise: float
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(cls, grid: ComponentGrid, seen: IntArray, rng: np.random.Generator) -> OpenDirections:
@@ -127,7 +125,7 @@ class OpenDirections:
         return np.concatenate(sizes or [np.zeros(0)]) / self.scale
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SecondSolution:
     """Other components that give the same observations of all seen cells, and different ones of some others.
 
@@ -157,8 +155,6 @@ class SecondSolution:
     agreement: float
     differences: FloatArray
     cell: IntArray
-
-    __repr__ = brief_repr
 
     @property
     def proven(self) -> BoolArray:

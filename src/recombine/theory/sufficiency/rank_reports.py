@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.tables.table import Table
 from recombine.theory.supports.latents import as_text
 from recombine.verdicts import Verdict
 from recombine.writing import listing
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SlotRank:
     """Ranks of one slot at V values.
 
@@ -44,8 +44,6 @@ class SlotRank:
     good: BoolArray
     smallest: FloatArray
     radius: FloatArray
-
-    __repr__ = brief_repr
 
     @property
     def shares(self) -> FloatArray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import real
 from recombine.sample_checks import generator
@@ -21,7 +21,7 @@ from recombine.theory.sufficiency.component_grid import Component, ComponentGrid
 MAX_GAUSS_NEWTON_STEPS, GAUSS_NEWTON_ERROR = 60, 1e-13
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Refit:
     """Components that fit the seen cells as well as the true ones; see `refit`.
 
@@ -42,8 +42,6 @@ class Refit:
     components: tuple[FloatArray, ...]
     residual: float
     error: float
-
-    __repr__ = brief_repr
 
     @property
     def generalises(self) -> bool:

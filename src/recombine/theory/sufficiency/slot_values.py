@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import real, reals, whole
 from recombine.errors import InputError, near_miss
 from recombine.sample_checks import call
@@ -35,7 +34,7 @@ Column = npt.NDArray[Any]
 Given = int | Callable[[FloatArray], npt.ArrayLike]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SlotValues:
     """The distinct values of each slot.
 
@@ -57,8 +56,6 @@ class SlotValues:
 
     values: Mapping[str, Mapping[str, Column]]
     cells: IntArray
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(

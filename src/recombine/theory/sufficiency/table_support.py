@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, IntArray, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import distinct, every_cell
 from recombine.checks import whole
 from recombine.sample_checks import generator
@@ -36,7 +35,7 @@ MAX_COMBINATIONS = 100_000
 MAX_NAMED_POINTS = 3
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TableSupport:
     """Whether seen points determine others; see `table_support`.
 
@@ -69,8 +68,6 @@ class TableSupport:
     directions: int
     seen: int
     notes: tuple[str, ...]
-
-    __repr__ = brief_repr
 
     @property
     def compositional(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import real, whole
 from recombine.errors import InputError
 from recombine.sample_checks import generator
@@ -231,14 +231,12 @@ class Gap(Derived):
         return Gap(self._left.product(), self.slot, self.coordinate, self.low, self.high)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Finite(Support):
     """A list of points; see `finite`."""
 
     points: FloatArray
     neighbours: int
-
-    __repr__ = brief_repr
 
     @property
     def slots(self) -> int:  # type: ignore[override]

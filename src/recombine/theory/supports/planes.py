@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import real, reals, whole
 from recombine.errors import InputError
 from recombine.sample_checks import generator
@@ -25,7 +25,7 @@ from recombine.theory.supports.latents import (
 from recombine.theory.supports.sets import DEFAULT_ANCHORS, Box, Recombined, Seed, Support
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Planes(Support):
     """One slot is free and the others are held; see `planes`.
 
@@ -44,8 +44,6 @@ class Planes(Support):
     low: FloatArray
     high: FloatArray
     spread: float | None
-
-    __repr__ = brief_repr
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a plane for each point in equal parts, then its free slot."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.sample_checks import generator
@@ -119,7 +119,7 @@ def require_support(support: object, name: str) -> None:
         raise InputError(f"{name} is a {kind}, not a support; make one with theory.supports, such as finite(...)")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Box(Support):
     """Every point between ``low`` and ``high``; see `box`."""
 
@@ -127,8 +127,6 @@ class Box(Support):
     dimensions: int
     low: FloatArray
     high: FloatArray
-
-    __repr__ = brief_repr
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw uniformly."""

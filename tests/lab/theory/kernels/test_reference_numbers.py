@@ -18,6 +18,7 @@ from scipy.optimize import nnls
 from recombine.lab import tasks
 from recombine.lab.tasks import Task
 from recombine.theory.kernels.estimators import KernelClassifier, KernelRegressor
+from recombine.theory.kernels.given_kernels import kernel_of_salience, kernel_of_values
 from recombine.theory.kernels.leak import anchor_addition, slope
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.representability import representability
@@ -37,7 +38,7 @@ def digits(values: float | Sequence[float], places: int = 6) -> object:
 
 
 def salient(*salience: float) -> OverlapKernel:
-    return OverlapKernel.from_salience(salience, factors=len(salience) + 1)
+    return kernel_of_salience(salience, factors=len(salience) + 1)
 
 
 def dense_gram(kernel: OverlapKernel, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> Floats:
@@ -148,7 +149,7 @@ def test_r8_to_r11_uneven_anchors() -> None:
 def test_claims_4_and_5_the_slope_is_the_law_whatever_the_means(
     salience: float, p: int, shift: float, constant: float
 ) -> None:
-    kernel = OverlapKernel.from_salience([salience, 1 - 2 * salience], constant=constant)
+    kernel = kernel_of_salience([salience, 1 - 2 * salience], constant=constant)
     law = float(slope(salience, p))
     even = tasks.symbolic_addition(anchors=ZERO_MEAN_ANCHORS[p])
     assert fitted_line(even, regress(even, kernel)) == pytest.approx((law, 0.0, 0.0), abs=1e-8)
@@ -244,7 +245,7 @@ def test_claim_10_ordering_shows_a_symbolic_distance_effect(salience: float) -> 
 
 @pytest.mark.parametrize("overlap", [0.1, 0.3, 0.45])
 def test_r18_invariance_and_partial_exposure(overlap: float) -> None:
-    kernel = OverlapKernel.from_values([0.0, overlap, 1.0])
+    kernel = kernel_of_values([0.0, overlap, 1.0])
     ratio = {"invariance": overlap / (1 - overlap), "partial exposure": 2 * overlap**2 / (1 - 2 * overlap**2)}
     for task in (tasks.invariance(), tasks.partial_exposure()):
         found = margins(task, kernel, "squared")
@@ -254,7 +255,7 @@ def test_r18_invariance_and_partial_exposure(overlap: float) -> None:
 
 
 def test_r19_spectrum_of_the_full_grid() -> None:
-    kernel, sizes = OverlapKernel.from_salience([0.2, 0.1, 0.1]), (2, 6, 6)
+    kernel, sizes = kernel_of_salience([0.2, 0.1, 0.1]), (2, 6, 6)
     spectrum = Spectrum.of(kernel, sizes)
     parts = [(), (0,), (1,), (0, 1), (1, 2), (0, 1, 2)]
     assert [spectrum[part] for part in parts] == pytest.approx([13.5, 8.5, 3.3, 0.7, 0.3, 0.1], abs=1e-9)

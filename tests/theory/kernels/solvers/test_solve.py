@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError, SolverError
-from recombine.theory.kernels import is_positive
+from recombine.theory.kernels import is_positive, kernel_of_salience
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers import routes
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
@@ -61,7 +61,7 @@ class TestEveryRoute:
     @pytest.mark.parametrize("repeats", [0, 9])
     def test_singular_kernel_gives_the_pseudo_inverse(self, route, repeats):
         rng = np.random.default_rng(3)
-        kernel = OverlapKernel.from_salience([1.0, 0.3, 0.0], constant=0.2)
+        kernel = kernel_of_salience([1.0, 0.3, 0.0], constant=0.2)
         cells = some_cells(rng, (4, 5, 6), share=0.8)
         cells = np.concatenate([cells, cells[rng.integers(0, len(cells), repeats)]])
         outcome = rng.standard_normal(len(cells))
@@ -73,7 +73,7 @@ class TestEveryRoute:
     @pytest.mark.parametrize("salience", [[0.5, 0.2], [1.0, 0.0]], ids=["definite", "singular"])
     def test_free_intercept(self, route, salience):
         rng = np.random.default_rng(4)
-        kernel = OverlapKernel.from_salience(salience, constant=0.1)
+        kernel = kernel_of_salience(salience, constant=0.1)
         cells = some_cells(rng, (4, 5), 1.0 if route == "closed" else 0.5)
         cells = np.concatenate([cells, cells if route == "closed" else cells[:3]])
         outcome = rng.standard_normal(len(cells)) + 4
@@ -91,7 +91,7 @@ class TestEveryRoute:
 
     @pytest.mark.parametrize("route", PARTIAL_ROUTES)
     def test_legal_negative_weights(self, route):
-        kernel = OverlapKernel.from_salience([0.3, -0.02, 0.4])
+        kernel = kernel_of_salience([0.3, -0.02, 0.4])
         rng = np.random.default_rng(6)
         cells = some_cells(rng, (4, 4, 4))
         assert is_positive(kernel, (4, 4, 4))
@@ -134,7 +134,7 @@ class TestRouting:
     )
     def test_the_route_follows_from_the_design(self, sizes, share, salience, route):
         rng = np.random.default_rng(0)
-        kernel = OverlapKernel.from_salience(salience)
+        kernel = kernel_of_salience(salience)
         cells = some_cells(rng, sizes, share)
         solution = solve(kernel, cells, rng.standard_normal(len(cells)))
         assert solution.route == route
@@ -167,14 +167,14 @@ class TestRouting:
     def test_a_stall_is_an_error_with_advice(self):
         rng = np.random.default_rng(0)
         cells = some_cells(rng, (40, 40, 40), 0.1)
-        kernel = OverlapKernel.from_salience([0.2, 0.1, 1e-11])
+        kernel = kernel_of_salience([0.2, 0.1, 1e-11])
         with pytest.raises(SolverError, match=r"relative residual .* Add a ridge"):
             solve(kernel, cells, rng.standard_normal(len(cells)))
 
     def test_a_stall_falls_back_to_the_primal_form(self):
         rng = np.random.default_rng(0)
         cells = some_cells(rng, (16, 16, 16), 0.7)
-        kernel = OverlapKernel.from_salience([0.2, 0.1, 0.1])
+        kernel = kernel_of_salience([0.2, 0.1, 0.1])
         outcome = rng.standard_normal(len(cells))
         patient = solve(kernel, cells, outcome)
         hasty = solve(kernel, cells, outcome, most_steps=3)
@@ -185,7 +185,7 @@ class TestRouting:
     def test_a_direct_route_goes_down_to_rounding_and_says_what_is_left(self, route):
         rng = np.random.default_rng(0)
         cells = some_cells(rng, (10, 10, 10), 0.7)
-        kernel = OverlapKernel.from_salience([0.2, 0.1, 1e-8])
+        kernel = kernel_of_salience([0.2, 0.1, 1e-8])
         outcome = rng.standard_normal(len(cells))
         solution = solve(kernel, cells, outcome, route=route)
         assert 1e-12 < solution.residual < 1e-6

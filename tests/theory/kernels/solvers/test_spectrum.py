@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from recombine.cells.conjunctions import every_cell
+from recombine.theory.kernels.given_kernels import kernel_of_salience
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import eigenvalues_from_weights
 from recombine.theory.kernels.solvers.spectrum import FullGrid, Spectrum, weights_from_eigenvalues
@@ -35,7 +36,7 @@ class TestSpectrum:
         assert_allclose(np.sort(repeated), np.linalg.eigvalsh(kernel(cells, cells)), atol=1e-10)
 
     def test_reference_eigenvalues(self):
-        spectrum = Spectrum.of(OverlapKernel.from_salience([0.2, 0.1, 0.1]), (2, 6, 6))
+        spectrum = Spectrum.of(kernel_of_salience([0.2, 0.1, 0.1]), (2, 6, 6))
         found = [spectrum[subset] for subset in [(), (0,), (1,), (0, 1), (1, 2), (0, 1, 2)]]
         assert_allclose(found, [13.5, 8.5, 3.3, 0.7, 0.3, 0.1], atol=1e-12)
 
@@ -73,7 +74,7 @@ class TestFullGrid:
         assert_allclose(self.grid.leave_one_out(self.outcome, ridge).reshape(-1), brute, atol=1e-9)
 
     def test_leave_one_out_of_an_additive_kernel_is_that_of_least_squares(self):
-        grid = FullGrid(OverlapKernel.from_salience([1.0, 0.0, 0.0], constant=1.0), self.sizes)
+        grid = FullGrid(kernel_of_salience([1.0, 0.0, 0.0], constant=1.0), self.sizes)
         onehot = np.hstack([self.cells[:, [c]] == np.arange(n) for c, n in enumerate(self.sizes)]).astype(float)
         brute = np.empty(24)
         for left in range(24):
@@ -82,7 +83,7 @@ class TestFullGrid:
         assert_allclose(grid.leave_one_out(self.outcome).reshape(-1), brute, atol=1e-9)
 
     def test_a_tiny_weight_on_whole_cells_still_interpolates(self):
-        grid = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 1e-12], constant=1.0), self.sizes)
+        grid = FullGrid(kernel_of_salience([0.3, 0.1, 1e-12], constant=1.0), self.sizes)
         assert_allclose(grid.multiply(grid.solve(self.outcome)).reshape(-1), self.outcome, rtol=0.05)
-        additive = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 0.0], constant=1.0), self.sizes)
+        additive = FullGrid(kernel_of_salience([0.3, 0.1, 0.0], constant=1.0), self.sizes)
         assert np.abs(additive.multiply(additive.solve(self.outcome)).reshape(-1) - self.outcome).max() > 0.1

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import block_array, coo_array, csr_array, diags_array, eye_array, hstack
 
 from recombine.cells.arrays import FloatArray, IntArray, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import distinct, mixed_radix
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.terms import ComponentTerm
@@ -32,7 +32,7 @@ EIGENVALUE_SHARE = 1e-12
 SOLVE_TOLERANCE = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TermColumns:
     """Columns of one term: for each combination of labels as many as its kernels' square roots have."""
 
@@ -41,8 +41,6 @@ class TermColumns:
     sizes: tuple[int, ...]  #: Levels of each of these.
     keys: IntArray | None  #: Numbers of the seen combinations of labels, sorted; None: all of them have columns.
     roots: tuple[tuple[int, FloatArray], ...]  #: Of the kernel of each other factor (L + 1, D), unknown levels last.
-
-    __repr__ = brief_repr
 
     @property
     def width(self) -> int:
@@ -119,7 +117,7 @@ def _root(gram: FloatArray) -> FloatArray:
     return np.concatenate([vectors[:, chosen] * np.sqrt(values[chosen]), np.zeros((1, int(chosen.sum())))])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FinestColumns:
     """The B columns of terms within no remaining term: those of a single factor are sums of those of its pairs.
 
@@ -132,10 +130,8 @@ class FinestColumns:
     sums: Any  #: The remaining columns as sums of these, sparse (B, R).
     sums_transposed: Any  #: Sparse (R, B).
 
-    __repr__ = brief_repr
 
-
-@dataclass(frozen=True, eq=False)
+@record
 class MixedEquations:
     """Products of columns, E of the eliminated term, then R others of which the last is the mean."""
 
@@ -153,8 +149,6 @@ class MixedEquations:
     y: FloatArray  #: Outcomes about the centre (N,).
     codes: IntArray  #: Seen cells (N, F).
     weights: FloatArray  #: (N,)
-
-    __repr__ = brief_repr
 
     def scales(self, ratios: FloatArray) -> FloatArray:
         """Return for each column (E + R,) the root of its term's variance over the noise's, 1 for the mean."""
@@ -303,14 +297,12 @@ def _product(rows: tuple[Any, Any], columns: tuple[Any, Any], weights: FloatArra
     return (row_root.T @ counts @ column_root).tocsr()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReducedSystem(ABC):
     """M = I + L G L at given variances, with I zero for the mean; the eliminated block is divided out."""
 
     equations: MixedEquations
     scales: FloatArray  #: Entries of L (E + R,): roots of variances over the noise's.
-
-    __repr__ = brief_repr
 
     @property
     def ratios(self) -> FloatArray:

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import diags_array, hstack
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.theory.components.criterion import Saliences, add_prior, best_saliences, with_replicates
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.sparse.mixed_equations import MixedEquations, ReducedSystem, mixed_equations
@@ -136,19 +136,12 @@ def system_of(equations: MixedEquations, scales: FloatArray) -> ReducedSystem:
     return SchurSystem(equations, scales) if dense else IterativeSystem(equations, scales)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SparseCriterion:
     """Restricted likelihood of the equations as a function of log variances."""
 
     equations: MixedEquations
     centres: FloatArray | None = None  #: Of the normal priors of log variances (T + 1,), the noise's last; None: flat.
-
-    __repr__ = brief_repr
-
-    @property
-    def terms(self) -> int:
-        """Number of terms."""
-        return len(self.equations.columns)
 
     def derivatives(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return criterion, gradient (T + 1,) and average information (T + 1, T + 1) at log variances (T + 1,)."""
@@ -172,7 +165,7 @@ class SparseCriterion:
     def _information(self, system: ReducedSystem, effects: FloatArray, missed: float) -> FloatArray:
         """Return s_0 f' P f / 2 (T + 1, T + 1), f being what each term adds to the values, and last the residuals."""
         equations = self.equations
-        pieces = np.zeros((len(effects), self.terms + 1))
+        pieces = np.zeros((len(effects), len(equations.columns) + 1))
         for index, span in enumerate(equations.spans):
             pieces[span, index] = effects[span]
         pieces[:, -1] = effects
@@ -186,7 +179,7 @@ class SparseCriterion:
         return np.asarray(products - images.T @ system.solve(images, INFORMATION_TOLERANCE)) / 2
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SparsePosterior:
     """A normal process with a flat mean that saw outcomes (n,) at cells (n, F), for given saliences.
 
@@ -201,8 +194,6 @@ class SparsePosterior:
     effects_mean: FloatArray  #: Expected effects (E + R,), the mean last.
     noise: float  #: Variance of an outcome of weight 1 about its cell's value.
     further: MixedEquations | None = None  #: With columns that know levels which the equations do not.
-
-    __repr__ = brief_repr
 
     def with_factors(self, factors: Factors) -> SparsePosterior:
         """Return the posterior with further levels of factors that have coordinates."""

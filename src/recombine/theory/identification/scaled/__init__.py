@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
-    from recombine.theory.identification.scaled.leverage import ScaledLeverage as ScaledLeverage
-    from recombine.theory.identification.scaled.nullspace import ScaledNullVectors as ScaledNullVectors
-    from recombine.theory.identification.scaled.nullspace import scaled_null_vectors as scaled_null_vectors
     from recombine.theory.identification.scaled.routes import leverage_for as leverage_for
     from recombine.theory.identification.scaled.routes import null_vectors_for as null_vectors_for
 

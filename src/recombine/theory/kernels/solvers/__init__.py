@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
-    from recombine.theory.kernels.solvers.gram import BlockGram as BlockGram
-    from recombine.theory.kernels.solvers.gram import GridGram as GridGram
-    from recombine.theory.kernels.solvers.gram import GroupGram as GroupGram
-    from recombine.theory.kernels.solvers.gram import MaskedGram as MaskedGram
     from recombine.theory.kernels.solvers.margin import logistic_dual as logistic_dual
     from recombine.theory.kernels.solvers.margin import margin_dual as margin_dual
     from recombine.theory.kernels.solvers.orbits import Quotient as Quotient

@@ -8,14 +8,13 @@ from 54 seen cells to 3 groups, so a sweep over thousands of kernels is one batc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError
 
 #: Seen cells that miss their margin by more than this were not separable.
@@ -25,7 +24,7 @@ ORBIT_JITTER = 1e-9
 _MAX_PIVOT_ROUNDS = 60
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Quotient:
     """A two-class task with its cells merged.
 
@@ -55,8 +54,6 @@ class Quotient:
     sizes: FloatArray
     between: FloatArray
     counts: IntArray
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(cls, cells: npt.ArrayLike, target: npt.ArrayLike, train: npt.ArrayLike) -> Quotient:
@@ -89,7 +86,7 @@ def _refined(levels: FloatArray, seen: int) -> IntArray:
         groups = split
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Solutions:
     """What each of B kernels does on one task.
 
@@ -113,8 +110,6 @@ class Solutions:
     seen: FloatArray
     support: BoolArray
     weights: FloatArray
-
-    __repr__ = brief_repr
 
     @property
     def margin(self) -> FloatArray:

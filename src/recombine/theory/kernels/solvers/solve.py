@@ -8,13 +8,13 @@ values; any other by conjugate gradients whose product with the Gram matrix cost
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import MAX_GRAM_BLOCK_ENTRIES, BlockGram, group_ids
@@ -49,7 +49,7 @@ ROUTES: dict[str, Route] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Solution:
     """Dual weights and how they were found."""
 
@@ -62,8 +62,6 @@ class Solution:
     route: str  #: ``closed``, ``dense``, ``primal`` or ``iterative``; margins have their own.
     steps: int  #: Iterations, 1 for the direct routes.
     intercept: float | FloatArray = 0.0
-
-    __repr__ = brief_repr
 
 
 def solve(
@@ -97,7 +95,7 @@ def solve(
 
     Examples
     --------
-    >>> kernel = OverlapKernel.from_salience([0.4, 0.2])
+    >>> kernel = OverlapKernel(2, (0.0, 0.4, 1.0))
     >>> solution = solve(kernel, [[0, 0], [0, 1], [1, 0]], [0.0, 1.0, 1.0])
     >>> solution.route, solution.residual < 1e-12
     ('dense', True)
@@ -198,7 +196,7 @@ def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArra
 
     Examples
     --------
-    >>> kernel = OverlapKernel.from_values([0.0, 0.5, 1.0])
+    >>> kernel = OverlapKernel(2, (0.0, 0.5, 1.0))
     >>> kernel_expansion(kernel, [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
     [2.0, 1.0]
     """

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import GridGram, eigenvalues_from_weights
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Spectrum:
     """Eigenvalues of an overlap kernel on the full product of ``sizes``, n_c levels of each factor.
 
@@ -37,7 +37,7 @@ class Spectrum:
 
     Examples
     --------
-    >>> spectrum = Spectrum.of(OverlapKernel.from_salience([0.2, 0.1, 0.1]), (2, 6, 6))
+    >>> spectrum = Spectrum.of(OverlapKernel(3, (0.0, 0.2, 0.5, 1.0)), (2, 6, 6))
     >>> [round(spectrum[subset], 6) for subset in [(), (0,), (1,), (0, 1), (1, 2), (0, 1, 2)]]
     [13.5, 8.5, 3.3, 0.7, 0.3, 0.1]
     """
@@ -45,8 +45,6 @@ class Spectrum:
     sizes: tuple[int, ...]
     eigenvalues: FloatArray
     multiplicities: FloatArray
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(cls, kernel: OverlapKernel, sizes: Sequence[int]) -> Spectrum:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import Subset
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError, SolverError
@@ -115,7 +115,7 @@ class Link(OfConjunctions):
         return not (components.carries(self.order) and components.curved(self.order))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinkFit(StructureFit):
     """Effects that add up to a hidden sum, and the curve from there to the outcome."""
 
@@ -132,8 +132,6 @@ class LinkFit(StructureFit):
     noise: float
     freedom: float
     rounds: int
-
-    __repr__ = brief_repr
     leaves_open = True
 
     def latent(self, cells: npt.ArrayLike) -> FloatArray:

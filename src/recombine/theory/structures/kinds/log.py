@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import InputError
 from recombine.theory.components.scales import LOG, LOG_OF_COUNTS, are_counts
 from recombine.theory.structures.kinds.by_likelihood import FitByLikelihood, likelihood_obstacle, spend_on_likelihood
@@ -83,14 +83,12 @@ class MeanCountFit(FitByLikelihood):
     outcome_bounds = (0.0, np.inf)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LogFit(StructureFit):
     """Effects that add on the logarithm of the outcome."""
 
     logarithms: Predicts
     smear: float  #: Mean of the exponential of the residuals, so that predictions are means, not medians.
-
-    __repr__ = brief_repr
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the outcome at ``cells`` (N, C)."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.theory.structures.products import SeenProducts
 from recombine.theory.structures.structure import OpenProduct, Structure, StructureData, StructureFit
 from recombine.theory.structures.terms import as_outcomes
@@ -68,15 +67,13 @@ class Multiplicative(Structure):
         return ProductFit(scale, levels, SeenProducts.of(data.cells, data.y))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ProductFit(StructureFit):
     """Effects that multiply."""
 
     scale: float
     factors: tuple[FloatArray, ...]  #: One number per level; a level never seen has that of the mean level.
     seen: SeenProducts  #: What says which products follow, whatever the signs.
-
-    __repr__ = brief_repr
 
     @property
     def leaves_open(self) -> bool:  # type: ignore[override]

@@ -7,12 +7,6 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
-    from recombine.theory.structures.separation.families import FAMILIES as FAMILIES
-    from recombine.theory.structures.separation.families import Family as Family
-    from recombine.theory.structures.separation.families import Outcomes as Outcomes
-    from recombine.theory.structures.separation.families import gather_outcomes as gather_outcomes
-    from recombine.theory.structures.separation.recession import Recession as Recession
-    from recombine.theory.structures.separation.recession import forced as forced
     from recombine.theory.structures.separation.recession import recession as recession
 
 lazy_package(__name__)

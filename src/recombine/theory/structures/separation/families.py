@@ -6,7 +6,6 @@ are, what a direction must not do to it, and what a sum of effects at infinity m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import distinct
 from recombine.checks import check_bounds, reals, whole
 from recombine.errors import InputError
@@ -268,7 +267,7 @@ class _Log(Family):
 FAMILIES: Registry[Family] = Registry("family", [_Logit(), _Softmax(), _Log()])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Outcomes:
     """What was observed in each seen cell."""
 
@@ -277,8 +276,6 @@ class Outcomes:
     #: (N, K): observations of each class (two for logit: 0 and 1); for log one column, the sum of the counts.
     totals: FloatArray
     exposure: FloatArray  #: (N,): how many observations were made.
-
-    __repr__ = brief_repr
 
     @property
     def classes(self) -> int:

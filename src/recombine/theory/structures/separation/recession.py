@@ -9,7 +9,6 @@ tied rows (Stiemke's theorem of the alternative), which no d could be positive o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, identity, vstack
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.errors import SolverError
 from recombine.theory.structures.separation.rational import Echelon, Row, exact_product, rounded, rows_of, signs
 
@@ -28,7 +27,7 @@ Whole = npt.NDArray[np.object_]
 PROGRAMME_TOLERANCE = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Recession:
     """The rows that some direction makes positive, with both proofs; see `recession`."""
 
@@ -38,8 +37,6 @@ class Recession:
     #: Positive on every loose row that is not strict, zero on strict rows, any sign on tied rows; the rows so weighted
     #: sum to zero.
     weights: Whole
-
-    __repr__ = brief_repr
 
 
 def recession(loose: csr_array, tied: csr_array) -> Recession:

@@ -14,6 +14,7 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.lab import tasks
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.tasks import Task
+from recombine.theory.kernels.given_kernels import kernel_of_salience, kernel_of_sets
 from recombine.theory.kernels.overlap import OverlapKernel
 
 Setting = dict[str, Any]
@@ -58,7 +59,8 @@ def fitted_values(task: Task, kernel: OverlapKernel, loss: str = "squared", **op
 
     Examples
     --------
-    >>> fitted_values(tasks.invariance(), OverlapKernel.from_values([0.0, 0.3, 1.0]))[1::2].round(6).tolist()
+    >>> from recombine.theory.kernels import kernel_of_values
+    >>> fitted_values(tasks.invariance(), kernel_of_values([0.0, 0.3, 1.0]))[1::2].round(6).tolist()
     [-0.428571, 0.428571]
     """
     from recombine.theory.kernels.estimators import KernelClassifier, KernelRegressor
@@ -74,7 +76,7 @@ def fitted_values(task: Task, kernel: OverlapKernel, loss: str = "squared", **op
 
 def two_factor(salience: float, constant: float = 0.0) -> OverlapKernel:
     """Return the two-factor kernel of a given S(1;2)."""
-    return OverlapKernel.from_salience([salience], constant=constant, factors=2)
+    return kernel_of_salience([salience], constant=constant, factors=2)
 
 
 def salience(unit: Unit) -> Rows:
@@ -116,10 +118,8 @@ def _additivity_rows(seed: int) -> Rows:
     task = _random_task(rng, (int(sizes[0]), int(sizes[1])))
     signs = Task(task.name, task.cells, task.train, np.where(task.target > 0, 1.0, -1.0), task.factors)
     s1, s2, pair, constant = rng.uniform(0.05, 1.0, 4)
-    counts = OverlapKernel.from_salience([s1, pair], constant=constant)
-    sets = OverlapKernel.from_sets(
-        {(): constant, (0,): constant + s1, (1,): constant + s2, (0, 1): constant + s1 + s2 + pair}
-    )
+    counts = kernel_of_salience([s1, pair], constant=constant)
+    sets = kernel_of_sets({(): constant, (0,): constant + s1, (1,): constant + s2, (0, 1): constant + s1 + s2 + pair})
     answers = {
         "minimum norm": fitted_values(task, counts),
         "ridge": fitted_values(task, counts, ridge=float(rng.uniform(0.01, 1))),

@@ -9,7 +9,7 @@ from recombine.lab.papers.kernel_theory.experiments.kernels import CONTROL, Rows
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.tasks import Task
 from recombine.measures.outputs.additivity import fit_conjunctions
-from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.given_kernels import kernel_of_salience, kernel_of_sets, kernel_of_values
 from recombine.theory.kernels.representability import representability
 
 #: Every task of the paper and of its authors' files.
@@ -44,7 +44,7 @@ def _sparse_rows(seed: int) -> Rows:
     seen = rng.random(len(cells)) < SEEN_SHARE
     seen[:2] = True
     task = Task("sparse", cells, seen, rng.standard_normal(len(cells)), tuple("abcd"[:factors]))
-    kernel = OverlapKernel.from_salience(rng.uniform(0.05, 1.0, factors), constant=float(rng.uniform(0.05, 1.0)))
+    kernel = kernel_of_salience(rng.uniform(0.05, 1.0, factors), constant=float(rng.uniform(0.05, 1.0)))
     outputs = {
         "minimum norm": fitted_values(task, kernel),
         "ridge": fitted_values(task, kernel, ridge=float(rng.uniform(0.01, 1))),
@@ -61,7 +61,7 @@ def exposure(unit: Unit) -> Rows:
     """Return margins on unseen cells of invariance and partial exposure, fitted and by their closed forms."""
     rows = []
     for k in unit.setting["similarity"]:
-        kernel = OverlapKernel.from_values([0.0, k, 1.0])
+        kernel = kernel_of_values([0.0, k, 1.0])
         exact = {"invariance": k / (1 - k), "partial exposure": 2 * k**2 / (1 - 2 * k**2)}
         for name, task in (("invariance", tasks.invariance()), ("partial exposure", tasks.partial_exposure())):
             margin = (fitted_values(task, kernel) * task.target)[task.test]
@@ -73,7 +73,7 @@ def uneven_salience(unit: Unit) -> Rows:
     """Return slopes of both items of a sum whose factors differ in salience, fitted and by their closed forms."""
     setting = unit.setting
     louder, quieter = setting["first"], setting["second"]
-    kernel = OverlapKernel.from_sets({(): 0.0, (0,): louder, (1,): quieter, (0, 1): 1.0})
+    kernel = kernel_of_sets({(): 0.0, (0,): louder, (1,): quieter, (0, 1): 1.0})
     task = tasks.symbolic_addition(anchors=setting["anchors"])
     outputs = fitted_values(task, kernel)[task.test]
     items = task.cells[task.test] - 4

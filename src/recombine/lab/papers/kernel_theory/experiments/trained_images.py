@@ -19,7 +19,7 @@ from recombine.lab.runs.experiment import Unit
 from recombine.lab.tasks import Task
 from recombine.lab.worlds.images.sources import load_images
 from recombine.measures.activations.salience import measured_salience
-from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.given_kernels import kernel_of_values
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -128,7 +128,7 @@ class ImageSetup:
         # Of each * each pairs of samples in a cell, each are a sample with itself.
         squares = float(features.square().sum()) / len(features)
         distinct = (each**2 * identical - squares) / (each * (each - 1))
-        return float(kernel.salience[0]), float(OverlapKernel.from_values([*across, distinct]).salience[0])
+        return float(kernel.salience[0]), float(kernel_of_values([*across, distinct]).salience[0])
 
     def _first_samples(self, index: int) -> tuple[Tensor, int]:
         """The first few images of every cell that one network is tested on, (1, cells * each, ...), and each."""
