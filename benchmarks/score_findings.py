@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import recombine as rc
-from planted_models import KINDS, MODELS, SCALE, Floats, World, all_cells, draw_world, planted_amounts
+from planted_models import KINDS, MODELS, SCALE, Floats, World, draw_world, planted_amounts
 
 RECORD = Path(rc.__file__).parent / "data" / "hit_rates.json"
 TRIALS = Path(__file__).parents[1] / "results" / "audit" / "score_findings.json"
@@ -40,7 +40,7 @@ def without_noise(world: World) -> Floats:
 def other_measurements(world: World) -> Floats:
     """Return what the same seen cells say when they are measured once more, as often, (U,)."""
     design = world.design
-    truth = world.truth[np.ravel_multi_index(tuple(design.seen.T), all_cells().max(axis=0) + 1)]
+    truth = world.truth[world.kind.numbers(design.seen)]
     rows = design.precision[design.train]
     if world.kind.chances:
         return world.say(world.rng.binomial(rows.astype(int), truth) / rows).whole

@@ -325,6 +325,7 @@ def score() -> Schema:
             "error on determined cells?": amount,
             "causes?": record({f"{cause.name}?": amount for cause in CAUSES}),
             "removed alone?": by_name(amount),
+            "got right by?": by_name(TEXT),
             **{name: by_name(amount) for name in names},
             "gain over adding?": amount,
             "explained?": NUMBER,

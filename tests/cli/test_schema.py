@@ -25,7 +25,11 @@ ALL = json.loads(FILE.read_text(encoding="utf-8"))
 #: What the small tables below do not bring about.
 NOT_SHOWN = {
     *(f"audit.forecast.accuracy.{name}" for name in ("loss", "depth", "accuracy")),
-    *(f"score.models.causes.interaction{name}" for name in ("", ".value", ".low", ".high")),
+    *(
+        f"score.models.causes.{cause}{end}"
+        for cause in ("interaction", "learnable")
+        for end in ("", ".value", ".low", ".high")
+    ),
     *("audit.numbers.undecided", "audit.verdicts.sum out of range"),
 }
 

@@ -361,7 +361,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
         [
             "Adding beats it by 6.67 [4.31, 9.02].",
             "factor 2: 50 % of its effect arrives (95 % range 50 to 50 %).",
-            "Undoing the leak alone would remove 100 % of its error (95 % range 61 to 100 %).",
+            "Undoing the leak alone would remove 100 % of its error (95 % range 64 to 100 %).",
             "100 % of its error over noise has a named cause.",
         ],
     ),

@@ -48,6 +48,8 @@ def cause_meaning(model: ModelScore, cause: Cause) -> str:
     """
     if cause.of == "data" or model.attribution is None:
         return cause.meaning
+    if by := model.attribution.by.get(cause.name):
+        return cause.meaning_by.format(by=by)
     amount = model.causes[cause.name]
     if amount.within_chance:
         return NOT_BEYOND_CHANCE
@@ -235,9 +237,25 @@ def model_sentences(score: Score, model: ModelScore) -> list[str]:
         beaten = f"Adding beats it by {few_digits(loss.value)} {written_range(loss)}."
     else:
         beaten = f"It is no better and no worse than adding beyond chance (gain {written_range(gain)})."
-    sentences = [beaten, *_factor_sentences(model), *_best_fix(model)]
+    sentences = [beaten, *_factor_sentences(model), *_learned(model), *_best_fix(model)]
     if model.explained == model.explained:
         sentences.append(f"{whole_percent(max(model.explained, 0.0))} of its error over noise has a named cause.")
+    return sentences
+
+
+def _learned(model: ModelScore) -> list[str]:
+    """Say how much of what the structure leaves another model got right, and how much none did."""
+    assert model.attribution is not None
+    of_structure = [name for name in model.causes if CAUSES[name].of == "data" and not CAUSES[name].is_noise]
+    by_none = whole_percent(sum(model.share(model.causes[name].value) for name in of_structure))
+    sentences = []
+    for name, by in model.attribution.by.items():
+        amount = model.causes[name]
+        share = Amount(*(model.share(end) for end in (amount.value, amount.low, amount.high)))
+        sentences.append(
+            f"{share.percent} of its error ({share.percent_range}) {by} got right from the same seen cells although "
+            f"it does not follow from what is assumed; {by_none} no other model got right."
+        )
     return sentences
 
 
@@ -301,6 +319,7 @@ def unclear_sentences(score: Score) -> list[str]:
         )
     else:
         sentences += [_confounded(group) for group in confounded_columns(score.regressors)]
+        sentences += [_nested(*pair) for pair in score.regressors.nested]
         if score.regressors.network is None:
             sentences.append("Memorization is part of the rest: no wide network was fitted to these seen cells.")
         if score.noise is None:
@@ -318,6 +337,14 @@ def _confounded(group: tuple[tuple[str, str], ...]) -> str:
     """Say which causes the cells confound."""
     names = [f"the {cause} of {factor}" if factor else f"the {cause}" for cause, factor in group]
     return f"T{' and '.join(names)[1:]} cannot be told apart: only their sum is known."
+
+
+def _nested(child: str, parent: str) -> str:
+    """Say what slopes of nested factors mean."""
+    return (
+        f"{child} lies inside {parent}: the data know only the sum of their effects. What is called the effect of "
+        f"{parent} is the mean over the levels of {child} in it, that of {child} how much each differs from this mean."
+    )
 
 
 def factors_caption(model: ModelScore) -> str:

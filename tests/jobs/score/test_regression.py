@@ -45,12 +45,38 @@ def test_errors_are_those_of_refits_to_redrawn_cells(classes: int) -> None:
     np.testing.assert_allclose(
         bootstrap.of_coefficients, correction * np.std(coefficients, axis=0)[classes:], rtol=1e-7
     )
-    assert bootstrap.of_unexplained == pytest.approx(correction * np.std(unexplained), rel=1e-7)
-    assert bootstrap.of_offset == pytest.approx(
+    assert bootstrap.of_unexplained.error == pytest.approx(correction * np.std(unexplained), rel=1e-7)
+    assert bootstrap.of_offset.error == pytest.approx(
         correction * np.sum(products, axis=1, where=np.arange(len(fit)) < classes).std(), rel=1e-7
     )
-    assert bootstrap.of_removals[0] == pytest.approx(correction * np.std(removals), rel=1e-7)
+    assert bootstrap.of_removals[0].error == pytest.approx(correction * np.std(removals), rel=1e-7)
     both = np.array([True, True, *[False] * (len(fit) - classes - 2)])
-    assert bootstrap.of_columns(both) == pytest.approx(
+    assert bootstrap.of_columns(both).error == pytest.approx(
         correction * np.std(np.array(products)[:, classes : classes + 2].sum(axis=1)), rel=1e-7
     )
+
+
+@pytest.mark.parametrize("classes", [1, 2])
+def test_the_influence_of_a_value_is_what_a_little_more_of_it_does(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    values = 30 * classes
+    effects, misleading = rng.normal(size=(2, values, 2))
+    regressors = Regressors(effects.sum(axis=1), effects, misleading, np.zeros(values), ("a", "b"), per_cell=classes)
+    predicted = regressors.determined - 0.4 * effects[:, 0] + rng.normal(size=values)
+    departure = regressors.roots * (predicted - regressors.determined)
+    error = departure + regressors.roots * rng.normal(size=values)
+    regression = RidgeRegression.fit(design_matrix(regressors), regressors, predicted, departure)
+    chosen = np.zeros(regression.columns.shape[1])
+    chosen[classes : classes + 2] = 1.0
+    bootstrap = BootstrapErrors(regression, error, departure, chosen[:, None], 2, seed=0)
+
+    def removal(weights: np.ndarray) -> float:
+        columns, ridge = regression.columns, weights.sum() * np.diag(regression.ridge)
+        normal = columns.T @ (weights[:, None] * columns) + ridge
+        undone = columns @ (chosen * np.linalg.solve(normal, columns.T @ (weights * departure)))
+        return float(np.average(error**2 - (error - undone) ** 2, weights=weights))
+
+    even = np.ones(values)
+    by_hand = np.array([(removal(even + 1e-4 * row) - removal(even)) / 1e-4 * values for row in np.eye(values)])
+    influence = bootstrap._influence_of_removal(chosen)
+    assert influence - influence.mean() == pytest.approx(by_hand - by_hand.mean(), abs=0.02 * np.ptp(by_hand))

@@ -90,6 +90,7 @@ def _joined_noise(of_folds: Sequence[HeldOutNoise], order: IntArray) -> HeldOutN
         float(np.average([fold.error for fold in of_folds], weights=counts)),
         np.concatenate([fold.carried for fold in of_folds])[order],
         float(np.average([fold.freedom for fold in of_folds], weights=counts)),
+        float(np.average([fold.skewness for fold in of_folds], weights=counts)),
     )
 
 

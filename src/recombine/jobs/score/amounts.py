@@ -9,6 +9,53 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.limits import SCORE_LIMITS
 
+#: Skewness of an estimate beyond which a sample does not tell it.
+MAX_SKEWNESS_RATIO = 1.0
+#: Skewness below which a range is symmetric up to rounding.
+MIN_SKEWNESS_RATIO = 1e-6
+
+
+@dataclass(frozen=True)
+class Spread:
+    """By how much chance moves an estimate: its variance and third central moment; both add up where chances do.
+
+    Examples
+    --------
+    >>> Spread.of_mean(np.array([0.0, 0.0, 0.0, 4.0])).error
+    1.0
+    """
+
+    variance: float
+    third: float = 0.0
+
+    @classmethod
+    def of_mean(cls, values: FloatArray) -> Spread:
+        """Return that of the mean of independent values (N,)."""
+        count, deviations = len(values), values - values.mean()
+        if count < 2:
+            return cls(float("nan"))
+        return cls(float(np.sum(deviations**2)) / (count - 1) / count, float(np.mean(deviations**3)) / count**2)
+
+    def __add__(self, other: Spread) -> Spread:
+        return Spread(self.variance + other.variance, self.third + other.third)
+
+    @property
+    def negated(self) -> Spread:
+        """The same of the estimate with the other sign."""
+        return Spread(self.variance, -self.third)
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return float(np.sqrt(self.variance))
+
+    @property
+    def skewness(self) -> float:
+        """The third moment in standard errors, as far as a sample tells it."""
+        if not self.variance > 0:
+            return 0.0
+        return float(np.clip((np.cbrt(self.third) / self.error) ** 3, -MAX_SKEWNESS_RATIO, MAX_SKEWNESS_RATIO))
+
 
 @dataclass(frozen=True)
 class Amount:
@@ -30,12 +77,20 @@ class Amount:
         return f"Amount({self.value:.3g} [{self.low:.3g}, {self.high:.3g}])"
 
     @classmethod
-    def about(cls, value: float, error: float, freedom: float) -> Amount:
-        """Return ``value`` with the range that its standard ``error`` of so many degrees of freedom gives."""
+    def about(cls, value: float, spread: Spread, freedom: float) -> Amount:
+        """Return ``value`` with the range that its spread and so many degrees of freedom give.
+
+        Where a few cells carry a mean its t statistic is skewed: Hall's cubic, which is monotone, makes it symmetric.
+        """
         from scipy.special import stdtrit
 
-        reach = float(stdtrit(max(freedom, 1.0), 1 - SCORE_LIMITS.share_outside / 2)) * error
-        return cls(value, value - reach, value + reach)
+        reach = float(stdtrit(max(freedom, 1.0), 1 - SCORE_LIMITS.share_outside / 2))
+        skewness, below, above = spread.skewness, reach, -reach
+        if abs(skewness) > MIN_SKEWNESS_RATIO:
+            below, above = (
+                3 / skewness * (float(np.cbrt(1 + skewness * (end - skewness / 6))) - 1) for end in (reach, -reach)
+            )
+        return cls(value, value - below * spread.error, value - above * spread.error)
 
     @property
     def within_chance(self) -> bool:
@@ -69,7 +124,7 @@ def mean_amount(values: FloatArray, weights: FloatArray | None = None) -> Amount
     if counted < 2:
         return Amount(mean, float("nan"), float("nan"))
     error = float(np.sqrt(np.sum((shares * (values - mean)) ** 2) * counted / (counted - 1)))
-    return Amount.about(mean, error, counted - 1.0)
+    return Amount.about(mean, Spread(error**2), counted - 1.0)
 
 
 def _hundredfold(share: float) -> str:

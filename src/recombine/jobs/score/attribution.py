@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.amounts import Amount, Spread
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.cause import Cause
 from recombine.jobs.score.causes.model import OffsetCause
@@ -57,6 +57,7 @@ class Attribution:
     parts: dict[str, FloatArray] = field(repr=False)
     #: By how much the error falls if what one cause of the model's own adds is undone, and nothing else.
     removals: dict[str, Amount] = field(default_factory=dict)
+    by: dict[str, str] = field(default_factory=dict)  #: The other model beside which a cause shows, by cause.
 
     __repr__ = brief_repr
 
@@ -117,15 +118,16 @@ def attribute(
     told = {cause.name: cause.part(split) for cause in CAUSES}
     parts_of_causes = {name: values for name, values in told.items() if values is not None}
     return Attribution(
-        Amount.about(split.amount_of(split.error), split.error_of_mean(split.error**2), split.freedom),
+        Amount.about(split.amount_of(split.error), split.spread_of_mean(split.error**2), split.freedom),
         {name: Amount.about(*amount, split.freedom) for name, amount in amounts.items() if amount is not None},
         _per_factor(split),
         parts_of_causes,
         {
-            name: Amount.about(_removal(split, parts_of_causes[name]), float(error_of_removal), split.freedom)
-            for name, error_of_removal in zip(groups, bootstrap.of_removals, strict=True)
+            name: Amount.about(_removal(split, parts_of_causes[name]), spread, split.freedom)
+            for name, spread in zip(groups, bootstrap.of_removals, strict=True)
             if amounts[name] is not None
         },
+        {cause.name: by for cause in CAUSES if amounts[cause.name] is not None and (by := cause.by(split))},
     )
 
 
@@ -167,11 +169,11 @@ def _per_factor(split: ErrorSplit) -> dict[str, FactorAmounts]:
         table = tables.setdefault(name, FactorAmounts({}, {}))
         if not split.regression.varied[column]:
             continue
-        error = split.bootstrap.of_columns(columns == column)
-        table.amounts[factor] = Amount.about(float(split.column_amounts[column]), error, split.freedom)
+        spread = split.bootstrap.of_columns(columns == column)
+        table.amounts[factor] = Amount.about(float(split.column_amounts[column]), spread, split.freedom)
         if (coefficient := CAUSES[name].coefficient) is not None:
             value = coefficient.expected + float(coefficients[column])
-            table.coefficients[factor] = Amount.about(value, float(errors[column]), split.freedom)
+            table.coefficients[factor] = Amount.about(value, Spread(float(errors[column] ** 2)), split.freedom)
     return tables
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.threads import one_thread
 from recombine.design.design import Design
+from recombine.design.nesting import FIRST_CELLS_LOOKED_AT, follows
 from recombine.errors import InputError, SolverError
 from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.audit import Audit
@@ -28,6 +29,8 @@ MAX_CELLS_FITTED = 5_000
 MAX_FACTORS_PAIRED, MIN_CELLS_PER_PAIR = 6, 10
 #: How often noise is added to the seen cells for the ranges of slopes, and the cells from which on less often.
 NOISE_DRAWS, NOISE_DRAWS_OF_MANY, MAX_CELLS_DRAWN_OFTEN = 24, 4, 4_000
+#: How often the parents of a factor with several are fitted in turn.
+SWEEPS_OVER_PARENTS = 50
 
 
 def additive_fit(audit: Audit) -> AdditiveFit:
@@ -47,6 +50,7 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, counts: FloatArray |
     networks = [_network(audit.design, cells, MAX_CELLS_FITTED // len(audits)) for audit in audits]
     if (fitted := [values for values in networks if values is not None]) and len(fitted) == len(networks):
         (network,) = _by_class([fitted])
+    names = tuple(" and ".join(design.names[position] for position in group) for group in design.space.groups)
     rng = np.random.default_rng(0)
     draws = NOISE_DRAWS if len(design.seen) * len(audits) <= MAX_CELLS_DRAWN_OFTEN else NOISE_DRAWS_OF_MANY
     noisy = [_by_class(zip(*(_with_noise(audit, cells, rng) for audit in audits), strict=True)) for _ in range(draws)]
@@ -55,12 +59,13 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, counts: FloatArray |
         effects,
         misleading,
         beyond,
-        tuple(" and ".join(design.names[position] for position in group) for group in design.space.groups),
+        names,
         network,
         remembered,
         len(audits),
         None if counts is None else np.repeat(counts / counts.mean(), len(audits)),
         tuple((sums + beyond, redrawn, misled) for sums, redrawn, misled in noisy),
+        tuple((names[child], names[parent]) for child, parent in nested_groups(design)),
     )
 
 
@@ -84,8 +89,79 @@ def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tupl
     outcome = design.outcome.copy()
     outcome[train] += np.sqrt(variance / weight) * rng.normal(size=len(weight))
     noisy = replace(design, observed=replace(design.observed, outcome=outcome))
-    mean, effects, marginals = level_values(noisy, fit_order(noisy, 1), cells)
+    mean, effects, marginals = _levels_apart(noisy, fit_order(noisy, 1), cells)
     return mean + effects.sum(axis=1), effects, marginals - effects
+
+
+def nested_groups(design: Design) -> list[tuple[int, int]]:
+    """Return child and parent of every group of factors that lies inside another in all cells, innermost ones first.
+
+    Grandparents are left out; of two factors that go together the second is the child. What a table says nothing of
+    counts as well: that only a sum is known does not depend on the reason.
+    """
+    single = [group for group, members in enumerate(design.space.groups) if len(members) == 1]
+    cells, above = design.cells[:, [group[0] for group in design.space.groups]], dict[int, set[int]]()
+    varied = [group for group in single if np.ptp(cells[:, group])]
+    for child, parent in permutations(varied, 2):
+        inside = follows(cells[:FIRST_CELLS_LOOKED_AT], child, parent) and follows(cells, child, parent)
+        if inside and (parent < child or not follows(cells, parent, child)):
+            above.setdefault(child, set()).add(parent)
+    direct = {
+        child: parents.difference(*(above.get(parent, ()) for parent in parents)) for child, parents in above.items()
+    }
+    return [
+        (child, parent)
+        for child in sorted(direct, key=lambda child: -len(above[child]))
+        for parent in sorted(direct[child])
+    ]
+
+
+def _levels_apart(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return mean outcome, effects and marginals (T, F) at ``cells`` (T, C), of nested factors each by itself.
+
+    The data know only the sum of a parent's effect and a child's. By convention the parent's is the mean over its
+    children, and the child's by how much it differs from that; so with marginals, but that each row counts there.
+    """
+    pairs = nested_groups(design)
+    if not pairs:
+        return level_values(design, fit, cells)
+    assert design.outcome is not None
+    weight, outcome, seen = design.precision[design.train], design.outcome[design.train], len(design.seen)
+    everywhere = np.concatenate([design.seen, cells])
+    mean, effects, marginals = level_values(design, fit, everywhere)
+    codes = everywhere[:, [members[0] for members in design.space.groups]]
+    for parent in {parent for _, parent in pairs}:
+        (means,) = _means_of_parents(outcome - mean, codes[:seen, [parent]], weight)
+        marginals[:, parent] = _looked_up(means, codes[:, parent])
+    for child in dict.fromkeys(child for child, _ in pairs):
+        parents = [parent for other, parent in pairs if other == child]
+        _, first, inverse = np.unique(codes[:seen, child], return_index=True, return_inverse=True)
+        around = codes[first][:, parents]
+        of_rows = _means_of_parents(marginals[first, child], around, np.bincount(inverse, weight))
+        of_children = _means_of_parents(effects[first, child], around, np.ones(len(first)))
+        for parent, by_row, by_child in zip(parents, of_rows, of_children, strict=True):
+            marginals[:, child] -= _looked_up(by_row, codes[:, parent])
+            effects[:, parent] += _looked_up(by_child, codes[:, parent])
+            effects[:, child] -= _looked_up(by_child, codes[:, parent])
+    effects, marginals = (table - np.average(table[:seen], axis=0, weights=weight) for table in (effects, marginals))
+    return mean, effects[seen:], marginals[seen:]
+
+
+def _means_of_parents(values: FloatArray, codes: IntArray, weights: FloatArray) -> list[FloatArray]:
+    """Return what the levels of each parent (N, P) add up to ``values`` (N,), one table of levels for each parent."""
+    tables = [np.zeros(int(column.max()) + 1) for column in codes.T]
+    fitted = np.zeros(len(values))
+    for _ in range(SWEEPS_OVER_PARENTS if len(tables) > 1 else 1):
+        for position, column in enumerate(codes.T):
+            sums = np.bincount(column, weights * (values - fitted), len(tables[position]))
+            step = sums / np.maximum(np.bincount(column, weights, len(sums)), 1e-300)
+            tables[position], fitted = tables[position] + step, fitted + step[column]
+    return tables
+
+
+def _looked_up(table: FloatArray, codes: IntArray) -> FloatArray:
+    """Return the entries of a table of levels, 0 for levels beyond it."""
+    return np.where(codes < len(table), table[np.minimum(codes, len(table) - 1)], 0.0)
 
 
 def _pairs_matter(audit: Audit, cells: IntArray) -> bool:
@@ -113,7 +189,7 @@ def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
 def _of_audit(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return determined values (T,), effects and misleading parts (T, F), and what is beyond adding (T,)."""
     design = audit.design
-    mean, effects, marginals = level_values(design, additive_fit(audit), cells)
+    mean, effects, marginals = _levels_apart(design, additive_fit(audit), cells)
     determined = design.outcome_column.bounded(audit.values.certified_of(cells))
     beyond = determined - mean - effects.sum(axis=1)
     if audit.choice.structure.adds:
@@ -147,14 +223,15 @@ def held_out_noise(audits: Sequence[Audit], rows: IntArray) -> HeldOutNoise | No
         return by_class[0]
     variances, carried = _by_class(zip(*((noise.variances, noise.carried) for noise in by_class), strict=True))
     error, count = float(sum(noise.error for noise in by_class)), len(audits)
-    return HeldOutNoise(count * variances, error, count * carried, (count - 1) * by_class[0].freedom)
+    skewness = float(np.mean([noise.skewness for noise in by_class]))
+    return HeldOutNoise(count * variances, error, count * carried, (count - 1) * by_class[0].freedom, skewness)
 
 
 def _noise_of(audit: Audit, rows: IntArray) -> HeldOutNoise | None:
     design = audit.design
     if design.observed.spread is None or design.observed.freedom is None or not (design.observed.freedom > 0).any():
         return None
-    variance, error = _pooled(design)
+    variance, error, skewness = _pooled(design)
     count = design.precision[rows]
     variances, error = variance / count, error * float(np.mean(1 / count))
     if design.outcome_column.two_values is not None:
@@ -164,7 +241,7 @@ def _noise_of(audit: Audit, rows: IntArray) -> HeldOutNoise | None:
         # Where leverages would take too long, the noise of the seen cells stays with the structure.
         with suppress(SolverError, InputError):
             carried, freedom = variance * audit.decided.leverage_of(design.cells[rows]), float(rank)
-    return HeldOutNoise(variances, error, carried, freedom)
+    return HeldOutNoise(variances, error, carried, freedom, skewness)
 
 
 def _own_chances(design: Design, rows: IntArray, single: float, error: float) -> tuple[FloatArray, float]:
@@ -179,16 +256,18 @@ def _own_chances(design: Design, rows: IntArray, single: float, error: float) ->
     return variances, float(np.sqrt(2 * over_cells * error_of_single + error_of_single**2))
 
 
-def _pooled(design: Design) -> tuple[float, float]:
-    """Return the variance of one measurement pooled over all cells, and its standard error."""
+def _pooled(design: Design) -> tuple[float, float, float]:
+    """Return the variance of one measurement pooled over all cells, its standard error and skewness."""
     assert design.observed.spread is not None
     assert design.observed.freedom is not None
     repeated = design.observed.freedom > 0
     spread, freedom = design.observed.spread[repeated], design.observed.freedom[repeated]
     single = float(spread.sum() / freedom.sum())
-    by_freedom = single * float(np.sqrt(2 / freedom.sum()))
-    by_cells = float(np.sqrt(np.sum((spread - single * freedom) ** 2)) / freedom.sum())
-    return single, max(by_freedom, by_cells)
+    deviations, by_freedom = spread - single * freedom, float(np.sqrt(2 / freedom.sum()))
+    by_cells = float(np.sqrt(np.sum(deviations**2))) / max(single * freedom.sum(), 1e-300)
+    if by_cells < by_freedom:  # a normal's sum of squares
+        return single, single * by_freedom, 2 * by_freedom
+    return single, single * by_cells, float(np.sum(deviations**3) / np.sum(deviations**2) ** 1.5)
 
 
 def confounded_columns(regressors: Regressors) -> tuple[tuple[tuple[str, str], ...], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
 from recombine.jobs.score.below_noise import BelowNoise, below_noise
 from recombine.jobs.score.causes import CAUSES
+from recombine.jobs.score.causes.learned import learned_elsewhere
 from recombine.jobs.score.held_out import HeldOutCells
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF, observed_outcomes
@@ -73,14 +74,22 @@ class ModelScore:
 
     @property
     def explained(self) -> float:
-        """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over it."""
+        """Share of the error over noise that has a named cause; NaN where hardly any is over it.
+
+        The others are the rest, and what is within chance of none.
+        """
         if self.attribution is None or self.below_noise is not None:
             return float("nan")
         amounts = {name: amount.value for name, amount in self.causes.items()}
         over_noise = self.attribution.error.value - sum(amounts[name] for name in amounts if CAUSES[name].is_noise)
         if over_noise <= SCORE_LIMITS.share_over_noise * self.attribution.error.value:
             return float("nan")
-        return 1 - abs(sum(amounts[name] for name in amounts if not CAUSES[name].is_named)) / over_noise
+        unnamed = [
+            amount.value
+            for name, amount in self.causes.items()
+            if not CAUSES[name].is_noise and (amount.within_chance or not CAUSES[name].is_named)
+        ]
+        return 1 - abs(sum(unnamed)) / over_noise
 
     def share(self, amount: float) -> float:
         """Return what share of the error on determined cells an amount is; NaN where there is none to speak of."""
@@ -106,19 +115,24 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
     if held_out.regressors is not None:
         adding = np.sum(held_out.misses_beside["adding"] ** 2, axis=1)
     designs, rows = [audit.design for audit in held_out.audits], held_out.rows(unseen)
+    below = {name: below_noise(values[unseen], designs, rows) for name, values in predictions.items()}
+    # A model that has seen these rows learned nothing from the seen cells alone.
+    honest = {name: values[scored].ravel() for name, values in predictions.items() if below[name] is None}
     models = []
     for name, predicted in predictions.items():
         squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
         attribution = gain = None
         if held_out.regressors is not None:
             values, outcomes = predicted[scored].ravel(), held_out.observed[scored].ravel()
-            attribution = attribute(values, outcomes, held_out.regressors, held_out.noise, seed=seed)
+            others = {other: told for other, told in honest.items() if other != name}
+            learned = learned_elsewhere(others, outcomes, held_out.regressors, seed)
+            regressors = replace(held_out.regressors, learned=learned)
+            attribution = attribute(values, outcomes, regressors, held_out.noise, seed=seed)
             gain = _gain(adding, squares[scored], counts[scored], float(np.abs(held_out.observed).max()))
         error = mean_amount(squares[unseen], counts[unseen])
         measures, misses = _chances(held_out, predicted)
         table, of_rows = _by_verdict(held_out, squares, measures), _row_error(held_out, predicted)
-        below = below_noise(predicted[unseen], designs, rows)
-        models.append(ModelScore(name, predicted, error, table, attribution, gain, misses, of_rows, below))
+        models.append(ModelScore(name, predicted, error, table, attribution, gain, misses, of_rows, below[name]))
     return tuple(models)
 
 

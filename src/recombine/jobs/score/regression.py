@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
+from recombine.jobs.score.amounts import Spread
 
 #: Weak ridge, per cell, in units of the predictions' variance: it decides only what the cells do not.
 RIDGE = 1e-4
@@ -18,6 +19,17 @@ VARIED_SHARE = 1e-9
 MAX_GROUPS_DRAWN = 2_000
 #: Products of columns that are held at once, 160 MB: of many columns there are fewer groups, but not below so many.
 MAX_SUMMED_PRODUCTS, MIN_GROUPS_DRAWN = 20_000_000, 100
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedElsewhere:
+    """What another model says beyond the determined values of T cells, as far as it was right."""
+
+    departure: FloatArray  #: (T,), times the roots of the cells' weights.
+    share: FloatArray  #: (T,): how much of what the model says counts, from 0 to 1; decided on other cells.
+    by: str  #: The model.
+
+    __repr__ = brief_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +50,8 @@ class Regressors:
     #: (T,), (T, F) and (T, F), some times over: what is determined, effects and misleading parts after noise was added
     #: to the seen cells. How far coefficients move then is how far they may be off already.
     noisy_draws: tuple[tuple[FloatArray, FloatArray, FloatArray], ...] = ()
+    nested: tuple[tuple[str, str], ...] = ()  #: Factor and the one it lies inside: only the sum of the two is known.
+    learned: LearnedElsewhere | None = None  #: Of each model: what another one got right.
 
     __repr__ = brief_repr
 
@@ -66,8 +80,14 @@ class HeldOutNoise:
     error: float  #: Standard error of their mean that other cells' replicates leave, beyond which cells are scored.
     carried: FloatArray  #: (T,): variance of the determined values: the noise of the seen cells they are made of.
     freedom: float  #: Free values that the seen cells decide, among which the carried noise is shared.
+    skewness: float = 0.0  #: Of that mean: where few replicates hold most of the noise, there may be far more.
 
     __repr__ = brief_repr
+
+    @property
+    def spread(self) -> Spread:
+        """By how much chance moves the mean."""
+        return Spread(self.error**2, self.skewness * self.error**3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +168,10 @@ class RidgeRegression:
 
 
 class BootstrapErrors:
-    """Standard errors, by drawing cells with replacement: of coefficients (K,) and of amounts.
+    """Spreads, by drawing cells with replacement: of amounts, and standard errors of coefficients (K,).
 
     ``of_offset`` is that of the constant's amount, ``of_unexplained`` that of what no column explains, ``of_removals``
-    (G,) of what the mean square loses without the part of each of G groups of columns, whose ``members`` (J, G) are 1.
+    (G) of what the mean square loses without the part of each of G groups of columns, whose ``members`` (J, G) are 1.
     """
 
     def __init__(
@@ -190,15 +210,42 @@ class BootstrapErrors:
         # Residuals of what was fitted to the cells are too small.
         self.correction = float(np.sqrt(cells / max(cells - constants - regression.varied.sum(), 1)))
         self.products = amounts[:, constants:]
-        self.of_offset = self.correction * float(amounts[:, :constants].sum(axis=1).std())
-        self.of_unexplained = self.correction * float((drawn[:, 1] / total - amounts.sum(axis=1)).std())
+        self.regression, self.error, self.departure = regression, error, departure
+        constant = np.arange(size) < constants
+        self.of_offset = self._spread(amounts[:, constant].sum(axis=1), self._influence(constant))
+        unexplained = departure * error - self._influence(np.ones(size))
+        self.of_unexplained = self._spread(drawn[:, 1] / total - amounts.sum(axis=1), unexplained)
         removals = 2 * amounts @ members - squares / total[:, None]
-        self.of_removals: FloatArray = self.correction * removals.std(axis=0)
+        self.of_removals = [
+            self._spread(values, self._influence_of_removal(chosen))
+            for values, chosen in zip(removals.T, members.T, strict=True)
+        ]
         self.of_coefficients: FloatArray = self.correction * coefficients[:, constants:].std(axis=0)
 
-    def of_columns(self, chosen: BoolArray) -> float:
-        """Return the standard error of the amount of the ``chosen`` columns (K,) together."""
-        return self.correction * float(self.products[:, chosen].sum(axis=1).std())
+    def of_columns(self, chosen: BoolArray) -> Spread:
+        """Return the spread of the amount of the ``chosen`` columns (K,) together."""
+        members = np.concatenate([np.zeros(self.regression.constants), chosen])
+        return self._spread(self.products[:, chosen].sum(axis=1), self._influence(members))
+
+    def _influence(self, members: FloatArray | BoolArray, target: FloatArray | None = None) -> FloatArray:
+        """Return by how much one more of each value would move an amount, (T,), up to a constant.
+
+        The amount is the mean product of the part of some columns with the error, or with another ``target`` (T,).
+        """
+        columns, fit, target = self.regression.columns, self.regression, self.error if target is None else target
+        by_coefficients = columns @ (fit.inverse @ (members * (columns.T @ target)))
+        residuals = self.departure - columns @ fit.coefficients
+        return np.asarray(by_coefficients * residuals + columns @ (members * fit.coefficients) * target)
+
+    def _influence_of_removal(self, members: FloatArray) -> FloatArray:
+        """Return the same of what the mean square loses without a group's part, (T,)."""
+        part = self.regression.columns @ (members * self.regression.coefficients)
+        return 2 * self._influence(members, self.error - part) + part**2
+
+    def _spread(self, draws: FloatArray, influence: FloatArray) -> Spread:
+        """Return the variance of draws of an estimate, and the third moment that values' influence on it says."""
+        third = Spread.of_mean(influence.reshape(-1, self.regression.constants).mean(axis=1)).third
+        return Spread(self.correction**2 * float(draws.var()), self.correction**3 * third)
 
 
 def _products_by(group_of_value: IntArray, columns: FloatArray, groups: int) -> FloatArray:
@@ -244,10 +291,9 @@ class ErrorSplit:
         """Return the mean product of a part (T,) with the error."""
         return float(np.mean(values * self.error))
 
-    def error_of_mean(self, products: FloatArray) -> float:
-        """Return the standard error over cells of the mean of ``products`` (T,)."""
-        by_cell = products.reshape(-1, self.regressors.per_cell).mean(axis=1)
-        return float(by_cell.std(ddof=1) / np.sqrt(len(by_cell))) if len(by_cell) > 1 else float("nan")
+    def spread_of_mean(self, products: FloatArray) -> Spread:
+        """Return the spread over cells of the mean of ``products`` (T,)."""
+        return Spread.of_mean(products.reshape(-1, self.regressors.per_cell).mean(axis=1))
 
     @cached_property
     def carried_share(self) -> float:
@@ -264,13 +310,13 @@ class ErrorSplit:
         return self.regressors.counts * np.stack([self.noise.variances, self.noise.carried])
 
     @property
-    def carried_error(self) -> float:
-        """Standard error of the amount of the seen cells' noise."""
+    def carried_spread(self) -> Spread:
+        """By how much chance moves the amount of the seen cells' noise."""
         if self.noise is None:
-            return 0.0
+            return Spread(0.0)
         noise, carried = self.noise_variances.mean(axis=1)
         over_noise = max(self.amount_of(self.error) - noise, 0.0)
         # By chance that noise is larger or smaller, and agrees with what the model does otherwise; and nobody knows how
         # much of it a model carries, from none to all.
         by_chance = carried * (2 * carried + over_noise) / max(self.noise.freedom, 1.0)
-        return float(np.sqrt(by_chance + (carried / 2) ** 2))
+        return Spread(float(by_chance + (carried / 2) ** 2))

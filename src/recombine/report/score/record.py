@@ -68,6 +68,7 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
         "error on determined cells": attribution.error,
         "causes": model.causes,
         "removed alone": model.removals,
+        "got right by": attribution.by,
         **_by_factor(attribution),
         "gain over adding": model.gain,
         "explained": model.explained,

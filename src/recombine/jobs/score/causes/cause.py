@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.amounts import Amount, Spread
 from recombine.jobs.score.regression import ErrorSplit, Regressors
 
 
@@ -43,6 +43,7 @@ class Cause:
     hatch: str = ""
     #: What is said where coefficients are over the expected value, if that is the opposite of ``meaning``.
     overdone_meaning: str | None = None
+    meaning_by: str = ""  #: The same clause of a model that stands beside, whose name takes the place of ``{by}``.
     hit_rate: str | None = None  #: Key in ``data/hit_rates.json`` of the audit's sentence that forecasts this cause.
     coefficient: Coefficient | None = None  #: Of causes that are told factor by factor.
     #: Whether it is noise, and whether it explains anything: only the rest has no name.
@@ -52,6 +53,10 @@ class Cause:
 
     def __repr__(self) -> str:
         return f"<cause {self.name}>"
+
+    def by(self, split: ErrorSplit) -> str:
+        """Return the name of the model beside which the cause shows; empty where it takes none."""
+        return ""
 
     def columns(self, regressors: Regressors, preceding: FloatArray) -> CauseColumns | None:
         """Return what departures are regressed on; None where this cause is no regressor.
@@ -65,8 +70,8 @@ class Cause:
         columns = split.matrix.of_cause(self.name)
         return np.asarray(split.parts[:, columns].sum(axis=1)) if columns.any() else None
 
-    def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
-        """Return mean square and standard error, the mean product of its part with the error; None where none is told.
+    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
+        """Return mean square and its spread, the mean product of its part with the error; None where none is told.
 
         All amounts together are the squared error: what a cause without columns takes, another has to leave.
         """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from recombine.cells.arrays import FloatArray
+from recombine.jobs.score.amounts import Spread
 from recombine.jobs.score.causes.cause import Cause
+from recombine.jobs.score.causes.learned import learned_amount
 from recombine.jobs.score.regression import ErrorSplit
 
 
@@ -20,12 +20,12 @@ class NoiseCause(Cause):
     colour = "#d3d7de"
     is_noise = True
 
-    def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
+    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
         """Return the mean variance; its error is over cells, and that of the replicates it was pooled from."""
         if split.noise is None:
             return None
         variances = split.noise_variances[0]
-        return float(variances.mean()), float(np.hypot(split.error_of_mean(variances), split.noise.error))
+        return float(variances.mean()), split.spread_of_mean(variances) + split.noise.spread
 
 
 class SeenNoiseCause(Cause):
@@ -42,15 +42,15 @@ class SeenNoiseCause(Cause):
     hatch = "...."
     is_noise = True
 
-    def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
+    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
         """Return the carried share of the mean variance; None where it is not known and stays with the structure."""
         if split.noise is None or not split.noise.carried.any():
             return None
-        return split.carried_share * float(split.noise_variances[1].mean()), split.carried_error
+        return split.carried_share * float(split.noise_variances[1].mean()), split.carried_spread
 
 
 class StructureCause(Cause):
-    """What the determined values miss of the outcomes, less the noise on both sides."""
+    """What the determined values miss of the outcomes, less the noise on both sides and what another model learned."""
 
     name = "structure"
     title = "effects do something else"
@@ -64,15 +64,17 @@ class StructureCause(Cause):
 
     def part(self, split: ErrorSplit) -> FloatArray:
         """Return determined value less outcome, noise included, (T,)."""
-        return split.missed
+        learned = split.regressors.learned
+        return split.missed if learned_amount(split) is None or learned is None else split.missed + learned.departure
 
-    def amount(self, split: ErrorSplit) -> tuple[float, float]:
+    def amount(self, split: ErrorSplit) -> tuple[float, Spread]:
         """Return what is missed, less the noise of the outcomes and that of the determined values where known."""
         noise, carried = split.noise_variances * [[1.0], [split.carried_share]]
         amount = split.amount_of(split.missed) - (float(noise.mean()) + float(carried.mean()))
-        over_cells = split.error_of_mean(split.missed * split.error - noise - carried)
-        noise_error = 0.0 if split.noise is None else split.noise.error
-        return amount, float(np.sqrt(over_cells**2 + noise_error**2 + split.carried_error**2))
+        over_cells = split.spread_of_mean(self.part(split) * split.error - noise - carried)
+        of_noise = Spread(0.0) if split.noise is None else split.noise.spread.negated
+        learned = learned_amount(split)
+        return amount - (0.0 if learned is None else learned[0]), over_cells + of_noise + split.carried_spread
 
 
 DATA_CAUSES = (NoiseCause(), SeenNoiseCause(), StructureCause())

@@ -6,8 +6,9 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.audit.limits import AUDIT_LIMITS
-from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.amounts import Amount, Spread
 from recombine.jobs.score.causes.cause import Cause, CauseColumns, Coefficient
+from recombine.jobs.score.causes.learned import LearnableCause
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import ErrorSplit, Regressors
 
@@ -140,7 +141,7 @@ class OffsetCause(Cause):
         """Return the constant at each cell, fitted to the others, (T,)."""
         return split.offset
 
-    def amount(self, split: ErrorSplit) -> tuple[float, float]:
+    def amount(self, split: ErrorSplit) -> tuple[float, Spread]:
         """Return the constant's mean product with the error."""
         return split.amount_of(split.offset), split.bootstrap.of_offset
 
@@ -160,12 +161,20 @@ class RestCause(Cause):
         """Return what the regression leaves unexplained, (T,)."""
         return split.unexplained
 
-    def amount(self, split: ErrorSplit) -> tuple[float, float]:
+    def amount(self, split: ErrorSplit) -> tuple[float, Spread]:
         """Return the mean product of the residuals with the error."""
         # The fit leaves no agreement between the residuals and what it names, where by chance there is some.
         explained = split.error - split.missed - split.unexplained
-        by_chance = split.error_of_mean(split.unexplained * explained)
-        return split.amount_of(split.unexplained), float(np.hypot(split.bootstrap.of_unexplained, by_chance))
+        by_chance = split.spread_of_mean(split.unexplained * explained)
+        return split.amount_of(split.unexplained), split.bootstrap.of_unexplained + by_chance
 
 
-MODEL_CAUSES = (LeakCause(), ShortcutCause(), InteractionCause(), MemorizationCause(), OffsetCause(), RestCause())
+MODEL_CAUSES = (
+    LearnableCause(),
+    LeakCause(),
+    ShortcutCause(),
+    InteractionCause(),
+    MemorizationCause(),
+    OffsetCause(),
+    RestCause(),
+)
