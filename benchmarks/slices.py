@@ -80,7 +80,7 @@ class World:
     @property
     def determined(self) -> NDArray[np.bool_]:
         """Which held-out cells the seen ones determine, (H,)."""
-        return self.held_out.codes == Verdict.DETERMINED
+        return np.asarray(self.held_out.codes == Verdict.DETERMINED)
 
     @property
     def variances(self) -> Floats:
@@ -94,7 +94,7 @@ def drawn(noise: str, rng: np.random.Generator, count: int) -> Floats:
     if noise == "t3":
         return np.asarray(rng.standard_t(3, size=count) / np.sqrt(3))
     if noise == "lognormal":
-        return np.asarray((np.exp(rng.normal(size=count)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e))
+        return np.asarray((np.exp(rng.normal(size=count)) - np.exp(0.5)) / np.sqrt(np.expm1(1) * np.exp(1)))
     return rng.normal(size=count)
 
 
@@ -149,7 +149,7 @@ def levels_of(told: Slice, held_out: HeldOutCells) -> Levels:
 
 def inside(cells: NDArray[np.int64], levels: Levels) -> NDArray[np.bool_]:
     """Say which cells (T, C) hold all the levels."""
-    return np.all([cells[:, column] == code for column, code in levels], axis=0)
+    return np.asarray(np.all([cells[:, column] == code for column, code in levels], axis=0))
 
 
 def slice_line(cells: NDArray[np.int64], squares: Floats, fewest: int) -> list[Levels]:
@@ -290,7 +290,7 @@ def speed(cells: int = 1000) -> float:
 def rates(rows: Sequence[Row], *by: str) -> list[Row]:
     """Return how many models have a slice, by columns."""
     keys = dict.fromkeys(tuple(str(row[name]) for name in by) for row in rows)
-    counted = []
+    counted: list[Row] = []
     for key in keys:
         mine = [bool(row["told"]) for row in rows if tuple(str(row[name]) for name in by) == key]
         counted.append(dict(zip(by, key, strict=True)) | {"models": len(mine), "with a slice": sum(mine)})

@@ -254,7 +254,8 @@ def slice_sentences(model: ModelScore) -> list[str]:
     >>> missed = design.outcome[~design.train] + 0.3 * rng.normal(size=len(design.held_out))
     >>> missed[design.held_out[:, 1] == 3] += 2
     >>> print(*slice_sentences(rc.score(design, {"net": missed}).models[0]))
-    b=3, 14 % of the determined cells, carries 86 % of its squared error: ...
+    b=3, 13 % of the determined cells, carries 89 % of its squared error: 54.1 [41.2, 71.1] times that of the others,
+    and predictions are 2.06 too high on average.
     """
     return [
         f"{worst.name}, {whole_percent(worst.share_of_cells)} of the determined cells, carries "
@@ -283,7 +284,8 @@ def calibration_sentence(model: ModelScore) -> str:
     >>> design = rc.Design.from_cells(cells, y, train=cells.sum(axis=1) % 3 > 0)
     >>> odds = 2 * (design.held_out - cells.mean(axis=0)) @ [0.4, 0.3, 0.2]
     >>> print(calibration_sentence(rc.score(design, {"net": 1 / (1 + np.exp(-odds))}).models[0]))
-    Its chances are over-confident: ...
+    Its chances are over-confident: to be right, log odds would have to be multiplied by 0.472 [0.383, 0.561] and
+    raised by 0.00159 [−0.17, 0.173].
     """
     told = model.calibration
     if told is None:
@@ -294,15 +296,15 @@ def calibration_sentence(model: ModelScore) -> str:
         "too high throughout": told.too_high,
         "too low throughout": told.too_low,
     }
-    said = join_words([phrase for phrase, holds in phrases.items() if holds])
+    verdict = join_words([phrase for phrase, holds in phrases.items() if holds])
     slope = f"log odds would have to be multiplied by {with_range(told.slope)}"
     if told.intercept is not None:
         slope += f" and raised by {with_range(told.intercept)}"
     clipped = (
         f" ({plural(told.clipped, 'cell')} had chances of 0 or 1, taken as a little less sure)" if told.clipped else ""
     )
-    if said:
-        return f"Its chances are {said}: to be right, {slope}{clipped}."
+    if verdict:
+        return f"Its chances are {verdict}: to be right, {slope}{clipped}."
     return f"Its chances are not off beyond what is told on {plural(told.cells, 'cell')}: {slope}{clipped}."
 
 

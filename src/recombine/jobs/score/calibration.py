@@ -8,6 +8,7 @@ extreme, one over 1 that they are too timid. Standard errors are over cells, who
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,9 @@ MIN_CHANCE_TAKEN, MIN_CHANCE_OF_NONE = 1e-6, 1e-3
 #: Slopes beyond which, and standard errors of slopes from which on, outcomes are told apart too well to fit one.
 MAX_SLOPE_FITTED, MAX_SLOPE_ERROR = 50.0, 2.0
 #: Condition number of the likelihood's curvature without one cell from which on that cell decides the slope alone.
-MAX_CONDITION = 1e10
+MAX_CONDITION_RATIO = 1e10
+#: Slope of the likelihood at which its top is reached.
+LIKELIHOOD_TOLERANCE = 1e-9
 #: Shares of the cells between which chances have to be off the same way.
 ENDS_SHARES = (0.05, 0.95)
 
@@ -147,15 +150,15 @@ def _fit(
     from scipy.optimize import minimize
     from scipy.special import logsumexp
 
-    def loss(numbers: FloatArray) -> float:
+    def loss(numbers: Any) -> float:
         odds = columns @ numbers
         return float(rows @ (logsumexp(odds, axis=1) - np.sum(observed * odds, axis=1)) / rows.sum())
 
-    def scores(numbers: FloatArray) -> FloatArray:
+    def scores(numbers: Any) -> FloatArray:
         missed = observed - _stretched(columns, numbers)[0]
         return np.asarray(rows[:, None] * np.einsum("tk,tkp->tp", missed, columns))
 
-    def curvature(numbers: FloatArray) -> FloatArray:
+    def curvature(numbers: Any) -> FloatArray:
         moved = _stretched(columns, numbers)[1]
         return np.asarray(np.einsum("t,tkp,tkq->tpq", rows, columns, moved))
 
@@ -166,11 +169,11 @@ def _fit(
         jac=lambda numbers: -scores(numbers).sum(axis=0) / total,
         hess=lambda numbers: curvature(numbers).sum(axis=0) / total,
         method="trust-exact",
-        options={"gtol": 1e-9},
+        tol=LIKELIHOOD_TOLERANCE,
     )
     by_cell = curvature(best.x)
     others = by_cell.sum(axis=0) - by_cell
-    if np.abs(best.x).max() > MAX_SLOPE_FITTED or np.linalg.cond(others).max() > MAX_CONDITION:
+    if np.abs(best.x).max() > MAX_SLOPE_FITTED or np.linalg.cond(others).max() > MAX_CONDITION_RATIO:
         return None
     # As far as the numbers move if a cell is left out: as residuals of what was fitted to them, scores are too small.
     influences = np.linalg.solve(others, scores(best.x)[:, :, None])[:, :, 0]

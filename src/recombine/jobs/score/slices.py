@@ -34,7 +34,7 @@ MAX_CELLS_SEARCHED, MAX_CELLS_OF_PAIRS = 50_000, 1_000_000
 #: Sums that are held at once.
 MAX_SUMS_HELD = 4_000_000
 #: Cells of one stratum, on average at least, and strata at most.
-MIN_CELLS_PER_STRATUM, MAX_STRATA = 25, 8
+MIN_CELLS_PER_STRATUM, MAX_NOISE_LEVELS = 25, 8
 #: Noise that differs by less makes no strata.
 MIN_RATIO_OF_STRATA = 1.1
 #: Chances are taken to be no closer to 0 and 1 where the noise of their outcomes is reckoned.
@@ -166,16 +166,16 @@ def _looks(design: Design, cells: IntArray) -> _Looks:
     single = sparse.csr_array((ones, (np.concatenate(rows), np.concatenate(columns))), (len(cells), len(names)))
     single.data[:] = 1.0  # interchangeable factors may hold one level twice
     together = sparse.triu(single.T @ single, k=1).tocoo()
-    sizes = np.asarray(single.sum(axis=0)).ravel()
+    sizes: FloatArray = np.asarray(single.sum(axis=0)).ravel()
     fewest, most = SCORE_LIMITS.min_cells_of_slice, SCORE_LIMITS.max_share_of_slice * len(cells)
     # A pair that holds all of a level's cells is that level.
     real = (together.data >= fewest) & (together.data < np.minimum(sizes[together.row], sizes[together.col]))
-    first, second = together.row[real], together.col[real]
+    pairs = np.stack([together.row[real], together.col[real]])
     if together.data[real].sum() > MAX_CELLS_OF_PAIRS:
-        first, second = first[:0], second[:0]
+        pairs = pairs[:, :0]
     by_level = single.tocsc()
-    members = sparse.vstack([by_level.T, (by_level[:, first] * by_level[:, second]).T]).tocsr()
-    levels = [(name,) for name in names] + [(names[a], names[b]) for a, b in zip(first, second, strict=True)]
+    members = sparse.vstack([by_level.T, (by_level[:, pairs[0]] * by_level[:, pairs[1]]).T]).tocsr()
+    levels = [(name,) for name in names] + [(names[a], names[b]) for a, b in pairs.T.tolist()]
     sizes = np.asarray(members.sum(axis=1)).ravel()
     enough = np.flatnonzero((sizes >= fewest) & (sizes <= most))
     return _Looks([levels[look] for look in enough], members[enough])
@@ -196,7 +196,7 @@ class _Strata:
         expected, noise = _expected(squares, noises), noises[:, 1]
         stratum = np.zeros(len(squares), dtype=np.int64)
         if noise.max() > MIN_RATIO_OF_STRATA * noise.min():
-            count = int(np.clip(len(squares) // MIN_CELLS_PER_STRATUM, 1, MAX_STRATA))
+            count = int(np.clip(len(squares) // MIN_CELLS_PER_STRATUM, 1, MAX_NOISE_LEVELS))
             edges = np.unique(np.quantile(noise, np.arange(1, count) / count))
             stratum = np.unique(np.searchsorted(edges, noise), return_inverse=True)[1]
         magnitudes = np.sqrt(squares / expected)
@@ -212,9 +212,9 @@ class _Strata:
 
     def spread_of_sums(self, looks: Any) -> FloatArray:
         """Return the standard deviation, over orders within strata, of the sum over each slice of sparse (S, T)."""
-        held = looks @ np.eye(len(self.members))[self.stratum]
+        sizes = looks @ np.eye(len(self.members))[self.stratum]
         number = np.bincount(self.stratum)
-        return np.asarray(np.sqrt(np.sum(held * (number - held) / np.maximum(number - 1, 1), axis=1)))
+        return np.asarray(np.sqrt(np.sum(sizes * (number - sizes) / np.maximum(number - 1, 1), axis=1)))
 
     def orders(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Return the magnitudes in random orders within strata, (T, count)."""

@@ -134,7 +134,7 @@ class OverConfidenceCause(Cause):
 
     name = "over-confidence"
     title = "chances are too extreme"
-    meaning = "chances are further from even than they are right"
+    meaning = "chances are more extreme than the outcomes bear out"
     action = (
         "Calibrate the chances on rows that were held out (temperature or Platt scaling), or stop training earlier."
     )
