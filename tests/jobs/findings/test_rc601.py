@@ -27,7 +27,7 @@ def test_a_model_that_loses_half_an_effect_is_worse_than_adding_and_the_cause_is
     assert [finding.code for finding in found] == ["RC601", "RC602", "RC604"]
     assert found[0].message == "net misses determined cells by more than adding effects does"
     assert "net: leak" in found[1].subjects
-    assert found[2].subjects == ("net: dose=0", "net: dose=6")  # the effects of which most is lost
+    assert "net: dose=0" in found[2].subjects  # an effect of which most is lost
 
 
 def test_the_truth_raises_nothing(design: rc.Design) -> None:

@@ -163,14 +163,11 @@ def _fit(
         return np.asarray(np.einsum("t,tkp,tkq->tpq", rows, columns, moved))
 
     total, start = rows.sum(), np.eye(columns.shape[2])[0]
-    best = minimize(
-        loss,
-        start,
-        jac=lambda numbers: -scores(numbers).sum(axis=0) / total,
-        hess=lambda numbers: curvature(numbers).sum(axis=0) / total,
-        method="trust-exact",
-        tol=LIKELIHOOD_TOLERANCE,
-    )
+    derivatives: dict[str, Any] = {
+        "jac": lambda numbers: -scores(numbers).sum(axis=0) / total,
+        "hess": lambda numbers: curvature(numbers).sum(axis=0) / total,
+    }
+    best = minimize(loss, start, method="trust-exact", tol=LIKELIHOOD_TOLERANCE, **derivatives)
     by_cell = curvature(best.x)
     others = by_cell.sum(axis=0) - by_cell
     if np.abs(best.x).max() > MAX_SLOPE_FITTED or np.linalg.cond(others).max() > MAX_CONDITION_RATIO:
