@@ -316,12 +316,30 @@ def score() -> Schema:
         high=NUMBER,
         share=NUMBER,
     )
+    piece = record(
+        {"miss": maybe(amount), "share of cells": NUMBER, "share of error": NUMBER},
+        levels=by_name(TEXT),
+        name=TEXT,
+        cells=WHOLE,
+        error=amount,
+        times=amount,
+        chance=NUMBER,
+    )
+    calibration = record(
+        {**dict.fromkeys(("over-confident", "under-confident", "too high", "too low"), FLAG), "intercept?": amount},
+        slope=amount,
+        cells=WHOLE,
+        clipped=WHOLE,
+        sentence=TEXT,
+    )
     model = record(
         {
             "name": TEXT,
             "error on unseen cells": amount,
             "by verdict": rows(by_verdict),
             "below noise?": record(error=amount, noise=amount, cells=WHOLE, chance=NUMBER, sentence=TEXT),
+            "slices?": rows(piece),
+            "calibration?": calibration,
             "error on determined cells?": amount,
             "causes?": record({f"{cause.name}?": amount for cause in CAUSES}),
             "removed alone?": by_name(amount),

@@ -138,6 +138,13 @@ def others(folder: Path) -> dict[str, dict[str, Any]]:
         for j in range(6)
     ]
     several = write("classes.csv", ["a", "b", "y", "net:p", "net:q", "net:r", "part"], classes)
+    cube = np.repeat(np.indices((8, 6, 5)).reshape(3, -1).T, 6, axis=0)
+    odds = (cube - cube.mean(axis=0)) @ [0.4, 0.3, 0.2]
+    sharp, lost = (1 / (1 + np.exp(-2 * odds + shift * (cube[:, 1] == 4))) for shift in (0, 5))
+    drawn = np.where(np.random.default_rng(1).random(len(cube)) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    part = np.where(cube.sum(axis=1) % 3 > 0, "train", "test")
+    chance_rows = zip(*cube.T, drawn, sharp, lost, part, strict=True)
+    chances = write("chances.csv", ["a", "b", "c", "y", "net", "lost", "part"], chance_rows)
     low = "low dose"
     parts = [
         (low, "p", "train"),
@@ -158,6 +165,7 @@ def others(folder: Path) -> dict[str, dict[str, Any]]:
         "score": printed("score", full, *of_three, *columns),
         "score of one that saw": printed("score", saw, *of_three, *columns),
         "score of classes": printed("score", several, "--factors", "a,b", *columns),
+        "score of chances": printed("score", chances, *of_three, *columns[:-1], "net,lost"),
         "split": printed("split", full, *of_three, "--test", "determined:0.1,unseen level of a:0.1", "--stratify", "y"),
         "checked split": printed("split", full, *of_three, "--check", "part=train", "--outcome", "y"),
         "leaking split": printed("split", leaks, "--factors", "a,b", "--check", "part=train"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from recombine.jobs.score import Score
+from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
 from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NAME_LETTERS, PREDICTABLE, Answer, AnswerLine
 from recombine.words.score import held_out_phrase, score_answers, shares_phrase, unclear_sentences, whose_classes
 from recombine.words.table import GUESSED
-from recombine.writing import few_digits, listing, plural
+from recombine.writing import few_digits, listing, plural, whole_percent
 
 #: Models that are told one by one; a screen has room for no more.
 MAX_MODELS_TOLD = 4
@@ -75,6 +76,8 @@ def _missed(score: Score, model: ModelScore) -> AnswerLine:
     if model.misses is not None and model.below_noise is None:
         return AnswerLine(name, whose_classes(score, model))
     error, shares = few_digits(model.unseen_error.value), shares_phrase(model)
+    if model.slices and model.slices[0].share_of_error >= SCORE_LIMITS.share_of_main_slice:
+        shares += f"; {model.slices[0].name} carries {whole_percent(model.slices[0].share_of_error)} of it"
     return AnswerLine(name, f"squared error {error}{f': {shares}' if shares else ''}", f"squared error {error}")
 
 

@@ -24,9 +24,10 @@ def design() -> rc.Design:
 
 def test_a_model_that_loses_half_an_effect_is_worse_than_adding_and_the_cause_is_named(design: rc.Design) -> None:
     found = rc.score(design, {"net": design.held_out @ [1.0, 1.0] + 3.0}, structure="add").findings
-    assert [finding.code for finding in found] == ["RC601", "RC602"]
+    assert [finding.code for finding in found] == ["RC601", "RC602", "RC604"]
     assert found[0].message == "net misses determined cells by more than adding effects does"
     assert "net: leak" in found[1].subjects
+    assert "net: dose=0" in found[2].subjects  # an effect of which most is lost
 
 
 def test_the_truth_raises_nothing(design: rc.Design) -> None:

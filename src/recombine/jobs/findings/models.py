@@ -1,4 +1,4 @@
-"""RC601, RC602, RC603, RC701: what trained models do, by their scores and probes."""
+"""RC601, RC602, RC603, RC604, RC701: what trained models do, by their scores and probes."""
 
 from __future__ import annotations
 
@@ -82,6 +82,27 @@ class LessErrorThanNoise(FindingKind["Score"]):
     def message(self, evidence: FindingEvidence) -> str:
         verb = "misses" if len(evidence.subjects) == 1 else "miss"
         return f"{listing(evidence.subjects, 6)} {verb} measurements by less than their own noise"
+
+
+class SlicedError(FindingKind["Score"]):
+    code = "RC604"
+    title = "error concentrated in a slice"
+    severity = Severity.WARNING
+    meaning = (
+        "On the determined cells of one level, or of one pair of levels, the model's squared error is 1.5 times that "
+        "of the other cells or more, beyond what noise explains, and beyond chance after all of them were looked at."
+    )
+    action = "Look at these cells' rows first; collect more of that level or pair, or leave it out of what is promised."
+    of = ResultKind.SCORE
+    hit_rate = "error concentrated in a slice"
+    fail_on = ("slice",)
+
+    def check(self, score: Score) -> FindingEvidence | None:
+        slices = [f"{model.name}: {worst.name}" for model in score.models for worst in model.slices]
+        return FindingEvidence(subjects=tuple(slices)) if slices else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        return f"beyond chance after all looks: {listing(evidence.subjects, 6)}"
 
 
 class Dependence(FindingKind["Probe"]):

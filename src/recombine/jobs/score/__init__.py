@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.jobs.score.attribution import FactorAmounts as FactorAmounts
     from recombine.jobs.score.attribution import attribute as attribute
     from recombine.jobs.score.below_noise import BelowNoise as BelowNoise
+    from recombine.jobs.score.calibration import Calibration as Calibration
     from recombine.jobs.score.causes import CAUSES as CAUSES
     from recombine.jobs.score.model_score import ModelScore as ModelScore
     from recombine.jobs.score.predictions import class_designs as class_designs
@@ -21,5 +22,6 @@ if TYPE_CHECKING:
     from recombine.jobs.score.regression import Regressors as Regressors
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score
+    from recombine.jobs.score.slices import Slice as Slice
 
 lazy_package(__name__)

@@ -20,12 +20,13 @@ from recombine.cells.brief import brief_repr
 from recombine.jobs.score.amounts import Amount, Spread
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.cause import Cause
-from recombine.jobs.score.causes.model import OffsetCause
+from recombine.jobs.score.causes.model import OffsetCause, OverConfidenceCause
 from recombine.jobs.score.regression import (
     BootstrapErrors,
     DesignMatrix,
     ErrorSplit,
     HeldOutNoise,
+    Recalibrated,
     Regressors,
     RidgeRegression,
 )
@@ -76,6 +77,7 @@ def attribute(
     *,
     draws: int = BOOTSTRAP_DRAWS,
     seed: int = 0,
+    recalibrated: Recalibrated | None = None,
 ) -> Attribution:
     """Split the mean squared error of predictions at T cells into causes that add up to it.
 
@@ -89,6 +91,8 @@ def attribute(
     draws : int
         How often cells are drawn with replacement for the ranges.
     seed : int
+    recalibrated : Recalibrated, optional
+        Of chances that are too extreme: what that adds is a cause, and the others are those of the calibrated ones.
 
     Examples
     --------
@@ -104,7 +108,8 @@ def attribute(
     1.0
     """
     roots, matrix = regressors.roots, design_matrix(regressors)
-    error, departure = roots * (predicted - observed), roots * (predicted - regressors.determined)
+    error, predicted = roots * (predicted - observed), predicted if recalibrated is None else recalibrated.predicted
+    departure = roots * (predicted - regressors.determined)
     missed = roots * (regressors.determined - observed)
     regression = RidgeRegression.fit(matrix, regressors, predicted, departure)
     parts, offset = regression.leave_one_out_parts(departure)
@@ -114,6 +119,7 @@ def attribute(
     split = ErrorSplit(
         predicted, regressors, noise, error, missed, matrix, regression, parts, offset, unexplained, bootstrap
     )
+    split = replace(split, recalibrated=recalibrated)
     amounts = {cause.name: cause.amount(split) for cause in CAUSES}
     told = {cause.name: cause.part(split) for cause in CAUSES}
     parts_of_causes = {name: values for name, values in told.items() if values is not None}
@@ -126,7 +132,8 @@ def attribute(
             name: Amount.about(_removal(split, parts_of_causes[name]), spread, split.freedom)
             for name, spread in zip(groups, bootstrap.of_removals, strict=True)
             if amounts[name] is not None
-        },
+        }
+        | _removal_by_calibrating(split),
         {cause.name: by for cause in CAUSES if amounts[cause.name] is not None and (by := cause.by(split))},
     )
 
@@ -140,6 +147,15 @@ def _members(matrix: DesignMatrix, groups: Sequence[str], regression: RidgeRegre
 def _removal(split: ErrorSplit, undone: FloatArray) -> float:
     """Return mean(error^2) - mean((error - undone)^2)."""
     return 2 * split.amount_of(undone) - float(np.mean(undone**2))
+
+
+def _removal_by_calibrating(split: ErrorSplit) -> dict[str, Amount]:
+    """Return what is removed where chances that are too extreme are made right; nothing of others."""
+    if split.recalibrated is None:
+        return {}
+    undone, error = split.over_confidence, split.error
+    spread = split.recalibrated.spread_of(2 * undone * error - undone**2, 2 * split.regressors.roots * (undone - error))
+    return {OverConfidenceCause.name: Amount.about(_removal(split, undone), spread, split.freedom)}
 
 
 def design_matrix(regressors: Regressors) -> DesignMatrix:

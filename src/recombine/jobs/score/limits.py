@@ -22,6 +22,15 @@ class ScoreLimits(Limits):
     share_shown: float = limit(0.005, _OF_ERROR, "smaller shares round to no percent at all and are left out")
     max_factors_told: int = limit(12, "factors", "so many are put into words for one cause")
     times_to_prevail: float = limit(4, "times the error of the opposite", "what a cause is said to be where both occur")
+    max_slices: int = limit(3, "slices", "levels or pairs of levels that carry the error, for each model")
+    chance_of_slice: float = limit(0.02, "chance", "that any slice is told of a model that errs alike everywhere")
+    min_cells_of_slice: int = limit(4, "determined cells", "fewer are no slice but single cells")
+    max_share_of_slice: float = limit(0.5, "share of cells", "what holds more is no slice but the rule")
+    min_times_of_slice: float = limit(1.5, "times the squared error of other cells", "from here on it is told")
+    share_of_main_slice: float = limit(0.5, "share of squared error", "a slice with as much is in the first answer")
+    slope_over_confident: float = limit(
+        0.9, "slope of log odds", "where they need no less, chances are not told extreme"
+    )
     max_eigenvalue_confounded: float = limit(0.05, "share of a column's variance", "what confounded columns vary by")
     min_weight_confounded: float = limit(0.3, "weight in such a direction", "of the columns that are confounded in it")
 

@@ -12,11 +12,13 @@ from recombine.cells.brief import brief_repr
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
 from recombine.jobs.score.below_noise import BelowNoise, below_noise
+from recombine.jobs.score.calibration import Calibration, calibrate, too_extreme
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.learned import learned_elsewhere
 from recombine.jobs.score.held_out import HeldOutCells
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF, observed_outcomes
+from recombine.jobs.score.slices import Slice, find_slices
 from recombine.tables.grouping import RowsAre
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -59,6 +61,8 @@ class ModelScore:
     of_rows: tuple[float, float] | None = None
     #: Where the error is below the noise of the measurements: shares of it mean nothing then, and are NaN.
     below_noise: BelowNoise | None = None
+    slices: tuple[Slice, ...] = ()  #: Levels and pairs of levels that carry the error beyond chance, worst first.
+    calibration: Calibration | None = None  #: Of chances on determined cells: whether they are too sure or too timid.
 
     __repr__ = brief_repr
 
@@ -122,17 +126,36 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
     for name, predicted in predictions.items():
         squares = np.sum((predicted - held_out.observed) ** 2, axis=1)
         attribution = gain = None
+        fitted = calibrate(held_out, predicted)
         if held_out.regressors is not None:
             values, outcomes = predicted[scored].ravel(), held_out.observed[scored].ravel()
             others = {other: told for other, told in honest.items() if other != name}
             learned = learned_elsewhere(others, outcomes, held_out.regressors, seed)
             regressors = replace(held_out.regressors, learned=learned)
-            attribution = attribute(values, outcomes, regressors, held_out.noise, seed=seed)
+            extreme = None
+            if fitted is not None and fitted[0].over_confident and too_extreme(regressors, values):
+                extreme = fitted[1]
+            attribution = attribute(values, outcomes, regressors, held_out.noise, seed=seed, recalibrated=extreme)
             gain = _gain(adding, squares[scored], counts[scored], float(np.abs(held_out.observed).max()))
         error = mean_amount(squares[unseen], counts[unseen])
         measures, misses = _chances(held_out, predicted)
         table, of_rows = _by_verdict(held_out, squares, measures), _row_error(held_out, predicted)
-        models.append(ModelScore(name, predicted, error, table, attribution, gain, misses, of_rows, below[name]))
+        slices = find_slices(held_out, predicted, seed) if below[name] is None else ()
+        models.append(
+            ModelScore(
+                name,
+                predicted,
+                error,
+                table,
+                attribution,
+                gain,
+                misses,
+                of_rows,
+                below[name],
+                slices,
+                fitted[0] if fitted is not None else None,
+            )
+        )
     return tuple(models)
 
 

@@ -257,10 +257,28 @@ def _products_by(group_of_value: IntArray, columns: FloatArray, groups: int) -> 
 
 
 @dataclass(frozen=True, eq=False)
+class Recalibrated:
+    """Predictions at T cells once their log odds are stretched and shifted, of P numbers fitted to these cells."""
+
+    predicted: FloatArray  # (T * K,)
+    moved: FloatArray  # (T * K, P): by how much they change with each number
+    influences: FloatArray  # (T, P): by how much each cell moves the numbers
+
+    __repr__ = brief_repr
+
+    def spread_of(self, products: FloatArray, change: FloatArray) -> Spread:
+        """Return the spread of the mean of ``products`` (T * K,) that ``change`` so per prediction (T * K,)."""
+        by_cell = products.reshape(len(self.influences), -1).mean(axis=1)
+        gradient = (change[:, None] * self.moved).mean(axis=0)
+        around = by_cell - by_cell.mean() + len(by_cell) * self.influences @ gradient
+        return Spread(float(np.sum(around**2)) / len(around) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
 class ErrorSplit:
     """Prediction less outcome at T values, as the sum of parts; all times the roots of the cells' weights.
 
-    ``error = missed + parts.sum(axis=1) + offset + unexplained``.
+    ``error = missed + parts.sum(axis=1) + offset + unexplained + over_confidence``.
     """
 
     predicted: FloatArray  # (T,), without the roots
@@ -274,6 +292,7 @@ class ErrorSplit:
     offset: FloatArray  # (T,)
     unexplained: FloatArray  # (T,)
     bootstrap: BootstrapErrors
+    recalibrated: Recalibrated | None = None  # predictions whose causes are told, where chances are too extreme
 
     __repr__ = brief_repr
 
@@ -294,6 +313,11 @@ class ErrorSplit:
     def spread_of_mean(self, products: FloatArray) -> Spread:
         """Return the spread over cells of the mean of ``products`` (T,)."""
         return Spread.of_mean(products.reshape(-1, self.regressors.per_cell).mean(axis=1))
+
+    @cached_property
+    def over_confidence(self) -> FloatArray:
+        """What predictions are beyond those that the other causes are told of, (T,)."""
+        return np.asarray(self.error - self.missed - self.parts.sum(axis=1) - self.offset - self.unexplained)
 
     @cached_property
     def carried_share(self) -> float:

@@ -68,6 +68,25 @@ class Score(HeldOutCells, Reported):
         return Table.from_rows(rows)
 
     @property
+    def slices(self) -> Table:
+        """One row per model and level, or pair of levels, that carries its error beyond chance, worst first."""
+        rows = [
+            {
+                "model": model.name,
+                "slice": worst.name,
+                "cells": worst.cells,
+                "share of cells": worst.share_of_cells,
+                "share of error": worst.share_of_error,
+                "times others": worst.times.value,
+                "low": worst.times.low,
+                "high": worst.times.high,
+            }
+            for model in self.models
+            for worst in model.slices
+        ]
+        return Table.from_rows(rows)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the models, as numbered findings, which ``--fail-on`` names."""
         from recombine.jobs.findings.registry import find_all  # loads every finding: only for who asks

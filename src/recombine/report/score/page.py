@@ -54,5 +54,6 @@ def _model(score: Score, model: ModelScore, position: int) -> dict[str, Any]:
         "table": tables.causes_table(score, model, f"causes-{position}"),
         "factors": tables.factors_table(model, f"factors-{position}"),
         "sentences": model_sentences(score, model),
+        "slices": tables.slices_table(model, f"slices-{position}"),
         "worst": tables.worst_table(score, model, tables.MAX_WORST_CELLS_LISTED, f"worst-{position}"),
     }

@@ -8,11 +8,17 @@ from recombine.design.design import used_table
 from recombine.jobs.comparison.cell_maps import cells_digest
 from recombine.jobs.comparison.documents import BY_FACTOR
 from recombine.jobs.comparison.paired_errors import cell_errors_record
-from recombine.jobs.score import ModelScore, Score
+from recombine.jobs.score import ModelScore, Score, Slice
 from recombine.jobs.score.attribution import Attribution
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.json_text import json_document
-from recombine.words.score import below_noise_sentence, model_sentences, score_answers, unclear_sentences
+from recombine.words.score import (
+    below_noise_sentence,
+    calibration_sentence,
+    model_sentences,
+    score_answers,
+    unclear_sentences,
+)
 from recombine.words.structure import search_sentences
 from recombine.writing import printable
 
@@ -62,6 +68,10 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
     }
     if model.below_noise is not None:
         record["below noise"] = {**vars(model.below_noise), "sentence": printable(below_noise_sentence(model))}
+    if model.slices:
+        record["slices"] = [_slice_record(worst) for worst in model.slices]
+    if model.calibration is not None:
+        record["calibration"] = _calibration_record(model)
     if attribution is None or model.gain is None:
         return record
     return record | {
@@ -74,6 +84,28 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
         "explained": model.explained,
         "sentences": list(map(printable, model_sentences(score, model))),
     }
+
+
+def _slice_record(worst: Slice) -> dict[str, Any]:
+    fields = {name.replace("_", " "): value for name, value in vars(worst).items()}
+    return {"name": worst.name, **fields, "levels": dict(worst.levels)}
+
+
+def _calibration_record(model: ModelScore) -> dict[str, Any]:
+    """Return how far chances are from right, without what has no meaning for several classes."""
+    told = model.calibration
+    assert told is not None
+    record: dict[str, Any] = {
+        "slope": told.slope,
+        "cells": told.cells,
+        "clipped": told.clipped,
+        "over-confident": told.over_confident,
+        "under-confident": told.under_confident,
+        "too high": told.too_high,
+        "too low": told.too_low,
+        "sentence": printable(calibration_sentence(model)),
+    }
+    return record if told.intercept is None else record | {"intercept": told.intercept}
 
 
 def _by_factor(attribution: Attribution) -> dict[str, Any]:

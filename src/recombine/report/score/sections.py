@@ -28,6 +28,7 @@ def score_sections(score: Score) -> list[Section]:
         causes.append(
             _section(causes_table(score, model), *words.model_sentences(score, model), words.removals_sentence(model))
         )
+        causes.append(_section(slices_table(model)))
         worst.append(_section(worst_table(score, model, MAX_WORST_CELLS_SHOWN, joined=True)))
     return [
         answer_section(score_answer(score)),
@@ -110,6 +111,20 @@ def factors_table(model: ModelScore, identity: str) -> ShownTable | None:
         columns.append((cause.name, lambda factor, of=table.amounts: _size(of[factor].value if factor in of else None)))
     factors = dict.fromkeys(factor for _, table in tables for factor in table.amounts)
     return table_of(identity, words.factors_caption(model), factors, columns)
+
+
+def slices_table(model: ModelScore, identity: str = "") -> ShownTable | None:
+    """Return the levels and pairs of levels that carry a model's error; None where none does beyond chance."""
+    columns: dict[str, Value] = {
+        "where": "name",
+        "cells": "cells",
+        "of cells": "share_of_cells",
+        "of the error": "share_of_error",
+        "times others": lambda worst: Entry(words.with_range(worst.times), True),
+        "mean miss": lambda worst: Entry("–" if worst.miss is None else words.with_range(worst.miss), True),
+    }
+    bars = ["of cells", "of the error"]
+    return table_of(identity, words.SLICES.format(model=model.name), model.slices, columns, bars=bars)
 
 
 def _size(value: float | None) -> Entry:

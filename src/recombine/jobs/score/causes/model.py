@@ -126,6 +126,37 @@ class MemorizationCause(Cause):
         return CauseColumns(values, ("",) * values.shape[1])
 
 
+class OverConfidenceCause(Cause):
+    """No column: by how much chances are beyond those whose log odds are stretched to be right.
+
+    It is taken out first where the slope of the outcome on log odds is under 1 beyond chance and predictions vary more
+    than what is determined; the other causes are then those of the calibrated chances.
+    """
+
+    name = "over-confidence"
+    title = "chances are too extreme"
+    meaning = "chances are more extreme than the outcomes bear out"
+    action = (
+        "Calibrate the chances on rows that were held out (temperature or Platt scaling), or stop training earlier."
+    )
+    of = "model"
+    colour = "#0072b2"
+    hatch = "oo"
+
+    def part(self, split: ErrorSplit) -> FloatArray | None:
+        """Return by how much each chance is beyond the calibrated one, (T,); None where chances are not too extreme."""
+        return None if split.recalibrated is None else split.over_confidence
+
+    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
+        """Return the mean product of what is beyond with the error; its spread is over cells, calibration included."""
+        if split.recalibrated is None:
+            return None
+        spread = split.recalibrated.spread_of(
+            split.over_confidence * split.error, -split.regressors.roots * split.error
+        )
+        return split.amount_of(split.over_confidence), spread
+
+
 class OffsetCause(Cause):
     """The constant of the regression."""
 
@@ -164,13 +195,14 @@ class RestCause(Cause):
     def amount(self, split: ErrorSplit) -> tuple[float, Spread]:
         """Return the mean product of the residuals with the error."""
         # The fit leaves no agreement between the residuals and what it names, where by chance there is some.
-        explained = split.error - split.missed - split.unexplained
+        explained = split.parts.sum(axis=1) + split.offset
         by_chance = split.spread_of_mean(split.unexplained * explained)
         return split.amount_of(split.unexplained), split.bootstrap.of_unexplained + by_chance
 
 
 MODEL_CAUSES = (
     LearnableCause(),
+    OverConfidenceCause(),
     LeakCause(),
     ShortcutCause(),
     InteractionCause(),
