@@ -156,6 +156,7 @@ def audit() -> Schema:
             "seed": WHOLE,
             "factors": rows(factor),
             "levels": maybe(by_name(TEXTS)),
+            "digests": maybe(by_name(TEXTS)),
             "symmetric": rows(TEXTS),
             "factors_guessed": FLAG,
             "reading": record(

@@ -13,10 +13,12 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.audit.ranges import Ranges
+from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 
 #: Different outcomes by which a level is known again, and digits of an outcome that count.
 MIN_OUTCOMES_KNOWN, DIGITS_COUNTED = 3, 10
+#: Degrees of freedom that a miss on a left-out cell is worth.
+WORTH_OF_MISS = 0.5
 #: Chance of a rise of the noise that is told, standard errors of its logarithm, and by how much variances differ.
 MAX_CHANCE_OF_RISE, MIN_ERRORS_OF_RISE, MIN_VARIANCE_RATIO = 1e-3, 3.5, 1.5
 
@@ -54,10 +56,10 @@ def noise_record(audit: Audit) -> NoiseRecord | None:
     if observed.spread is not None and observed.freedom is not None and observed.freedom[design.train].sum() > 0:
         return _noise("rows that repeat", observed.spread[design.train], observed.freedom[design.train])
     ranges = audit.values.ranges
-    if not isinstance(ranges, Ranges) or ranges.obstacle is not None:
+    if ranges is None or len(ranges.misses) < STRUCTURE_LIMITS.min_misses:
         return None
-    # Misses share the effects that predict them: no more of them count than the fit has degrees of freedom.
-    worth = np.full(len(ranges.misses), ranges.independent / len(ranges.misses))
+    # Misses share the effects that predict them, so that they count for less than they are.
+    worth = np.full(len(ranges.misses), WORTH_OF_MISS)
     return _noise("misses", worth * ranges.misses**2, worth)
 
 

@@ -175,11 +175,38 @@ def likely_copies(test: SideRows, train: SideRows, factor: int, seed: int = 0) -
     inverse = inverse.reshape(-1)
     means = np.bincount(inverse, test.outcome[row]) / np.bincount(inverse)
     original = (np.add.reduceat(cells.outcome, cells.first) / cells.count)[cell[first]]
-    found += _told(*_in_another_unit(keys[first], size, means, original, row[first]))
+    affine, marks, fits = _in_another_unit(keys[first], size, means, original, row[first])
+    found += _told(affine, marks, fits)
+    step = float(np.diff(np.unique(train.outcome)).min(initial=np.inf))
+    found = _nothing_but_effects(found, keys[first], size, means - original, step)
     best: dict[int, LikelyCopy] = {}
     for copy in found:
         best.setdefault(copy.level, copy)
     return [best[code] for code in sorted(best)]
+
+
+def _nothing_but_effects(
+    copies: list[LikelyCopy], keys: IntArray, size: int, difference: FloatArray, step: float
+) -> list[LikelyCopy]:
+    """Return the copies that are closer than a quarter of the other pairs of levels, but for a constant each.
+
+    Where effects add without noise, or outcomes are rounded to a ``step`` as large, two levels may be near by their
+    effects alone. ``difference`` (K,) is that of cell means, of the pairs of levels ``keys``.
+    """
+    others = ~np.isin(keys, [copy.level * size + copy.original for copy in copies])
+    _, pair, count = np.unique(keys[others], return_inverse=True, return_counts=True)
+    if not (count >= MIN_CELLS_AFFINE).any():
+        return copies
+    centred = difference[others] - (np.bincount(pair, difference[others]) / count)[pair]
+    spread = np.sqrt(np.bincount(pair, centred**2) / np.maximum(count - 1, 1))
+    least = float(np.quantile(spread[count >= MIN_CELLS_AFFINE], 0.25))
+    held = []
+    for copy in copies:
+        off = np.sort(np.abs(difference[keys == copy.level * size + copy.original]))
+        whole = copy.slope == 1.0 and copy.offset == 0.0
+        reach = float(off[max(0, int(np.ceil(copy.agree / copy.compared * len(off))) - 1)]) if whole else 0.0
+        held += [copy] if WHOLE.times_closer * max(reach, step) < least else []
+    return held
 
 
 def _distances(outcome: FloatArray, cells: _TrainingCells, row: IntArray, cell: IntArray) -> FloatArray:
