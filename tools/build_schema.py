@@ -156,6 +156,7 @@ def audit() -> Schema:
             "seed": WHOLE,
             "factors": rows(factor),
             "levels": maybe(by_name(TEXTS)),
+            "digests": maybe(by_name(TEXTS)),
             "symmetric": rows(TEXTS),
             "factors_guessed": FLAG,
             "reading": record(
@@ -205,6 +206,7 @@ def audit() -> Schema:
                 rows(record({"value error": NUMBER, "mean error": NUMBER}, verdict=ref("verdict"), cells=WHOLE))
             ),
             "forecast": forecast(),
+            "noise": maybe(record(of=TEXT, variance=NUMBER, freedom=NUMBER, error=NUMBER)),
             "findings": rows(ref("finding")),
             "plan": maybe(plan()),
             "models": maybe(
@@ -360,7 +362,7 @@ def score() -> Schema:
             "structure": ref("structure"),
             "models": rows(model),
             "beside": rows(record({"predictions": TEXT, "squared error": NUMBER})),
-            "cell errors": maybe(record(verdicts=ref("cell map"), errors=by_name(TEXT))),
+            "cell errors": maybe(record(verdicts=ref("cell map"), errors=by_name(TEXT), cells=TEXT)),
         },
     )
 
@@ -441,6 +443,8 @@ def audit_comparison() -> Schema:
         "transitions": maybe(transitions),
         "factors": names,
         "levels": by_name(names),
+        "renamed": rows(record(factor=TEXT, old=TEXT, new=TEXT, cells=WHOLE)),
+        "noisier": maybe(record(of=TEXT, before=NUMBER, after=NUMBER)),
         "respelled": rows(record(factor=TEXT, gone=TEXT, new=TEXT)),
         "findings": record(new=one_side, gone=one_side, stay=both_sides),
         "structure": record(before=ref("structure"), after=ref("structure")),
@@ -457,6 +461,7 @@ def score_comparison() -> Schema:
     )
     more = {
         "rule": TEXT,
+        "common_cells": WHOLE,
         "same_cells": {"type": ["boolean", "null"]},
         "models": record(new=TEXTS, gone=TEXTS, stay=TEXTS),
         "better": TEXTS,

@@ -19,7 +19,7 @@ KINDS = {
     "merged": "count empty cells or ditto marks of column read as the cell above them",
     "transposed": "rows and columns were exchanged; values are the names of columns",
     "wide": "columns read as levels of the factor column; values are the outcome and then the levels",
-    "repeats": "columns read as repeated measurements, in rows of their own; values are the outcome and then their names",
+    "repeats": "columns read as repeated measurements; values are the outcome and then their names",
     "looks_wide": "columns (values) that would be levels of one factor if the table were wide",
     "plate": "count plates read as rows, columns and values; values are their names",
     "percent": "numbers of column without their percent sign: 12% is 12",

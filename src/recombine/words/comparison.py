@@ -181,6 +181,7 @@ def comparison_notes(comparison: AuditComparison | ScoreComparison) -> list[str]
         else:
             sentences += _one_sided(comparison.transitions)
         sentences += _respellings(comparison)
+        sentences += _renames(comparison)
         if comparison.estimated:
             sentences.append("Counts that are estimates from samples are marked with 'about'.")
         if not comparison.levels and comparison.factors.stay:
@@ -194,6 +195,8 @@ def comparison_notes(comparison: AuditComparison | ScoreComparison) -> list[str]
     score_notes = [f"Numbers before and after are of different things: {obstacle}."] if obstacle else []
     if not comparison.same_cells:
         score_notes.append("Not the same cells were held out: errors before and after are about different cells.")
+        if len(comparison.untold) < len(comparison.changes):
+            score_notes[-1] += f" Models are compared on the {plural(comparison.common, 'cell')} held out both times."
     return score_notes
 
 
@@ -224,6 +227,18 @@ def _respellings(comparison: AuditComparison) -> list[str]:
         "they are written differs (case, blanks, punctuation, the digits of a number); if they are one level, write it "
         "as before."
     ]
+
+
+def _renames(comparison: AuditComparison) -> list[str]:
+    """Say which levels are called otherwise, and what proves it."""
+    names = [
+        f"{item.factor} {item.old!r} was renamed {item.new!r}"
+        + (f": its {plural(item.cells, 'measured cell')} agree{'' if item.cells != 1 else 's'}" if item.cells else "")
+        for item in comparison.renamed
+    ]
+    return (
+        [f"{listing(names, MAX_PAIRS_NAMED)}. Outcomes are the same, so that it counts as one level."] if names else []
+    )
 
 
 def count_text(comparison: AuditComparison, word: str) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from scipy import stats
 
 import recombine as rc
 from recombine.jobs.comparison.paired_errors import cell_errors_record
+from recombine.jobs.findings import FailOn
 from recombine.jobs.score.amounts import mean_amount
 from recombine.report.score import score_json
 
@@ -80,9 +81,43 @@ def test_the_same_predictions_are_no_change(table):
     assert change(found).outside is False
 
 
-def test_other_cells_are_not_paired(table):
-    other = frame(3, net=0.3)
-    assert change(rc.compare(scored(table), scored(other))).rise is None
+def resplit(table: pd.DataFrame, seed: int, share: float = 0.5) -> pd.DataFrame:
+    """The same rows under another split."""
+    test = np.random.default_rng(seed).random(len(table)) < share
+    return table.assign(part=np.where(test, "test", "train"))
+
+
+def test_models_are_compared_on_the_cells_that_both_splits_held_out(table):
+    other = resplit(table, 5)
+    found = rc.compare(scored(table), document(scored(other.sample(frac=1, random_state=2), "bca", "worse")))
+    both = (table.part == "test") & (other.part == "test")
+    squares = [(table[name] - table.y)[both] ** 2 for name in ("net", "worse")]
+    interval = stats.ttest_rel(squares[1], squares[0]).confidence_interval(0.95)
+    rise = change(found).rise
+    assert rise.value == pytest.approx((squares[1] - squares[0]).mean(), rel=1e-4)
+    assert (rise.low, rise.high) == pytest.approx(interval, rel=1e-4)
+    assert (found.common, found.worse) == (int(both.sum()), ("model",))
+    assert f"Models are compared on the {both.sum()} cells held out both times." in " ".join(found.summary.split())
+    assert FailOn.named(["worse"]).changes(found) == ["worse: 1 model worse (model)"]
+    # What is not on the same cells is not compared.
+    assert all(item.outside is None for item in found.changes["model"] if item.rise is None)
+
+
+def test_the_same_predictions_are_no_worse_under_another_split(table):
+    found = rc.compare(scored(table), scored(resplit(table, 5)))
+    assert (change(found).rise.value, found.worse, found.better) == (0.0, (), ())
+    assert FailOn.named(["worse"]).changes(found) == []
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_worse_is_refused_where_too_few_cells_were_held_out_both_times(table, kept):
+    test = table.part == "test"
+    other = table.assign(part=np.where(test, "train", "test"))  # the other half
+    after = document(scored(other)) if kept else document(scored(resplit(table, 5))) | {"cell errors": None}
+    found = rc.compare(scored(table), after)
+    assert (found.common, found.worse) == (0, ())
+    with pytest.raises(rc.InputError, match="worse cannot be told: other cells were held out, and 0 cells both times"):
+        FailOn.named(["worse"]).changes(found)
 
 
 def test_ranges_hold_the_rise_over_all_cells_that_could_have_been_held_out():

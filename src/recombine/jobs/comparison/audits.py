@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
+
 from recombine.cells.scales import FactorScale
 from recombine.errors import InputError
 from recombine.jobs.comparison.cell_maps import CellMap, Transitions
 from recombine.jobs.comparison.differences import Comparison, Difference, differing, read_differently, respelled
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
+from recombine.jobs.comparison.outcomes_kept import NoiseRise, noise_rise, renamed_levels
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -57,6 +60,16 @@ def _by_subject(document: AuditDocument) -> dict[tuple[str, str], FindingRecord]
     return records
 
 
+@dataclass(frozen=True)
+class RenamedLevel:
+    """A level whose ``cells`` have the outcomes of one that is gone."""
+
+    factor: str
+    old: str
+    new: str
+    cells: int
+
+
 @dataclass(frozen=True, eq=False)
 class AuditComparison(Comparison):
     """What changed between two audits. Make one with `recombine.compare`."""
@@ -69,6 +82,12 @@ class AuditComparison(Comparison):
     transitions: Transitions | None  #: None where the documents do not list the same kind of cells.
     obstacle: CellsObstacle | None  #: Why cells were not compared one by one.
     findings: FindingChanges
+    renamed: tuple[RenamedLevel, ...] = ()  #: Levels that are called otherwise; they count as those of before.
+
+    @property
+    def noisier(self) -> NoiseRise | None:
+        """By how much the noise rose, if it did beyond chance."""
+        return noise_rise(self.before.noise, self.after.noise)
 
     @property
     def gained(self) -> int:
@@ -121,7 +140,8 @@ class AuditComparison(Comparison):
         levels = self.factors.changed or any(difference.changed for difference in self.levels.values())
         numbers = any(old != new for old, new in [*self.counts.values(), *self.forecast.values()])
         reworded = any(old.message != new.message for old, new in self.findings.stay)
-        return bool(cells or levels or numbers or reworded or self.settings or self.findings.new or self.findings.gone)
+        named = self.settings or self.findings.new or self.findings.gone or self.renamed or self.noisier
+        return bool(cells or levels or numbers or reworded or named)
 
     def __repr__(self) -> str:
         new, gone = len(self.findings.new), len(self.findings.gone)
@@ -145,6 +165,8 @@ def _settings(document: AuditDocument) -> dict[str, str]:
 
 def compare_audits(before: AuditDocument, after: AuditDocument) -> AuditComparison:
     """Compare two audits that were read."""
+    renamed = _renamed(before, after)
+    after = _named_as_before(after, renamed)
     factors = Difference.between(*([factor.name for factor in document.factors] for document in (before, after)))
     levels = {}
     if before.levels is not None and after.levels is not None:
@@ -166,7 +188,41 @@ def compare_audits(before: AuditDocument, after: AuditDocument) -> AuditComparis
         _transitions(before, after) if obstacle is None else None,
         obstacle,
         FindingChanges.between(before, after),
+        tuple(renamed),
     )
+
+
+def _renamed(before: AuditDocument, after: AuditDocument) -> list[RenamedLevel]:
+    """Return levels that are called otherwise; a spelling that nobody meant is no new name."""
+    renamed = []
+    for name in (before.levels or {}).keys() & (after.levels or {}).keys() & (before.digests or {}).keys():
+        sides = [
+            dict(zip((document.levels or {})[name], (document.digests or {}).get(name, ()), strict=False))
+            for document in (before, after)
+        ]
+        gone, new = sides[0].keys() - sides[1].keys(), sides[1].keys() - sides[0].keys()
+        slips = set(respelled(gone, new))
+        pairs = [pair for pair in renamed_levels(*sides, sorted(gone), sorted(new)) if pair not in slips]
+        renamed += [RenamedLevel(name, old, label, _seen_cells(after, name, label)) for old, label in pairs]
+    return sorted(renamed, key=lambda item: (item.factor, item.old))
+
+
+def _seen_cells(document: AuditDocument, factor: str, label: str) -> int:
+    """Return how many cells of a level a document lists as seen; 0 where it lists none."""
+    if document.cells.of == "none" or document.levels is None:
+        return 0
+    levels, cell_map = _listed_cells(document, "after")
+    mine = cell_map.cells[:, list(levels).index(factor)] == levels[factor].index(label)
+    return int((mine & (cell_map.codes == Verdict.SEEN)).sum())
+
+
+def _named_as_before(document: AuditDocument, renamed: list[RenamedLevel]) -> AuditDocument:
+    old = {(item.factor, item.new): item.old for item in renamed}
+    levels = {
+        name: tuple(old.get((name, label), label) for label in labels)
+        for name, labels in (document.levels or {}).items()
+    }
+    return msgspec.structs.replace(document, levels=levels) if renamed else document
 
 
 def _obstacle(before: AuditDocument, after: AuditDocument) -> CellsObstacle | None:

@@ -27,6 +27,8 @@ from recombine.writing import written_count
 
 #: One letter per verdict, in the order of their codes; cells that are not listed are a gap.
 LETTERS, GAP = "sdxuqb", "-"
+#: By so many bytes a cell is known again.
+KEY_BYTES = 6
 #: Levels of all factors together that a document names; more are counted only.
 MOST_LABELS = 100_000
 #: States of a cell on one side: a verdict, or why there is none.
@@ -148,6 +150,20 @@ def cells_digest(design: Design, cells: IntArray) -> str:
     digest = hashlib.sha256(json.dumps(labels, sort_keys=True).encode())
     digest.update(np.ascontiguousarray(rows).tobytes())
     return digest.hexdigest()[:32]
+
+
+def cell_keys(design: Design, cells: IntArray) -> bytes:
+    """Return six bytes per cell, in the order of `ordered_cells`, that are the same wherever levels are called so."""
+    recoded, labels = _recoded(design, cells)
+    names = sorted(labels)
+    keys = [
+        hashlib.blake2b(
+            json.dumps([[name, labels[name][code]] for name, code in zip(names, row, strict=True)]).encode(),
+            digest_size=KEY_BYTES,
+        ).digest()
+        for row in np.unique(recoded, axis=0).tolist()
+    ]
+    return b"".join(keys)
 
 
 def ordered_cells(design: Design, cells: IntArray) -> IntArray:

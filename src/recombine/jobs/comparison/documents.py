@@ -12,6 +12,7 @@ import msgspec
 from recombine._version import SCHEMA
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
+from recombine.jobs.comparison.outcomes_kept import NoiseRecord
 from recombine.jobs.outputs import render
 from recombine.jobs.score.score import Score
 
@@ -108,6 +109,8 @@ class AuditDocument(msgspec.Struct, frozen=True):
     table: dict[str, Any]
     seed: int = 0
     reading: ReadingRecord = ReadingRecord()
+    noise: NoiseRecord | None = None
+    digests: dict[str, tuple[str, ...]] | None = None  #: Of the levels of each factor.
 
 
 def _key(name: str) -> str:
@@ -150,6 +153,7 @@ class CellErrors(msgspec.Struct, frozen=True):
 
     verdicts: str
     errors: dict[str, str]
+    cells: str = ""  #: Six bytes per cell by which it is known again, in base64.
 
 
 class ScoreDocument(msgspec.Struct, frozen=True, rename=_key):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
-from recombine.jobs.comparison.cell_maps import CellMap, ordered_cells
+from recombine.jobs.comparison.cell_maps import KEY_BYTES, CellMap, cell_keys, ordered_cells
 from recombine.jobs.comparison.documents import AmountRecord, ScoreDocument
 from recombine.jobs.score.amounts import mean_amount
 from recombine.jobs.score.score import Score
@@ -18,6 +19,8 @@ from recombine.verdicts import Verdict
 
 #: Held-out cells whose errors are kept; of more only means are.
 MAX_CELLS_KEPT = 100_000
+#: Held-out cells that two splits share, from which on a model is compared on these.
+MIN_CELLS_PAIRED = 20
 #: How far the mean of kept errors may be off the mean beside it, and how small a difference is rounding, as a share.
 ROUNDING_SHARE = 1e-5
 
@@ -39,31 +42,64 @@ def cell_errors_record(score: Score) -> dict[str, object] | None:
     for model in score.models:
         squares = np.sum((model.predicted - score.observed) ** 2, axis=1)[order]
         errors[model.name] = base64.b64encode(squares.astype("<f4").tobytes()).decode()
-    return {"verdicts": verdicts, "errors": errors}
+    return {"verdicts": verdicts, "errors": errors, "cells": base64.b64encode(cell_keys(score.design, cells)).decode()}
 
 
 def paired_differences(before: ScoreDocument, after: ScoreDocument, name: str) -> dict[str, AmountRecord]:
     """Return by how much a model's errors rise cell by cell, with 95 % ranges; empty where cells cannot be paired.
 
     They can where both documents keep the errors of the same cells, of which the same were unseen (or determined).
+    Where not the same cells were held out, those are paired that both did, if they are enough.
     """
     old, new = (_cell_errors(document, name) for document in (before, after))
-    if before.held_out_digest != after.held_out_digest or old is None or new is None or len(old[1]) != len(new[1]):
+    common = common_cells(before, after)
+    if common is None or old is None or new is None or len(old[1]) != before.held_out_cells:
         return {}
+    other_cells = before.held_out_digest != after.held_out_digest
     rises = {}
     for what, unseen in (("error on unseen cells", True), ("error on determined cells", False)):
         masks = [codes != Verdict.SEEN if unseen else codes == Verdict.DETERMINED for codes in (old[0], new[0])]
         values = [_stated(document, name, unseen) for document in (before, after)]
-        errors = [old[1][masks[0]], new[1][masks[1]]]
-        means = [float(side.mean()) if len(side) else np.nan for side in errors]
-        same = np.array_equal(*masks) and np.allclose(values, means, rtol=ROUNDING_SHARE, atol=0.0)
-        if same and len(errors[0]) > 1:
-            rise = mean_amount(errors[1] - errors[0])
+        means = [
+            float(side[mask].mean()) if mask.any() else np.nan
+            for side, mask in zip((old[1], new[1]), masks, strict=True)
+        ]
+        sides = [mask[places] for mask, places in zip(masks, common, strict=True)]
+        both = sides[0] & sides[1]
+        same = other_cells or np.array_equal(*sides)
+        least = MIN_CELLS_PAIRED if other_cells else 2
+        if same and both.sum() >= least and np.allclose(values, means, rtol=ROUNDING_SHARE, atol=0.0):
+            rise = mean_amount(new[1][common[1][both]] - old[1][common[0][both]])
             low, high = rise.low, rise.high
             if abs(rise.value) <= ROUNDING_SHARE * max(means):
                 low, high = min(low, 0.0), max(high, 0.0)
             rises[what] = AmountRecord(rise.value, low, high)
     return rises
+
+
+def common_cells(before: ScoreDocument, after: ScoreDocument) -> tuple[IntArray, IntArray] | None:
+    """Return places of the cells that both held out, before and after; None where documents do not keep them."""
+    if before.cell_errors is None or after.cell_errors is None:
+        return None
+    if before.held_out_digest == after.held_out_digest:
+        every = np.arange(min(before.held_out_cells, after.held_out_cells))
+        return None if before.held_out_cells != after.held_out_cells else (every, every)
+    keys = [_keys(document) for document in (before, after)]
+    if not all(len(side) for side in keys):
+        return None
+    _, old, new = np.intersect1d(*keys, return_indices=True)
+    return old, new
+
+
+def _keys(document: ScoreDocument) -> npt.NDArray[Any]:
+    """Return by what the held-out cells (H,) of a document are known again, if it keeps that."""
+    assert document.cell_errors is not None
+    try:
+        content = base64.b64decode(document.cell_errors.cells, validate=True)
+    except (binascii.Error, ValueError):
+        content = b""
+    whole = len(content) == KEY_BYTES * document.held_out_cells
+    return np.frombuffer(content if whole else b"", dtype=f"V{KEY_BYTES}").view(f"S{KEY_BYTES}")
 
 
 def _stated(document: ScoreDocument, name: str, unseen: bool) -> float:

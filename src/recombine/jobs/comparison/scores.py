@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recombine.jobs.comparison.differences import Comparison, Difference, differing, read_differently
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
-from recombine.jobs.comparison.paired_errors import paired_differences
+from recombine.jobs.comparison.paired_errors import common_cells, paired_differences
 from recombine.writing import plural
 
 #: The errors of a model; a rise of one of them outside the ranges is for the worse.
@@ -27,7 +27,8 @@ class AmountChange:
     what: str
     before: AmountRecord | None
     after: AmountRecord | None
-    rise: AmountRecord | None = None
+    rise: AmountRecord | None = None  #: Per cell, on the cells that both held out.
+    other_cells: bool = False  #: Whether not the same cells were held out, so that before and after are not compared.
 
     @property
     def outside(self) -> bool | None:
@@ -37,6 +38,8 @@ class AmountChange:
         """
         if self.rise is not None and self.rise.low is not None and self.rise.high is not None:
             return self.rise.low > 0 or self.rise.high < 0
+        if self.other_cells:
+            return None
         ends = [end for amount in (self.before, self.after) if amount for end in (amount.low, amount.high)]
         known_ends = [end for end in ends if end is not None and end == end]
         if len(known_ends) < 4:
@@ -46,7 +49,9 @@ class AmountChange:
 
     @property
     def rises(self) -> bool:
-        """Whether the number is larger than it was."""
+        """Whether the number is larger than it was, on the same cells."""
+        if self.rise is not None and self.rise.value is not None:
+            return self.rise.value > 0
         values = [None if amount is None else amount.value for amount in (self.before, self.after)]
         return values[0] is not None and values[1] is not None and values[1] > values[0]
 
@@ -70,6 +75,19 @@ class ScoreComparison(Comparison):
     def same_cells(self) -> bool:
         """Whether the same cells were held out; otherwise errors are about other cells."""
         return self.before.held_out_digest == self.after.held_out_digest
+
+    @property
+    def common(self) -> int:
+        """Held-out cells that both scores have, as far as they tell which these are."""
+        places = common_cells(self.before, self.after)
+        return 0 if places is None else len(places[0])
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Models in both that cannot be compared: other cells were held out, and too few in both."""
+        return tuple(
+            name for name, moved in self.changes.items() if not self.same_cells and not any(m.rise for m in moved)
+        )
 
     @property
     def other_thing(self) -> tuple[str, str, str] | None:
@@ -138,11 +156,11 @@ def compare_scores(before: ScoreDocument, after: ScoreDocument) -> ScoreComparis
     old, new = ({model.name: _numbers(model) for model in document.models} for document in (before, after))
     models = Difference.between(old, new)
     of_one_thing = (before.outcome, before.measure) == (after.outcome, after.measure)
-    changes = {}
+    changes, other_cells = {}, before.held_out_digest != after.held_out_digest
     for name in models.stay:
         rises = paired_differences(before, after, name) if of_one_thing else {}
         changes[name] = tuple(
-            AmountChange(what, old[name].get(what), new[name].get(what), rises.get(what))
+            AmountChange(what, old[name].get(what), new[name].get(what), rises.get(what), other_cells)
             for what in {**old[name], **new[name]}
         )
     return ScoreComparison(before, after, models, changes)

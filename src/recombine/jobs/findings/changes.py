@@ -1,11 +1,11 @@
-"""RC501 to RC505: what changed between two audits or two scores."""
+"""RC501 to RC506: what changed between two audits or two scores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
-from recombine.writing import listing, plural
+from recombine.writing import few_digits, listing, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.comparison.audits import AuditComparison
@@ -92,6 +92,36 @@ class NewFindings(FindingKind["AuditComparison"]):
         return f"{plural(evidence['findings'], 'new finding')} ({listing(evidence.subjects, 6)})"
 
 
+class Noisier(FindingKind["AuditComparison"]):
+    code = "RC506"
+    title = "noisier"
+    severity = Severity.WARNING
+    meaning = (
+        "The noise rose by more than chance explains: rows that repeat a cell lie further apart, or where none repeat, "
+        "values miss left-out cells by more."
+    )
+    action = "Look which rows are new: another instrument, operator, batch or unit."
+    of = ResultKind.AUDIT_CHANGES
+    fail_on = ("noisier",)
+
+    def obstacle(self, comparison: AuditComparison) -> str:
+        sides = {"before": comparison.before.noise, "after": comparison.after.noise}
+        untold = [word for word, noise in sides.items() if noise is None]
+        if untold:
+            return f"the audit {untold[0]} does not tell the noise of its outcome; leave it out"
+        kinds = [noise.of for noise in sides.values() if noise is not None]
+        return f"noise is of {kinds[0]} before and of {kinds[1]} after; leave it out" if kinds[0] != kinds[1] else ""
+
+    def check(self, comparison: AuditComparison) -> FindingEvidence | None:
+        rise = comparison.noisier
+        return None if rise is None else FindingEvidence({"rise": rise})
+
+    def message(self, evidence: FindingEvidence) -> str:
+        rise = evidence["rise"]
+        numbers = f"{few_digits(rise.before)} before, {few_digits(rise.after)} after"
+        return f"the standard deviation of {rise.of} rose {rise.after / rise.before:.1f}-fold ({numbers})"
+
+
 class ModelsWorse(FindingKind["ScoreComparison"]):
     code = "RC504"
     title = "models worse"
@@ -104,6 +134,11 @@ class ModelsWorse(FindingKind["ScoreComparison"]):
     def obstacle(self, comparison: ScoreComparison) -> str:
         if obstacle := errors_obstacle(comparison):
             return f"{obstacle}; leave it out"
+        if comparison.untold:
+            return (
+                f"other cells were held out, and {plural(comparison.common, 'cell')} both times, too few to compare "
+                f"{listing(map(repr, comparison.untold), 6)} on; score both times on one split"
+            )
         models = comparison.models
         if not models.new:
             return ""

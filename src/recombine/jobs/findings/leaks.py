@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from recombine.jobs.split.leaks import CopiedRows, Leak
 
 
+#: By how much slope and offset differ from those of outcomes in the same unit.
+LEAST_CHANGE_OF_UNIT = 1e-3
+
+
 def leak_examples(leak: Leak) -> list[str]:
     """Return the examples of a leak in words: cells, or levels and what they are copies of."""
     examples = leak.examples
@@ -20,6 +24,15 @@ def leak_examples(leak: Leak) -> list[str]:
 
 def _copied_words(copy: CopiedRows) -> str:
     chance = "fewer than 0.0001" if copy.chance < 1e-4 else f"{copy.chance:.1g}"
+    if copy.compared:
+        whose = f"as {copy.original!r}"
+        if abs(copy.slope - 1) > LEAST_CHANGE_OF_UNIT or abs(copy.offset) > LEAST_CHANGE_OF_UNIT:
+            sign = "+" if copy.offset >= 0 else "-"
+            whose = f"as {copy.slope:.6g} times {copy.original!r} {sign} {abs(copy.offset):.6g}"
+        rows = f"{copy.agree:,} of {copy.compared:,}"
+        return (
+            f"{copy.factor} {copy.level!r} has nearly the same outcomes {whose} in {rows} ({chance} expected by chance)"
+        )
     cells = "its one test cell" if copy.cells == 1 else f"all of its {copy.cells:,} test cells"
     return f"{copy.factor} {copy.level!r} has the rows of {copy.original!r} in {cells} ({chance} expected by chance)"
 
@@ -80,8 +93,11 @@ class RespelledLevel(LeakFinding):
 class CopiedLevel(LeakFinding):
     code = "RC404"
     title = "copied level"
-    meaning = "All test rows of a level equal those of another level in training: one is a copy under another name."
+    meaning = (
+        "Test rows of a level repeat those of another level in training, to the last digit or nearly, half of them or "
+        "more, or in another unit: one is a copy under another name."
+    )
     fail_on = ("copied",)
-    rows_are = "have a level whose test rows all equal those of another level in training, outcome for outcome"
+    rows_are = "repeat the outcomes of another level in training"
     examples_named = 5
     before_examples = ""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Subset, canonical, contains, distinct
 from recombine.jobs.split.limits import SPLIT_LIMITS
+from recombine.measures.dependence.copies import LikelyCopy, SideRows, likely_copies
 from recombine.tables.numbers import is_number
 
 #: Punctuation that means nothing; a plus, a star or a dash at an end may mean something (A+, A-).
@@ -25,13 +26,21 @@ LeakKind = Literal["same cell", "permuted cell", "respelled level", "copied leve
 
 @dataclass(frozen=True)
 class CopiedRows:
-    """A level whose test rows, in so many ``cells``, are those of an ``original``; ``chance``: such pairs expected."""
+    """A level whose test rows, in so many ``cells``, are those of an ``original``; ``chance``: such pairs expected.
+
+    Where ``compared`` is no 0, so many rows (or, in another unit, cells) were compared, and ``agree`` nearly: outcomes
+    are ``slope`` times those of the original, and ``offset`` more.
+    """
 
     factor: str
     level: str
     original: str
     cells: int
     chance: float
+    agree: int = 0
+    compared: int = 0
+    slope: float = 1.0
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class SidedRows:
     train: BoolArray  #: (N,): which rows are training.
     symmetric: tuple[Subset, ...] = ()
     outcome: IntArray | None = None  #: (N,): numbers of the outcomes, equal ones alike.
+    values: FloatArray | None = None  #: (N,): the outcomes, where all are numbers.
 
     def text(self, cell: IntArray) -> str:
         """Return one cell as text."""
@@ -143,7 +153,7 @@ def _respelled(rows: SidedRows) -> Callable[[IntArray], IntArray]:
 
 
 def _copied_levels(rows: SidedRows) -> list[Leak]:
-    """Levels of the test whose rows equal those of another level in training, cell for cell and outcome for outcome."""
+    """Levels of the test whose rows repeat those of another level in training, to the last digit or nearly."""
     if rows.outcome is None:
         return []
     test, train = _Profile.of(rows, ~rows.train), _Profile.of(rows, rows.train)
@@ -152,7 +162,22 @@ def _copied_levels(rows: SidedRows) -> list[Leak]:
         for level, original, mine, chance in _copies(test, train, factor):
             cells |= mine
             copies.append(CopiedRows(name, labels[level], labels[original], int(mine.sum()), chance))
+        exact = {copy.level for copy in copies if copy.factor == name}
+        for copy, mine in _near_copies(rows, factor, test.cells):
+            if labels[copy.level] not in exact:
+                cells |= mine
+                numbers = (copy.chance, copy.agree, copy.compared, copy.slope, copy.offset)
+                copies.append(CopiedRows(name, labels[copy.level], labels[copy.original], int(mine.sum()), *numbers))
     return [Leak("copied level", int(cells.sum()), int(test.rows[cells].sum()), tuple(copies))] if copies else []
+
+
+def _near_copies(rows: SidedRows, factor: int, cells: IntArray) -> Iterator[tuple[LikelyCopy, BoolArray]]:
+    """Yield levels that repeat another nearly, in part or in another unit, and their test cells, as a mask (M,)."""
+    if rows.values is None or not np.isfinite(rows.values).all():
+        return
+    test, train = (SideRows(rows.codes[side], rows.values[side]) for side in (~rows.train, rows.train))
+    for copy in likely_copies(test, train, factor):
+        yield copy, contains(test.cells[copy.rows], cells)
 
 
 @dataclass(frozen=True, eq=False)

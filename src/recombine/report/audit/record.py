@@ -15,6 +15,7 @@ from recombine.design.design import used_spec, used_table
 from recombine.design.notes import NoteKind
 from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
+from recombine.jobs.comparison.outcomes_kept import level_digests, noise_record
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.json_text import json_document
 from recombine.table_spec import spec_command
@@ -71,6 +72,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "shares": _shares(audit),
         "held_out": None if errors is None else list(errors.rows()),
         "forecast": _forecast(audit),
+        "noise": noise_record(audit),
         "findings": [finding.record for finding in audit.findings],
         "plan": None if plan is None else _plan_record(plan),
         "models": None if models is None else list(models.rows()),
@@ -101,7 +103,8 @@ def _table(audit: Audit, answer: Answer) -> dict[str, Any]:
         "structures": [{name: getattr(rung, name) for name in rung_fields} for rung in rungs],
         "seed": audit.seed,
         "factors": _factors(design),
-        "levels": named_levels(audit),
+        "levels": (levels := named_levels(audit)),
+        "digests": None if levels is None else level_digests(design),
         "symmetric": [[design.names[member] for member in group] for group in design.symmetric],
         "factors_guessed": bool(design.reading.proposals),
         "reading": _reading(design),

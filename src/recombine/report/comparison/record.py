@@ -69,6 +69,8 @@ def _audit(comparison: AuditComparison) -> dict[str, Any]:
         "factors": _names(comparison.factors),
         "levels": {name: _names(change) for name, change in comparison.levels.items() if change.changed},
         "respelled": [{"factor": name, "gone": old, "new": new} for name, old, new in comparison.respelled],
+        "renamed": comparison.renamed,
+        "noisier": comparison.noisier,
         "findings": {
             "new": [_finding(item) for item in comparison.findings.new],
             "gone": [_finding(item) for item in comparison.findings.gone],
@@ -94,6 +96,7 @@ def _score(comparison: ScoreComparison) -> dict[str, Any]:
     return {
         "rule": OUTSIDE_RULE,
         "same_cells": comparison.same_cells,
+        "common_cells": comparison.common,
         "models": comparison.models,
         "better": comparison.better,
         "worse": comparison.worse,
