@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -42,6 +42,8 @@ class Score(HeldOutCells, Reported):
     """
 
     models: tuple[ModelScore, ...] = ()  #: In the order given.
+    failed: Mapping[str, str] = field(default_factory=dict)  #: Models that `recombine.examine` could not train, and why.
+    families: Mapping[str, str] = field(default_factory=dict)  #: Of the models whose error was forecast, by name.
 
     @cached_property
     def errors(self) -> Table:
@@ -66,6 +68,18 @@ class Score(HeldOutCells, Reported):
             for name, amount in model.causes.items()
         ]
         return Table.from_rows(rows)
+
+    @cached_property
+    def pairs(self) -> Table:
+        """One row per two models: the better one, how much more the other misses, with range and adjusted p-value."""
+        from recombine.jobs.comparison.model_pairs import model_pairs
+
+        columns = ("better", "other", "difference", "low", "high", "adjusted p")
+        rows = [
+            (pair.better, pair.other, pair.difference.value, pair.difference.low, pair.difference.high, pair.adjusted)
+            for pair in model_pairs(self)
+        ]
+        return Table({name: [row[column] for row in rows] for column, name in enumerate(columns)})
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -105,7 +119,8 @@ class Score(HeldOutCells, Reported):
 
     def __repr__(self) -> str:
         names = listing((model.name for model in self.models), 4)
-        return printable(f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined)")
+        failed = f"; {listing(self.failed, 4)} failed" if self.failed else ""
+        return printable(f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined{failed})")
 
 
 def score(

@@ -1,0 +1,83 @@
+"""Which of several models misses unseen cells least, beyond chance: their errors set against each other cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.limits import SCORE_LIMITS
+from recombine.jobs.score.score import Score
+from recombine.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class ModelPair:
+    """Two models on the same unseen cells."""
+
+    better: str  #: The one with less error, by chance or not.
+    other: str
+    difference: Amount  #: The squared error of the other one less that of the better one, with its own 95 % range.
+    adjusted: float  #: The p-value times what Holm's method asks for, given how many pairs there are.
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether one is better than the other, all pairs considered."""
+        return self.adjusted <= SCORE_LIMITS.share_outside
+
+
+def model_pairs(score: Score) -> tuple[ModelPair, ...]:
+    """Set the squared errors of every two models against each other, cell by cell.
+
+    Differences vary from cell to cell and, where several folds each trained a model of their own, from fold to fold:
+    of the two errors of the mean difference the one counts that leaves more room for chance.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> cells = np.indices((9, 9)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> right, noise = design.held_out @ [1.0, 2.0], np.random.default_rng(0).normal(size=27)
+    >>> pair = model_pairs(rc.score(design, {"rough": right + noise, "near": right + 0.1 * noise}))[0]
+    >>> pair.better, pair.other, pair.beyond_chance
+    ('near', 'rough', True)
+    """
+    unseen = score.codes != Verdict.SEEN
+    weights = score.counts[unseen]
+    if len(score.models) < 2 or (weights > 0).sum() < 2:
+        return ()
+    squares = {model.name: np.sum((model.predicted - score.observed)[unseen] ** 2, axis=1) for model in score.models}
+    fold = np.zeros(0, dtype=np.int64) if score.fold is None else score.fold[unseen]
+    pairs, chances = [], []
+    for names in combinations(squares, 2):
+        better, other = sorted(names, key=lambda name: float(weights @ squares[name]))
+        difference, chance = _difference(squares[other] - squares[better], weights / weights.sum(), fold)
+        pairs.append((better, other, difference))
+        chances.append(chance)
+    adjusted, highest = np.ones(len(pairs)), 0.0
+    for rank, index in enumerate(np.argsort(chances, kind="stable")):
+        highest = max(highest, min(1.0, (len(pairs) - rank) * chances[index]))
+        adjusted[index] = highest
+    return tuple(ModelPair(*pair, float(value)) for pair, value in zip(pairs, adjusted, strict=True))
+
+
+def _difference(values: FloatArray, shares: FloatArray, fold: IntArray) -> tuple[Amount, float]:
+    """Return the mean of ``values`` (N,), which count their ``shares``, with its range and how likely it is by chance.
+
+    ``fold`` (N,) numbers the folds, or is empty.
+    """
+    from scipy.special import stdtr
+
+    mean = float(shares @ values)
+    departures = shares * (values - mean)
+    judged = []
+    for summed in (departures[shares > 0], np.bincount(fold, departures) if len(fold) else np.zeros(0)):
+        if (count := len(summed)) > 1:
+            error = float(np.sqrt(np.sum(summed**2) * count / (count - 1)))
+            chance = 2 * float(stdtr(count - 1.0, -abs(mean) / error)) if error > 0 else float(mean == 0)
+            judged.append((chance, Amount.about(mean, error, count - 1.0)))
+    chance, difference = max(judged, key=lambda item: item[0])
+    return difference, chance
