@@ -471,6 +471,9 @@ def probe() -> Schema:
             "factors_guessed": FLAG,
             "depends": TEXTS,
             "factors": rows(factor),
+            "swaps": rows(
+                record(factor=TEXT, change=ref("amount"), classes=FLAG, rows=WHOLE, spread=NUMBER, sentence=TEXT)
+            ),
             "findings": rows(ref("finding")),
             "notes": TEXTS,
         },
