@@ -31,6 +31,7 @@ from recombine.jobs.examination.inputs import read_inputs
 from recombine.jobs.examination.training import as_models
 from recombine.verdicts import Verdict
 
+RECORD = Path(rc.__file__).parent / "data" / "hit_rates.json"
 RESULTS = Path(__file__).parents[1] / "results" / "score" / "foretold.json"
 MODELS = ("network", "forest", "boosting")
 MIN_CELLS, MAX_CELLS, WITHIN = 50, 200, 0.2
@@ -108,6 +109,9 @@ def main() -> None:
             "sentences": sentences,
         }
         lines = ",\n".join(json.dumps(row) for row in rows)
+        rates = json.loads(RECORD.read_text(encoding="utf-8"))
+        rates["sentences"] |= sentences
+        RECORD.write_text(json.dumps(rates, indent=1) + "\n", encoding="utf-8")
         RESULTS.write_text(json.dumps(record, indent=1).removesuffix("\n}") + f',\n "rows": [\n{lines}\n]\n}}\n')
 
 

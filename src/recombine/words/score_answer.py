@@ -92,7 +92,7 @@ def _beside(score: Score) -> AnswerLine:
     parts = [
         f"{name} {few_digits(error if error > rounding else 0.0)}"
         for name, error in errors.items()
-        if name not in names and error == error
+        if name not in names and error == error and not (score.folds and name in score.forecasts)
     ]
     cells = plural(score.determined, "predictable cell")
     return AnswerLine("Beside them", f"on {cells}: {', '.join(parts)}" if parts else "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
 from recombine.errors import InputError
 from recombine.jobs.split.splitter import factor_columns
@@ -127,7 +127,7 @@ def classes_of_outcome(models: Any, outcome: npt.NDArray[Any]) -> dict[str, Any]
     """
     given = models.values() if isinstance(models, Mapping) else models if isinstance(models, list) else [models]
     if outcome.dtype.kind not in "OUSb" and not any(
-        is_classifier(model) for model in given if hasattr(model, "fit") and not isinstance(model, type)
+        is_classifier(model) for model in given if isinstance(model, BaseEstimator)
     ):
         return {}
     return {str(value): value for value in np.unique(outcome).tolist()}

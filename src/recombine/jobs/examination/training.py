@@ -13,7 +13,7 @@ from typing import Any
 import joblib
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import _safe_indexing
 
 from recombine.cells.arrays import IntArray
@@ -55,7 +55,7 @@ class TrainedModel:
                 "training inputs, training outcomes and test inputs, or a pair of a module and the function that "
                 "trains it"
             )
-        if classes and hasattr(model, "fit") and not is_classifier(model) and not hasattr(model, "predict_proba"):
+        if classes and isinstance(model, BaseEstimator) and not is_classifier(model):
             raise InputError(f"model {name!r} predicts numbers and y holds classes; give a classifier")
         return cls(name, model, classes and hasattr(model, "predict_proba"))
 
