@@ -45,8 +45,6 @@ from recombine.verdicts import Verdict
 RESULTS = Path(__file__).parents[1] / "results" / "score" / "removals.json"
 MAX_OFF, MIN_STATED, MIN_MODELS, MIN_TABLES = 0.15, 0.2, 40, 10
 HALVINGS, TRAINED = 10, 0.6
-#: Determined cells from which on one halving alone says something.
-MANY_CELLS = 120
 #: Determined cells that a table has to leave, cells at most, and what a cell of the other half weighs: nothing.
 MIN_CELLS, MOST_CELLS, NOTHING = 60, 700, 1e-12
 Floats = NDArray[np.float64]
@@ -163,9 +161,6 @@ def main() -> None:
         "median of |removed / stated - 1|": round(float(np.median(much)), 3),
         "90 % of them below": round(float(np.quantile(much, 0.9)), 3),
         "median of first halvings alone": round(float(np.median(off(rows, "first"))), 3),
-        f"the same on {MANY_CELLS} cells or more": round(
-            float(np.median(off([row for row in rows if row["cells"] >= MANY_CELLS], "first"))), 3
-        ),
         "by cause": {
             cause: [len(some), round(float(np.median(some)), 3)]
             for cause in causes

@@ -342,7 +342,9 @@ def score() -> Schema:
             "models": rows(model),
             "beside": rows(record({"predictions": TEXT, "squared error": NUMBER})),
             "pairs": rows(
-                record({"better": TEXT, "other": TEXT, "adjusted p": NUMBER}, difference=NUMBER, low=NUMBER, high=NUMBER)
+                record(
+                    {"better": TEXT, "other": TEXT, "adjusted p": NUMBER}, difference=NUMBER, low=NUMBER, high=NUMBER
+                )
             ),
             "failed": by_name(TEXT),
             "cell errors": maybe(record(verdicts=ref("cell map"), errors=by_name(TEXT))),

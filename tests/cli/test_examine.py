@@ -93,14 +93,16 @@ def slow(X, y, asked):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_stopped_goes_on_where_it_was(run: Run, screen: Path, tmp_path: Path, stop: signal.Signals) -> None:
+def test_a_run_that_is_stopped_goes_on_where_it_was(
+    run: Run, screen: Path, tmp_path: Path, stop: signal.Signals
+) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "wait").touch()
     store, trained = tmp_path / "store", tmp_path / "trained.txt"
     options = ["--factors", "drug,line", "--outcome", "y", "--model", f"{tmp_path / 'slow.py'}:slow", "--store", store]
     command = [sys.executable, "-m", "recombine", "examine", str(screen), *map(str, options)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for _ in range(2400):
+    for _ in range(12_000):
         if trained.exists() and len(trained.read_text().split()) == 3:
             break
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Several models side by side in words: which misses least, what was foretold of them, and which could not be trained."""
+"""Several models side by side in words: which misses least, what was foretold of them, and which failed."""
 
 from __future__ import annotations
 

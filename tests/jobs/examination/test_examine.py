@@ -187,8 +187,12 @@ def test_several_models_get_names_of_their_own(screen: tuple[pd.DataFrame, pd.Se
         (Ridge, {}, "is the class Ridge; make one of it"),
         ("ridge", {}, "is a str; give an estimator with fit and predict"),
         ({}, {}, "no model is given"),
-        ({"bad": lambda X, y, asked: np.zeros(2)}, {}, r"'bad' cannot be examined: in fold 1 of 5.* returned predictions of shape \(2,\)"),
-        ({"bad": lambda X, y, asked: 1 / 0}, {}, "'bad' cannot be examined: .* stops with ZeroDivisionError"),
+        (
+            {"bad": lambda X, y, asked: np.zeros(2)},
+            {},
+            r"in fold 1 of 5.* returned predictions of shape \(2,\)",
+        ),
+        ({"bad": lambda X, y, asked: 1 / 0}, {}, "'bad' cannot be examined: .* ZeroDivisionError"),
         ({"drug": DummyRegressor()}, {}, "called 'drug'"),
         ({"own": (lambda kept: lambda X, y, asked: kept)(0)}, {"store": "here"}, "cannot be told from others"),
         (DummyRegressor(), {"folds": 1}, "n_splits"),
@@ -263,7 +267,7 @@ def test_what_the_training_cells_foretell_has_not_seen_the_cells_left_out(
     for number in range(3):
         frame = X.assign(viability=y)[fold != number]
         audit = rc.audit(frame, factors=list(X.columns), outcome="viability", structure="add")
-        told.append(audit.forecast.error.ntk ** 2)
+        told.append(audit.forecast.error.ntk**2)
     cells = [len(X[fold == number].drop_duplicates()) for number in range(3)]
     assert examined.forecasts[BEFORE] == pytest.approx(np.average(told, weights=cells))
     assert examined.families == {"RandomForestRegressor": "forest"}

@@ -1,4 +1,4 @@
-"""Which of several models misses unseen cells least, beyond chance: their errors set against each other cell by cell."""
+"""Which of several models misses unseen cells least, beyond chance: their errors set against each other by cell."""
 
 from __future__ import annotations
 

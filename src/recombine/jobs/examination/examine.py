@@ -43,14 +43,14 @@ def examine(
     models : estimator, function, pair, list, or mapping of str to one of these
         Anything with ``fit`` and ``predict`` (``predict_proba`` where ``y`` holds classes); a function of training
         inputs, training outcomes and test inputs that returns predictions; or a torch module with a function
-        ``train(module, inputs, outcomes)``. Each fold trains a fresh copy.
+        ``train(module, inputs, outcomes)``, of classes their numbers in order. Each fold trains a fresh copy.
     X : dataframe or array (N, D)
         What models are given.
     y : array (N,)
         Outcomes: numbers, or classes.
     factors : sequence of str or int, dataframe or array (N, C), optional
         Columns of ``X`` whose combinations are left out, by name or number; or these columns themselves where ``X``
-        holds something else, such as images. All columns of ``X`` by default.
+        holds something else, such as images. All columns of ``X`` by default, if none holds fractions.
     groups : array (N,), optional
         Rows of one group are left out together.
     folds : int or CellKFold
@@ -60,12 +60,13 @@ def examine(
         imports is not looked at: take another folder once it has changed.
     spec : TableSpec, optional
         What else is known: ``TableSpec(symmetric=["gene A", "gene B"])``, or what effects do (``structure`` and
-        ``order``), which is chosen by all rows otherwise.
+        ``order``), which is chosen by all rows otherwise, those left out among them.
 
     Returns
     -------
     Score
-        As `recombine.score` gives for one split; what a cell is compared with are the other folds' cells.
+        As `recombine.score` gives for one split; what a cell is compared with are the other folds' cells. ``pairs``
+        sets the models against each other, ``failed`` names those that stopped in a fold.
 
     Examples
     --------
@@ -106,7 +107,9 @@ def examine(
     told = [_left_out(rows, fold == number, audits, order) for number in each("auditing folds", numbers)]
     means = read_predictions(designs, rows.with_predictions(predicted), list(predicted), classes=list(classes))
     scored = score_of(pool_folds(audits, tuple(classes), told), means, seed)
-    families = {model.name: family for model in trained if (family := family_of(model.model)) is not None}
+    # A forecast is of networks whose inputs are the factors' levels, and nothing else.
+    foretold = trained if inputs.shape[1:] == (len(rows.spec.factors or ()),) else []
+    families = {model.name: family for model in foretold if (family := family_of(model.model)) is not None}
     return replace(scored, failed=failed, families=families)
 
 

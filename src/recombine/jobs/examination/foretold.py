@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from sklearn.preprocessing import OneHotEncoder
+
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.examination.rows import ExaminedRows
 
@@ -32,23 +34,28 @@ FAMILIES = {
 
 
 def family_of(model: Any) -> ModelFamily | None:
-    """Return the family of a model, inside pipelines and transformations of the outcome; None of all others.
+    """Return the family of a pipeline that makes an input of every level, as in the trials; None of all other models.
 
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from sklearn.linear_model import Ridge
     >>> from sklearn.pipeline import make_pipeline
-    >>> family_of(make_pipeline(RandomForestRegressor())), family_of(Ridge())
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> family_of(make_pipeline(OneHotEncoder(), RandomForestRegressor())), family_of(RandomForestRegressor())
     (<ModelFamily.FOREST: 'forest'>, None)
     """
-    if isinstance(model, tuple):
-        return ModelFamily.NETWORK  # a torch module with the function that trains it
-    if hasattr(model, "steps"):
-        return family_of(model.steps[-1][1])
     if hasattr(model, "transformer") and hasattr(model, "regressor"):
         return family_of(model.regressor)
-    return FAMILIES.get(type(model).__name__)
+    if not (hasattr(model, "steps") and _encodes_levels(model)):
+        return None
+    last = model.steps[-1][1]
+    return FAMILIES.get(type(getattr(last, "regressor", last)).__name__)
+
+
+def _encodes_levels(step: Any) -> bool:
+    """Say whether a step of a pipeline, or one inside it, is a one-hot encoding."""
+    inside = [entry[1] for entry in getattr(step, "steps", getattr(step, "transformers", []))]
+    return isinstance(step, OneHotEncoder) or any(map(_encodes_levels, inside))
 
 
 def foretold_error(rows: ExaminedRows, train: Any, whole: Sequence[Audit], order: int | None) -> dict[str, float]:

@@ -167,9 +167,7 @@ def _donors(codes: IntArray, rng: np.random.Generator) -> IntArray:
     return np.asarray(first[(codes[:, None] + steps) % len(levels)].T)
 
 
-def _level_swap(
-    factor: str, before: npt.NDArray[Any], after: Sequence[npt.NDArray[Any]], classes: bool
-) -> LevelSwap:
+def _level_swap(factor: str, before: npt.NDArray[Any], after: Sequence[npt.NDArray[Any]], classes: bool) -> LevelSwap:
     """Return by how much predictions (N,) change from ``before`` to each of ``after``."""
     if classes:
         changes = np.array([values.astype(str) != before.astype(str) for values in after], dtype=float)

@@ -42,7 +42,9 @@ class Score(HeldOutCells, Reported):
     """
 
     models: tuple[ModelScore, ...] = ()  #: In the order given.
-    failed: Mapping[str, str] = field(default_factory=dict)  #: Models that `recombine.examine` could not train, and why.
+    failed: Mapping[str, str] = field(
+        default_factory=dict
+    )  #: Models that `recombine.examine` could not train, and why.
     families: Mapping[str, str] = field(default_factory=dict)  #: Of the models whose error was forecast, by name.
 
     @cached_property
@@ -120,7 +122,9 @@ class Score(HeldOutCells, Reported):
     def __repr__(self) -> str:
         names = listing((model.name for model in self.models), 4)
         failed = f"; {listing(self.failed, 4)} failed" if self.failed else ""
-        return printable(f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined{failed})")
+        return printable(
+            f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined{failed})"
+        )
 
 
 def score(
