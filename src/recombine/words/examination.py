@@ -24,7 +24,7 @@ def best_sentences(score: Score) -> list[str]:
     >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
     >>> right, noise = design.held_out @ [1.0, 2.0], np.random.default_rng(0).normal(size=27)
     >>> print(best_sentences(rc.score(design, {"rough": right + noise, "near": right + 0.1 * noise}))[0])
-    near misses unseen cells least: rough misses by 0.596 [0.281, 0.911] more (squared error).
+    near misses unseen cells least: rough misses by 0.696 [0.168, 1.22] more (squared error).
     """
     pairs = model_pairs(score)
     if not pairs:
@@ -66,4 +66,8 @@ def foretold_sentences(score: Score) -> list[str]:
 
 def failed_sentences(score: Score) -> list[str]:
     """Say which models could not be examined, and why."""
-    return [f"{name} could not be examined: {problem}." for name, problem in score.failed.items()]
+    return [
+        f"{name} could not be examined: in fold {stop.fold} of {stop.folds}, on {stop.training_rows:,} training rows, "
+        f"it {stop.problem}."
+        for name, stop in score.failed.items()
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -11,7 +12,11 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.score import Score
+from recombine.tables.table import Table
 from recombine.verdicts import Verdict
+
+#: Levels of a factor from which on they tell how differences vary from level to level.
+MIN_LEVELS_OF_CLUSTERS = 5
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,8 @@ class ModelPair:
 def model_pairs(score: Score) -> tuple[ModelPair, ...]:
     """Set the squared errors of every two models against each other, cell by cell.
 
-    Differences vary from cell to cell and, where several folds each trained a model of their own, from fold to fold:
-    of the two errors of the mean difference the one counts that leaves more room for chance.
+    Differences vary from cell to cell, from level to level and, where several folds each trained a model of their own,
+    from fold to fold: of these errors of the mean difference the one counts that leaves most room for chance.
 
     Examples
     --------
@@ -50,11 +55,13 @@ def model_pairs(score: Score) -> tuple[ModelPair, ...]:
     if len(score.models) < 2 or (weights > 0).sum() < 2:
         return ()
     squares = {model.name: np.sum((model.predicted - score.observed)[unseen] ** 2, axis=1) for model in score.models}
-    fold = np.zeros(0, dtype=np.int64) if score.fold is None else score.fold[unseen]
+    cells = score.design.held_out[unseen]
+    clusters = [codes for codes in cells.T if len(np.unique(codes)) >= MIN_LEVELS_OF_CLUSTERS]
+    clusters += [] if score.fold is None else [score.fold[unseen]]
     pairs, chances = [], []
     for names in combinations(squares, 2):
         better, other = sorted(names, key=lambda name: float(weights @ squares[name]))
-        difference, chance = _difference(squares[other] - squares[better], weights / weights.sum(), fold)
+        difference, chance = _difference(squares[other] - squares[better], weights / weights.sum(), clusters)
         pairs.append((better, other, difference))
         chances.append(chance)
     adjusted, highest = np.ones(len(pairs)), 0.0
@@ -64,20 +71,31 @@ def model_pairs(score: Score) -> tuple[ModelPair, ...]:
     return tuple(ModelPair(*pair, float(value)) for pair, value in zip(pairs, adjusted, strict=True))
 
 
-def _difference(values: FloatArray, shares: FloatArray, fold: IntArray) -> tuple[Amount, float]:
+def pairs_table(score: Score) -> Table:
+    """Return one row per two models."""
+    columns = ("better", "other", "difference", "low", "high", "adjusted p")
+    rows = [
+        (pair.better, pair.other, pair.difference.value, pair.difference.low, pair.difference.high, pair.adjusted)
+        for pair in model_pairs(score)
+    ]
+    return Table({name: [row[column] for row in rows] for column, name in enumerate(columns)})
+
+
+def _difference(values: FloatArray, shares: FloatArray, clusters: Sequence[IntArray]) -> tuple[Amount, float]:
     """Return the mean of ``values`` (N,), which count their ``shares``, with its range and how likely it is by chance.
 
-    ``fold`` (N,) numbers the folds, or is empty.
+    ``clusters`` (N,) number the groups of values that may vary together.
     """
     from scipy.special import stdtr
 
     mean = float(shares @ values)
     departures = shares * (values - mean)
     judged = []
-    for summed in (departures[shares > 0], np.bincount(fold, departures) if len(fold) else np.zeros(0)):
-        if (count := len(summed)) > 1:
-            error = float(np.sqrt(np.sum(summed**2) * count / (count - 1)))
-            chance = 2 * float(stdtr(count - 1.0, -abs(mean) / error)) if error > 0 else float(mean == 0)
-            judged.append((chance, Amount.about(mean, error, count - 1.0)))
+    for cluster in (np.arange(len(values)), *clusters):
+        summed = np.bincount(cluster, departures)[np.bincount(cluster, shares) > 0]
+        count = len(summed)
+        error = float(np.sqrt(np.sum(summed**2) * count / max(count - 1, 1)))
+        chance = 2 * float(stdtr(count - 1.0, -abs(mean) / error)) if error > 0 else float(mean == 0)
+        judged.append((chance, Amount.about(mean, error, count - 1.0)))
     chance, difference = max(judged, key=lambda item: item[0])
     return difference, chance

@@ -12,7 +12,7 @@ from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.examination.rows import ExaminedRows
 
 #: The forecast's name beside the models.
-BEFORE = "forecast before training: wide network"
+BEFORE = "forecast before training: network"
 
 
 class ModelFamily(StrEnum):

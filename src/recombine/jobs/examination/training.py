@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
+from recombine.jobs.score.score import FailedFold
 from recombine.output_files import open_beside
 from recombine.progress import each
 from recombine.writing import listing
@@ -139,7 +140,7 @@ def predict_by_fold(
     *,
     classes: Sequence[Any] = (),
     store: str | Path | None = None,
-) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, FailedFold]]:
     """Return model -> predictions of all rows, (N,) or (N, K), each row's by one that its fold left out.
 
     A model that fails in a fold is in the second mapping instead, with the problem. What was predicted before is read
@@ -157,7 +158,7 @@ def predict_by_fold(
     tasks = [(model, number) for model in models for number in numbers]
     data = None if store is None else str(joblib.hash((X, y)))
     predicted: dict[str, npt.NDArray[Any]] = {}
-    failed: dict[str, str] = {}
+    failed: dict[str, FailedFold] = {}
     for model, number in each("training models", tasks):
         if model.name in failed:
             continue
@@ -166,16 +167,18 @@ def predict_by_fold(
         try:
             values = _stored(model, X, y, train, test, classes, path)
         except InputError as problem:
-            at = f"in fold {numbers.index(number) + 1} of {len(numbers)}, on {len(train):,} training rows"
-            failed[model.name] = f"{at}, it {problem}"
+            failed[model.name] = FailedFold(numbers.index(number) + 1, len(numbers), len(train), str(problem))
             predicted.pop(model.name, None)
             continue
         every = predicted.setdefault(model.name, np.empty((len(fold), *values.shape[1:]), values.dtype))
         predicted[model.name] = every = every.astype(np.result_type(every, values), copy=False)
         every[test] = values
     if not predicted:
-        name, problem = next(iter(failed.items()))
-        raise InputError(f"model {name!r} cannot be examined: {problem}")
+        name, stop = next(iter(failed.items()))
+        raise InputError(
+            f"model {name!r} cannot be examined: in fold {stop.fold} of {stop.folds}, on {stop.training_rows:,} "
+            f"training rows, it {stop.problem}"
+        )
     return predicted, failed
 
 

@@ -10,12 +10,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from recombine.cells.conjunctions import distinct
 from recombine.design.scaling import scales_asked
 from recombine.errors import InputError
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
-from recombine.jobs.probe.counts import bin_cuts, count_rows
+from recombine.jobs.probe.counts import bin_cuts, contingency
 from recombine.jobs.probe.swaps import PREDICTION, AskedModel, ColumnSwaps, LevelSwap
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import DependenceState, Independence, independence_of
@@ -174,12 +173,10 @@ def probe(
     columns = (prediction, *given, *factors)
     table = source.kept(columns)
     rows, cuts = bin_cuts(table, columns, spec.as_levels, bins)
-    codes, counts = count_rows(table, [prediction, *given], cuts)
-    both = Contingency.of(codes[:, 0], 0 * counts, distinct(codes[:, 1:])[1], counts)
+    both = contingency(table, prediction, given, None, cuts)
     missing, tested = {" or ".join([prediction, *given]): rows - both.rows}, {}
     for name, child in zip(factors, np.random.default_rng(seed).spawn(len(factors)), strict=True):
-        codes, counts = count_rows(table, [prediction, *given, name], cuts)
-        cells = Contingency.of(codes[:, 0], codes[:, -1], distinct(codes[:, 1:-1])[1], counts)
+        cells = contingency(table, prediction, given, name, cuts)
         _check(cells, prediction, given, name, source.name)
         missing[name] = both.rows - cells.rows
         tested[name] = independence_of(cells, shuffles, child)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
@@ -30,6 +29,19 @@ from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import listing, plural, printable
 
+if TYPE_CHECKING:
+    from recombine.cells.arrays import FloatArray
+
+
+@dataclass(frozen=True)
+class FailedFold:
+    """The fold in which a model stopped, numbered from 1, and why: what follows after the model's name."""
+
+    fold: int
+    folds: int
+    training_rows: int
+    problem: str
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Score(HeldOutCells, Reported):
@@ -42,9 +54,8 @@ class Score(HeldOutCells, Reported):
     """
 
     models: tuple[ModelScore, ...] = ()  #: In the order given.
-    failed: Mapping[str, str] = field(
-        default_factory=dict
-    )  #: Models that `recombine.examine` could not train, and why.
+    #: Models that `recombine.examine` could not train, by name.
+    failed: Mapping[str, FailedFold] = field(default_factory=dict)
     families: Mapping[str, str] = field(default_factory=dict)  #: Of the models whose error was forecast, by name.
 
     @cached_property
@@ -71,17 +82,11 @@ class Score(HeldOutCells, Reported):
         ]
         return Table.from_rows(rows)
 
-    @cached_property
+    @property
     def pairs(self) -> Table:
         """One row per two models: the better one, how much more the other misses, with range and adjusted p-value."""
-        from recombine.jobs.comparison.model_pairs import model_pairs
-
-        columns = ("better", "other", "difference", "low", "high", "adjusted p")
-        rows = [
-            (pair.better, pair.other, pair.difference.value, pair.difference.low, pair.difference.high, pair.adjusted)
-            for pair in model_pairs(self)
-        ]
-        return Table({name: [row[column] for row in rows] for column, name in enumerate(columns)})
+        table: Table = widget(self, "pairs")
+        return table
 
     @property
     def findings(self) -> tuple[Finding, ...]:

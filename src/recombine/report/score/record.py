@@ -46,7 +46,7 @@ def score_json(score: Score) -> str:
         "models": [_model_record(score, model) for model in score.models],
         "beside": list(score.errors.rows()),
         "pairs": list(score.pairs.rows()),
-        "failed": {name: printable(problem) for name, problem in score.failed.items()},
+        "failed": {name: stop.problem for name, stop in score.failed.items()},
         "unclear": list(map(printable, unclear_sentences(score))),
         "left_out": list(map(printable, search_sentences(score.audit.choice))),
         "seed": score.audit.seed,
