@@ -6,7 +6,7 @@ from recombine.data.hit_rates import hit_rate, hit_rates
 from recombine.jobs.comparison.model_pairs import model_pairs
 from recombine.jobs.examination.foretold import BEFORE
 from recombine.jobs.score import Score
-from recombine.writing import few_digits, join_words, plural
+from recombine.writing import few_digits, join_words
 
 
 def side_by_side(score: Score) -> list[str]:
@@ -24,7 +24,7 @@ def best_sentences(score: Score) -> list[str]:
     >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
     >>> right, noise = design.held_out @ [1.0, 2.0], np.random.default_rng(0).normal(size=27)
     >>> print(best_sentences(rc.score(design, {"rough": right + noise, "near": right + 0.1 * noise}))[0])
-    near misses unseen cells least: rough misses by 0.696 [0.168, 1.22] more (squared error).
+    near misses unseen cells least: rough misses by 0.696 [0.226, 1.17] more (squared error).
     """
     pairs = model_pairs(score)
     if not pairs:
@@ -55,13 +55,11 @@ def foretold_sentences(score: Score) -> list[str]:
     for name, family in score.families.items():
         case = f"error of {family} before training"
         if case in rates and name in errors:
-            told.append(f"{name} missed by {few_digits(errors[name])} (of a {family} within 20 % in {hit_rate(case)})")
+            trust = f"roots within 20 % in {hit_rate(case)} of a {family}"
+            told.append(f"{name} missed by {few_digits(errors[name])} ({trust})")
     if not told:
         return []
-    return [
-        f"Before training, the cells of the other folds foretold a squared error of {few_digits(foretold)} on "
-        f"{plural(score.determined, 'determined cell')}; {join_words(told)}, the root taken."
-    ]
+    return [f"The other folds' cells foretold {few_digits(foretold)} before training; {join_words(told)}."]
 
 
 def failed_sentences(score: Score) -> list[str]:

@@ -90,12 +90,10 @@ def _difference(values: FloatArray, shares: FloatArray, clusters: Sequence[IntAr
 
     mean = float(shares @ values)
     departures = shares * (values - mean)
-    judged = []
+    errors = []
     for cluster in (np.arange(len(values)), *clusters):
         summed = np.bincount(cluster, departures)[np.bincount(cluster, shares) > 0]
-        count = len(summed)
-        error = float(np.sqrt(np.sum(summed**2) * count / max(count - 1, 1)))
-        chance = 2 * float(stdtr(count - 1.0, -abs(mean) / error)) if error > 0 else float(mean == 0)
-        judged.append((chance, Amount.about(mean, error, count - 1.0)))
-    chance, difference = max(judged, key=lambda item: item[0])
-    return difference, chance
+        errors.append(float(np.sqrt(np.sum(summed**2) * len(summed) / max(len(summed) - 1, 1))))
+    error, freedom = max(errors), float((shares > 0).sum() - 1)
+    chance = 2 * float(stdtr(freedom, -abs(mean) / error)) if error > 0 else float(mean == 0)
+    return Amount.about(mean, error, freedom), chance
