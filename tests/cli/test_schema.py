@@ -26,7 +26,6 @@ ALL = json.loads(FILE.read_text(encoding="utf-8"))
 NOT_SHOWN = {
     *(f"audit.forecast.accuracy.{name}" for name in ("loss", "depth", "accuracy")),
     *(f"score.models.causes.interaction{name}" for name in ("", ".value", ".low", ".high")),
-    *("score.failed.*",),  # only of a model that stops
     *("audit.numbers.undecided", "audit.verdicts.sum out of range"),
 }
 
