@@ -362,6 +362,12 @@ def score() -> Schema:
             "structure": ref("structure"),
             "models": rows(model),
             "beside": rows(record({"predictions": TEXT, "squared error": NUMBER})),
+            "pairs": rows(
+                record(
+                    {"better": TEXT, "other": TEXT, "adjusted p": NUMBER}, difference=NUMBER, low=NUMBER, high=NUMBER
+                )
+            ),
+            "failed": by_name(TEXT),
             "cell errors": maybe(record(verdicts=ref("cell map"), errors=by_name(TEXT), cells=TEXT)),
         },
     )
@@ -495,6 +501,9 @@ def probe() -> Schema:
             "factors_guessed": FLAG,
             "depends": TEXTS,
             "factors": rows(factor),
+            "swaps": rows(
+                record(factor=TEXT, change=ref("amount"), classes=FLAG, rows=WHOLE, spread=NUMBER, sentence=TEXT)
+            ),
             "findings": rows(ref("finding")),
             "notes": TEXTS,
         },

@@ -169,7 +169,7 @@ def command_line_page() -> str:
 def options_table(command: str) -> str:
     """Return the options of a command but those about its table; these are ``table``, one for all commands."""
     if command != "table":
-        about_table = {field.name for field in table_spec.fields()} if command in READERS else set()
+        about_table = {field.name for field in table_spec.fields()} if command in (*READERS, "examine") else set()
         rows = [row for name, row in _options(command).items() if name not in about_table]
         return "\n".join(_table(["option", "what it does"], rows))
     options = {name: _options(name) for name in READERS}

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,3 +73,63 @@ def test_bad_input_in_one_line(run: Run, screen: Path, options: list[str], messa
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+SLOW = '''
+import pathlib
+import time
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent
+
+def slow(X, y, asked):
+    """The number of rows; waits in the third fold as long as there is a file that says so."""
+    with open(HERE / "trained.txt", "a") as log:
+        log.write("fold\\n")
+    while (HERE / "wait").exists() and len((HERE / "trained.txt").read_text().split()) == 3:
+        time.sleep(0.05)
+    return np.arange(len(asked)) + float(len(y))
+'''
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_goes_on_where_it_was(
+    run: Run, screen: Path, tmp_path: Path, stop: signal.Signals
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "wait").touch()
+    store, trained = tmp_path / "store", tmp_path / "trained.txt"
+    options = ["--factors", "drug,line", "--outcome", "y", "--model", f"{tmp_path / 'slow.py'}:slow", "--store", store]
+    command = [sys.executable, "-m", "recombine", "examine", str(screen), *map(str, options)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for _ in range(12_000):
+        if trained.exists() and len(trained.read_text().split()) == 3:
+            break
+        time.sleep(0.05)
+    process.send_signal(stop)
+    out, err = process.communicate(timeout=60)
+    assert out == ""
+    if stop is signal.SIGINT:
+        assert process.returncode == 130
+        assert [line for line in err.splitlines() if not line.startswith("still ")] == ["recombine: stopped"]
+    assert len(list(store.glob("*.npy"))) == 2
+    (tmp_path / "wait").unlink()
+    code, text, err = run("examine", screen, *options, "--json")
+    assert code == 0, err
+    assert len(trained.read_text().split()) == 3 + 3, "two folds are read, three are trained"
+    fresh = run("examine", screen, *options[:-1], tmp_path / "another", "--json")[1]
+    assert json.loads(text)["models"] == json.loads(fresh)["models"]
+
+
+def test_a_model_that_fails_is_said_to_and_the_others_are_examined(run: Run, screen: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("def bad(X, y, asked):\n    raise MemoryError('no room')\n")
+    options = ["--factors", "drug,line", "--outcome", "y", "--model", f"ridge,{tmp_path / 'bad.py'}:bad"]
+    code, out, err = run("examine", screen, *options, "--full")
+    assert code == 0, err
+    assert "bad could not be examined: in fold 1 of 5" in " ".join(out.split())
+    record = json.loads(run("examine", screen, *options, "--json")[1])
+    assert list(record["failed"]) == ["bad"]
+    assert [model["name"] for model in record["models"]] == ["ridge"]
+    code, _, err = run("examine", screen, *options[:-1], f"{tmp_path / 'bad.py'}:bad")
+    assert code == 2
+    assert "it stops with MemoryError: no room" in err

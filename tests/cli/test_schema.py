@@ -158,18 +158,23 @@ def others(folder: Path) -> dict[str, dict[str, Any]]:
     guess = np.where(noise.random(600) < 0.3, colour, digit)
     np.save(folder / "activations.npy", noise.normal(size=(5, 6, 8)))
     np.save(folder / "seen.npy", noise.random((5, 6)) < 0.7)
-    probed = write("probed.csv", ["guess", "digit", "colour", "size"], zip(guess, digit, colour, size, strict=True))
+    names = ["guess", "after", "digit", "colour", "size"]
+    probed = write("probed.csv", names, zip(guess, digit, digit, colour, size, strict=True))
+    asked = ["--prediction", "guess", "--outcome", "digit", "--factors", "colour,size", "--swapped", "colour=after"]
     columns, of_three = ["--outcome", "y", "--split", "part=train", "--prediction", "net"], ["--factors", "a,b,c"]
     activations, seen = folder / "activations.npy", folder / "seen.npy"
     found = {
         "score": printed("score", full, *of_three, *columns),
         "score of one that saw": printed("score", saw, *of_three, *columns),
+        "examination": printed(
+            "examine", full, *of_three, "--outcome", "y", "--model", "ridge,neighbours", "--folds", "2"
+        ),
         "score of classes": printed("score", several, "--factors", "a,b", *columns),
         "score of chances": printed("score", chances, *of_three, *columns[:-1], "net,lost"),
         "split": printed("split", full, *of_three, "--test", "determined:0.1,unseen level of a:0.1", "--stratify", "y"),
         "checked split": printed("split", full, *of_three, "--check", "part=train", "--outcome", "y"),
         "leaking split": printed("split", leaks, "--factors", "a,b", "--check", "part=train"),
-        "probe": printed("probe", probed, "--prediction", "guess", "--outcome", "digit", "--factors", "colour,size"),
+        "probe": printed("probe", probed, *asked),
         "inspection": printed("inspect", activations, "--factors", "x,y"),
         "judged": printed("inspect", activations, "--factors", "x,y", "--seen", seen, "--truth", activations),
     }

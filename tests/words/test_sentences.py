@@ -306,8 +306,9 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (
         lambda: inspection.inspection_sentence(inspected()),
         (
-            "the array adds: 60 % of its variance over all cells is one part per factor. Whether that is right cannot "
-            "be told without the right outputs (--truth)."
+            "the array adds: 60 % of its variance over all cells is one part per factor. Whether predictions of unseen "
+            "cells are right cannot be told without truth: give the right outputs (--truth right.npy, in Python "
+            "truth=right)."
         ),
     ),
     (

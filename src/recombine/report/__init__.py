@@ -47,6 +47,7 @@ _FUNCTIONS = {
         "page": "report.score.page:score_page",
         "answer": "words.score_answer:score_answer",
         "plot": "report.plots:plot_score",
+        "pairs": "jobs.comparison.model_pairs:pairs_table",
     },
     "SplitCheck": {
         "json": "report.split:check_json",

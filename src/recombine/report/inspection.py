@@ -14,14 +14,13 @@ from recombine.writing import printable
 #: A cross for a sign of failure, a question mark for what is open, a ring for a layer that only behaves in some way;
 #: the disc is kept for outputs that were found right.
 _SYMBOLS = {Composes.PASTES: "✕", Composes.STOPS_MOVING: "✕", Composes.WRONG: "✕", Composes.RIGHT: "●"}
-_BEHAVIOUR = (Composes.ADDS, Composes.KEEPS_MOVING)
 _STYLES = {"✕": "bold red", "?": "yellow", "●": "bold", "○": ""}
 
 
 def inspection_sections(inspection: Inspection) -> list[Section]:
     """Return the verdict in words, a line per layer, and what the columns are."""
-    symbol, verdict = _SYMBOLS.get(inspection.verdict, "?"), inspection.verdict
-    meaning = Line(f"{symbol} {verdict}: {words.inspection.VERDICT_MEANINGS[verdict]}", _STYLES[symbol])
+    symbol = _SYMBOLS.get(inspection.verdict, "?")
+    meaning = Line(f"{symbol} {words.inspection.inspection_headline(inspection)}", _STYLES[symbol])
     notes = [*words.inspection.inspection_legend(inspection), *words.inspection.inspection_notes(inspection)]
     return [
         Section(f"Recombine inspection of {inspection.source}", [words.inspection.inspection_opening(inspection)]),
@@ -40,7 +39,7 @@ def _layers(inspection: Inspection) -> ShownTable:
 
 
 def _row(layer: LayerReading, seen_given: bool) -> list[str | Entry]:
-    symbol = _SYMBOLS.get(layer.verdict, "○" if layer.verdict in _BEHAVIOUR else "?")
+    symbol = _SYMBOLS.get(layer.verdict, "○" if layer.verdict in words.inspection.BEHAVIOUR else "?")
     bar = layer.additive if layer.additive == layer.additive else None
     row: list[str | Entry] = [
         layer.name,

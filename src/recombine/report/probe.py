@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from recombine import words
 from recombine.jobs.probe.probe import FactorTest, Probe
 from recombine.measures.dependence.independence import DependenceState
@@ -26,6 +28,7 @@ def probe_sections(probe: Probe) -> list[Section]:
         Section(f"Recombine probe of {probe.source}", [*words.probe.probe_opening(probe), *guess]),
         Section(words.probe.probe_question(probe), [grid]),
         *(Section("", [f"  {sentence}"]) for sentence in sentences),
+        *(Section("", [f"  {words.probe.swap_sentence(swap)}"]) for swap in probe.swaps),
         Section("Notes", words.probe.probe_notes(probe)),
     ]
 
@@ -69,6 +72,9 @@ def probe_json(probe: Probe) -> str:
         "factors_guessed": bool(probe.proposals),
         "depends": list(probe.depends),
         "factors": rows,
+        "swaps": [
+            {**dataclasses.asdict(swap), "sentence": printable(words.probe.swap_sentence(swap))} for swap in probe.swaps
+        ],
         "findings": [finding.record for finding in probe.findings],
         "notes": list(map(printable, words.probe.probe_notes(probe))),
     }

@@ -13,11 +13,10 @@ from recombine.writing import listing, plural, whole_percent
 #: Each verdict with what it means. Only the right outputs tell whether a model composes: without them the verdicts
 #: "adds" and "keeps moving" say how it behaves, not whether it is right.
 VERDICT_MEANINGS = {
-    Composes.ADDS: "one part per factor; whether the sum is right cannot be told without --truth",
+    Composes.ADDS: "one part per factor",
     Composes.PASTES: "unseen cells look like mixtures of seen ones that share a level, more than seen cells do",
     Composes.STOPS_MOVING: "the representation hardly changes from one unseen cell to the next",
-    Composes.KEEPS_MOVING: "what unseen outputs should be was not given, so whether they are right cannot be told; "
-    "give --truth",
+    Composes.KEEPS_MOVING: "the representation changes from one unseen cell to the next as much as on seen ones",
     Composes.MIXES: "mostly conjunctions of levels; without knowing which cells were seen nothing more can be said",
     Composes.CONSTANT: "the same at every cell",
     Composes.CANNOT_TELL: "what could be measured does not settle it",
@@ -26,6 +25,29 @@ VERDICT_MEANINGS = {
     "variance",
     Composes.WRONG: "outputs on unseen cells are wrong",
 }
+
+#: Verdicts that are no sign of failure, and none that outputs are right.
+BEHAVIOUR = (Composes.ADDS, Composes.KEEPS_MOVING)
+#: What no verdict on behaviour says, and how to learn it.
+NOT_TOLD = (
+    "whether predictions of unseen cells are right cannot be told without truth: give the right outputs "
+    "(--truth right.npy, in Python truth=right)"
+)
+
+
+def inspection_headline(inspection: Inspection) -> str:
+    """Say the verdict and what it means; without the right outputs, first that it does not say whether they are right.
+
+    Examples
+    --------
+    >>> import numpy as np, recombine as rc
+    >>> inspection_headline(rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"]))
+    'right or wrong cannot be told; the last layer adds: one part per factor'
+    """
+    verdict = f"{inspection.verdict}: {VERDICT_MEANINGS[inspection.verdict]}"
+    if inspection.truth is not None or inspection.verdict not in BEHAVIOUR:
+        return verdict
+    return f"right or wrong cannot be told; the last layer {verdict}"
 
 
 def inspection_opening(inspection: Inspection) -> str:
@@ -52,8 +74,8 @@ def layer_sentence(last: LayerReading, factors: tuple[str, ...], truth: Truth | 
     sentences = [_opening(last), _mixture(last), *_movement(last, factors), _additivity(last)]
     if truth is not None:
         sentences.insert(0, _against_truth(truth))
-    elif last.verdict in (Composes.ADDS, Composes.KEEPS_MOVING):
-        sentences.append("Whether that is right cannot be told without the right outputs (--truth).")
+    elif last.verdict is not Composes.CONSTANT:
+        sentences.append(f"{NOT_TOLD[0].upper()}{NOT_TOLD[1:]}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -10,6 +10,7 @@ from recombine.jobs.score.determined import confounded_columns
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
+from recombine.words.examination import side_by_side
 from recombine.writing import few_digits, join_words, plural, whole_percent
 
 #: What is said of an amount that its range does not tell from none.
@@ -95,7 +96,7 @@ def score_answers(score: Score) -> list[str]:
             continue
         whose = _whose_error(score, model) if model.misses is None else whose_classes(score, model)
         answers += [sentence for sentence in (whose, _single_measurements(model)) if sentence]
-    return answers
+    return answers + side_by_side(score)
 
 
 def below_noise_sentence(model: ModelScore) -> str:
@@ -190,7 +191,7 @@ def _unseen_cells(score: Score) -> str:
 
 def _between(low: float, high: float) -> str:
     start, end = whole_percent(max(low, 0.0)), whole_percent(max(high, 0.0))
-    return start if start == end else f"{start.removesuffix('%')} to {end}"
+    return start if start == end else f"{start.removesuffix('%').rstrip()} to {end}"
 
 
 def _single_measurements(model: ModelScore) -> str:

@@ -7,6 +7,7 @@ from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
 from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NAME_LETTERS, PREDICTABLE, Answer, AnswerLine
+from recombine.words.examination import best_sentences, failed_sentences, foretold_sentences
 from recombine.words.score import held_out_phrase, score_answers, shares_phrase, unclear_sentences, whose_classes
 from recombine.words.table import GUESSED
 from recombine.writing import few_digits, listing, plural, whole_percent
@@ -49,6 +50,11 @@ def score_answer(score: Score) -> Answer:
     lines += [_missed(score, model) for model in told if unseen]
     if len(score.models) > len(told):
         lines.append(AnswerLine("Besides", plural(len(score.models) - len(told), "more model")))
+    told_together = [best_sentences(score), foretold_sentences(score), failed_sentences(score)] if unseen else []
+    lines += [
+        AnswerLine(name, " ".join(sentences), sentences[0] if sentences else "")
+        for name, sentences in zip(("Compared", "Foretold", "Failed"), told_together, strict=False)
+    ]
     lines.append(_beside(score))
     unclear = unclear_sentences(score)
     lines += [
@@ -89,7 +95,7 @@ def _beside(score: Score) -> AnswerLine:
     parts = [
         f"{name} {few_digits(error if error > rounding else 0.0)}"
         for name, error in errors.items()
-        if name not in names and error == error
+        if name not in names and error == error and not (score.folds and name in score.forecasts)
     ]
     cells = plural(score.determined, "predictable cell")
     return AnswerLine("Beside them", f"on {cells}: {', '.join(parts)}" if parts else "")

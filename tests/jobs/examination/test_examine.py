@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import sem, t
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -16,6 +17,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import recombine as rc
 from recombine.errors import InputError
+from recombine.jobs.examination.foretold import BEFORE
+from recombine.jobs.score.score import FailedFold
 from recombine.verdicts import Verdict
 
 
@@ -185,8 +188,12 @@ def test_several_models_get_names_of_their_own(screen: tuple[pd.DataFrame, pd.Se
         (Ridge, {}, "is the class Ridge; make one of it"),
         ("ridge", {}, "is a str; give an estimator with fit and predict"),
         ({}, {}, "no model is given"),
-        ({"bad": lambda X, y, asked: np.zeros(2)}, {}, r"'bad' returned predictions of shape \(2,\)"),
-        ({"bad": lambda X, y, asked: 1 / 0}, {}, "'bad' stops with ZeroDivisionError"),
+        (
+            {"bad": lambda X, y, asked: np.zeros(2)},
+            {},
+            r"in fold 1 of 5.* returned predictions of shape \(2,\)",
+        ),
+        ({"bad": lambda X, y, asked: 1 / 0}, {}, "'bad' cannot be examined: .* ZeroDivisionError"),
         ({"drug": DummyRegressor()}, {}, "called 'drug'"),
         ({"own": (lambda kept: lambda X, y, asked: kept)(0)}, {"store": "here"}, "cannot be told from others"),
         (DummyRegressor(), {"folds": 1}, "n_splits"),
@@ -208,3 +215,131 @@ def test_outcomes_of_another_length_are_refused(screen: tuple[pd.DataFrame, pd.S
         rc.examine(one_hot(Ridge()), X, y[:-1])
     with pytest.raises(InputError, match="predicts numbers and y holds classes"):
         rc.examine(one_hot(Ridge()), X, np.where(y > 0, "yes", "no"))
+
+
+def test_models_are_set_against_each_other_cell_by_cell(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    forests = [one_hot(RandomForestRegressor(10, random_state=seed)) for seed in (0, 1)]
+    examined = rc.examine({"forest": forests[0], "forest 2": forests[1], "ridge": one_hot(Ridge())}, X, y)
+    squares = {model.name: (model.predicted - examined.observed)[:, 0] ** 2 for model in examined.models}
+    rows = list(examined.pairs.rows())
+    assert [(row["better"], row["other"]) for row in rows][1:] == [("ridge", "forest"), ("ridge", "forest 2")]
+    for row in rows:
+        rise = squares[row["other"]] - squares[row["better"]]
+        assert row["difference"] == pytest.approx(rise.mean())
+        cells, errors = examined.design.held_out, [sem(rise)]
+        for cluster in (examined.fold, cells[:, 0], cells[:, 1]):  # the third factor has four levels: too few
+            sums = np.bincount(cluster, rise - rise.mean()) / len(rise)
+            errors.append(np.sqrt(len(sums) / (len(sums) - 1) * np.sum(sums**2)))
+        row["p"] = 2 * t.sf(rise.mean() / max(errors), len(rise) - 1)
+    chances = np.sort([row["p"] for row in rows])
+    holm = np.maximum.accumulate(np.minimum(chances * [3, 2, 1], 1))
+    assert np.sort([row["adjusted p"] for row in rows]) == pytest.approx(holm)
+    words = " ".join(str(examined.answer).split())
+    assert "ridge misses unseen cells least: forest" in words, words
+    assert rc.examine(forests[0], X, y).pairs["better"].tolist() == []
+
+
+def test_a_model_that_fails_in_one_fold_does_not_stop_the_others(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    calls: list[int] = []
+
+    def third(X: Any, y: Any, asked: Any) -> Any:
+        calls.append(len(y))
+        if len(calls) == 3:
+            raise RuntimeError("out of memory")
+        return np.zeros(len(asked)) + len(calls)
+
+    examined = rc.examine({"third": third, "ridge": one_hot(Ridge())}, X, y)
+    assert [model.name for model in examined.models] == ["ridge"]
+    assert examined.failed == {"third": FailedFold(3, 5, calls[2], "stops with RuntimeError: out of memory")}
+    assert len(calls) == 3
+    assert "third failed" in repr(examined)
+    assert "third could not be examined: in fold 3 of 5" in " ".join(examined.summary.split())
+
+
+def test_what_the_training_cells_foretell_has_not_seen_the_cells_left_out(
+    screen: tuple[pd.DataFrame, pd.Series],
+) -> None:
+    X, y = screen
+    spec, splitter = rc.TableSpec(structure="add"), rc.CellKFold(3, random_state=1)
+    examined = rc.examine(one_hot(RandomForestRegressor(5, random_state=0)), X, y, folds=splitter, spec=spec)
+    fold, told = splitter.folds(X).fold, []
+    for number in range(3):
+        frame = X.assign(viability=y)[fold != number]
+        audit = rc.audit(frame, factors=list(X.columns), outcome="viability", structure="add")
+        told.append(audit.forecast.error.ntk**2)
+    cells = [len(X[fold == number].drop_duplicates()) for number in range(3)]
+    assert examined.forecasts[BEFORE] == pytest.approx(np.average(told, weights=cells))
+    assert examined.families == {"RandomForestRegressor": "forest"}
+
+
+class Unregistered:
+    """An estimator that knows nothing of scikit-learn."""
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.most = max(set(y), key=list(y).count)
+
+    def predict(self, X: Any) -> Any:
+        return np.where(X["dose"] == "dose0", "low", self.most)
+
+
+def test_other_kinds_of_inputs_are_read(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = screen
+    usual = rc.examine(one_hot(Ridge()), X, y, folds=2).models[0].predicted
+    sparse = OneHotEncoder().fit_transform(X)
+    for models, inputs, outcome, factors in [
+        (one_hot(Ridge()), X.astype("category"), y.astype(object), None),
+        (one_hot(Ridge()), X, y.to_frame(), None),
+        (Ridge(tol=1e-12), sparse, y.astype("Float64"), X),
+    ]:
+        other = rc.examine(models, inputs, outcome, factors=factors, folds=2).models[0].predicted
+        np.testing.assert_allclose(other, usual, atol=1e-8)
+    kinds = np.where(X["dose"] == "dose0", "low", "high")
+    kinds[:9] = "low"
+    assert rc.examine(Unregistered(), X, kinds, folds=2).models[0].misses.wrong < 0.1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X, None), "y is None"),
+        (lambda X, y: (X, y.where(y.index != 3)), "y is missing in 1 row, such as row 3; leave these rows out"),
+        (
+            lambda X, y: (X.assign(drug=X["drug"].where(X.index != 5)), y),
+            "'drug' is missing in 1 row of X, such as row 5",
+        ),
+        (lambda X, y: (X, 0 * y + 2), "y is 2.0 in every row; there is nothing to predict"),
+        (lambda X, y: (X, y.where(y.index != 3, np.inf)), "y is not finite in row 3"),
+        (lambda X, y: (X, y.sample(frac=1, random_state=0)), "same index in different order"),
+        (lambda X, y: (X.assign(z=np.linspace(0, 1, len(X))), y), r"fractions.*factors=\['drug', 'line', 'dose'\]"),
+        (lambda X, y: (X[:3], y[:3]), "ask for at most"),
+        (lambda X, y: (np.zeros((len(X), 4, 4)), y), "its columns are no factors; give these apart"),
+        (lambda X, y: (X, pd.Series(pd.date_range("2024", periods=len(X)))), "datetime64"),
+    ],
+)
+def test_rows_that_cannot_be_examined_are_refused_before_the_training(
+    screen: tuple[pd.DataFrame, pd.Series], change: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        rc.examine({"own": lambda X, y, asked: pytest.fail("trained")}, *change(*screen))
+
+
+def test_a_torch_module_predicts_classes_by_logits(screen: tuple[pd.DataFrame, pd.Series]) -> None:
+    torch = pytest.importorskip("torch")
+    X, y = screen
+    kinds = pd.cut(y, [-99, -1, 1, 99], labels=["low", "middle", "high"]).astype(str)
+    inputs = OneHotEncoder(sparse_output=False).fit_transform(X)
+
+    def train(module: Any, inputs: Any, classes: Any) -> None:
+        assert classes.dtype == torch.int64
+        optimizer = torch.optim.Adam(module.parameters(), 0.05)
+        for _ in range(40):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(module(inputs), classes).backward()
+            optimizer.step()
+
+    torch.manual_seed(0)
+    examined = rc.examine((torch.nn.Linear(inputs.shape[1], 3), train), inputs, kinds, factors=X, folds=2)
+    assert np.allclose(examined.models[0].predicted.sum(axis=1), 1)
+    assert next(examined.models[0].by_verdict.rows())["accuracy"] > 0.7

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from recombine.jobs.comparison.cell_maps import Transitions as Transitions
     from recombine.jobs.comparison.comparison import compare as compare
     from recombine.jobs.comparison.differences import Difference as Difference
+    from recombine.jobs.comparison.model_pairs import ModelPair as ModelPair
+    from recombine.jobs.comparison.model_pairs import model_pairs as model_pairs
     from recombine.jobs.comparison.scores import AmountChange as AmountChange
     from recombine.jobs.comparison.scores import ScoreComparison as ScoreComparison
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from recombine.cells.arrays import BoolArray
-from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
+from recombine.jobs.examination.foretold import family_of, foretold_error
+from recombine.jobs.examination.inputs import classes_of_outcome, read_inputs, read_outcome
 from recombine.jobs.examination.pooled import pool_folds
 from recombine.jobs.examination.rows import ExaminedRows
 from recombine.jobs.examination.training import as_models, predict_by_fold
 from recombine.jobs.score.held_out import HeldOutCells, held_out_cells
 from recombine.jobs.score.predictions import read_predictions, structure_of_classes
 from recombine.jobs.score.score import Score, score_of
-from recombine.jobs.split.splitter import CellKFold, factor_columns
+from recombine.jobs.split.splitter import CellKFold
 from recombine.progress import each
 from recombine.table_spec import TableSpec, asked_structure
 
@@ -42,14 +43,14 @@ def examine(
     models : estimator, function, pair, list, or mapping of str to one of these
         Anything with ``fit`` and ``predict`` (``predict_proba`` where ``y`` holds classes); a function of training
         inputs, training outcomes and test inputs that returns predictions; or a torch module with a function
-        ``train(module, inputs, outcomes)``. Each fold trains a fresh copy.
+        ``train(module, inputs, outcomes)``, of classes their numbers in order. Each fold trains a fresh copy.
     X : dataframe or array (N, D)
         What models are given.
     y : array (N,)
         Outcomes: numbers, or classes.
     factors : sequence of str or int, dataframe or array (N, C), optional
         Columns of ``X`` whose combinations are left out, by name or number; or these columns themselves where ``X``
-        holds something else, such as images. All columns of ``X`` by default.
+        holds something else, such as images. All columns of ``X`` by default, if none holds fractions.
     groups : array (N,), optional
         Rows of one group are left out together.
     folds : int or CellKFold
@@ -59,12 +60,13 @@ def examine(
         imports is not looked at: take another folder once it has changed.
     spec : TableSpec, optional
         What else is known: ``TableSpec(symmetric=["gene A", "gene B"])``, or what effects do (``structure`` and
-        ``order``), which is chosen by all rows otherwise.
+        ``order``), which is chosen by all rows otherwise, those left out among them.
 
     Returns
     -------
     Score
-        As `recombine.score` gives for one split; what a cell is compared with are the other folds' cells.
+        As `recombine.score` gives for one split; what a cell is compared with are the other folds' cells. ``pairs``
+        sets the models against each other, ``failed`` names those that stopped in a fold.
 
     Examples
     --------
@@ -84,11 +86,12 @@ def examine(
     if isinstance(X, ExaminedRows):
         rows, inputs = X, np.stack([X.columns[name] for name in X.spec.factors or ()], axis=1)
     else:
-        inputs, columns = _inputs(X, factors)
-        values, name = np.asarray(y), getattr(y, "name", None)
-        rows = ExaminedRows.of(columns, values, name, _classes_of(models, values), spec or TableSpec())
+        inputs, columns = read_inputs(X, factors)
+        values, name = read_outcome(y, X), getattr(y, "name", None)
+        rows = ExaminedRows.of(columns, values, name, classes_of_outcome(models, values), spec or TableSpec())
     classes, outcome, count = rows.classes, rows.outcome, len(rows.outcome)
     trained = as_models(models, classes=bool(classes))
+    rows.refuse_names([model.name for model in trained])
     structure, order = asked_structure(rows.spec, None, None)
     if classes and structure == "auto":
         structure = structure_of_classes(order)
@@ -96,13 +99,18 @@ def examine(
     splitter.set_params(factors=None, order=order or 1, symmetric=rows.spec.symmetric)
     seed = splitter.random_state if isinstance(splitter.random_state, int) else 0
     fold = splitter.folds(rows.factors, outcome, groups).fold
-    predicted = predict_by_fold(trained, inputs, outcome, fold, classes=list(classes.values()), store=store)
+    # What cannot be read is refused before the training.
     designs = rows.designs(np.ones(count, dtype=bool), np.ones(count, dtype=bool))
+    predicted, failed = predict_by_fold(trained, inputs, outcome, fold, classes=list(classes.values()), store=store)
     audits = tuple(audit(design, order, structure=structure, seed=seed) for design in designs)
     numbers = np.unique(fold).tolist()
     told = [_left_out(rows, fold == number, audits, order) for number in each("auditing folds", numbers)]
     means = read_predictions(designs, rows.with_predictions(predicted), list(predicted), classes=list(classes))
-    return score_of(pool_folds(audits, tuple(classes), told), means, seed)
+    scored = score_of(pool_folds(audits, tuple(classes), told), means, seed)
+    # A forecast is of networks whose inputs are the factors' levels, and nothing else.
+    foretold = trained if inputs.shape[1:] == (len(rows.spec.factors or ()),) else []
+    families = {model.name: family for model in foretold if (family := family_of(model.model)) is not None}
+    return replace(scored, failed=failed, families=families)
 
 
 def _left_out(rows: ExaminedRows, test: BoolArray, whole: Sequence[Audit], order: int | None) -> HeldOutCells:
@@ -112,26 +120,5 @@ def _left_out(rows: ExaminedRows, test: BoolArray, whole: Sequence[Audit], order
         for design, entry in zip(rows.designs(~test, test), whole, strict=True)
     )
     codes = audits[0].decided.verdicts_of(audits[0].design.held_out)
-    return held_out_cells(audits, codes, tuple(rows.classes), fewest=1)
-
-
-def _inputs(X: Any, factors: Any) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
-    """Return what models are given, and the factor columns (N,) by name."""
-    inputs = X if hasattr(X, "columns") else np.asarray(X)
-    apart = hasattr(factors, "columns") or (factors is not None and np.ndim(factors) == 2)
-    read = factor_columns(factors, None) if apart else factor_columns(inputs, factors)
-    columns = {name if isinstance(name, str) else f"column {name}": values for name, values in read.items()}
-    count = len(next(iter(columns.values())))
-    if count != len(inputs):
-        raise InputError(f"factors have {count:,} rows and X has {len(inputs):,}; give one for each row of X")
-    return inputs, columns
-
-
-def _classes_of(models: Any, outcome: npt.NDArray[Any]) -> dict[str, Any]:
-    """Return the classes as they are written, with what stands in ``outcome`` (N,); empty where it holds numbers."""
-    given = models.values() if isinstance(models, Mapping) else models if isinstance(models, list) else [models]
-    if outcome.dtype.kind not in "OUSb" and not any(
-        is_classifier(model) for model in given if hasattr(model, "fit") and not isinstance(model, type)
-    ):
-        return {}
-    return {str(value): value for value in np.unique(outcome).tolist()}
+    held_out = held_out_cells(audits, codes, tuple(rows.classes), fewest=1)
+    return replace(held_out, forecasts={**held_out.forecasts, **foretold_error(rows, ~test, whole, order)})

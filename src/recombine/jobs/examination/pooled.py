@@ -22,10 +22,10 @@ def pool_folds(audits: tuple[Audit, ...], classes: tuple[str, ...], folds: Seque
     """
     design = audits[0].design
     positions = [_positions(design.held_out, fold.design.held_out) for fold in folds]
-    codes = np.empty(len(design.held_out), dtype=np.int64)
-    for cells, fold in zip(positions, folds, strict=True):
-        codes[cells] = fold.codes
-    whole = HeldOutCells(audits, codes, None, None, classes, folds=len(folds))
+    codes, numbers = np.empty((2, len(design.held_out)), dtype=np.int64)
+    for number, (cells, fold) in enumerate(zip(positions, folds, strict=True)):
+        codes[cells], numbers[cells] = fold.codes, number
+    whole = HeldOutCells(audits, codes, None, None, classes, folds=len(folds), fold=numbers)
     told = [fold for fold in folds if fold.determined]
     if not told:
         return whole

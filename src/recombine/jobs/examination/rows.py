@@ -84,21 +84,25 @@ class ExaminedRows:
         """The factor columns as a table."""
         return table_of_columns({name: self.columns[name] for name in self.spec.factors or ()})
 
-    def designs(self, train: BoolArray, test: BoolArray) -> list[Design]:
-        """Return the design of training and held-out rows, flags (N,) of each; or one for each class."""
+    def designs(self, train: BoolArray, test: BoolArray | None = None) -> list[Design]:
+        """Return the design of training rows and of held-out ones, flags (N,) of each; or one for each class."""
         seen, held_out = (
-            table_of_columns({name: values[rows] for name, values in self.columns.items()}) for rows in (train, test)
+            None if rows is None else table_of_columns({name: values[rows] for name, values in self.columns.items()})
+            for rows in (train, test)
         )
         outcomes = [{"outcome": f"{self.spec.outcome}={name}"} for name in self.classes]
         specs = [make_spec(self.spec, outcome) for outcome in outcomes] or [self.spec]
         return [Design.from_frame(seen, spec, held_out=held_out) for spec in specs]
 
+    def refuse_names(self, models: Sequence[str]) -> None:
+        """Refuse a model that is called like a column."""
+        if both := [name for name in models if name in self.columns]:
+            raise InputError(f"a model and a column are both called {both[0]!r}; rename one")
+
     def with_predictions(self, predicted: Columns) -> Any:
         """Return a table of all columns and every model's predictions, a column per class where these are chances."""
         columns = dict(self.columns)
         for model, values in predicted.items():
-            if model in columns:
-                raise InputError(f"a model and a column are both called {model!r}; rename one")
             if values.ndim == 1:
                 columns[model] = values.astype(str) if self.classes else values
             else:

@@ -13,13 +13,15 @@ from typing import Any
 import joblib
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import _safe_indexing
 
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
+from recombine.jobs.score.score import FailedFold
 from recombine.output_files import open_beside
 from recombine.progress import each
+from recombine.writing import listing
 
 #: So much of a problem is repeated in an error.
 MAX_PROBLEM_LETTERS = 80
@@ -54,7 +56,7 @@ class TrainedModel:
                 "training inputs, training outcomes and test inputs, or a pair of a module and the function that "
                 "trains it"
             )
-        if classes and hasattr(model, "fit") and not is_classifier(model) and not hasattr(model, "predict_proba"):
+        if classes and isinstance(model, BaseEstimator) and not is_classifier(model):
             raise InputError(f"model {name!r} predicts numbers and y holds classes; give a classifier")
         return cls(name, model, classes and hasattr(model, "predict_proba"))
 
@@ -64,8 +66,32 @@ class TrainedModel:
             return self._of_estimator(X, y, asked, classes)
         if isinstance(self.model, tuple):
             module, train = self.model
-            return _of_module(module, train, X, y, asked)
+            return _of_module(module, train, X, y, asked, classes)
         return np.asarray(self.model(X, y, asked))
+
+    def checked(self, X: Any, y: npt.NDArray[Any], asked: Any, classes: Sequence[Any] = ()) -> npt.NDArray[Any]:
+        """Return the same, or raise in one line what the model raises and what is wrong with its predictions."""
+        try:
+            values = self.predict(X, y, asked, classes)
+            count = asked.shape[0]
+        except Exception as problem:  # whatever the model raises
+            raise InputError(f"stops with {type(problem).__name__}: {problem}") from problem
+        if values.ndim not in (1, 2) or len(values) != count:
+            raise InputError(f"returned predictions of shape {values.shape} for {count:,} rows; return one per row")
+        if values.ndim == 2 and values.shape[1] != len(classes):
+            raise InputError(f"returned {values.shape[1]} columns; return one prediction per row, or one per class")
+        if values.ndim == 1 and classes:
+            known = {str(name) for name in classes}
+            if odd := [value for value in np.unique(values.astype(str)).tolist() if value not in known]:
+                raise InputError(f"predicts {odd[0]!r}, which is no class of y ({listing(sorted(known), 4)})")
+            return values
+        try:
+            numbers = values.astype(float)
+        except (TypeError, ValueError):
+            raise InputError(f"predicts {values.ravel()[0]!r}; predict numbers") from None
+        if not (finite := np.isfinite(numbers)).all():
+            raise InputError(f"predicts no finite number in {np.sum(~finite.reshape(count, -1).all(axis=1)):,} rows")
+        return numbers
 
     def _of_estimator(self, X: Any, y: npt.NDArray[Any], asked: Any, classes: Sequence[Any]) -> npt.NDArray[Any]:
         fresh = clone(self.model) if hasattr(self.model, "get_params") else copy.deepcopy(self.model)
@@ -80,18 +106,29 @@ class TrainedModel:
         return every
 
 
-def _of_module(module: Any, train: Callable[[Any, Any, Any], Any], X: Any, y: Any, asked: Any) -> npt.NDArray[Any]:
-    """Train a copy of a torch module by ``train(module, X, y)``, and ask it; inputs are 32-bit tensors."""
+def _of_module(
+    module: Any, train: Callable[[Any, Any, Any], Any], X: Any, y: Any, asked: Any, classes: Sequence[Any]
+) -> npt.NDArray[Any]:
+    """Train a copy of a torch module by ``train(module, X, y)``, and ask it; inputs are 32-bit tensors.
+
+    Classes are numbered in order, and answers that are no chances are taken for logits.
+    """
     import torch
 
     def tensor(values: Any) -> Any:
         return torch.as_tensor(np.asarray(values, dtype=np.float32))
 
     fresh = copy.deepcopy(module)
-    train(fresh, tensor(X), tensor(y))
+    outcomes = torch.as_tensor([list(classes).index(value) for value in y.tolist()]) if classes else tensor(y)
+    with torch.random.fork_rng():  # each fold draws the same numbers, whatever was drawn before
+        torch.manual_seed(0)
+        train(fresh, tensor(X), outcomes)
     fresh.eval()
     with torch.no_grad():
-        predicted = fresh(tensor(asked)).cpu().numpy()
+        predicted = fresh(tensor(asked)).cpu()
+        if classes and predicted.ndim == 2 and not ((predicted >= 0) & (predicted <= 1)).all():
+            predicted = predicted.double().softmax(dim=1)
+    predicted = predicted.numpy()
     return np.asarray(predicted[:, 0] if predicted.ndim == 2 and predicted.shape[1] == 1 else predicted)
 
 
@@ -103,64 +140,65 @@ def predict_by_fold(
     *,
     classes: Sequence[Any] = (),
     store: str | Path | None = None,
-) -> dict[str, npt.NDArray[Any]]:
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, FailedFold]]:
     """Return model -> predictions of all rows, (N,) or (N, K), each row's by one that its fold left out.
 
-    What was predicted before is read from the folder ``store``, if one is named: a file per model and fold, whose name
-    is a digest of model, rows and outcomes.
+    A model that fails in a fold is in the second mapping instead, with the problem. What was predicted before is read
+    from the folder ``store``, if one is named: a file per model and fold, whose name is a digest of model, rows and
+    outcomes.
 
     Examples
     --------
     >>> from sklearn.dummy import DummyRegressor
     >>> model = TrainedModel.named("mean", DummyRegressor(), classes=False)
     >>> predict_by_fold([model], np.zeros((4, 1)), np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]))
-    {'mean': array([3.5, 3.5, 1.5, 1.5])}
+    ({'mean': array([3.5, 3.5, 1.5, 1.5])}, {})
     """
-    tasks = [(model, number) for model in models for number in np.unique(fold)]
+    numbers = np.unique(fold).tolist()
+    tasks = [(model, number) for model in models for number in numbers]
+    data = None if store is None else str(joblib.hash((X, y)))
     predicted: dict[str, npt.NDArray[Any]] = {}
+    failed: dict[str, FailedFold] = {}
     for model, number in each("training models", tasks):
-        test = np.flatnonzero(fold == number)
-        values = _stored(model, X, y, fold != number, test, classes, store)
-        if len(values) != len(test) or values.ndim > 2:
-            raise InputError(
-                f"model {model.name!r} returned predictions of shape {values.shape} for {len(test):,} rows; it has to "
-                "return one per row"
-            )
+        if model.name in failed:
+            continue
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        path = None if store is None else Path(store) / f"{_digest(model, data, train, test)}.npy"
+        try:
+            values = _stored(model, X, y, train, test, classes, path)
+        except InputError as problem:
+            failed[model.name] = FailedFold(numbers.index(number) + 1, len(numbers), len(train), str(problem))
+            predicted.pop(model.name, None)
+            continue
         every = predicted.setdefault(model.name, np.empty((len(fold), *values.shape[1:]), values.dtype))
         predicted[model.name] = every = every.astype(np.result_type(every, values), copy=False)
         every[test] = values
-    return predicted
+    if not predicted:
+        name, stop = next(iter(failed.items()))
+        raise InputError(
+            f"model {name!r} cannot be examined: in fold {stop.fold} of {stop.folds}, on {stop.training_rows:,} "
+            f"training rows, it {stop.problem}"
+        )
+    return predicted, failed
 
 
 def _stored(
     model: TrainedModel,
     X: Any,
     y: npt.NDArray[Any],
-    train: npt.NDArray[np.bool_],
+    train: IntArray,
     test: IntArray,
     classes: Sequence[Any],
-    store: str | Path | None,
+    path: Path | None,
 ) -> npt.NDArray[Any]:
-    """Return the predictions of one model for the rows ``test``, from the folder ``store`` if they are there."""
-    rows = np.flatnonzero(train)
-
-    def predictions() -> npt.NDArray[Any]:
-        try:
-            return model.predict(_safe_indexing(X, rows), y[rows], _safe_indexing(X, test), classes)
-        except Exception as problem:  # whatever the model raises
-            raise InputError(
-                f"model {model.name!r} stops with {type(problem).__name__} on {len(rows):,} training rows: {problem}"
-            ) from problem
-
-    if store is None:
-        return predictions()
-    path = Path(store) / f"{_digest(model, X, y, rows, test)}.npy"
-    if path.exists():
+    """Return the predictions of one model for the rows ``test``, from the file ``path`` if it is there."""
+    if path is not None and path.exists():
         return np.asarray(np.load(path, allow_pickle=False))
-    values = predictions()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open_beside(path) as file:  # whole or not at all: a stop in between leaves nothing that is read later
-        np.save(file, values.astype(str) if values.dtype == object else values)
+    values = model.checked(_safe_indexing(X, train), y[train], _safe_indexing(X, test), classes)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open_beside(path) as file:  # whole or not at all: a stop in between leaves nothing that is read later
+            np.save(file, values.astype(str) if values.dtype == object else values)
     return values
 
 

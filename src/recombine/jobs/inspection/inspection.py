@@ -59,9 +59,9 @@ class Inspection:
         return render(self, "text")
 
     def __repr__(self) -> str:
-        return printable(
-            f"Inspection({plural(len(self.layers), 'layer')} over {' × '.join(self.factors)}; {self.verdict})"
-        )
+        untold = "" if self.truth is not None else ", right or wrong not told"
+        layers = plural(len(self.layers), "layer")
+        return printable(f"Inspection({layers} over {' × '.join(self.factors)}; {self.verdict}{untold})")
 
 
 def inspect(
@@ -99,7 +99,7 @@ def inspect(
     >>> seen = ~((x >= 3) & (x < 8) & (y >= 3) & (y < 8))
     >>> inspection = inspect(code, factors=["x", "y"], seen=seen)
     >>> inspection, round(inspection.layers[0].additive, 6)
-    (Inspection(1 layer over x × y; adds), 1.0)
+    (Inspection(1 layer over x × y; adds, right or wrong not told), 1.0)
     """
     names = _names(factors)
     source, arrays = load_layers(activations)

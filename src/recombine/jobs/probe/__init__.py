@@ -10,5 +10,8 @@ if TYPE_CHECKING:
     from recombine.jobs.probe.probe import FactorTest as FactorTest
     from recombine.jobs.probe.probe import Probe as Probe
     from recombine.jobs.probe.probe import probe as probe
+    from recombine.jobs.probe.swaps import AskedModel as AskedModel
+    from recombine.jobs.probe.swaps import ColumnSwaps as ColumnSwaps
+    from recombine.jobs.probe.swaps import LevelSwap as LevelSwap
 
 lazy_package(__name__)

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import distinct
 from recombine.errors import InputError, near_miss
-from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, bin_edges
+from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, Contingency, bin_edges
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text, missing_values
@@ -71,6 +72,15 @@ def count_rows(source: Source, names: Sequence[str], cuts: dict[str, FloatArray]
         raise InputError(f"{source.name} has no row with a value of {' and '.join(names)}; nothing to probe")
     codes = np.stack([_codes(groups[key][complete]) for key in keys], axis=1)
     return codes, groups["__rows"][complete].astype(np.int64)
+
+
+def contingency(
+    source: Source, prediction: str, given: Sequence[str], factor: str | None, cuts: dict[str, FloatArray]
+) -> Contingency:
+    """Return how often predictions and levels of a factor, or nothing, occur at each combination of given columns."""
+    codes, counts = count_rows(source, [prediction, *given, *([] if factor is None else [factor])], cuts)
+    strata = distinct(codes[:, 1 : 1 + len(given)])[1]
+    return Contingency.of(codes[:, 0], 0 * counts if factor is None else codes[:, -1], strata, counts)
 
 
 def _bin_of(number: Any, cuts: list[float], lowest: int = 0) -> Any:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from recombine.cells.conjunctions import distinct
 from recombine.design.scaling import scales_asked
 from recombine.errors import InputError
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.outputs import render
-from recombine.jobs.probe.counts import bin_cuts, count_rows
+from recombine.jobs.probe.counts import bin_cuts, contingency
+from recombine.jobs.probe.swaps import PREDICTION, AskedModel, ColumnSwaps, LevelSwap
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import DependenceState, Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
@@ -61,6 +61,7 @@ class Probe:
     missing: dict[str, int]  #: Rows that lack a value of the named columns and were left out.
     proposals: tuple[Proposal, ...] = ()  #: Why each column was taken for a factor, where they were guessed.
     spec: TableSpec = field(default_factory=TableSpec)  #: How the table was read, guessed factors included.
+    swaps: tuple[LevelSwap, ...] = ()  #: What swapping levels does to predictions, where that was asked.
 
     @property
     def depends(self) -> tuple[str, ...]:
@@ -102,7 +103,7 @@ class Probe:
 
 def probe(
     data: object,
-    prediction: str,
+    prediction: str | ColumnSwaps | Any,
     spec: TableSpec | None = None,
     *,
     factor: str | Sequence[str] = (),
@@ -122,8 +123,11 @@ def probe(
     ----------
     data : path or dataframe
         File of any kind that is read, or a dataframe that narwhals knows; one row per prediction.
-    prediction : str
-        Column of predictions: classes, or numbers, which are cut into bins.
+    prediction : str, estimator, function, AskedModel or ColumnSwaps
+        Column of predictions: classes, or numbers, which are cut into bins. Or what predicts: an estimator or function
+        that takes the rows of a dataframe; an `AskedModel` where it takes something else, such as images. Then the
+        model is also asked how many predictions change if levels are swapped; `ColumnSwaps` names columns of
+        predictions made so.
     spec : TableSpec, optional
         How the table is read. Its ``outcome`` is the column of true outcomes, all that the prediction should depend
         on; its ``factors``, less those of ``factor``, should not matter, and are guessed if left out.
@@ -150,8 +154,15 @@ def probe(
     >>> frame = pd.DataFrame({"guess": guess, "digit": digit, "colour": colour, "size": size})
     >>> probe(frame, prediction="guess", outcome="digit", factors=["colour", "size"])
     Probe(guess given digit; 2 factors tested, depends on colour)
+
+    Of a model that may be asked, how many predictions change if the colour is swapped:
+
+    >>> model = lambda rows: np.where(rows["colour"] == 0, 0, rows["digit"])
+    >>> print(probe(frame, model, outcome="digit", factors=["colour"]).swaps[0].change)
+    Amount(0.377 [0.362, 0.393])
     """
     spec, decide = make_spec(spec, fields), (factor,) if isinstance(factor, str) else tuple(factor)
+    data, prediction, swapped = _asked(data, prediction)
     given = ((spec.outcome,) if spec.outcome is not None else ()) + decide
     source = open_table(data, spec)
     # Ordered and numeric factors are tested by their values, which are binned as other numbers are.
@@ -162,12 +173,10 @@ def probe(
     columns = (prediction, *given, *factors)
     table = source.kept(columns)
     rows, cuts = bin_cuts(table, columns, spec.as_levels, bins)
-    codes, counts = count_rows(table, [prediction, *given], cuts)
-    both = Contingency.of(codes[:, 0], 0 * counts, distinct(codes[:, 1:])[1], counts)
+    both = contingency(table, prediction, given, None, cuts)
     missing, tested = {" or ".join([prediction, *given]): rows - both.rows}, {}
     for name, child in zip(factors, np.random.default_rng(seed).spawn(len(factors)), strict=True):
-        codes, counts = count_rows(table, [prediction, *given, name], cuts)
-        cells = Contingency.of(codes[:, 0], codes[:, -1], distinct(codes[:, 1:-1])[1], counts)
+        cells = contingency(table, prediction, given, name, cuts)
         _check(cells, prediction, given, name, source.name)
         missing[name] = both.rows - cells.rows
         tested[name] = independence_of(cells, shuffles, child)
@@ -186,7 +195,19 @@ def probe(
         {name: count for name, count in missing.items() if count},
         proposals,
         make_spec(spec, {"factors": (*factors, *(name for name in decide if name in (spec.factors or ())))}),
+        swapped(source, factors, seed),
     )
+
+
+def _asked(data: Any, prediction: Any) -> tuple[Any, str, Callable[[Source, Sequence[str], int], Any]]:
+    """Return a table with a column of predictions, its name, and what says how they change once levels are swapped."""
+    if isinstance(prediction, str):
+        return data, prediction, lambda source, factors, seed: ()
+    if isinstance(prediction, ColumnSwaps):
+        return data, prediction.prediction, lambda source, factors, seed: prediction.measured(source, factors)
+    model = prediction if isinstance(prediction, AskedModel) else AskedModel(prediction)
+    table, values, classes = model.predicted(data)
+    return table, PREDICTION, lambda source, factors, seed: model.measured(data, values, classes, factors, seed)
 
 
 def _factors(

@@ -35,6 +35,7 @@ class HeldOutCells:
     misses_beside: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
     forecasts: Mapping[str, float] = field(default_factory=dict, repr=False)
     folds: int = 0  #: How many folds left each cell out once; 0 where training and held-out cells were given.
+    fold: IntArray | None = field(default=None, repr=False)  #: (H,): the fold that left each cell out, numbered from 0.
 
     @property
     def audit(self) -> Audit:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
@@ -30,6 +29,19 @@ from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import listing, plural, printable
 
+if TYPE_CHECKING:
+    from recombine.cells.arrays import FloatArray
+
+
+@dataclass(frozen=True)
+class FailedFold:
+    """The fold in which a model stopped, numbered from 1, and why: what follows after the model's name."""
+
+    fold: int
+    folds: int
+    training_rows: int
+    problem: str
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Score(HeldOutCells, Reported):
@@ -42,6 +54,9 @@ class Score(HeldOutCells, Reported):
     """
 
     models: tuple[ModelScore, ...] = ()  #: In the order given.
+    #: Models that `recombine.examine` could not train, by name.
+    failed: Mapping[str, FailedFold] = field(default_factory=dict)
+    families: Mapping[str, str] = field(default_factory=dict)  #: Of the models whose error was forecast, by name.
 
     @cached_property
     def errors(self) -> Table:
@@ -87,6 +102,12 @@ class Score(HeldOutCells, Reported):
         return Table.from_rows(rows)
 
     @property
+    def pairs(self) -> Table:
+        """One row per two models: the better one, how much more the other misses, with range and adjusted p-value."""
+        table: Table = widget(self, "pairs")
+        return table
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the models, as numbered findings, which ``--fail-on`` names."""
         from recombine.jobs.findings.registry import find_all  # loads every finding: only for who asks
@@ -124,7 +145,10 @@ class Score(HeldOutCells, Reported):
 
     def __repr__(self) -> str:
         names = listing((model.name for model in self.models), 4)
-        return printable(f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined)")
+        failed = f"; {listing(self.failed, 4)} failed" if self.failed else ""
+        return printable(
+            f"Score({names}; {plural(len(self.codes), 'held-out cell')}, {self.determined:,} determined{failed})"
+        )
 
 
 def score(

@@ -51,6 +51,8 @@ def score_json(score: Score) -> str:
         "answers": list(map(printable, score_answers(score))),
         "models": [_model_record(score, model) for model in score.models],
         "beside": list(score.errors.rows()),
+        "pairs": list(score.pairs.rows()),
+        "failed": {name: stop.problem for name, stop in score.failed.items()},
         "unclear": list(map(printable, unclear_sentences(score))),
         "left_out": list(map(printable, search_sentences(score.audit.choice))),
         "seed": score.audit.seed,

@@ -74,9 +74,9 @@ def test_failures_that_neither_paste_nor_stop_are_not_called_right(outputs: Call
     assert against.truth.seen_error < 0.05 * against.truth.variance, "seen cells are learned"
     assert against.truth.relative_error > 1
     assert found.verdict == "keeps moving", "if it pastes or stops, this test says nothing"
-    assert "cannot be told; give --truth" in " ".join(str(found).split())
-    assert "cannot be told without the right outputs" in inspection_sentence(found)
-    assert "? keeps moving" in str(found)
+    assert "hether predictions of unseen cells are right cannot be told without truth" in inspection_sentence(found)
+    assert "? right or wrong cannot be told; the last layer keeps moving" in str(found)
+    assert "truth" not in inspection_sentence(against)
     assert not any(words in str(found) for words in PRAISE)
 
 
@@ -142,8 +142,8 @@ def test_outputs_that_add_are_not_said_to_compose(kind: str) -> None:
     outputs = sums() if kind.startswith("sums") else untrained
     found = rc.inspect(outputs, FACTORS, seen=SEEN)
     assert found.verdict == "adds"
-    assert "whether the sum is right cannot be told without --truth" in str(found)
-    assert "? adds" in str(found)
+    assert "unseen cells are right cannot be told without truth" in " ".join(str(found).split())
+    assert "? right or wrong cannot be told; the last layer adds" in str(found)
     assert not any(words in str(found) for words in PRAISE)
     assert ("unseen cells are sums" in inspection_sentence(found)) == kind.startswith("sums")
     assert rc.inspect(outputs, FACTORS, seen=SEEN, truth=RIGHT).verdict == "does not compose"

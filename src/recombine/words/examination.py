@@ -1,0 +1,71 @@
+"""Several models side by side in words: which misses least, what was foretold of them, and which failed."""
+
+from __future__ import annotations
+
+from recombine.data.hit_rates import hit_rate, hit_rates
+from recombine.jobs.comparison.model_pairs import model_pairs
+from recombine.jobs.examination.foretold import BEFORE
+from recombine.jobs.score import Score
+from recombine.writing import few_digits, join_words
+
+
+def side_by_side(score: Score) -> list[str]:
+    """Say how models compare, with each other and with what was forecast of them, and which of them failed."""
+    return [*best_sentences(score), *foretold_sentences(score), *failed_sentences(score)]
+
+
+def best_sentences(score: Score) -> list[str]:
+    """Say which model misses unseen cells least, and whether beyond chance; nothing of one model.
+
+    Examples
+    --------
+    >>> import numpy as np, recombine as rc
+    >>> cells = np.indices((9, 9)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> right, noise = design.held_out @ [1.0, 2.0], np.random.default_rng(0).normal(size=27)
+    >>> print(best_sentences(rc.score(design, {"rough": right + noise, "near": right + 0.1 * noise}))[0])
+    near misses unseen cells least: rough misses by 0.696 [0.226, 1.17] more (squared error).
+    """
+    pairs = model_pairs(score)
+    if not pairs:
+        return []
+    errors = {model.name: model.unseen_error.value for model in score.models}
+    best = min(errors, key=errors.__getitem__)
+    beaten, level = [], []
+    for pair in sorted(pairs, key=lambda pair: -pair.difference.value):
+        if best in (pair.better, pair.other):
+            worse = pair.other if pair.better == best else pair.better
+            low, high = (few_digits(end).replace("-", "−") for end in (pair.difference.low, pair.difference.high))
+            text = f"{worse} misses by {few_digits(pair.difference.value)} [{low}, {high}] more"
+            beaten += [text] if pair.beyond_chance else []
+            level += [] if pair.beyond_chance else [worse]
+    if not beaten:
+        return [f"{best} misses unseen cells least, but its lead over {join_words(level)} may be chance."]
+    sentences = [f"{best} misses unseen cells least: {join_words(beaten)} (squared error)."]
+    return sentences + ([f"Its lead over {join_words(level)} may be chance."] if level else [])
+
+
+def foretold_sentences(score: Score) -> list[str]:
+    """Say what the training cells foretold of models, beside what happened, and how often that is right."""
+    foretold, rates = score.forecasts.get(BEFORE), hit_rates()["sentences"]
+    if foretold is None:
+        return []
+    errors = {row["predictions"]: row["squared error"] for row in score.errors.rows()}
+    told = []
+    for name, family in score.families.items():
+        case = f"error of {family} before training"
+        if case in rates and name in errors:
+            trust = f"roots within 20 % in {hit_rate(case)} of a {family}"
+            told.append(f"{name} missed by {few_digits(errors[name])} ({trust})")
+    if not told:
+        return []
+    return [f"The other folds' cells foretold {few_digits(foretold)} before training; {join_words(told)}."]
+
+
+def failed_sentences(score: Score) -> list[str]:
+    """Say which models could not be examined, and why."""
+    return [
+        f"{name} could not be examined: in fold {stop.fold} of {stop.folds}, on {stop.training_rows:,} training rows, "
+        f"it {stop.problem}."
+        for name, stop in score.failed.items()
+    ]
