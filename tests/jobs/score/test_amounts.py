@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from recombine.jobs.score.amounts import Amount, Spread, mean_amount
+from recombine.jobs.score.amounts import Amount, ChanceSpread, mean_amount
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,12 @@ def test_two_values_have_a_range_and_one_has_none() -> None:
 
 @pytest.mark.parametrize("skewness", [-0.9, -0.2, 1e-5, 0.5, 0.95])
 def test_ends_are_where_halls_cubic_of_the_t_statistic_is_that_of_a_normal(skewness: float) -> None:
-    amount = Amount.about(3.0, Spread(4.0, 8.0 * skewness), 1e9)
+    amount = Amount.about(3.0, ChanceSpread(4.0, 8.0 * skewness), 1e9)
     for end, normal in ((amount.low, 1.959964), (amount.high, -1.959964)):
         statistic = (3.0 - end) / 2.0
         cubic = statistic + skewness * statistic**2 / 3 + skewness**2 * statistic**3 / 27 + skewness / 6
         assert cubic == pytest.approx(normal, abs=1e-4)
-    mirrored = Amount.about(-3.0, Spread(4.0, 8.0 * skewness).negated, 1e9)
+    mirrored = Amount.about(-3.0, ChanceSpread(4.0, 8.0 * skewness).negated, 1e9)
     assert [-mirrored.high, -mirrored.low] == pytest.approx([amount.low, amount.high])
 
 
@@ -52,7 +52,7 @@ def test_means_of_skewed_values_lie_in_their_ranges_more_often_than_in_students(
     rng = np.random.default_rng(0)
     draws = np.exp(rng.normal(0.0, 1.2, size=(800, 40)))
     truth = np.exp(1.2**2 / 2)
-    ranges = [(Amount.about(values.mean(), Spread.of_mean(values), 39), mean_amount(values)) for values in draws]
+    ranges = [(Amount.about(values.mean(), ChanceSpread.of_mean(values), 39), mean_amount(values)) for values in draws]
     held = np.mean([[each.low <= truth <= each.high for each in pair] for pair in ranges], axis=0)
     assert held[0] > held[1] + 0.03
     assert held[0] > 0.88  # forty values do not tell the tail of a distribution that is so skewed
@@ -61,7 +61,7 @@ def test_means_of_skewed_values_lie_in_their_ranges_more_often_than_in_students(
 def test_spreads_of_independent_chances_add_up() -> None:
     rng = np.random.default_rng(0)
     one, two = rng.exponential(size=(2, 400_000))
-    single, both = Spread.of_mean(one), Spread.of_mean(one + two)
+    single, both = ChanceSpread.of_mean(one), ChanceSpread.of_mean(one + two)
     twice = single + single
     assert [twice.variance, twice.third] == pytest.approx([both.variance, both.third], rel=0.05)
-    assert Spread(1e-250, 1e-300).skewness == 1.0  # no power of the variance underflows
+    assert ChanceSpread(1e-250, 1e-300).skewness == 1.0  # no power of the variance underflows

@@ -196,13 +196,13 @@ def _renamed(before: AuditDocument, after: AuditDocument) -> list[RenamedLevel]:
     """Return levels that are called otherwise; a spelling that nobody meant is no new name."""
     renamed = []
     for name in (before.levels or {}).keys() & (after.levels or {}).keys() & (before.digests or {}).keys():
-        sides = [
+        earlier, later = (
             dict(zip((document.levels or {})[name], (document.digests or {}).get(name, ()), strict=False))
             for document in (before, after)
-        ]
-        gone, new = sides[0].keys() - sides[1].keys(), sides[1].keys() - sides[0].keys()
+        )
+        gone, new = earlier.keys() - later.keys(), later.keys() - earlier.keys()
         slips = set(respelled(gone, new))
-        pairs = [pair for pair in renamed_levels(*sides, sorted(gone), sorted(new)) if pair not in slips]
+        pairs = [pair for pair in renamed_levels(earlier, later, sorted(gone), sorted(new)) if pair not in slips]
         renamed += [RenamedLevel(name, old, label, _seen_cells(after, name, label)) for old, label in pairs]
     return sorted(renamed, key=lambda item: (item.factor, item.old))
 

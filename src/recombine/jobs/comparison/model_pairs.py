@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.score import Score
 from recombine.tables.table import Table
@@ -96,4 +96,4 @@ def _difference(values: FloatArray, shares: FloatArray, clusters: Sequence[IntAr
         errors.append(float(np.sqrt(np.sum(summed**2) * len(summed) / max(len(summed) - 1, 1))))
     error, freedom = max(errors), float((shares > 0).sum() - 1)
     chance = 2 * float(stdtr(freedom, -abs(mean) / error)) if error > 0 else float(mean == 0)
-    return Amount.about(mean, error, freedom), chance
+    return Amount.about(mean, ChanceSpread(error**2), freedom), chance

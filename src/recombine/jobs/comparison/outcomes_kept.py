@@ -18,7 +18,7 @@ from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 #: Different outcomes by which a level is known again, and digits of an outcome that count.
 MIN_OUTCOMES_KNOWN, DIGITS_COUNTED = 3, 10
 #: Degrees of freedom that a miss on a left-out cell is worth.
-WORTH_OF_MISS = 0.5
+WORTH_OF_MISS_WEIGHT = 0.5
 #: Chance of a rise of the noise that is told, standard errors of its logarithm, and by how much variances differ.
 MAX_CHANCE_OF_RISE, MIN_ERRORS_OF_RISE, MIN_VARIANCE_RATIO = 1e-3, 3.5, 1.5
 
@@ -59,7 +59,7 @@ def noise_record(audit: Audit) -> NoiseRecord | None:
     if ranges is None or len(ranges.misses) < STRUCTURE_LIMITS.min_misses:
         return None
     # Misses share the effects that predict them, so that they count for less than they are.
-    worth = np.full(len(ranges.misses), WORTH_OF_MISS)
+    worth = np.full(len(ranges.misses), WORTH_OF_MISS_WEIGHT)
     return _noise("misses", worth * ranges.misses**2, worth)
 
 
@@ -121,7 +121,7 @@ def level_digests(design: Design) -> dict[str, list[str]] | None:
         different = _outcomes_of(cells[:, position], outcome[1].reshape(-1), len(sums))
         known_again = different >= MIN_OUTCOMES_KNOWN
         digests[factor.name] = [
-            f"{total:016x}" if known else "" for total, known in zip(sums.tolist(), known_again, strict=True)
+            f"{total:016x}" if recognised else "" for total, recognised in zip(sums.tolist(), known_again, strict=True)
         ]
     return digests
 

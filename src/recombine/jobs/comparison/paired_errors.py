@@ -84,10 +84,10 @@ def common_cells(before: ScoreDocument, after: ScoreDocument) -> tuple[IntArray,
     if before.held_out_digest == after.held_out_digest:
         every = np.arange(min(before.held_out_cells, after.held_out_cells))
         return None if before.held_out_cells != after.held_out_cells else (every, every)
-    keys = [_keys(document) for document in (before, after)]
-    if not all(len(side) for side in keys):
+    earlier, later = _keys(before), _keys(after)
+    if not (len(earlier) and len(later)):
         return None
-    _, old, new = np.intersect1d(*keys, return_indices=True)
+    _, old, new = np.intersect1d(earlier, later, return_indices=True)
     return old, new
 
 

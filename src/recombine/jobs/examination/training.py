@@ -81,9 +81,9 @@ class TrainedModel:
         if values.ndim == 2 and values.shape[1] != len(classes):
             raise InputError(f"returned {values.shape[1]} columns; return one prediction per row, or one per class")
         if values.ndim == 1 and classes:
-            known = {str(name) for name in classes}
-            if odd := [value for value in np.unique(values.astype(str)).tolist() if value not in known]:
-                raise InputError(f"predicts {odd[0]!r}, which is no class of y ({listing(sorted(known), 4)})")
+            class_names = {str(name) for name in classes}
+            if odd := [value for value in np.unique(values.astype(str)).tolist() if value not in class_names]:
+                raise InputError(f"predicts {odd[0]!r}, which is no class of y ({listing(sorted(class_names), 4)})")
             return values
         try:
             numbers = values.astype(float)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 #: By how much slope and offset differ from those of outcomes in the same unit.
-LEAST_CHANGE_OF_UNIT = 1e-3
+MIN_CHANGE_OF_SCALE = 1e-3
 
 
 def leak_examples(leak: Leak) -> list[str]:
@@ -26,7 +26,7 @@ def _copied_words(copy: CopiedRows) -> str:
     chance = "fewer than 0.0001" if copy.chance < 1e-4 else f"{copy.chance:.1g}"
     if copy.compared:
         whose = f"as {copy.original!r}"
-        if abs(copy.slope - 1) > LEAST_CHANGE_OF_UNIT or abs(copy.offset) > LEAST_CHANGE_OF_UNIT:
+        if abs(copy.slope - 1) > MIN_CHANGE_OF_SCALE or abs(copy.offset) > MIN_CHANGE_OF_SCALE:
             sign = "+" if copy.offset >= 0 else "-"
             whose = f"as {copy.slope:.6g} times {copy.original!r} {sign} {abs(copy.offset):.6g}"
         rows = f"{copy.agree:,} of {copy.compared:,}"

@@ -119,7 +119,9 @@ class AskedModel:
         swaps = []
         for factor, rng in zip(factors, np.random.default_rng(seed).spawn(len(factors)), strict=True):
             donors = _donors(_codes(frame, factor), rng)
-            after = [self._ask(self._with_levels(frame, factor, rows))[0] for rows in each("asking the model", donors)]
+            after = [
+                self._ask(self._with_levels(frame, factor, rows))[0] for rows in each("asking the model", [*donors])
+            ]
             swaps.append(_level_swap(factor, before, after, classes))
         return tuple(swaps)
 

@@ -16,12 +16,12 @@ MIN_SKEWNESS_RATIO = 1e-6
 
 
 @dataclass(frozen=True)
-class Spread:
+class ChanceSpread:
     """By how much chance moves an estimate: its variance and third central moment; both add up where chances do.
 
     Examples
     --------
-    >>> Spread.of_mean(np.array([0.0, 0.0, 0.0, 4.0])).error
+    >>> ChanceSpread.of_mean(np.array([0.0, 0.0, 0.0, 4.0])).error
     1.0
     """
 
@@ -29,20 +29,20 @@ class Spread:
     third: float = 0.0
 
     @classmethod
-    def of_mean(cls, values: FloatArray) -> Spread:
+    def of_mean(cls, values: FloatArray) -> ChanceSpread:
         """Return that of the mean of independent values (N,)."""
         count, deviations = len(values), values - values.mean()
         if count < 2:
             return cls(float("nan"))
         return cls(float(np.sum(deviations**2)) / (count - 1) / count, float(np.mean(deviations**3)) / count**2)
 
-    def __add__(self, other: Spread) -> Spread:
-        return Spread(self.variance + other.variance, self.third + other.third)
+    def __add__(self, other: ChanceSpread) -> ChanceSpread:
+        return ChanceSpread(self.variance + other.variance, self.third + other.third)
 
     @property
-    def negated(self) -> Spread:
+    def negated(self) -> ChanceSpread:
         """The same of the estimate with the other sign."""
-        return Spread(self.variance, -self.third)
+        return ChanceSpread(self.variance, -self.third)
 
     @property
     def error(self) -> float:
@@ -77,7 +77,7 @@ class Amount:
         return f"Amount({self.value:.3g} [{self.low:.3g}, {self.high:.3g}])"
 
     @classmethod
-    def about(cls, value: float, spread: Spread, freedom: float) -> Amount:
+    def about(cls, value: float, spread: ChanceSpread, freedom: float) -> Amount:
         """Return ``value`` with the range that its spread and so many degrees of freedom give.
 
         Where a few cells carry a mean its t statistic is skewed: Hall's cubic, which is monotone, makes it symmetric.
@@ -124,7 +124,7 @@ def mean_amount(values: FloatArray, weights: FloatArray | None = None) -> Amount
     if counted < 2:
         return Amount(mean, float("nan"), float("nan"))
     error = float(np.sqrt(np.sum((shares * (values - mean)) ** 2) * counted / (counted - 1)))
-    return Amount.about(mean, Spread(error**2), counted - 1.0)
+    return Amount.about(mean, ChanceSpread(error**2), counted - 1.0)
 
 
 def _hundredfold(share: float) -> str:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.jobs.score.amounts import Amount, Spread
+from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.cause import Cause
 from recombine.jobs.score.causes.model import OffsetCause, OverConfidenceCause
@@ -189,7 +189,7 @@ def _per_factor(split: ErrorSplit) -> dict[str, FactorAmounts]:
         table.amounts[factor] = Amount.about(float(split.column_amounts[column]), spread, split.freedom)
         if (coefficient := CAUSES[name].coefficient) is not None:
             value = coefficient.expected + float(coefficients[column])
-            table.coefficients[factor] = Amount.about(value, Spread(float(errors[column] ** 2)), split.freedom)
+            table.coefficients[factor] = Amount.about(value, ChanceSpread(float(errors[column] ** 2)), split.freedom)
     return tables
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score.amounts import Amount, Spread
+from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.held_out import HeldOutCells
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF
@@ -189,12 +189,12 @@ def _calibration(
     off = numbers - np.eye(len(numbers))[0]
     statistic = float(off @ np.linalg.solve(covariance, off)) / len(numbers)
     beyond = bool(f_distribution.sf(statistic, len(numbers), freedom) < SCORE_LIMITS.share_outside)
-    slope, intercept, ends = Amount.about(float(numbers[0]), Spread(float(errors[0] ** 2)), freedom), None, None
+    slope, intercept, ends = Amount.about(float(numbers[0]), ChanceSpread(float(errors[0] ** 2)), freedom), None, None
     if len(numbers) > 1:
-        intercept = Amount.about(float(numbers[1]), Spread(float(errors[1] ** 2)), freedom)
+        intercept = Amount.about(float(numbers[1]), ChanceSpread(float(errors[1] ** 2)), freedom)
         odds = np.quantile(columns[:, 1, 0] - columns[:, 0, 0], ENDS_SHARES)
         low, high = (
-            Amount.about(float(at @ off), Spread(float(at @ covariance @ at)), freedom)
+            Amount.about(float(at @ off), ChanceSpread(float(at @ covariance @ at)), freedom)
             for at in (np.array([end, 1.0]) for end in odds)
         )
         ends = (low, high)

@@ -137,7 +137,9 @@ def _levels_apart(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[fl
         parents = [parent for other, parent in pairs if other == child]
         _, first, inverse = np.unique(codes[:seen, child], return_index=True, return_inverse=True)
         around = codes[first][:, parents]
-        of_rows = _means_of_parents(marginals[first, child], around, np.bincount(inverse, weight))
+        of_rows = _means_of_parents(
+            marginals[first, child], around, np.asarray(np.bincount(inverse, weight), dtype=float)
+        )
         of_children = _means_of_parents(effects[first, child], around, np.ones(len(first)))
         for parent, by_row, by_child in zip(parents, of_rows, of_children, strict=True):
             marginals[:, child] -= _looked_up(by_row, codes[:, parent])

@@ -132,30 +132,17 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
             others = {other: told for other, told in honest.items() if other != name}
             learned = learned_elsewhere(others, outcomes, held_out.regressors, seed)
             regressors = replace(held_out.regressors, learned=learned)
-            extreme = None
-            if fitted is not None and fitted[0].over_confident and too_extreme(regressors, values):
-                extreme = fitted[1]
+            over = fitted is not None and fitted[0].over_confident and too_extreme(regressors, values)
+            extreme = fitted[1] if fitted is not None and over else None
             attribution = attribute(values, outcomes, regressors, held_out.noise, seed=seed, recalibrated=extreme)
             gain = _gain(adding, squares[scored], counts[scored], float(np.abs(held_out.observed).max()))
         error = mean_amount(squares[unseen], counts[unseen])
         measures, misses = _chances(held_out, predicted)
         table, of_rows = _by_verdict(held_out, squares, measures), _row_error(held_out, predicted)
         slices = find_slices(held_out, predicted, seed) if below[name] is None else ()
-        models.append(
-            ModelScore(
-                name,
-                predicted,
-                error,
-                table,
-                attribution,
-                gain,
-                misses,
-                of_rows,
-                below[name],
-                slices,
-                fitted[0] if fitted is not None else None,
-            )
-        )
+        calibration = None if fitted is None else fitted[0]
+        told = (attribution, gain, misses, of_rows, below[name], slices, calibration)
+        models.append(ModelScore(name, predicted, error, table, *told))
     return tuple(models)
 
 

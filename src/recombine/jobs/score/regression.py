@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.jobs.score.amounts import Spread
+from recombine.jobs.score.amounts import ChanceSpread
 
 #: Weak ridge, per cell, in units of the predictions' variance: it decides only what the cells do not.
 RIDGE = 1e-4
@@ -85,9 +85,9 @@ class HeldOutNoise:
     __repr__ = brief_repr
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> ChanceSpread:
         """By how much chance moves the mean."""
-        return Spread(self.error**2, self.skewness * self.error**3)
+        return ChanceSpread(self.error**2, self.skewness * self.error**3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ class BootstrapErrors:
         ]
         self.of_coefficients: FloatArray = self.correction * coefficients[:, constants:].std(axis=0)
 
-    def of_columns(self, chosen: BoolArray) -> Spread:
+    def of_columns(self, chosen: BoolArray) -> ChanceSpread:
         """Return the spread of the amount of the ``chosen`` columns (K,) together."""
         members = np.concatenate([np.zeros(self.regression.constants), chosen])
         return self._spread(self.products[:, chosen].sum(axis=1), self._influence(members))
@@ -239,13 +239,13 @@ class BootstrapErrors:
 
     def _influence_of_removal(self, members: FloatArray) -> FloatArray:
         """Return the same of what the mean square loses without a group's part, (T,)."""
-        part = self.regression.columns @ (members * self.regression.coefficients)
-        return 2 * self._influence(members, self.error - part) + part**2
+        undone = self.regression.columns @ (members * self.regression.coefficients)
+        return 2 * self._influence(members, self.error - undone) + undone**2
 
-    def _spread(self, draws: FloatArray, influence: FloatArray) -> Spread:
+    def _spread(self, draws: FloatArray, influence: FloatArray) -> ChanceSpread:
         """Return the variance of draws of an estimate, and the third moment that values' influence on it says."""
-        third = Spread.of_mean(influence.reshape(-1, self.regression.constants).mean(axis=1)).third
-        return Spread(self.correction**2 * float(draws.var()), self.correction**3 * third)
+        third = ChanceSpread.of_mean(influence.reshape(-1, self.regression.constants).mean(axis=1)).third
+        return ChanceSpread(self.correction**2 * float(draws.var()), self.correction**3 * third)
 
 
 def _products_by(group_of_value: IntArray, columns: FloatArray, groups: int) -> FloatArray:
@@ -266,12 +266,12 @@ class Recalibrated:
 
     __repr__ = brief_repr
 
-    def spread_of(self, products: FloatArray, change: FloatArray) -> Spread:
+    def spread_of(self, products: FloatArray, change: FloatArray) -> ChanceSpread:
         """Return the spread of the mean of ``products`` (T * K,) that ``change`` so per prediction (T * K,)."""
         by_cell = products.reshape(len(self.influences), -1).mean(axis=1)
         gradient = (change[:, None] * self.moved).mean(axis=0)
         around = by_cell - by_cell.mean() + len(by_cell) * self.influences @ gradient
-        return Spread(float(np.sum(around**2)) / len(around) ** 2)
+        return ChanceSpread(float(np.sum(around**2)) / len(around) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,9 +310,9 @@ class ErrorSplit:
         """Return the mean product of a part (T,) with the error."""
         return float(np.mean(values * self.error))
 
-    def spread_of_mean(self, products: FloatArray) -> Spread:
+    def spread_of_mean(self, products: FloatArray) -> ChanceSpread:
         """Return the spread over cells of the mean of ``products`` (T,)."""
-        return Spread.of_mean(products.reshape(-1, self.regressors.per_cell).mean(axis=1))
+        return ChanceSpread.of_mean(products.reshape(-1, self.regressors.per_cell).mean(axis=1))
 
     @cached_property
     def over_confidence(self) -> FloatArray:
@@ -334,13 +334,13 @@ class ErrorSplit:
         return self.regressors.counts * np.stack([self.noise.variances, self.noise.carried])
 
     @property
-    def carried_spread(self) -> Spread:
+    def carried_spread(self) -> ChanceSpread:
         """By how much chance moves the amount of the seen cells' noise."""
         if self.noise is None:
-            return Spread(0.0)
+            return ChanceSpread(0.0)
         noise, carried = self.noise_variances.mean(axis=1)
         over_noise = max(self.amount_of(self.error) - noise, 0.0)
         # By chance that noise is larger or smaller, and agrees with what the model does otherwise; and nobody knows how
         # much of it a model carries, from none to all.
         by_chance = carried * (2 * carried + over_noise) / max(self.noise.freedom, 1.0)
-        return Spread(float(by_chance + (carried / 2) ** 2))
+        return ChanceSpread(float(by_chance + (carried / 2) ** 2))

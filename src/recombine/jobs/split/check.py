@@ -130,13 +130,11 @@ def check_split(
     judged = audit(design, order, structure=structure_of_classes(order) if by_default else structure, seed=seed)
     choice = replace(judged.choice, asked=False, ladder=None) if by_default else judged.choice
     cells, where = distinct(canonical(rows.codes[~train], design.symmetric))
-    numbers = values = None
-    if outcome is not None:
-        values = outcome_values(rows, outcome)
-        numbers = np.unique(values, return_inverse=True)[1].reshape(-1)
-        values = values if values.dtype.kind == "f" else None
+    values = None if outcome is None else outcome_values(rows, outcome)
+    numbers = None if values is None else np.unique(values, return_inverse=True)[1].reshape(-1)
+    measured = values if values is not None and values.dtype.kind == "f" else None
     labels = tuple(factor.labels for factor in design.factors)
-    sided = SidedRows(design.names, labels, rows.codes, train, design.symmetric, numbers, values)
+    sided = SidedRows(design.names, labels, rows.codes, train, design.symmetric, numbers, measured)
     return SplitCheck(
         rows,
         choice,

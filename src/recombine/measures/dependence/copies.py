@@ -127,7 +127,7 @@ class _TrainingCells:
         keys += np.searchsorted(values, self.outcome)
         above = np.searchsorted(keys, cell * (len(values) + 1) + np.searchsorted(values, wanted))
         last = self.first[cell] + self.count[cell] - 1
-        below, above = (np.clip(place, self.first[cell], last) for place in (above - 1, above))
+        below, above = (np.clip(index, self.first[cell], last) for index in (above - 1, above))
         closer = np.abs(self.outcome[below] - wanted) <= np.abs(self.outcome[above] - wanted)
         return np.where(closer, below, above)
 
@@ -168,7 +168,7 @@ def likely_copies(test: SideRows, train: SideRows, factor: int, seed: int = 0) -
         return []
     keys = level[row] * size + cells.level[cell]
     met = _Met.of(keys, size, _distances(test.outcome, cells, row, cell), row, test.outcome[row])
-    found = _told(met, (WHOLE, HALF), None)
+    copies = _told(met, (WHOLE, HALF), None)
     _, first, inverse = np.unique(
         (here[row] * size + level[row]) * len(cells.first) + cell, return_index=True, return_inverse=True
     )
@@ -176,11 +176,11 @@ def likely_copies(test: SideRows, train: SideRows, factor: int, seed: int = 0) -
     means = np.bincount(inverse, test.outcome[row]) / np.bincount(inverse)
     original = (np.add.reduceat(cells.outcome, cells.first) / cells.count)[cell[first]]
     affine, marks, fits = _in_another_unit(keys[first], size, means, original, row[first])
-    found += _told(affine, marks, fits)
+    copies += _told(affine, marks, fits)
     step = float(np.diff(np.unique(train.outcome)).min(initial=np.inf))
-    found = _nothing_but_effects(found, keys[first], size, means - original, step)
+    copies = _nothing_but_effects(copies, keys[first], size, means - original, step)
     best: dict[int, LikelyCopy] = {}
-    for copy in found:
+    for copy in copies:
         best.setdefault(copy.level, copy)
     return [best[code] for code in sorted(best)]
 
@@ -214,12 +214,12 @@ def _distances(outcome: FloatArray, cells: _TrainingCells, row: IntArray, cell: 
 
     Equal outcomes of a cell with several rows are as far as the further rows that have that outcome make likely.
     """
-    place = cells.nearest(cell, outcome[row])
+    nearest = cells.nearest(cell, outcome[row])
     here, there = _shares(outcome, cells.outcome)
     number, times = np.unique(cells.outcome, return_inverse=True, return_counts=True)[1:]
     ties = (times[number.reshape(-1)] - 1) / len(cells.outcome)
-    between = np.abs(there[place] - here[row]) * cells.count[cell]
-    return np.asarray(np.maximum(between, MACHINE_SHARE) + ties[place] * (cells.count[cell] - 1))
+    between = np.abs(there[nearest] - here[row]) * cells.count[cell]
+    return np.asarray(np.maximum(between, MACHINE_SHARE) + ties[nearest] * (cells.count[cell] - 1))
 
 
 def _shares(test: FloatArray, train: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -270,21 +270,21 @@ def _told(met: _Met, marks: tuple[_Mark, ...], fits: FloatArray | None) -> list[
     if len(met.levels) < 2:
         return []
     closeness = [_closeness(met, mark, len(marks)) for mark in marks]
-    likely = np.array([item.pooled <= MAX_COPIES_BY_CHANCE for item in closeness]).any(axis=0)
-    found = []
+    likely = np.any([item.pooled <= MAX_COPIES_BY_CHANCE for item in closeness], axis=0)
+    copies = []
     for mark, item in zip(marks, closeness, strict=True):
         far = item.distance > MAX_SHARE_BETWEEN
         few = item.proof + met.spent < MIN_ROWS_COPIED
         tried = np.flatnonzero((item.pooled <= MAX_COPIES_BY_CHANCE) & ~far & ~few)
         for pair in tried[np.argsort(item.pooled[tried], kind="stable")][:MAX_PAIRS_TRIED].tolist():
-            chance = _chance(met, item, mark, pair, ~likely)
+            chance = _chance(met, item, mark, pair, np.asarray(~likely))
             if chance <= MAX_COPIES_BY_CHANCE:
                 rows = np.sort(met.row[met.start[pair] : met.start[pair] + item.agree[pair]])
                 fit = (1.0, 0.0) if fits is None else tuple(fits[pair].tolist())
                 levels = met.levels[pair].tolist()
                 counts = (int(item.agree[pair]), int(met.size[pair]))
-                found.append(LikelyCopy(levels[0], levels[1], *counts, chance, rows, *fit))
-    return sorted(found, key=lambda copy: (copy.chance, copy.original))
+                copies.append(LikelyCopy(levels[0], levels[1], *counts, chance, rows, *fit))
+    return sorted(copies, key=lambda copy: (copy.chance, copy.original))
 
 
 @dataclass(frozen=True, eq=False)

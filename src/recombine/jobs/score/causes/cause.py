@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score.amounts import Amount, Spread
+from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.regression import ErrorSplit, Regressors
 
 
@@ -70,7 +70,7 @@ class Cause:
         columns = split.matrix.of_cause(self.name)
         return np.asarray(split.parts[:, columns].sum(axis=1)) if columns.any() else None
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread] | None:
         """Return mean square and its spread, the mean product of its part with the error; None where none is told.
 
         All amounts together are the squared error: what a cause without columns takes, another has to leave.

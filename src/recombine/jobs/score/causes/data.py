@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score.amounts import Spread
+from recombine.jobs.score.amounts import ChanceSpread
 from recombine.jobs.score.causes.cause import Cause
 from recombine.jobs.score.causes.learned import learned_amount
 from recombine.jobs.score.regression import ErrorSplit
@@ -20,7 +20,7 @@ class NoiseCause(Cause):
     colour = "#d3d7de"
     is_noise = True
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread] | None:
         """Return the mean variance; its error is over cells, and that of the replicates it was pooled from."""
         if split.noise is None:
             return None
@@ -42,7 +42,7 @@ class SeenNoiseCause(Cause):
     hatch = "...."
     is_noise = True
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread] | None:
         """Return the carried share of the mean variance; None where it is not known and stays with the structure."""
         if split.noise is None or not split.noise.carried.any():
             return None
@@ -67,12 +67,12 @@ class StructureCause(Cause):
         learned = split.regressors.learned
         return split.missed if learned_amount(split) is None or learned is None else split.missed + learned.departure
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread]:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread]:
         """Return what is missed, less the noise of the outcomes and that of the determined values where known."""
         noise, carried = split.noise_variances * [[1.0], [split.carried_share]]
         amount = split.amount_of(split.missed) - (float(noise.mean()) + float(carried.mean()))
         over_cells = split.spread_of_mean(self.part(split) * split.error - noise - carried)
-        of_noise = Spread(0.0) if split.noise is None else split.noise.spread.negated
+        of_noise = ChanceSpread(0.0) if split.noise is None else split.noise.spread.negated
         learned = learned_amount(split)
         return amount - (0.0 if learned is None else learned[0]), over_cells + of_noise + split.carried_spread
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score.amounts import Amount, Spread
+from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.causes.cause import Cause
 from recombine.jobs.score.regression import ErrorSplit, LearnedElsewhere, Regressors
 
@@ -59,7 +59,7 @@ def learned_elsewhere(
     return LearnedElsewhere((by_value * departures).sum(axis=1), by_value.sum(axis=1), chosen.most_common(1)[0][0])
 
 
-def learned_amount(split: ErrorSplit) -> tuple[float, Spread] | None:
+def learned_amount(split: ErrorSplit) -> tuple[float, ChanceSpread] | None:
     """Return what another model got right of a model's structure, and its spread; None where that is within chance.
 
     A model that carries less of the seen cells' noise than determined values do departs from these by noise: as much
@@ -72,7 +72,7 @@ def learned_amount(split: ErrorSplit) -> tuple[float, Spread] | None:
     counts = split.regressors.per_cell * split.regressors.counts * learned.share
     noise = split.carried_share * np.array([float(np.mean(counts * draw)) for draw in draws] or [0.0])
     value = split.amount_of(-learned.departure) - float(noise.mean())
-    spread = split.spread_of_mean(-learned.departure * split.error) + Spread(float(noise.var()))
+    spread = split.spread_of_mean(-learned.departure * split.error) + ChanceSpread(float(noise.var()))
     return (value, spread) if Amount.about(value, spread, split.freedom).low > 0 else None
 
 
@@ -103,6 +103,6 @@ class LearnableCause(Cause):
         learned = split.regressors.learned
         return None if learned is None or learned_amount(split) is None else -learned.departure
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread] | None:
         """Return the mean product of that part with the error, less the noise of the seen cells in it."""
         return learned_amount(split)

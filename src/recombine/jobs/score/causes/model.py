@@ -6,7 +6,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.audit.limits import AUDIT_LIMITS
-from recombine.jobs.score.amounts import Amount, Spread
+from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.causes.cause import Cause, CauseColumns, Coefficient
 from recombine.jobs.score.causes.learned import LearnableCause
 from recombine.jobs.score.limits import SCORE_LIMITS
@@ -147,7 +147,7 @@ class OverConfidenceCause(Cause):
         """Return by how much each chance is beyond the calibrated one, (T,); None where chances are not too extreme."""
         return None if split.recalibrated is None else split.over_confidence
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread] | None:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread] | None:
         """Return the mean product of what is beyond with the error; its spread is over cells, calibration included."""
         if split.recalibrated is None:
             return None
@@ -172,7 +172,7 @@ class OffsetCause(Cause):
         """Return the constant at each cell, fitted to the others, (T,)."""
         return split.offset
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread]:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread]:
         """Return the constant's mean product with the error."""
         return split.amount_of(split.offset), split.bootstrap.of_offset
 
@@ -192,7 +192,7 @@ class RestCause(Cause):
         """Return what the regression leaves unexplained, (T,)."""
         return split.unexplained
 
-    def amount(self, split: ErrorSplit) -> tuple[float, Spread]:
+    def amount(self, split: ErrorSplit) -> tuple[float, ChanceSpread]:
         """Return the mean product of the residuals with the error."""
         # The fit leaves no agreement between the residuals and what it names, where by chance there is some.
         explained = split.parts.sum(axis=1) + split.offset
