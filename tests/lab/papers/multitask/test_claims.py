@@ -108,6 +108,13 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "33e": (("inputs", "digits"), ("wanted", "lazy")),
     "33f": (("inputs", "digits"), ("wanted", "nested"), ("task", "few known")),
     "34": (("inputs", "digits"),),
+    "35a": (("n", 256), ("task", "3 new"), ("seed", 2)),
+    "35b": (("n", 64), ("n", 256), ("task", "6 new"), ("seed", 2)),
+    "35c": (("task", "0.9 x 6"), ("method", "pt+ft"), ("seed", 2)),
+    "35d": (("task", "1 x 6"), ("method", "mtl"), ("seed", 2)),
+    "35e": (("method", "stl"), ("method", "mtl"), ("seed", 2)),
+    **dict.fromkeys(("35f", "35g", "36b", "36c"), (("scaling", 0.1), ("task", "1 of 6 known"), ("seed", 2))),
+    "36a": (("n", 256), ("method", "pt+ft"), ("seed", 2)),
 }
 
 

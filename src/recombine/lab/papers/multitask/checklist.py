@@ -10,6 +10,7 @@ from recombine.lab.papers.paper import PaperPanel
 
 GPU = "needs a GPU"
 FEW_SEEDS = "three seeds of 50"
+THREE_SEEDS = "three seeds; how the paper weighs units is not known"
 
 CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Abstract 1", "both ways are biased to reuse features", ("29a", "29d")),
@@ -76,20 +77,20 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Figure 5f", "ViT: dimensions by block", ("16f",), "one block of seven"),
     PaperPanel("Figure 6a", "teachers of many units", (), f"40 units: {GPU}"),
     PaperPanel("Figure 6b", "teachers of 40 units by overlap, tangent kernel", (), GPU),
-    PaperPanel("Figure 8a", "sparsity of hidden units, single task (k-means inertia)", (), "weights are not kept"),
-    PaperPanel("Figure 8b", "alignment with the teacher, single task", (), "weights are not kept"),
-    PaperPanel("Figure 8c", "inertia after PT+FT", (), "weights are not kept"),
-    PaperPanel("Figure 8d", "inertia after MTL", (), "weights are not kept"),
-    PaperPanel("Figure 8e", "alignment of MTL, PT+FT and a single task", (), "weights are not kept"),
-    PaperPanel("Figure 8f", "inertia by rescaling", (), "weights are not kept"),
-    PaperPanel("Figure 8g", "alignment by rescaling", (), "weights are not kept"),
+    PaperPanel("Figure 8a", "sparsity of hidden units, single task (k-means inertia)", ("35a",), THREE_SEEDS),
+    PaperPanel("Figure 8b", "alignment with the teacher, single task", ("35b",), THREE_SEEDS),
+    PaperPanel("Figure 8c", "inertia after PT+FT", ("35c",), THREE_SEEDS),
+    PaperPanel("Figure 8d", "inertia after MTL", ("35d",), THREE_SEEDS),
+    PaperPanel("Figure 8e", "alignment of MTL, PT+FT and a single task", ("35e",), THREE_SEEDS),
+    PaperPanel("Figure 8f", "inertia by rescaling", ("35f",), THREE_SEEDS),
+    PaperPanel("Figure 8g", "alignment by rescaling", ("35g",), THREE_SEEDS),
     PaperPanel(
         "Figure 9a", "five known or new features, diagonal, by rescaling", ("12a", "12b"), "whether the ratio shrinks"
     ),
     PaperPanel("Figure 9b", "one known or new unit, ReLU, by rescaling", ("31",)),
-    PaperPanel("Figure 11a", "dimensions of ReLU students", (), "activations are not kept"),
-    PaperPanel("Figure 11b", "dimensions of ReLU students by rescaling", (), "activations are not kept"),
-    PaperPanel("Figure 11c", "dimensions before and after, and shared, ReLU", (), "activations are not kept"),
+    PaperPanel("Figure 11a", "dimensions of ReLU students", ("36a",), THREE_SEEDS),
+    PaperPanel("Figure 11b", "dimensions of ReLU students by rescaling", ("36b",), THREE_SEEDS),
+    PaperPanel("Figure 11c", "dimensions before and after, and shared, ReLU", ("36c",), THREE_SEEDS),
     PaperPanel("Figure 11d", "the same of ResNet-18 by layer", ("16e",), "two of five factors"),
     PaperPanel("Figures 7, 10", "captions not at hand", (), "unknown what they show"),
     PaperPanel("Result files", "losses of single tasks, seed by seed", ("27a", "17")),
