@@ -24,7 +24,7 @@ TENTH = AtMost(0.1)
 CLAIMS = (
     _units(
         "35a",
-        "A single task makes as many directions as its teacher has units: so many clusters leave a tenth of the spread.",
+        "A single task makes as many directions as its teacher has units: so many clusters leave 10% of the spread.",
         source=CAPTION.format("8a"),
         measure=hidden_units.directions_of_single_tasks,
         expect={"as many clusters as units": TENTH, "one cluster, 6 units": AtLeast(0.5)},
@@ -52,7 +52,7 @@ CLAIMS = (
     ),
     _units(
         "35e",
-        "With shared features directions after PT+FT and MTL fit the main teacher's better than those of a single task.",
+        "With shared features directions after PT+FT and MTL fit the teacher better than those of a single task.",
         source=CAPTION.format("8e"),
         measure=hidden_units.alignment_by_method,
         expect={f"{name} over single task, hundredths": ClearlyAbove(0) for name in ("PT+FT", "MTL")},
