@@ -11,6 +11,8 @@ from recombine.lab.papers.multitask.readings.rows import of_enough_seeds, paired
 from recombine.lab.papers.seeds import Interval, several
 from recombine.tables.table import Table
 
+#: Training loss at which a student has learned its samples.
+TRAINED_LOSS = 1e-4
 #: Samples of the main task, few and many.
 FEW, MANY = 64, 256
 #: Numbers of new units of a single task.
@@ -22,7 +24,7 @@ WORDS = {"stl": "single task", "pt+ft": "PT+FT", "mtl": "MTL"}
 
 
 def _students(rows: Table, **condition: Any) -> Table:
-    return of_enough_seeds(rows.where(rows["width"] >= 1000), "students of 1000 units", **condition)
+    return of_enough_seeds(rows.where(rows["width"] >= 300), "students of 300 units", **condition)
 
 
 def _spread(rows: Table, clusters: int) -> float:
@@ -32,8 +34,8 @@ def _spread(rows: Table, clusters: int) -> float:
 
 def _said(rows: Table) -> str:
     """Say how many students there are, and how far they learned their training samples."""
-    reached = int((rows["train loss"] <= 1e-5).sum())
-    return f"{several(len(rows), 'student')} of 1000 units, {reached} of which have a training loss below 1e-5"
+    reached = int((rows["train loss"] <= TRAINED_LOSS).sum())
+    return f"{several(len(rows), 'student')} of 300 units, {reached} of which have a training loss of at most 1e-4"
 
 
 def directions_of_single_tasks(rows: Table) -> Measured:
