@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.bounds import Above, Below, Is, Near
+from recombine.lab.papers.bounds import Above, Below, Between, Is, Near, Rises
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.kernel_theory.claims.themes import LEAK, SALIENCE, SUMS
-from recombine.lab.papers.kernel_theory.readings import kernels, structures
+from recombine.lab.papers.kernel_theory.readings import kernels, representations, structures
 
 CLAIMS = (
     Claim(
@@ -179,5 +179,29 @@ CLAIMS = (
         },
         theme=LEAK,
         figure="exposure",
+    ),
+    Claim(
+        "56",
+        "Averaged over random images for items, kernel regression is a sum on unseen cells, though single models are "
+        "not.",
+        says="paper",
+        source="Appendix A.5 (sums of conjunctions in expectation over random assignments), for anchor sets",
+        reads="random-assignments",
+        measure=representations.averaged_interactions,
+        expect={"left of one model's": Below(0.1), "power of the number averaged": Between(-0.6, -0.4)},
+        theme=SUMS,
+        risk="the appendix was read as told in a summary; of a dispersed set, which no permutation of items keeps, "
+        "{left, dispersed set} is left",
+    ),
+    Claim(
+        "57",
+        "On dispersed sets item values are compressed, the more the smaller the salience, and scatter around the line.",
+        says="paper",
+        source="Figure 7a and c, drawn there without numbers",
+        reads="dispersed-items",
+        measure=representations.dispersed_item_values,
+        expect={"slope": Rises(every_step=True), "least scatter": Above(1e-3)},
+        theme=LEAK,
+        risk="direction alone; exact interpolation, where the paper has support vectors with a tube",
     ),
 )

@@ -16,8 +16,8 @@ _units = partial(
     reads="hidden-units",
     figure="hidden-units",
     theme=THEME,
-    risk="three seeds of students with 300 units, published 1000; 64 samples (256 where it says so), training to a loss of "
-    "1e-5 for 8,000 steps at most; how the paper weighs units in its clusters is not known: here by their weights",
+    risk="three seeds of students with 300 units (published 1000), 64 samples (256 where it says so), trained to a "
+    "loss of 1e-5 for 8,000 steps at most; how the paper weighs units in its clusters is not known: here by weights",
 )
 TENTH = AtMost(0.1)
 
