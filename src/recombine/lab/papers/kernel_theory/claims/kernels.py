@@ -234,4 +234,11 @@ CLAIMS = (
         measure=designs.choice_by_theory,
         expect={"best five by theory": AtMost(0.9)},
     ),
+    _designs(
+        "58d",
+        "Ridge regression of effects that add, with a penalty of one, orders them as well: what counts is shrinkage.",
+        measure=designs.simple_orders,
+        expect={"ridge, hundredths": ClearlyAbove(50)},
+        exploratory=True,
+    ),
 )

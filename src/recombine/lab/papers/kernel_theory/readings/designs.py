@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.lab.papers.kernel_theory.experiments.designs import design_of
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Interval, several
 from recombine.tables.table import Table
 
 #: Designs below which an order says little.
 MIN_DESIGNS, MIN_SEEDS = 20, 3
+#: Designs that are chosen, and the ridge penalty of effects of items.
+BEST_DESIGNS, RIDGE_OF_ITEMS = 5, 1.0
 #: Draws of designs with replacement, for bounds on correlations.
 RESAMPLES = 2000
 
@@ -66,19 +69,52 @@ def order_of_designs(rows: Table) -> Measured:
         "theory less leverage, hundredths": _bounded(theory - leverage, of_theory - of_leverage),
         "designs": len(values["error"]),
     }
-    return Measured(
-        numbers, f"{several(len(rows.by('seed')), 'network')} for each design; bounds by drawing designs again"
-    )
+    return Measured(numbers, _said(rows))
+
+
+def _said(rows: Table) -> str:
+    return f"{several(len(rows.by('seed')), 'network')} for each design; bounds by drawing designs again"
+
+
+def simple_orders(rows: Table) -> Measured:
+    """Return how ridge regression of effects that add, and the error of the seen mean, rank designs, beside theory."""
+    values = _by_design(rows)
+    values |= _simple_errors([int(number) for number in rows.by("design")])
+    names = ("ridge", "mean", "theory")
+    plain = {name: rank_correlation(values[name], values["error"]) for name in names}
+    draws = dict(zip(names, _resampled(values, names), strict=True))
+    numbers: dict[str, Any] = {
+        "ridge, hundredths": _bounded(plain["ridge"], draws["ridge"]),
+        "error of the seen mean, hundredths": _bounded(plain["mean"], draws["mean"]),
+        "theory less ridge, hundredths": _bounded(plain["theory"] - plain["ridge"], draws["theory"] - draws["ridge"]),
+    }
+    for name in ("ridge", "mean"):
+        best = values["error"][np.argsort(values[name])[:BEST_DESIGNS]]
+        numbers[f"best five by {name}"] = float(best.mean() / values["error"].mean())
+    return Measured(numbers, _said(rows))
+
+
+def _simple_errors(designs: list[int]) -> dict[str, FloatArray]:
+    """Return errors on unseen cells of ridge regression with a column per item, and of the mean of the seen ones."""
+    errors: dict[str, list[float]] = {"ridge": [], "mean": []}
+    for number in designs:
+        task = design_of(number)
+        columns = np.hstack([np.eye(size)[task.cells[:, slot]] for slot, size in enumerate(task.sizes)])
+        seen, y = columns[task.train], task.target
+        effects = np.linalg.solve(seen.T @ seen + RIDGE_OF_ITEMS * np.eye(seen.shape[1]), seen.T @ y[task.train])
+        for name, answer in (("ridge", columns @ effects), ("mean", np.full(len(y), y[task.train].mean()))):
+            errors[name].append(float(np.mean((answer - y)[task.test] ** 2)))
+    return {name: np.array(listed) for name, listed in errors.items()}
 
 
 def choice_by_theory(rows: Table) -> Measured:
-    """Return the error of networks on the five designs that theory and leverage call best, over that of the mean one."""
+    """Return networks' error on the five designs that theory and leverage call best, over that on the mean one."""
     values = _by_design(rows)
     mean = float(values["error"].mean())
     numbers: dict[str, Any] = {
-        f"best five by {name}": float(values["error"][np.argsort(values[name])[:5]].mean()) / mean
+        f"best five by {name}": float(values["error"][np.argsort(values[name])[:BEST_DESIGNS]].mean()) / mean
         for name in ("theory", "leverage")
     }
-    numbers["best five by networks themselves"] = float(np.sort(values["error"])[:5].mean()) / mean
+    numbers["best five by networks themselves"] = float(np.sort(values["error"])[:BEST_DESIGNS].mean()) / mean
     spread = f"errors from {values['error'].min():.2f} to {values['error'].max():.2f}, mean {mean:.2f}"
     return Measured(numbers, f"{spread}; training loss {float(np.median(rows['train loss'])):.2g} in the median")
