@@ -83,8 +83,8 @@ CLAIMS = (
         measure=decoders.ramps_by_depth,
         expect={"most peaks in the inner hole of a depth": Below(0.05)},
         exploratory=True,
-        risk="The bar is that of claim 1. In the whole hole {peaks in the hole, shallowest and deepest} of the peaks are "
-        "in place, at its rim.",
+        risk="The bar is that of claim 1. In the whole hole {peaks in the hole, shallowest and deepest} of the peaks "
+        "are in place, at its rim.",
         theme=HOLE,
         figure="depth",
     ),
