@@ -14,7 +14,7 @@ _maps = partial(
     source="the condition of sufficient support, as a number for each unseen combination",
     reads="error-maps",
     figure="support-errors",
-    risk="one small world, whose components and rule theory knows; decoders with a network per slot, two of each support",
+    risk="one small world, whose components and rule theory knows; two decoders a support, of one kind",
 )
 
 CLAIMS = (

@@ -1,7 +1,7 @@
 """Compositional generalization from first principles: does sufficient support tell where trained decoders err?
 
-A small world: two slots of twelve values each, components of eight pixels that are smooth functions of the value, and
-soft occlusion at each pixel. Supports are random unions of planes, a diagonal band and single cells in which every value
+A small world: two slots of twelve values each, components of eight pixels, smooth functions of the value, and soft
+occlusion at each pixel. Supports are random unions of planes, a diagonal band and single cells in which every value
 occurs. Theory knows components and rule, and asks which directions of the components' values the seen cells leave open;
 decoders with a network per slot and the rule built in learn the seen cells. Torch is imported when a unit runs.
 """

@@ -149,9 +149,10 @@ def main_effects_by_layer(rows: Table) -> Measured:
 def readouts_by_layer(rows: Table) -> Measured:
     """Return how linear readouts of x and y fall from layer to layer, for every code and target without stripes."""
     losses, ends = {}, {}
-    for (code, target), layers in sorted(rows.only(stripes=0).by("code", "target").items()):
+    told_apart = [name for name in ("code", "target") if name in rows.columns]
+    for key, layers in sorted(rows.only(stripes=0).by(*told_apart).items()):
         scores = [float(layer["probe"].mean()) for _, layer in sorted(layers.by("layer").items())]
-        name = f"{code}, {'G' if target == 'images' else '1 - G'}"
+        name = key if isinstance(key, str) else f"{key[0]}, {'G' if key[1] == 'images' else '1 - G'}"
         losses[name] = min(before - after for before, after in pairwise(scores))
         ends[name] = scores[-1] / scores[0]
     numbers = {

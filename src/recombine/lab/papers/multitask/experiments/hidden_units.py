@@ -101,7 +101,8 @@ def directions(weights: Mapping[str, FloatArray], teacher: FloatArray) -> dict[s
     lengths = np.linalg.norm(weights["hidden"], axis=1)
     strength = lengths * np.linalg.norm(weights["readouts"], axis=0)
     turned = weights["hidden"] / np.maximum(lengths, np.finfo(float).tiny)[:, None]
-    values, asked = {}, [count for count in CLUSTERS if count <= len(turned)]
+    values: dict[str, float] = {"alignment": 0.0}
+    asked = [count for count in CLUSTERS if count <= len(turned)]
     for count in asked:
         fit = KMeans(count, n_init=STARTS, random_state=0).fit(turned, sample_weight=strength)
         values[f"inertia {count}"] = float(fit.inertia_ / strength.sum())
