@@ -37,6 +37,7 @@ def _draw(canvas: Canvas, table: Table) -> None:
         axes.set_title(f"{title}: rank correlation {rank_correlation(table[name], table['error']):.2f}", fontsize=12)
         axes.set(xlabel=label, yscale="log")
     panels[0].set(xscale="log", ylabel="error on unseen cells")
+    powers_of_ten(panels[0], "x")
     powers_of_ten(panels[0], "y")
 
 

@@ -16,8 +16,8 @@ from recombine.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-PANELS = {"theory": "Kernel theory, from inputs alone", "leverage": "Mean leverage of unseen cells"}
-AXES = {"theory": "predicted error", "leverage": "leverage (error for noise of one)"}
+PANELS = {"theory": "Kernel theory", "leverage": "Leverage"}
+AXES = {"theory": "error that theory predicts from the inputs", "leverage": "mean leverage of unseen cells"}
 
 
 def _table(results: Mapping[str, Evidence]) -> Table:

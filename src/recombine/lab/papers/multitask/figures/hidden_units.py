@@ -38,8 +38,7 @@ def _table(results: Mapping[str, Evidence]) -> Table:
                 {"of": kind, "at": float(k), "seed": row["seed"], "value": row[f"inertia {k}"]} for k in CLUSTERS
             ]
         if row["task"] == ONE_KNOWN and row["method"] == "pt+ft":
-            for words, column in (("directions", "inertia 1"), ("dimensions", "dimensions")):
-                listed.append({"of": words, "at": row["scaling"], "seed": row["seed"], "value": row[column]})
+            listed.append({"of": "dimensions", "at": row["scaling"], "seed": row["seed"], "value": row["dimensions"]})
     return over_seeds(Table.from_rows(listed), ("of", "at"), ("value",))
 
 
@@ -51,22 +50,22 @@ def _bars(axes: Axes, table: Table, label: str, **style: Any) -> None:
 
 def _draw(canvas: Canvas, table: Table) -> None:
     left, right = canvas.subplots(1, 2)
-    canvas.subplots_adjust(left=0.08, right=0.985, wspace=0.2, bottom=0.16, top=0.84)
+    canvas.subplots_adjust(left=0.08, right=0.985, wspace=0.16, bottom=0.16, top=0.84)
     for words, colour, marker in zip(LINES.values(), COLOURS, "osDX", strict=True):
         line = table.only(of=words)
         if len(line):
             _bars(left, line, words, color=colour, marker=marker)
     left.set(xlabel="clusters", ylabel="spread of directions left", ylim=(0, None), xticks=CLUSTERS)
     left.set_title("Six units", fontsize=12)
-    for words, label, colour, marker in (
-        ("dimensions", "dimensions (participation ratio)", "#009e73", "o"),
-        ("directions", "spread left by one cluster", "#cc79a7", "s"),
-    ):
-        _bars(right, table.only(of=words), label, color=colour, marker=marker)
-    right.set(xscale="log", xlabel="factor on pretrained weights", ylim=(0, None))
+    dimensions = table.only(of="dimensions")
+    _bars(right, dimensions, "", color="#009e73", marker="o")
+    factors = np.unique(dimensions["at"])
+    right.set(xscale="log", xlabel="factor on pretrained weights", ylabel="dimensions (participation ratio)")
+    right.set_xticks(factors, [f"{factor:g}" for factor in factors])
+    right.minorticks_off()
+    right.set_ylim(0, None)
     right.set_title("One of six known units is needed", fontsize=12)
-    left.legend(fontsize=11)
-    right.legend(fontsize=11)
+    left.legend(frameon=False, fontsize=11)
 
 
 def _say(table: Table) -> str:
@@ -85,7 +84,7 @@ FIGURES = (
         caption=(
             "Left: how much of the spread of directions of hidden units k-means with so many clusters leaves; the "
             "teacher has six units. Single tasks learn new units, PT+FT and MTL those of the auxiliary task; few are "
-            "64 samples, many 256. Right: finetuning on one of six known units, by the factor on pretrained weights. "
+            "64 samples, many 256. Right: dimensions of hidden activity after finetuning on one of six known units. "
             "Bars: two standard errors over n seeds."
         ),
         experiments=("hidden-units",),
