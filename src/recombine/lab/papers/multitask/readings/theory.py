@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.lab.papers.measured import Measured
+from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.multitask.readings.rows import MIN_SEEDS
 from recombine.lab.papers.seeds import require, several
 from recombine.tables.table import Column, Table
@@ -101,6 +101,8 @@ def orders_of_units(rows: Table) -> Measured:
     tuned, joint = (require(rows, penalty=name) for name in ("ReLU, cosine 1", "MTL"))
     lead = tuned["order"] - joint["order"]
     small = tuned["ratio"] <= SMALL_FEATURE_RATIO
+    if not small.any():
+        raise MissingRowsError("no known features of at most a tenth of the coefficient")
     ahead = tuned["ratio"][lead > 0]
     law = max(float(np.abs(_law(rows, f"ReLU, cosine {cosine}")).max()) for cosine in ("0", "0.9", "1"))
     numbers = {
