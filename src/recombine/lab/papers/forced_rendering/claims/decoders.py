@@ -281,7 +281,7 @@ CLAIMS = (
             "most of the first layer's left at the image": Below(0.75),
         },
         exploratory=True,
-        risk="Means over seeds of four decoders; how the authors fit their readouts is not known.",
+        risk="Means over seeds of decoders of two codes; how the authors fit their readouts is not known.",
         theme=SHEETS,
         figure="layers",
     ),

@@ -225,6 +225,7 @@ def peaks_by_depth(rows: Table) -> Measured:
     return Measured(numbers, detail, scale=image_size(rows))
 
 
+@reads_one_target
 def ramps_by_depth(rows: Table) -> Measured:
     """Return peaks of convolutional decoders of raw ramps by depth, in the inner hole and in all of it."""
     chosen = require(rows, model="cnn", code="ramp")

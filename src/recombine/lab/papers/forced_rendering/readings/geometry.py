@@ -146,19 +146,18 @@ def main_effects_by_layer(rows: Table) -> Measured:
     return Measured(numbers, f"means over networks: {'; '.join(texts)}", scale=image_size(rows))
 
 
+@reads_one_target
 def readouts_by_layer(rows: Table) -> Measured:
-    """Return how linear readouts of x and y fall from layer to layer, for every code and target without stripes."""
+    """Return how linear readouts of x and y fall from layer to layer, for every code without stripes."""
     losses, ends = {}, {}
-    told_apart = [name for name in ("code", "target") if name in rows.columns]
-    for key, layers in sorted(rows.only(stripes=0).by(*told_apart).items()):
+    for code, layers in sorted(rows.only(stripes=0).by("code").items()):
         scores = [float(layer["probe"].mean()) for _, layer in sorted(layers.by("layer").items())]
-        name = key if isinstance(key, str) else f"{key[0]}, {'G' if key[1] == 'images' else '1 - G'}"
-        losses[name] = min(before - after for before, after in pairwise(scores))
-        ends[name] = scores[-1] / scores[0]
+        losses[code] = min(before - after for before, after in pairwise(scores))
+        ends[code] = scores[-1] / scores[0]
     numbers = {
         "smallest loss at a layer": min(losses.values()),
         "least of the first layer's left at the image": min(ends.values()),
         "most of the first layer's left at the image": max(ends.values()),
-        "left at the image": ", ".join(f"{name} {share:.2f}" for name, share in ends.items()),
+        "left at the image": ", ".join(f"{code} {share:.2f}" for code, share in ends.items()),
     }
     return Measured(numbers, f"R2 of ridge regression, mean over {several(len(rows.by('seed')), 'seed')}")
