@@ -131,7 +131,7 @@ def _trained_errors(seen: BoolArray, images: FloatArray, steps: int, seed: int, 
     for _ in range(steps):
         optimiser.zero_grad()
         loss = ((misses() * mask).sum((1, 2, 3)) / (mask.sum((1, 2, 3)) * PIXELS)).sum()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     with torch.no_grad():
         return np.asarray(misses().mean(-1).double().numpy())

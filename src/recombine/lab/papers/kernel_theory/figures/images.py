@@ -155,8 +155,8 @@ def _draw_headline(canvas: Canvas, table: Table) -> None:
             _line(axes, points, label, palette()[index], MARKERS[index])
             last = int(np.argmax(points["distance"]))
             end = (float(points["distance"][last]), float(points["value"][last]))
-            style = {"color": palette()[index], "fontsize": 12, "va": "center"}
-            axes.annotate(label, end, xytext=(14, 0), textcoords="offset points", **style)
+            named: dict[str, Any] = {"color": palette()[index], "fontsize": 12, "va": "center"}
+            axes.annotate(label, end, xytext=(14, 0), textcoords="offset points", **named)
     if len(table) and table["distance"].max() == max(PUBLISHED_DISTANCES):
         style: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": MARKERS[2], "markerfacecolor": "white"}
         axes.plot(PUBLISHED_DISTANCES, PUBLISHED["CD-3, logistic"], label="published", zorder=1, **style)

@@ -55,7 +55,7 @@ def alignment_by_samples(rows: Table) -> Measured:
     """Return how well clusters of a single task of six units fit the teacher's, with few and with many samples."""
     few, many = (_students(rows, n=n, method="stl", task="6 new") for n in (FEW, MANY))
     low, high = paired_by_seed(few, many, "alignment")
-    numbers = {f"{FEW} samples": float(low.mean()), f"{MANY} samples": float(high.mean())}
+    numbers: dict[str, Any] = {f"{FEW} samples": float(low.mean()), f"{MANY} samples": float(high.mean())}
     return Measured(numbers | {"many less few, hundredths": Interval.of(100 * (high - low))}, _said(many))
 
 
@@ -102,7 +102,10 @@ def directions_by_factor(rows: Table) -> Measured:
 def alignment_by_factor(rows: Table) -> Measured:
     """Return how well one cluster fits the one unit that is needed, by factor on pretrained weights."""
     means, lead = _by_factor(rows, "alignment")
-    numbers = {"alignment": means, "times 0.1 less times 10, hundredths": Interval(-lead.mean, -lead.high, -lead.low)}
+    numbers: dict[str, Any] = {
+        "alignment": means,
+        "times 0.1 less times 10, hundredths": Interval(-lead.mean, -lead.high, -lead.low),
+    }
     numbers |= {"at a tenth": means["times 0.1"]}
     return Measured(numbers, _said(rows.only(n=FEW)))
 
