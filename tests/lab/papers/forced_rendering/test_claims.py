@@ -127,6 +127,8 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "25": (_striped, "kernel factorization", lambda values: 1 - values, Standing.FAILS),
     "26": (_where(code="one-hot"), "summed", _add(-0.9), Standing.FAILS),
     "27": (_where(model="mlp", depth=4, target="images"), "unseen peaks", _set(0.9), Standing.FAILS),
+    "29": (_where(model="cnn", code="ramp", depth=10), "inner peaks", _set(0.2), Standing.FAILS),
+    "30": (_where(layer=6), "probe", _set(0.9), Standing.FAILS),
     "28": (_where(model="transformer", seed=2), "unseen peaks", _set(0.3), Standing.HOLDS),
 }
 

@@ -200,6 +200,9 @@ def test_no_reading_mixes_targets() -> None:
         assert (found.value, found.detail, found.verdict) == (alone.value, alone.detail, alone.verdict)
         assert "trained on 1 - G" in found.detail
         control = trained_on(table, IMAGES)
+        if claim.number == "29":  # no decoder of ramps was trained on G
+            assert claim.read(control).verdict is Standing.NOT_RUN
+            continue
         unsaid = Table({name: control[name] for name in control.columns if name != "target"})
         assert claim.read(unsaid).value == claim.read(control).value
         assert "trained on G" in claim.read(unsaid).detail

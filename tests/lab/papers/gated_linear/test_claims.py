@@ -37,7 +37,7 @@ def full() -> Reproduction:
 
 
 #: What needs the authors' images, or compares with numbers on MNIST, and what has rows at one size only.
-ONE_SIZE = ("15b", "18", "20a", "20b", "20c", "22a", "22b", "23a", "26")
+ONE_SIZE = ("15b", "18", "20a", "20b", "20c", "22a", "22b", "23a", "26", "27a", "27b", "27d")
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -125,6 +125,11 @@ BENT: dict[str, tuple[str, Bend]] = {
     "25b": ("quantile", exchanged(0.5, 0.95)),
     "25c": ("units", exchanged(10, 100)),
     "26": ("inconsistency", lambda values: values[::-1].copy()),
+    "27a": ("classifier", exchanged("group", "network")),
+    "27b": ("error", lambda values: values + 0.02),
+    "27c": ("classifier", exchanged("learned contexts", "random contexts")),
+    "27d": ("error", lambda values: values + 0.02),
+    "27e": ("thresholds", exchanged("median", "random")),
     "23b": ("error", lambda values: values + 0.02 * (np.arange(len(values)) % 6 == 3)),
 }
 
@@ -302,6 +307,26 @@ def test_on_top_of_the_reshape_the_coefficient_adds_nothing(full: Reproduction) 
     ends = [parts[f"{name}, worse by"].split(", ")[-1].split()[-1] for name in ("reshape", "both")]
     assert ends[0] == ends[1] == "0.193"
     assert parts["coefficient worse than reshape"] == "62 of 144"
+
+
+def test_best_networks_are_those_of_each_seed(full: Reproduction) -> None:
+    """Recount what is said of networks in Fig. 2c and 3c by hand, from rows in plain dictionaries."""
+    rows = [row for row in full.results["two-layer"].table.rows() if row["layers"] == 2 and row["samples"] == 1000]
+    best = {
+        (momentum, name): [
+            min(
+                row["error"]
+                for row in rows
+                if (row["momentum"], row["classifier"], row["seed"]) == (momentum, name, seed)
+                and np.isfinite(row["error"])
+            )
+            for seed in (1, 2, 3)
+        ]
+        for momentum, name in ((0.0, "network"), (0.0, "group"), (0.9, "network"))
+    }
+    gap = 100 * (np.mean(best[0.0, "network"]) - np.mean(best[0.0, "group"]))
+    assert f"1000 images {gap:.3g} points" in full.outcomes["gated-linear/27a"].value
+    assert f"1000 images {100 * np.mean(best[0.9, 'network']):.1f}% (" in full.outcomes["gated-linear/27d"].detail
 
 
 def test_best_shapes_are_those_of_each_seed(full: Reproduction) -> None:

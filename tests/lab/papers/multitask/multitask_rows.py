@@ -123,6 +123,22 @@ def released() -> list[Row]:
     ]
 
 
+def hidden_units() -> list[Row]:
+    """Students with as many directions as units, and fewer from smaller weights where one unit is needed."""
+    kinds = [(n, f"{units} new", units, "stl", 1.0) for n in (64, 256) for units in (1, 3, 6)]
+    kinds += [(64, name, 6, method, 1.0) for name in ("1 x 6", "0.9 x 6") for method in ("stl", "pt+ft", "mtl")]
+    kinds += [(64, "1 of 6 known", 1, "pt+ft", m) for m in (0.1, 1.0, 10.0)] + [(64, "1 of 6 known", 1, "mtl", 1.0)]
+    rows = []
+    for (n, task, units, method, m), seed in product(kinds, SEEDS):
+        about = {"n": n, "width": 1000, "task": task, "units": units, "scaling": m, "method": method, "seed": seed}
+        left = {f"inertia {k}": max(0.0, 1 - k / units) + 0.01 * np.log10(10 * m) for k in range(1, 9)}
+        alone = 0.2 * (n == 64 and method == "stl")
+        found = {"alignment": 0.98 - alone - 0.02 * np.log10(10 * m), "teacher's dimensions": 4.0}
+        found |= {"dimensions before": 4.0, "dimensions": 4.0 + np.log10(m), "shared": 3.0, "loss": 0.1}
+        rows.append({**about, "train loss": 1e-6, **left, **found})
+    return rows
+
+
 def nested_networks() -> list[Row]:
     rows = []
     for place, loss in (("inside", 1e-6), ("outside", 0.2)):
@@ -135,6 +151,10 @@ def nested_networks() -> list[Row]:
                     theory = loss * active * m * (1 + seed)
                     about |= {"steps": 500_000, "rate": 0.1, "best": loss, "theory": theory}
                     rows.append({**about, "loss": theory * (10 if late else 1.01)})
+    for active, seed in product((5, 40), SEEDS):
+        about = {"n": 64, "active": active, "place": "inside", "scaling": 1.0, "method": "mtl", "seed": seed}
+        about |= {"power": 1 / active, "train loss": 1e-8, "stopped": False, "steps": 100_000, "rate": 0.1}
+        rows.append({**about, "best": 1e-5, "theory": np.nan, "loss": 1e-5})
     return rows
 
 
@@ -153,9 +173,10 @@ def nested_flow() -> list[Row]:
 def made_up() -> dict[str, Evidence]:
     """Committed results, with made-up ones of full scale in the place of those of networks that need a GPU."""
     found = load_all_evidence(default_folder(), "multitask", PAPER.by_name, ("quick", "full"))
-    found |= load_all_evidence(default_folder(), "multitask", {"overlap-networks": WIDE}, ("full",))
+    wide = {"overlap-networks": WIDE, "overlap": PAPER.by_name["overlap"]}
+    found |= load_all_evidence(default_folder(), "multitask", wide, ("full",))
     tables = {**relu(), "rescaling": photographs(), "nested-networks": nested_networks()}
-    tables |= {"nested-flow": nested_flow(), "relu-released": released()}
+    tables |= {"nested-flow": nested_flow(), "relu-released": released(), "hidden-units": hidden_units()}
     return {**found, **{name: evidence(name, "full", Table.from_rows(rows)) for name, rows in tables.items()}}
 
 

@@ -108,6 +108,19 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "33e": (("inputs", "digits"), ("wanted", "lazy")),
     "33f": (("inputs", "digits"), ("wanted", "nested"), ("task", "few known")),
     "34": (("inputs", "digits"),),
+    "35a": (("n", 256), ("task", "3 new"), ("seed", 2)),
+    "35b": (("n", 64), ("n", 256), ("task", "6 new"), ("seed", 2)),
+    "35c": (("task", "0.9 x 6"), ("method", "pt+ft"), ("seed", 2)),
+    "35d": (("task", "1 x 6"), ("method", "mtl"), ("seed", 2)),
+    "35e": (("method", "stl"), ("method", "mtl"), ("seed", 2)),
+    **dict.fromkeys(("35f", "35g", "36b", "36c"), (("scaling", 0.1), ("task", "1 of 6 known"), ("seed", 2))),
+    "37a": (("n", 500), ("method", "stl"), ("seed", 2)),
+    "37b": (("n", 50), ("method", "stl"), ("seed", 2)),
+    "38a": (("penalty", "ReLU, cosine 0.9"),),
+    "38b": (("penalty", "MTL"), ("penalty", "ReLU, cosine 1")),
+    "39": (("n", 128), ("method", "stl probe"), ("overlap", 40)),
+    "40": (("active", 40), ("method", "mtl"), ("seed", 2)),
+    "36a": (("n", 256), ("method", "pt+ft"), ("seed", 2)),
 }
 
 

@@ -39,7 +39,7 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel(TABLE, "Diagonal 0.05", ("5a", "23", "24")),
     PaperPanel(TABLE, "Orthogonal, RGBa", ("10",)),
     PaperPanel(TABLE, "order of the rows", ("21",)),
-    PaperPanel(TABLE, "standard deviations over seeds", ("20",), "five seeds of each row: we have three or four"),
+    PaperPanel(TABLE, "standard deviations over seeds", ("20",), "three or four seeds of five"),
     PaperPanel(TABLE, "two outcomes on the narrow diagonal", ("5b",), "five seeds: we have four"),
     PaperPanel(TABLE, "RGBa has three of five seeds", ("9a", "9b")),
     PaperPanel(TABLE, "which images were trained and scored on", ("17",)),

@@ -13,6 +13,7 @@ from typing import Any
 from recombine.lab.papers.first_principles.experiments import (
     checks,
     decoders,
+    error_maps,
     pictures,
     ranks,
     routes,
@@ -227,4 +228,13 @@ ROUTE_EXPERIMENTS = (
     ),
 )
 
-EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS)
+MAP_EXPERIMENTS = (
+    _experiment(
+        "error-maps",
+        error_maps.error_maps,
+        [{"supports": list(range(24)), "steps": 600, "seeds": [0]}],
+        [{"supports": list(range(60)), "steps": 3000, "seeds": [0, 1]}],
+    ),
+)
+
+EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS, *MAP_EXPERIMENTS)

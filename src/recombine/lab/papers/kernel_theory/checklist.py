@@ -21,9 +21,7 @@ _THEOREMS = (
     PaperPanel("Proposition 5.1, equation 3", "sums shrink by p S / (1 + (p - 2) S)", ("4", "5")),
     PaperPanel("Proposition 5.1", "interpolation and extrapolation shrink alike", ("6",)),
     PaperPanel("Section 5.2", "one inequality says which kernels take the shortcut", ("11",)),
-    PaperPanel(
-        "Appendix A.5", "sums of conjunctions in expectation over random assignments", (), "not run; a CPU would do"
-    ),
+    PaperPanel("Appendix A.5", "sums of conjunctions in expectation over random assignments", ("56",), "anchor sets"),
     PaperPanel("Appendix C", "a learned disentangled representation", (), "not run; its setup is not released"),
     PaperPanel(
         "Appendix E.2.3", "tasks that no sum expresses, and what kernels do there", ("18",), "one such task of the code"
@@ -38,7 +36,7 @@ _SMALL = (
     ),
     PaperPanel("Figure 3e", "what a failing and a working kernel lean on", ("24",)),
     PaperPanel("Figure 7b", "error of dispersed addition by salience", ("17",)),
-    PaperPanel("Figure 7a, c", "item values on dispersed sets", (), "drawn without numbers that we read"),
+    PaperPanel("Figure 7a, c", "item values on dispersed sets", ("57",), "direction; drawn without numbers"),
     PaperPanel("Figure 8a", "additivity by initial scale", ("44",), "25 drawn means of 28"),
     PaperPanel(
         "Figure 8b", "similarity of cells before and after training", ("36",), "medians and spread, not the densities"

@@ -10,6 +10,8 @@ from recombine.lab.papers.paper import PaperPanel
 
 GPU = "needs a GPU"
 FEW_SEEDS = "three seeds of 50"
+ANSATZ = "an ansatz of weight decay"
+THREE_SEEDS = "three seeds, 300 of 1000 units; how the paper weighs units is not known"
 
 CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Abstract 1", "both ways are biased to reuse features", ("29a", "29d")),
@@ -30,14 +32,12 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Abstract, version 1", "MTL is better with little data, PT+FT with more", ("25a", "25b", "25c")),
     PaperPanel("Figure 1a", "explicit penalty of MTL", ("8a", "8b", "6"), "not by size of beta"),
     PaperPanel("Figure 1b", "implicit penalty of PT+FT, diagonal networks", ("3b", "3c", "3d", "28")),
-    PaperPanel(
-        "Figure 1c", "explicit penalty of PT+FT, ReLU networks, by cosine", (), "drawn; an ansatz of weight decay"
-    ),
+    PaperPanel("Figure 1c", "explicit penalty of PT+FT, ReLU networks, by cosine", ("38a",), ANSATZ),
     PaperPanel("Figure 2a", "few new features are easier, diagonal: PT+FT", ("26a",), "five of six numbers of samples"),
     PaperPanel("Figure 2a", "few new features are easier, diagonal: MTL", (), f"no exact theory; {GPU}"),
     PaperPanel("Figure 2b", "few new units are easier, ReLU: PT+FT, MTL", ("26b",), "64 samples alone"),
     PaperPanel("Figure 2c", "all features shared, diagonal: both better than a single task", ("29d", "9a", "9b")),
-    PaperPanel("Figure 2c", "all features shared, diagonal: tangent kernel", (), "not run"),
+    PaperPanel("Figure 2c", "all features shared, diagonal: tangent kernel", ("39",), "theory"),
     PaperPanel("Figure 2d", "all units shared, ReLU: both better than a single task", ("29a",)),
     PaperPanel("Figure 2d", "all units shared: MTL ahead with few samples", ("13b", "27d")),
     PaperPanel("Figure 2d", "all units shared: PT+FT ahead with 128 samples", ("13c", "13e", "27e")),
@@ -47,9 +47,9 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Figure 3a", "order by auxiliary coefficient: PT+FT above MTL", ("6",)),
     PaperPanel("Figure 3a", "feature dependence by auxiliary coefficient", ("5b",), "as the rest to one"),
     PaperPanel("Figure 3b", "subsets of known features, diagonal: PT+FT", ("11",), "64 samples alone"),
-    PaperPanel("Figure 3b", "subsets of known features, diagonal: MTL", (), "in rows, not judged: few came to rest"),
+    PaperPanel("Figure 3b", "subsets of known features, diagonal: MTL", ("40",), "64 samples alone"),
     PaperPanel("Figure 3c", "subsets of known features, rescaled weights", ("11", "21b", "21c")),
-    PaperPanel("Figure 3d", "order and feature dependence, ReLU penalties", (), "drawn; an ansatz"),
+    PaperPanel("Figure 3d", "order and feature dependence, ReLU penalties", ("38b",), ANSATZ),
     PaperPanel("Figure 3e", "subsets of known units, ReLU: PT+FT", ("14a",), "64 samples alone"),
     PaperPanel("Figure 3e", "subsets of known units, ReLU: MTL", ("14c",), "64 samples alone"),
     PaperPanel("Figure 3f", "subsets of known units, weights times 10", ("14b",), "64 samples alone"),
@@ -60,7 +60,7 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Figure 4b", "PT+FT only outperforms if identical in direction or magnitude", ("20",)),
     PaperPanel("Figure 5a", "ResNet-18: accuracy of MTL and PT+FT", ("25b",), "the order of all three at each n"),
     PaperPanel(
-        "Figure 5a", "ResNet-18: single task", (), "with up to 100 samples ours is at chance for test-time statistics"
+        "Figure 5a", "ResNet-18: single task", ("37a",), "from 200 samples: with fewer, test-time statistics decide"
     ),
     PaperPanel(
         "Figure 5b", "ResNet-18: an eighth of the weights", (), f"15a is by another protocol; as released {GPU}"
@@ -71,27 +71,27 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Figure 5c", "ResNet-18: dimensions of the last stage", ("16b", "16c", "16d")),
     PaperPanel("Figure 5c", "ResNet-18: dimensions of the other layers", ("16e",), FEW_SEEDS),
     PaperPanel("Figure 5d", "ViT: accuracy of MTL and PT+FT", ("25c",), f"more than few samples; {GPU}"),
-    PaperPanel("Figure 5d", "ViT: single task", (), "in rows, not judged"),
+    PaperPanel("Figure 5d", "ViT: single task", ("37b",), FEW_SEEDS),
     PaperPanel("Figure 5e", "ViT: no rescaling helps", ("15b",), FEW_SEEDS),
     PaperPanel("Figure 5f", "ViT: dimensions by block", ("16f",), "one block of seven"),
     PaperPanel("Figure 6a", "teachers of many units", (), f"40 units: {GPU}"),
     PaperPanel("Figure 6b", "teachers of 40 units by overlap, tangent kernel", (), GPU),
-    PaperPanel("Figure 8a", "sparsity of hidden units, single task (k-means inertia)", (), "weights are not kept"),
-    PaperPanel("Figure 8b", "alignment with the teacher, single task", (), "weights are not kept"),
-    PaperPanel("Figure 8c", "inertia after PT+FT", (), "weights are not kept"),
-    PaperPanel("Figure 8d", "inertia after MTL", (), "weights are not kept"),
-    PaperPanel("Figure 8e", "alignment of MTL, PT+FT and a single task", (), "weights are not kept"),
-    PaperPanel("Figure 8f", "inertia by rescaling", (), "weights are not kept"),
-    PaperPanel("Figure 8g", "alignment by rescaling", (), "weights are not kept"),
+    PaperPanel("Figure 8a", "sparsity of hidden units, single task (k-means inertia)", ("35a",), THREE_SEEDS),
+    PaperPanel("Figure 8b", "alignment with the teacher, single task", ("35b",), THREE_SEEDS),
+    PaperPanel("Figure 8c", "inertia after PT+FT", ("35c",), THREE_SEEDS),
+    PaperPanel("Figure 8d", "inertia after MTL", ("35d",), THREE_SEEDS),
+    PaperPanel("Figure 8e", "alignment of MTL, PT+FT and a single task", ("35e",), THREE_SEEDS),
+    PaperPanel("Figure 8f", "inertia by rescaling", ("35f",), THREE_SEEDS),
+    PaperPanel("Figure 8g", "alignment by rescaling", ("35g",), THREE_SEEDS),
     PaperPanel(
         "Figure 9a", "five known or new features, diagonal, by rescaling", ("12a", "12b"), "whether the ratio shrinks"
     ),
     PaperPanel("Figure 9b", "one known or new unit, ReLU, by rescaling", ("31",)),
-    PaperPanel("Figure 11a", "dimensions of ReLU students", (), "activations are not kept"),
-    PaperPanel("Figure 11b", "dimensions of ReLU students by rescaling", (), "activations are not kept"),
-    PaperPanel("Figure 11c", "dimensions before and after, and shared, ReLU", (), "activations are not kept"),
+    PaperPanel("Figure 11a", "dimensions of ReLU students", ("36a",), THREE_SEEDS),
+    PaperPanel("Figure 11b", "dimensions of ReLU students by rescaling", ("36b",), THREE_SEEDS),
+    PaperPanel("Figure 11c", "dimensions before and after, and shared, ReLU", ("36c",), THREE_SEEDS),
     PaperPanel("Figure 11d", "the same of ResNet-18 by layer", ("16e",), "two of five factors"),
-    PaperPanel("Figures 7, 10", "captions not at hand", (), "unknown what they show"),
+    PaperPanel("Figures 7, 10", "captions not at hand", (), "unknown what they show; no run can decide it"),
     PaperPanel("Result files", "losses of single tasks, seed by seed", ("27a", "17")),
     PaperPanel("Result files", "losses of PT+FT, seed by seed", ("27b", "28")),
     PaperPanel("Result files", "nothing shared: a single task is better", ("10",)),

@@ -6,6 +6,7 @@ from typing import Any
 
 from recombine.lab.papers.multitask.experiments import atlas as scales
 from recombine.lab.papers.multitask.experiments import diagonal as networks
+from recombine.lab.papers.multitask.experiments import hidden_units as hidden
 from recombine.lab.papers.multitask.experiments import images, released, theory
 from recombine.lab.papers.multitask.experiments import students as relu
 from recombine.lab.runs.experiment import Experiment
@@ -60,6 +61,10 @@ FULL_OVERLAP = [_runs(n, seed, 200_000, ALL, overlaps=OVERLAPS) for n, seed in _
 QUICK_NESTED = [_runs(64, 0, 40_000, ["pt+ft"], **NESTED | {"active": [5, 40], "scalings": [1.0, 0.1]})]
 #: From rescaled weights, few known features are learned last: 100,000 steps are not nearly enough.
 FULL_NESTED = [_runs(n, seed, 500_000, ALL, **NESTED, **{"mtl steps": 100_000}) for n, seed in _places(quick=False)]
+#: MTL of the fewest and the most known features alone takes minutes on a CPU.
+FULL_NESTED.append(
+    _runs(64, 2, 100_000, ["mtl"], **NESTED | {"active": [5, 40], "places": ["inside"], "scalings": [1.0]})
+)
 
 #: ReLU students: the published size, and one that a laptop trains in seconds.
 STUDENT = {"width": 1000, "scale": 1e-3, "rate": 1.0, "stop": 1e-8, "batch": 128, "auxiliary samples": 1024}
@@ -115,6 +120,19 @@ def _released_grid(student: dict[str, Any], names: list[str], samples: list[int]
 BRIEF = {**SMALL, "n": 32, "steps": 3000, "methods": ["pt+ft"], "seeds": [0]}
 QUICK_UNITS = {**BRIEF, "units": [1, 6], "cosines": [1.0], "scalings": [1.0, 10.0]}
 QUICK_MAGNITUDES = {**BRIEF, "cosines": [0.9], "magnitudes": [1.0, 0.1]}
+
+#: Students whose hidden units are looked at, on a CPU: 300 units, and training to a loss of 1e-5 for 8,000 steps at
+#: most. Single tasks also with four times the samples.
+LOOKED_AT: dict[str, Any] = {**STUDENT, "width": 300, "rate": 0.1, "mtl rate": 0.3, "stop": 1e-5, "steps": 8000}
+LOOKED_AT |= {"mtl steps": 8000, "pretraining steps": 8000, "scalings": [0.1, 1.0, 10.0]}
+LOOKED_AT |= {"correlations": ["1 x 6", "0.9 x 6"], "new units": ["1 new", "3 new", "6 new"]}
+
+
+def _hidden_grid(student: dict[str, Any], seeds: list[int]) -> list[dict[str, Any]]:
+    alone = {"correlations": [], "scalings": [1.0], "methods": ["stl"]}
+    sizes = ({"n": 64, "methods": ALL}, {**alone, "n": 256})
+    return [{**LOOKED_AT, **student, **about, "seeds": [seed]} for about in sizes for seed in seeds]
+
 
 #: CIFAR-100 as published but for four things: training may take fewer epochs than 1000, the transformer computes
 #: in bfloat16, multi-task networks get three of the seven numbers of samples, and there are three seeds instead of 50.
@@ -228,6 +246,12 @@ EXPERIMENTS = (
     ),
     Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
     Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),
+    Experiment(
+        f"{NAME}/hidden-units",
+        hidden.hidden_units,
+        quick=_hidden_grid({"width": 50, "scale": 1e-2, "stop": 1e-5, "steps": 4000, "mtl steps": 2000}, [0]),
+        full=_hidden_grid({}, SEEDS[:3]),
+    ),
     Experiment(
         f"{NAME}/rescaling",
         images.rescaling,

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.first_principles.figures import decoders, theory
+from recombine.lab.papers.first_principles.figures import decoders, error_maps, theory
 
-FIGURES = (*decoders.FIGURES, *theory.FIGURES)
+FIGURES = (*decoders.FIGURES, *theory.FIGURES, *error_maps.FIGURES)

@@ -256,8 +256,8 @@ def rgba_scores(rows: Table) -> Measured:
 
 def seed_spreads(rows: Table) -> Measured:
     """Return the standard deviation of R2 over seeds on sufficient supports and on the narrow diagonal."""
-    runs = DecoderRows.largest(rows, RANDOM, PLANES, NORMAL, WIDE, NARROW, scales=("full",), why="five seeds of each")
-    *steady, narrow = (float(runs.of(case, at_least=5)["r2 all"].std(ddof=1)) for case in runs.cases)
+    runs = DecoderRows.largest(rows, RANDOM, PLANES, NORMAL, WIDE, NARROW, scales=("full",), why="three seeds of each")
+    *steady, narrow = (float(runs.of(case, at_least=3)["r2 all"].std(ddof=1)) for case in runs.cases)
     names = ("everything", "planes", "normal planes", "wide diagonal", "narrow diagonal")
     numbers = {
         "R2": dict(zip(names, runs.means("r2 all"), strict=True)),

@@ -23,7 +23,7 @@ from recombine.lab.papers.forced_rendering.readings.rows import (
     trained_on,
 )
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import Interval, several
+from recombine.lab.papers.seeds import Interval, require, several
 from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
 
@@ -223,6 +223,21 @@ def peaks_by_depth(rows: Table) -> Measured:
     lowest = f"error over that of a blank image at least {min(error.values()):.2f}"
     detail = f"{_seeds(chosen)}, bump codes; most peaks with {best}; {lowest}"
     return Measured(numbers, detail, scale=image_size(rows))
+
+
+@reads_one_target
+def ramps_by_depth(rows: Table) -> Measured:
+    """Return peaks of convolutional decoders of raw ramps by depth, in the inner hole and in all of it."""
+    chosen = require(rows, model="cnn", code="ramp")
+    depths = {f"{depth} layers": networks for depth, networks in sorted(chosen.by("depth").items())}
+    inner, whole = (means_of(depths, name) for name in ("inner peaks", "unseen peaks"))
+    ends = [*whole.values()]
+    numbers: dict[str, Any] = {
+        "depths": len(depths),
+        "most peaks in the inner hole of a depth": max(inner.values()),
+        "peaks in the hole, shallowest and deepest": f"{ends[0]:.2f} and {ends[-1]:.2f}",
+    }
+    return Measured(numbers, f"{_seeds(chosen)}, raw ramps", scale=image_size(rows))
 
 
 def dense_peaks_by_depth(rows: Table) -> Measured:

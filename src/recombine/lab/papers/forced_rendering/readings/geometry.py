@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 
@@ -143,3 +144,20 @@ def main_effects_by_layer(rows: Table) -> Measured:
         )
     numbers = {"share of main effects": dict(zip(names, effects, strict=False)), "at the image": effects[-1]}
     return Measured(numbers, f"means over networks: {'; '.join(texts)}", scale=image_size(rows))
+
+
+@reads_one_target
+def readouts_by_layer(rows: Table) -> Measured:
+    """Return how linear readouts of x and y fall from layer to layer, for every code without stripes."""
+    losses, ends = {}, {}
+    for code, layers in sorted(rows.only(stripes=0).by("code").items()):
+        scores = [float(layer["probe"].mean()) for _, layer in sorted(layers.by("layer").items())]
+        losses[code] = min(before - after for before, after in pairwise(scores))
+        ends[code] = scores[-1] / scores[0]
+    numbers = {
+        "smallest loss at a layer": min(losses.values()),
+        "least of the first layer's left at the image": min(ends.values()),
+        "most of the first layer's left at the image": max(ends.values()),
+        "left at the image": ", ".join(f"{code} {share:.2f}" for code, share in ends.items()),
+    }
+    return Measured(numbers, f"R2 of ridge regression, mean over {several(len(rows.by('seed')), 'seed')}")

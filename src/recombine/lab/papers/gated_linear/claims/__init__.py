@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from recombine.lab.papers.claims import claims
-from recombine.lab.papers.gated_linear.claims import files, gains, limits
+from recombine.lab.papers.gated_linear.claims import files, gains, limits, shapes
 
-CLAIMS = claims("gated-linear", *limits.CLAIMS, *files.CLAIMS, *gains.CLAIMS)
+CLAIMS = claims("gated-linear", *limits.CLAIMS, *files.CLAIMS, *gains.CLAIMS, *shapes.CLAIMS)

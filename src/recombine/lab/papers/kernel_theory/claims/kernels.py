@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.bounds import Above, Below, Is, Near
+from functools import partial
+
+from recombine.lab.papers.bounds import Above, AtMost, Below, Between, ClearlyAbove, Is, Near, Rises
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.kernel_theory.claims.themes import LEAK, SALIENCE, SUMS
-from recombine.lab.papers.kernel_theory.readings import kernels, structures
+from recombine.lab.papers.kernel_theory.readings import designs, kernels, representations, structures
+
+_designs = partial(
+    Claim,
+    says="ours",
+    source="the leak law, and a pilot of three dispersed designs whose order the kernel told",
+    reads="designs",
+    theme=LEAK,
+    figure="designs",
+    risk="one task of nine 8x8 digits, sums of two; small networks of two hidden layers, one length of training",
+)
 
 CLAIMS = (
     Claim(
@@ -179,5 +191,54 @@ CLAIMS = (
         },
         theme=LEAK,
         figure="exposure",
+    ),
+    Claim(
+        "56",
+        "Averaged over random images for items, kernel regression is a sum on unseen cells, though single models are "
+        "not.",
+        says="paper",
+        source="Appendix A.5 (sums of conjunctions in expectation over random assignments), for anchor sets",
+        reads="random-assignments",
+        measure=representations.averaged_interactions,
+        expect={"left of one model's": Below(0.1), "power of the number averaged": Between(-0.6, -0.4)},
+        theme=SUMS,
+        risk="the appendix was read as told in a summary; of a dispersed set, which no permutation of items keeps, "
+        "{left, dispersed set} is left",
+    ),
+    Claim(
+        "57",
+        "On dispersed sets item values are compressed, the more the smaller the salience, and scatter around the line.",
+        says="paper",
+        source="Figure 7a and c, drawn there without numbers",
+        reads="dispersed-items",
+        measure=representations.dispersed_item_values,
+        expect={"slope": Rises(every_step=True), "least scatter": Above(1e-3)},
+        theme=LEAK,
+        risk="direction alone; exact interpolation, where the paper has support vectors with a tube",
+    ),
+    _designs(
+        "58a",
+        "Kernel theory, from inputs alone, orders 40 training sets of 18 cells as the errors of trained networks do.",
+        measure=designs.order_of_designs,
+        expect={"theory, hundredths": ClearlyAbove(50)},
+    ),
+    _designs(
+        "58b",
+        "It orders them better than leverage does, the classical measure of a design for effects that add.",
+        measure=designs.order_of_designs,
+        expect={"theory less leverage, hundredths": ClearlyAbove(0)},
+    ),
+    _designs(
+        "58c",
+        "Networks err less, by a tenth at least, on the five sets that theory calls best than on the mean set.",
+        measure=designs.choice_by_theory,
+        expect={"best five by theory": AtMost(0.9)},
+    ),
+    _designs(
+        "58d",
+        "Ridge regression of effects that add, with a penalty of one, orders them as well: what counts is shrinkage.",
+        measure=designs.simple_orders,
+        expect={"ridge, hundredths": ClearlyAbove(50)},
+        exploratory=True,
     ),
 )

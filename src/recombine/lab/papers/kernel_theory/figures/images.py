@@ -148,17 +148,25 @@ def _say_distance_of_lines(table: Table) -> str:
 
 def _draw_headline(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
-    canvas.subplots_adjust(left=0.09, right=0.6, top=0.96, bottom=0.16)
+    canvas.subplots_adjust(left=0.09, right=0.7, top=0.96, bottom=0.16)
     for index, (line, label) in enumerate(HEADLINE.items()):
         points = table.only(line=line)
         if len(points):
             _line(axes, points, label, palette()[index], MARKERS[index])
+            last = int(np.argmax(points["distance"]))
+            end = (float(points["distance"][last]), float(points["value"][last]))
+            named: dict[str, Any] = {"color": palette()[index], "fontsize": 12, "va": "center"}
+            axes.annotate(label, end, xytext=(14, 0), textcoords="offset points", **named)
     if len(table) and table["distance"].max() == max(PUBLISHED_DISTANCES):
         style: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": MARKERS[2], "markerfacecolor": "white"}
-        axes.plot(PUBLISHED_DISTANCES, PUBLISHED["CD-3, logistic"], label="the last one, published", zorder=1, **style)
+        axes.plot(PUBLISHED_DISTANCES, PUBLISHED["CD-3, logistic"], label="published", zorder=1, **style)
     axes.axhline(0.5, color="0.8", linewidth=1, zorder=0)
     axes.set(xlabel="distance between the images (pixels)", ylabel="unseen cells right", ylim=(0, 1.02))
-    axes.legend(frameon=False, fontsize=11, loc="center left", bbox_to_anchor=(1.02, 0.5))
+    axes.set_xticks(np.unique(table["distance"]))
+    handles, names = axes.get_legend_handles_labels()
+    grey = [(handle, name) for handle, name in zip(handles, names, strict=True) if name == "published"]
+    if grey:
+        axes.legend(*zip(*grey, strict=True), frameon=False, fontsize=11, loc="lower left")
 
 
 # ---------------------------------------------------------------------------- item values

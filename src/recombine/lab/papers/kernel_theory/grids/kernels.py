@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recombine.lab.papers.kernel_theory.experiments import context, kernels, smoothing, structures
+from recombine.lab.papers.kernel_theory.experiments import (
+    context,
+    designs,
+    kernels,
+    representations,
+    smoothing,
+    structures,
+)
 from recombine.lab.runs.experiment import Experiment, grid
 
 Settings = list[dict[str, Any]]
@@ -145,5 +152,23 @@ STRUCTURE_EXPERIMENTS = (
         quick=[{"task": name} for name in structures.TASKS],
         full=[{"task": name} for name in structures.TASKS],
         schema=2,
+    ),
+    Experiment(
+        f"{NAME}/random-assignments",
+        representations.random_assignments,
+        quick=[{"task": name, "assignments": 256, "seeds": [0, 1]} for name in representations.AVERAGED],
+        full=[{"task": name, "assignments": 1024, "seeds": list(range(5))} for name in representations.AVERAGED],
+    ),
+    Experiment(
+        f"{NAME}/dispersed-items",
+        representations.dispersed_items,
+        quick=[{"salience": amount, "seeds": list(range(1, 11))} for amount in (0.1, 0.3, 0.45)],
+        full=[{"salience": amount, "seeds": list(range(1, 51))} for amount in kernels.DISPERSED_SALIENCE[1:-1]],
+    ),
+    Experiment(
+        f"{NAME}/designs",
+        designs.designs,
+        quick=[{"designs": list(range(8)), "rate": 1e-3, "steps": 100, "seeds": [0, 1]}],
+        full=[{"designs": list(range(40)), "rate": 1e-3, "steps": 600, "seeds": [0, 1, 2]}],
     ),
 )

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from recombine.lab.papers.claims import claims
-from recombine.lab.papers.multitask.claims import atlas, diagonal, images, released, students
+from recombine.lab.papers.multitask.claims import atlas, diagonal, hidden_units, images, released, students
 
-CLAIMS = claims("multitask", *diagonal.CLAIMS, *atlas.CLAIMS, *students.CLAIMS, *released.CLAIMS, *images.CLAIMS)
+CLAIMS = claims(
+    "multitask",
+    *diagonal.CLAIMS,
+    *atlas.CLAIMS,
+    *students.CLAIMS,
+    *hidden_units.CLAIMS,
+    *released.CLAIMS,
+    *images.CLAIMS,
+)

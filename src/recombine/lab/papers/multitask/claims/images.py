@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from recombine.lab.papers.bounds import Above, AtLeast, Below, Between, ClearlyAbove
+from recombine.lab.papers.bounds import Above, AtLeast, Below, Between, ClearlyAbove, Is
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.measured import Size
+from recombine.lab.papers.multitask.published import PUBLISHED_IMAGES
 from recombine.lab.papers.multitask.readings import images
 
 THEME = "ResNet-18 and ViT on CIFAR-100"
@@ -189,5 +190,23 @@ CLAIMS = (
         expect={"MTL ahead at 10": ClearlyAbove(0.0), "MTL ahead at 20": ClearlyAbove(0.0)},
         exploratory=True,
         risk="the sentence was about a convolutional network",
+    ),
+    _rescaling(
+        "37a",
+        "ResNet-18: plain PT+FT is more accurate than a single task, on average over 200, 500 and 1000 samples.",
+        source="NeurIPS 2024, figure “dnns”, panel a (published leads: 10.3, 5.3 and 4.0 points)",
+        measure=partial(images.finetuned_over_single, network="resnet", samples=(200, 500, 1000)),
+        expect={"PT+FT ahead": ClearlyAbove(0.0)},
+        exploratory=True,
+        risk="three seeds, other classes; with fewer samples our single tasks are at chance for test-time statistics",
+    ),
+    _rescaling(
+        "37b",
+        "ViT: plain PT+FT is more accurate than a single task at every number of samples.",
+        source="NeurIPS 2024, figure “dnns”, panel d (published leads: 13.8 points with 20 samples, 5.9 with 1000)",
+        measure=partial(images.finetuned_over_single, network="vit", samples=PUBLISHED_IMAGES),
+        expect={"PT+FT ahead": ClearlyAbove(0.0), "samples with a lead in the mean": Is(7)},
+        exploratory=True,
+        risk="three seeds, other classes, 300 epochs at most",
     ),
 )

@@ -114,20 +114,22 @@ def magnitude(unit: Unit) -> Rows:
 def _rows(unit: Unit, students: Sequence[Student]) -> Rows:
     """Train every student with every method of the setting."""
     setting, methods, rows = unit.setting, unit.setting["methods"], []
-    pretrained = _pretrained(unit, students) if any(method.startswith("pt+ft") for method in methods) else {}
+    pretrained = pretrained_students(unit, students) if any(method.startswith("pt+ft") for method in methods) else {}
     for method in methods:
         if method.endswith("probe"):
             hidden_layers = pretrained if method.startswith("pt+ft") else _untrained(unit, students)
             scores = [_probe(setting["n"], student, hidden_layers[student.seed]) for student in students]
         else:
-            scores = _scores(students, _networks(unit, students, method, pretrained))
+            scores = _scores(students, student_networks(unit, students, method, pretrained))
         for student, score in zip(students, scores, strict=True):
             about = {"n": setting["n"], "width": setting["width"], **student.about, "method": method}
             rows.append({**about, "seed": student.seed, "power": student.power, **score})
     return rows
 
 
-def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: Mapping[int, Tensors]) -> Trained:
+def student_networks(
+    unit: Unit, students: Sequence[Student], method: str, pretrained: Mapping[int, Tensors]
+) -> Trained:
     """Train one network per student."""
     import torch
 
@@ -192,7 +194,7 @@ def _train(unit: Unit, start: Architecture, seeds: Sequence[int], samples: Sampl
     raise InputError(f"students still diverge at a rate of {rates.min():g}; lower the setting's rate")
 
 
-def _pretrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
+def pretrained_students(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
     """Train one student per seed on its auxiliary teacher; return the weights by seed."""
     from recombine.lab.nets.architectures.students import ReluStudent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.multitask.figures import atlas, diagonal, images, released, students, theory
+from recombine.lab.papers.multitask.figures import atlas, diagonal, hidden_units, images, released, students, theory
 
 _PENALTIES, _GROUP_NORM = theory.FIGURES
 
@@ -12,6 +12,7 @@ FIGURES = (
     *atlas.FIGURES,
     _GROUP_NORM,
     *students.FIGURES,
+    *hidden_units.FIGURES,
     *released.FIGURES,
     *images.FIGURES,
 )

@@ -129,6 +129,17 @@ def gains_of_other_factors(rows: Table) -> Measured:
     return Measured(numbers, f"points, mean over n with 95% bounds over {len(gains[0.5])} seeds; published {published}")
 
 
+def finetuned_over_single(rows: Table, network: str, samples: tuple[int, ...]) -> Measured:
+    """Return how far plain finetuning is ahead of a single task, in points, as a mean over samples within a seed."""
+    chosen = _photographs(network_rows(rows), network)
+    tuned, alone = (chosen.only(method=name, factor=1.0) for name in ("pt+ft", "stl"))
+    gains = np.stack([_points(tuned.only(n=n), alone.only(n=n)) for n in samples], axis=1)
+    each = ", ".join(f"{gain:+.1f} at {n}" for n, gain in zip(samples, gains.mean(0), strict=True))
+    numbers: dict[str, Any] = {"PT+FT ahead": Interval.of(gains.mean(1))}
+    numbers["samples with a lead in the mean"] = int((gains.mean(0) > 0).sum())
+    return Measured(numbers, f"points, mean over n with 95% bounds over {len(gains)} seeds: {each}")
+
+
 def gains_of_plain(rows: Table) -> Measured:
     """Return what plain finetuning of ViTs gains over every other factor."""
     chosen = _photographs(network_rows(rows), "vit", method="pt+ft")

@@ -6,15 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from recombine.lab.papers.measured import Measured
+from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.multitask.readings.rows import MIN_SEEDS
 from recombine.lab.papers.seeds import require, several
 from recombine.tables.table import Column, Table
+from recombine.writing import listing
 
 #: Group norm of the cone program on P2, and where flow from weights of 1e-6 ends.
 GROUP_NORM, FLOW_NORM = 2.865619, 3.2024
 #: Where new features are judged, and the published losses of PT+FT with 5, 10, 20, 30 and 40 of them.
 NEW_FEATURE_SAMPLES, PUBLISHED_NEW_LOSSES = 128, (9.6e-4, 0.157, 0.947, 0.998, 0.992)
+
+
+#: Features known at most a tenth as strongly as they are needed.
+SMALL_FEATURE_RATIO = 0.1
+#: Samples with which published tangent kernels had come to rest.
+TANGENT_SAMPLES = (16, 32, 64, 128, 256)
 
 
 def _mean(rows: Table, column: str, min_seeds: int = 1, **condition: Any) -> float:
@@ -78,6 +85,34 @@ def penalty_orders(rows: Table) -> Measured:
     return Measured(numbers, f"orders at B / beta = 0.001; differences at all {len(joint)} places with B < beta")
 
 
+def turned_units(rows: Table) -> Measured:
+    """Return how much more a turned ReLU unit costs than a known direction, over all sizes of the known feature."""
+    curves = [require(rows, penalty=f"ReLU, cosine {cosine}")["price"] for cosine in ("1", "0.9", "0")]
+    numbers = {
+        f"price at cosine {cosine:g} over that at {before:g}, least": float((later / price).min())
+        for (cosine, before), price, later in zip(((0.9, 1.0), (0.0, 0.9)), curves, curves[1:], strict=False)
+    }
+    least = rows["ratio"].min()
+    return Measured(numbers, f"{len(curves[0])} sizes of the known feature, from {least:.1g} of the coefficient")
+
+
+def orders_of_units(rows: Table) -> Measured:
+    """Return how orders of ReLU penalties compare with MTL's, and how far order and feature dependence add to one."""
+    tuned, joint = (require(rows, penalty=name) for name in ("ReLU, cosine 1", "MTL"))
+    lead = tuned["order"] - joint["order"]
+    small = tuned["ratio"] <= SMALL_FEATURE_RATIO
+    if not small.any():
+        raise MissingRowsError("no known features of at most a tenth of the coefficient")
+    ahead = tuned["ratio"][lead > 0]
+    law = max(float(np.abs(_law(rows, f"ReLU, cosine {cosine}")).max()) for cosine in ("0", "0.9", "1"))
+    numbers = {
+        "least lead while B is up to a tenth": float(lead[small].min()),
+        "order and dependence off one by": law,
+        "ahead up to B / beta": float(ahead.max()) if len(ahead) else 0.0,
+    }
+    return Measured(numbers, f"{len(tuned)} sizes of the known feature")
+
+
 def probe_difference(rows: Table) -> Measured:
     """Return how far finetuning from large weights ends from linear probing."""
     difference = _mean_near(rows, "from probe", "scaling", 100)
@@ -107,6 +142,21 @@ def flow_norms(rows: Table) -> Measured:
     last = _mean_near(flow, "group norm", "start", 1e-6)
     numbers = {"group norms": flow["group norm"], "from weights of 1e-6": last, "over the least": last / GROUP_NORM}
     return Measured(numbers, f"from weights of {flow['start'].max():g} down")
+
+
+def tangent_kernel(rows: Table) -> Measured:
+    """Return the loss of the tangent kernel of an untrained network where all features are shared, beside PT+FT's."""
+    losses = {}
+    for n in TANGENT_SAMPLES:
+        chosen = rows.only(overlap=40, n=n)
+        lazy = require(chosen, MIN_SEEDS, method="stl probe")
+        tuned = require(chosen, MIN_SEEDS, method="pt+ft", form="exact")
+        losses[n] = [float(lazy["loss"].mean()), float(lazy["loss"].min()), float(tuned["loss"].max())]
+    numbers = {
+        "loss": [lazy for lazy, _, _ in losses.values()],
+        "least of a seed over the largest of PT+FT": min(least / largest for _, least, largest in losses.values()),
+    }
+    return Measured(numbers, f"theory, with {listing(map(str, losses))} samples; published 0.976 to 0.768")
 
 
 def _losses(rows: Table, **condition: Any) -> Column:
