@@ -58,18 +58,24 @@ def landing_effects(draw: np.random.Generator) -> list[np.ndarray]:
     return [draw.normal(0, 0.5, 6), np.array([0.0, 0.6, 1.1]), draw.normal(0, 0.6, 6)]
 
 
-def landing() -> None:
-    """Write what a shop earned per visitor, by page, audience and channel; the autumn pages saw new channels only."""
-    draw = np.random.default_rng(LANDING_SEED)
+def landing_rows(seed: int) -> tuple[list[list[object]], np.ndarray]:
+    """Return the rows of a table of arms, its header first, and what every arm is worth, (6, 3, 6)."""
+    draw = np.random.default_rng(seed)
     page, audience, channel = landing_effects(draw)
+    worth = 4 + page[:, None, None] + audience[:, None] + channel
     rows: list[list[object]] = [["page", "audience", "channel", "visitors", "earned", "sd"]]
     for i, j, k in itertools.product(range(6), range(3), range(6)):
         if (i < 4) != (k < 4) or draw.random() < 0.35:
             continue
         visitors = int(draw.integers(150, 1500))
-        mean = 4 + page[i] + audience[j] + channel[k] + draw.normal(0, 3.0 / np.sqrt(visitors))
+        mean = worth[i, j, k] + draw.normal(0, 3.0 / np.sqrt(visitors))
         rows.append([PAGES[i], AUDIENCES[j], CHANNELS[k], visitors, f"{mean:.3f}", 3.0])
-    write("landing.csv", rows)
+    return rows, worth
+
+
+def landing() -> None:
+    """Write what a shop earned per visitor, by page, audience and channel; the autumn pages saw new channels only."""
+    write("landing.csv", landing_rows(LANDING_SEED)[0])
 
 
 def profiles() -> None:
