@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from importlib import import_module
@@ -27,6 +28,16 @@ def test_a_tutorial_takes_ten_minutes_and_shows_what_it_says(page: str) -> None:
     assert f"docs/for/{page}.md" in (ROOT / "README.md").read_text(encoding="utf-8")
     for other in set(PAGES) - {page}:
         assert f"({other}.md)" in text
+
+
+def test_what_is_said_of_open_arms_was_counted() -> None:
+    counted = json.loads((ROOT / "results" / "for" / "open-arms.json").read_text(encoding="utf-8"))
+    text = " ".join((FOLDER / "experiments.md").read_text(encoding="utf-8").split())
+    share, few = counted["share in the 90 % range"], counted["tables of which less than half are"]
+    assert (
+        f"in {counted['tables']} other draws of this table they held {share['disconnected']:.0%} of open arms, "
+        f"in {few['disconnected']} of them less than half; those of predictable arms held {share['determined']:.0%}"
+    ).replace("%", " %") in text
 
 
 def test_every_picture_and_table_is_used() -> None:

@@ -84,8 +84,8 @@ class TableFolder:
         design, codes = place_cell(asked.audit.design, cell)
         if design is not asked.audit.design:
             raise InputError("the table has no such value of a numeric factor; ask explain, which reads between values")
-        known = asked.cell(codes.tolist())
-        return {"verdict": known["word"], **{name: known[name] for name in known if name not in ("code", "word")}}
+        answer = asked.cell(codes.tolist())
+        return {"verdict": answer.pop("word"), **{name: answer[name] for name in answer if name != "code"}}
 
     def plan(self, table: str, cells: int = 5, columns: Columns | None = None) -> dict[str, Any]:
         """Return the combinations to measure next, best first, each with what it would settle or sharpen."""
