@@ -13,7 +13,7 @@ from recombine.data import flights_path, screen_path
 from recombine.report.audit import VerdictMap
 from recombine.report.figure import Figure
 from recombine.report.plots import draw_map_panel, map_panel
-from recombine.report.theme import HAIR, INK, SOFT, inches, symbol_marker
+from recombine.report.theme import HAIR, INK, PIXELS_PER_INCH, SOFT, inches, symbol_marker, theme
 from recombine.tables import Table
 
 if TYPE_CHECKING:
@@ -151,8 +151,28 @@ class Screen(Figure):
         axes.text(x + 0.03, 1.045, text, transform=axes.transAxes, va="center")
 
 
+def preview(audit: rc.Audit) -> Canvas:
+    """Draw what a link to the documentation shows where it is passed around: a grid, and what it is about."""
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=inches(1200, 630))
+    chart, axes = VerdictMap(audit), canvas.add_axes((0.55, 0.06, 0.42, 0.8))
+    draw_map_panel(chart, axes, map_panel(chart))
+    axes.set(xlabel="", ylabel="", xticks=[], yticks=[], aspect="equal")
+    canvas.text(0.05, 0.84, "Recombine", fontsize=52, fontweight="bold")
+    sentence = (
+        "Some combinations in your\ntable were measured,\nmost were not.\n\nWhich of the others\ndo your data predict?"
+    )
+    canvas.text(0.05, 0.75, sentence, fontsize=31, va="top", linespacing=1.35)
+    entries = {"measured": rc.Verdict.SEEN, "predictable": rc.Verdict.DETERMINED, "open": rc.Verdict.DISCONNECTED}
+    for text, verdict, x in zip(entries, entries.values(), (0.552, 0.7, 0.867), strict=True):
+        canvas.text(x, 0.905, "■", fontsize=26, color=verdict.colour, va="center")
+        canvas.text(x + 0.03, 0.905, text, fontsize=21, va="center")
+    return canvas
+
+
 def main() -> None:
-    """Write docs/images/summary.png, docs/images/map.png and docs/images/screen.png."""
+    """Write summary.png, map.png, screen.png and preview.png into docs/images."""
     design = rc.Design.from_frame(
         flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
     )
@@ -162,6 +182,18 @@ def main() -> None:
     VerdictMap(audit).save(IMAGES / "map.png")
     columns = {"factors": ["drug", "cell_line"], "outcome": "activity", "split": "split=measured"}
     Screen(rc.audit(screen_path(), **columns)).save(IMAGES / "screen.png")
+    draw_preview()
+
+
+def draw_preview() -> None:
+    """Write docs/images/preview.png: two groups of levels that were never seen together."""
+    groups = [(row, column) for row in range(11) for column in range(11) if (row % 11 < 6) == (column % 11 < 7)]
+    chosen = np.random.default_rng(2).random(len(groups)) < 0.55
+    with theme():
+        canvas = preview(
+            rc.audit(rc.Design.from_cells([cell for cell, kept in zip(groups, chosen, strict=True) if kept]))
+        )
+        canvas.savefig(IMAGES / "preview.png", dpi=PIXELS_PER_INCH)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ new_enough() {
 
 if ! new_enough "$python"; then
 	found=
-	for other in python3.13 python3.12 python3.11; do
+	for other in python3.14 python3.13 python3.12 python3.11; do
 		if [ -z "$found" ] && new_enough "$other"; then found=$other; fi
 	done
 	if [ -z "$found" ]; then

@@ -45,6 +45,7 @@ _EXTRAS = {
     "torch": ("networks need", "nets"),
     "starlette": ("serving a table needs", "explore"),
     "uvicorn": ("serving a table needs", "explore"),
+    "mcp": ("answering an assistant needs", "mcp"),
     "python_calamine": ("workbooks need", "excel"),
     "h5py": ("AnnData files need", "anndata"),
 }

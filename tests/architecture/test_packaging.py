@@ -9,12 +9,14 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from recombine import __version__
+from recombine.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 yaml = pytest.importorskip("yaml")
@@ -86,7 +88,7 @@ def test_the_citation_is_of_this_version_and_complete() -> None:
 
 
 def test_there_are_workflows() -> None:
-    assert [path.name for path in WORKFLOWS] == ["nightly.yml", "release.yml", "tests.yml"]
+    assert [path.name for path in WORKFLOWS] == ["nightly.yml", "pages.yml", "release.yml", "tests.yml"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -123,9 +125,84 @@ def test_a_release_is_published_without_a_secret() -> None:
     flow = read(".github/workflows/release.yml")
     publish = flow["jobs"]["publish"]
     assert publish["permissions"] == {"id-token": "write"}
-    assert publish["needs"] == "build"
+    assert publish["needs"] == ["build", "attest", "recipe"]
+    attest = flow["jobs"]["attest"]
+    assert attest["permissions"] == {"id-token": "write", "attestations": "write"}
+    assert attest["steps"][-1]["with"]["subject-path"] == "dist/*"
     assert publish["environment"] == "release"
     assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+
+
+def test_only_what_stands_on_the_main_branch_is_published_as_documentation() -> None:
+    flow = read(".github/workflows/pages.yml")
+    publish = flow["jobs"]["publish"]
+    assert publish["permissions"] == {"pages": "write", "id-token": "write"}
+    assert publish["if"].endswith("github.ref == 'refs/heads/main'")
+    (upload,) = [step for step in flow["jobs"]["build"]["steps"] if "upload-pages" in step.get("uses", "")]
+    assert f"-b html docs {upload['with']['path']}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("site", ["", "https://example.org/docs/"])
+def test_a_link_to_the_documentation_shows_a_picture_where_a_site_is_named(
+    site: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RECOMBINE_DOCS", site)
+    settings = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    settings["add_page"](SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=tmp_path), None)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    context = {"title": 'A "quoted" title'}
+    settings["add_preview"](None, "papers/multitask", "page.html", context, None)
+    picture = f'<meta property="og:image" content="{site}_static/preview.png">'
+    assert (picture in page, picture in context["metatags"]) == (bool(site), bool(site))
+    assert ('content="A &quot;quoted&quot; title"' in context["metatags"]) == bool(site)
+    with Image.open(ROOT / "docs" / settings["html_static_path"][0]) as image:
+        assert image.size == (1200, 630)
+
+
+@pytest.mark.parametrize("source", ["", "https://example.org/us/recombine"])
+def test_packages_name_the_repository_they_are_released_from(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOMBINE_REPOSITORY", source)
+    monkeypatch.setitem(
+        sys.modules, "hatchling.metadata.plugin.interface", SimpleNamespace(MetadataHookInterface=object)
+    )
+    hook = runpy.run_path(str(ROOT / "tools" / "project_urls.py"))["ProjectUrls"]()
+    hook.root = str(ROOT)
+    metadata: dict[str, Any] = {}
+    hook.update(metadata)
+    assert metadata["urls"].get("Source", "") == source
+    text = metadata["readme"]["text"]
+    assert ("](docs/" in text) == (not source)
+    if source:
+        for kind, path in re.findall(rf"\({source}/(raw|blob)/main/([^)#]+)", text):
+            assert (ROOT / path).is_file()
+            assert (kind == "raw") == path.endswith(".png")
+
+
+def test_the_hooks_and_the_action_are_what_others_can_use() -> None:
+    hooks = read(".pre-commit-hooks.yaml")
+    assert {hook["id"] for hook in hooks} == {"recombine-audit", "recombine-split"}
+    page = (ROOT / "docs" / "continuous-integration.md").read_text(encoding="utf-8")
+    for hook in hooks:
+        assert hook["entry"].split()[0] == "recombine"
+        assert hook["entry"].split()[1] in COMMANDS
+        assert hook["id"] in page
+    action = read("action.yml")
+    assert action["runs"]["using"] == "composite"
+    for step in action["runs"]["steps"]:
+        assert "${{" not in step.get("run", ""), "inputs reach a shell through its environment only"
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{0:040}"))
+    for name in action["inputs"]:
+        assert f"`{name}`" in page
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem
+)
+def test_an_issue_form_asks_for_something(path: Path) -> None:
+    form = read(path)
+    assert {"name", "description", "body"} <= form.keys()
+    assert any(field.get("validations", {}).get("required") for field in form["body"])
+    assert len({field["id"] for field in form["body"]}) == len(form["body"])
 
 
 def test_hooks_have_the_versions_of_the_checks() -> None:

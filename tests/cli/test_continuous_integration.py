@@ -99,6 +99,57 @@ def test_its_commands_do_what_the_page_says(workflow, shell, tmp_path, before, a
     assert words in page.read_text(encoding="utf-8")
 
 
+ACTION = Path(__file__).parents[2] / "tools" / "audit_action.sh"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "stop", "code", "words"),
+    [
+        (TABLE + BRIDGE, TABLE, "lost", 1, "**--fail-on** lost: 4 cells"),
+        pytest.param(TABLE + BRIDGE, TABLE, "none", 0, "4 cells lost", marks=pytest.mark.slow),
+        pytest.param(None, TABLE, "lost", 0, "The table is new", marks=pytest.mark.slow),
+        pytest.param("drug;line\n", TABLE, "lost", 2, None, marks=pytest.mark.slow),
+    ],
+    ids=["a row less", "nothing stops", "a new table", "a table that could not be read"],
+)
+def test_the_action_stops_where_the_page_says(shell, tmp_path, before, after, stop, code, words):
+    table = tmp_path / "repository" / "data" / "my table.csv"
+    (table.parent / "README").touch()
+    if before is not None:
+        table.write_text(before)
+    name = "git -c user.name=a -c user.email=a@example.org"
+    base = shell(f"git init -q . && git add data && {name} commit -qm before && git rev-parse HEAD").stdout.strip()
+    table.write_text(after)
+    page, output = tmp_path / "page.md", tmp_path / "output"
+    done = shell(
+        f"bash '{ACTION}'",
+        TABLE="data/my table.csv",
+        OPTIONS="--factors 'drug,line' --outcome y --seed $(touch run)",
+        FAIL_ON=stop,
+        BASE=base,
+        RUNNER_TEMP=str(tmp_path),
+        GITHUB_STEP_SUMMARY=str(page),
+        GITHUB_OUTPUT=str(output),
+    )
+    assert done.returncode == 2, "an option that a shell would run is passed on as it is, and refused"
+    assert not (tmp_path / "repository" / "run").exists()
+    variables = {"TABLE": "data/my table.csv", "OPTIONS": "--factors 'drug,line' --outcome y", "FAIL_ON": stop}
+    places = {"RUNNER_TEMP": str(tmp_path), "GITHUB_STEP_SUMMARY": str(page), "GITHUB_OUTPUT": str(output)}
+    page.unlink(missing_ok=True)
+    done = shell(f"bash '{ACTION}'", BASE=base, **variables, **places)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    if words is not None:
+        assert words in page.read_text(encoding="utf-8")
+
+
+def test_the_action_without_the_commit_to_compare_with_says_how_to_have_it(shell, tmp_path):
+    where = {"TABLE": "t.csv", "OPTIONS": "", "FAIL_ON": "lost", "RUNNER_TEMP": str(tmp_path)}
+    done = shell(f"git init -q . && bash '{ACTION}'", BASE=40 * "1", **where)
+    assert done.returncode == 2
+    assert "fetch-depth: 0" in done.stderr
+
+
 @pytest.mark.slow
 def test_the_commands_in_the_text_run(shell, tmp_path):
     folder = tmp_path / "repository"

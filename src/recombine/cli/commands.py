@@ -24,6 +24,7 @@ PANELS = {
         "inspect": ("recombine.cli.inspect:inspect_command", "Do a model's activations compose?"),
     },
     "The package": {
+        "mcp": ("recombine.cli.mcp:mcp_command", "Let an assistant ask about the tables below this folder."),
         "demo": ("recombine.cli.audit:demo_command", "Audit a drug screen that comes with the package."),
         "schema": ("recombine.cli.schema:schema_command", "Print the JSON Schema of what --json prints."),
     },
