@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,16 @@ if HERE not in sys.path:  # `known_tasks` can be imported by its name
 settings.register_profile("recombine", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("recombine")
+
+
+@pytest.fixture(autouse=True)
+def theory_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let audits train nothing, which takes a second each, but where a test is marked ``trains``."""
+    if "trains" not in request.keywords:
+        from recombine.jobs.training.limits import TRAINING_LIMITS
+
+        limits = replace(TRAINING_LIMITS, max_cells_trained=0)
+        monkeypatch.setattr("recombine.jobs.training.train.TRAINING_LIMITS", limits)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import numpy as np
 
 from recombine.cells.conjunctions import canonical, distinct, every_arrangement
 from recombine.cells.scales import FactorScale
-from recombine.errors import SolverError
+from recombine.errors import InputError, SolverError, near_miss
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import cell_noise
 from recombine.progress import each
@@ -50,6 +50,28 @@ class ForecastSource(StrEnum):
     HELD_OUT_ROWS = auto()
     SEEN_CELLS = auto()
     HELD_OUT_CELLS = auto()
+
+
+class ForecastBy(StrEnum):
+    """Who says what models will do: the theory and, where that takes seconds, trained models; or one of them alone."""
+
+    AUTO = auto()
+    THEORY = auto()
+    TRAINED = auto()
+
+
+def read_forecast_by(text: str) -> ForecastBy:
+    """Return who is to forecast, by name.
+
+    Examples
+    --------
+    >>> read_forecast_by("theory").value
+    'theory'
+    """
+    if text not in set(ForecastBy):
+        hint = near_miss(text, list(ForecastBy), "Ways: auto, theory, trained")
+        raise InputError(f"--forecast {text!r} is no way to forecast;{hint}")
+    return ForecastBy(text)
 
 
 class NoForecast(StrEnum):
