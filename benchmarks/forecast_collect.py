@@ -1,7 +1,7 @@
 """What the audit says of models and what trained models then did, table by table: a file per trial in a folder.
 
-Run: ``python benchmarks/forecast_collect.py FOLDER [--trials N]``. What is there already is not made again, so a run that
-was stopped goes on; trials come in an order that the names' hashes decide, so that the first N are a fair draw.
+Run: ``python benchmarks/forecast_collect.py FOLDER [--trials N]``. What is there already is not made again, so a run
+that was stopped goes on; trials come in an order that the names' hashes decide, so that the first N are a fair draw.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def collected(cache: Path, trials: int | None = None, only_made: bool = False) -
             continue
         try:
             records.setdefault(id(trial), {}).update(kept(trial, part, cache, make))
-        except Exception as problem:  # noqa: BLE001 - one table must not stop the others; it is named
+        except Exception as problem:  # one table must not stop the others; it is named
             print(f"{trial.name}, {part}: {type(problem).__name__}: {problem}", flush=True)
     return [record for record in records.values() if "trial" in record]
 

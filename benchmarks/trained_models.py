@@ -1,7 +1,7 @@
 """Trials for the forecast: a design with its split, and what models trained on its seen cells say of the others.
 
-Most trials are real tables (`forecast_tables`), others are planted: sparse designs in which effects leak, and confounded
-ones in which a factor is a shortcut. Models see one-hot inputs, or codes of levels where trees are often given those,
+Most trials are real tables (`forecast_tables`), others are planted: sparse designs in which effects leak, and
+confounded ones in which a factor is a shortcut. Models see one-hot inputs, or codes of levels where trees are often given those,
 and standardised outcomes. Their seeds are not the one with which the audit trains.
 """
 
@@ -87,9 +87,7 @@ class Trial:
     @cached_property
     def seen_only(self) -> Design:
         """The training part alone, as a user without held-out rows has it."""
-        return Design.from_cells(
-            self.cells[self.train], self.outcome[self.train], names=self.factors, sizes=self.sizes
-        )
+        return Design.from_cells(self.cells[self.train], self.outcome[self.train], names=self.factors, sizes=self.sizes)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:

@@ -290,9 +290,7 @@ def forecast() -> Schema:
         trained=maybe(
             record(
                 models=rows(
-                    record(
-                        {"model": one_of(LAYERS), "error": NUMBER, "low": NUMBER, "high": NUMBER, "right": NUMBER}
-                    )
+                    record({"model": one_of(LAYERS), "error": NUMBER, "low": NUMBER, "high": NUMBER, "right": NUMBER})
                 ),
                 cells=WHOLE,
                 folds=WHOLE,

@@ -80,18 +80,19 @@ def audit_command(
 def audited(file: Path, table: TableSpec, asked: AuditQuestions) -> Audit:
     """Return the audit of a file that is read as its spec says, its findings worked out."""
     with working("reading the table"), pandas_left_alone():
-        from recombine import Design
-        from recombine.jobs.audit.audit import Audit
-        from recombine.jobs.audit.fitted_networks import read_forecast_by
-        from recombine.jobs.audit.parts import decide
+        from recombine import Design, audit
 
-        design, way = Design.from_frame(file, table), read_forecast_by(asked.forecast)
+        design = Design.from_frame(file, table)
     with working("deciding the unseen cells"):
         importance = None if table.importance is None else named_importance(table, file, asked.targets)
-        decided = decide(
-            design, None, None, asked.targets, asked.new_levels, importance, seed=asked.seed, forecast=way
+        result = audit(
+            design,
+            targets=asked.targets,
+            new_levels=asked.new_levels,
+            importance=importance,
+            seed=asked.seed,
+            forecast=asked.forecast,
         )
-        result = Audit(decided)
         result.findings  # noqa: B018 - the slow part happens here, under the spinner
     if asked.explain is None:
         with working("training models"):

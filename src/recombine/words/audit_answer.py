@@ -90,7 +90,12 @@ def _numbers(audit: Audit, miss: ExpectedMiss | None) -> dict[str, float]:
     tally = Tally.of(audit)
     numbers: dict[str, float] = {verdict.word: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
     if miss is not None:
-        told = {"values": miss.values, "mean": miss.mean, "noise": miss.noise, "network": miss.network if audit.forecast.adding or audit.forecast.trained else None}
+        told = {
+            "values": miss.values,
+            "mean": miss.mean,
+            "noise": miss.noise,
+            "network": miss.network if audit.forecast.adding or audit.forecast.trained else None,
+        }
         numbers |= {f"miss of {name}": value for name, value in told.items() if value is not None}
     return numbers
 
@@ -207,11 +212,12 @@ def _network(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
     if expected is None:  # on cells that no trial was about
         return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}: {by}")
     ends = f"{number(expected.low)} to {number(expected.high)}"
-    trials = f"such ranges held in {expected.held} of {expected.trials} trials"
-    text, right = f"will miss them by {ends}{labels} ({by}: {number(miss.network)}; {trials})", forecast.accuracy_range
+    held = f"{expected.held} of {expected.trials}"
+    told, right = f"{by}: {number(miss.network)}", forecast.accuracy_range
+    text = f"will miss them by {ends}{labels} ({told}; such ranges held in {held} trials)"
     if right is not None:
         text = f"will be right on {whole_percent(right.low)} to {whole_percent(right.high)} of them and {text[5:]}"
-    return AnswerLine("A network", text, f"will miss them by {ends}{labels} ({trials})")
+    return AnswerLine("A network", text, f"will miss them by {ends} ({told}; held in {held})")
 
 
 def _next(plan: Plan | None) -> AnswerLine:

@@ -108,8 +108,10 @@ def error_sentences(forecast: Forecast) -> list[str]:
     training = forecast.trained
     if training is None:
         return [_untrained_sentence(forecast), _range_sentence(forecast), shallow_sentence(forecast)]
-    times = "once, on the training rows" if not training.folds else (
-        f"{training.folds} times, each time on the seen combinations but those of one fold, which it was asked about"
+    times = (
+        "once, on the training rows"
+        if not training.folds
+        else (f"{training.folds} times, on the seen combinations but those of one fold, which it was then asked about")
     )
     if training.fewer_folds:
         times += "; further folds would take longer (--forecast trained)"

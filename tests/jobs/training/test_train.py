@@ -55,7 +55,7 @@ def test_the_network_is_the_one_that_anybody_would_train() -> None:
 
 
 def test_no_cell_is_asked_of_a_model_that_has_seen_it() -> None:
-    """An outcome of noise alone: a model that had seen a cell would know it, and one that has not misses by its spread."""
+    """An outcome of noise alone: a model that had seen a cell would know it; one that has not misses by its spread."""
     cells = every_cell((9, 9))
     noise = np.random.default_rng(1).normal(size=len(cells))
     training = TrainingTask(rc.Design.from_cells(cells, noise), np.arange(81)).training

@@ -544,7 +544,7 @@ def test_outputs_of_trained_models_say_the_same_numbers(split: bool, tmp_path: P
     if not split:
         design = rc.Design.from_cells(cells[train], outcome[train], sizes=(7, 6))
     found = outputs(rc.audit(design), tmp_path)
-    assert [model["model"] for model in found.record["forecast"]["trained"]["models"]][0] == "network"
+    assert found.record["forecast"]["trained"]["models"][0]["model"] == "network"
     assert list(wrong(found)) == []
 
 

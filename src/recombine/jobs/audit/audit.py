@@ -12,6 +12,7 @@ from recombine.errors import InputError, near_miss
 from recombine.jobs.advice.candidates import Collecting
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.coverage import Coverage, cover
+from recombine.jobs.audit.fitted_networks import read_forecast_by
 from recombine.jobs.audit.forecast import Forecast, forecast_under
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
@@ -200,7 +201,7 @@ def audit(
     new_levels: bool = False,
     importance: object = None,
     seed: int = 0,
-    forecast: Literal["auto", "theory", "trained"] = "auto",
+    forecast: str = "auto",
     split: str | None = None,
     **fields: Unpack[ColumnFields],
 ) -> Audit:
@@ -241,5 +242,5 @@ def audit(
     colour  shape  verdict     leverage
     blue    ball   determined  3.0
     """
-    design = as_design(data, split, fields)
+    forecast, design = read_forecast_by(forecast), as_design(data, split, fields)
     return Audit(decide(design, structure, order, targets, new_levels, importance, seed, forecast))

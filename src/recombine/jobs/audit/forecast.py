@@ -35,8 +35,7 @@ from recombine.jobs.audit.fitted_networks import (
     shown_cells,
 )
 from recombine.jobs.audit.limits import AUDIT_LIMITS
-from recombine.jobs.training.expected_range import ExpectedRange, TableKind, Way, expected_range
-from recombine.jobs.training.train import NETWORK, Training, TrainingTask
+from recombine.jobs.training import NETWORK, ExpectedRange, TableKind, Training, TrainingTask, Way, expected_range
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
@@ -108,8 +107,8 @@ _NO_SLOPES = Table({name: np.zeros(0) for name in ("factor", "effect", "slope", 
 
 
 @dataclass(frozen=True, eq=False)
-class Forecast:
-    """What networks trained on the seen cells to convergence will do, on cells that the structure determines."""
+class KernelForecast:
+    """What wide networks, fitted by their kernels, will do on cells that the structure determines."""
 
     error: ErrorForecast | None = None  #: What they will be off by on determined cells, if there are enough.
     depths: Table = _NO_DEPTHS  #: The same by number of ``hidden layers``, ``ntk`` and ``nngp``.
@@ -128,6 +127,26 @@ class Forecast:
     fit: AdditiveFit | None = None  #: Of the effects that slopes are shares of.
     fitted: Design | None = None  #: What networks are fitted to: every level a label.
 
+    @property
+    def held_out(self) -> bool:
+        """Whether everything was read from held-out rows."""
+        return self.error is not None and self.error.source is ForecastSource.HELD_OUT_ROWS
+
+    def scored_as(self, sentence: str) -> str | None:
+        """Return the name under which `recombine.data.hit_rates` scored what was so read; None if it did not."""
+        if not self.adding:
+            return None
+        return sentence if self.held_out else f"{sentence} without a split"
+
+
+class Forecast(KernelForecast):
+    """What networks trained on the seen cells will do: by theory, and by models that were trained on them."""
+
+    def __repr__(self) -> str:
+        error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
+        slopes = f"slopes of {plural(len(self.slopes), 'factor')}" if len(self.slopes) else "no slopes"
+        return f"Forecast({error}; {slopes}; {plural(self.unseen, 'unseen cell')})"
+
     @cached_property
     def trained(self) -> Training | None:
         """Models trained on the same cells, when first asked for; None where that would take too long."""
@@ -135,7 +154,7 @@ class Forecast:
 
     @property
     def network(self) -> float | None:
-        """What a network of one layer is off by: one that was trained, or else by theory; None where neither is known."""
+        """What a network of one layer is off by: one that was trained, or else by theory; None where neither says."""
         if self.trained is not None:
             return self.trained.network.error
         return None if self.error is None else self.error.ntk
@@ -212,7 +231,9 @@ class Forecast:
         rows, own = self.slopes.rows(), self.trained_slopes
         told = [row | {"trained": own.get(str(row["factor"]), np.nan)} for row in rows if row["told"]]
         for row in told:
-            row["arrives"] = float(np.nanmean([row["slope"], row["trained"]])) if row["slope"] == row["slope"] else np.nan
+            row["arrives"] = (
+                float(np.nanmean([row["slope"], row["trained"]])) if row["slope"] == row["slope"] else np.nan
+            )
         return [row for row in told if row["arrives"] == row["arrives"]]
 
     @cached_property
@@ -222,25 +243,11 @@ class Forecast:
             return self.shortcuts
         pairs = zip(self.shortcuts, self.trained_factors[1], strict=True)
         return tuple(
-            Shortcut(one.factor, (one.pull + two.pull) / 2, (one.size + two.size) / 2, (one.share + two.share) / 2)
-            for one, two in pairs
+            replace(
+                told, **{name: (getattr(told, name) + getattr(own, name)) / 2 for name in ("pull", "size", "share")}
+            )
+            for told, own in pairs
         )
-
-    def __repr__(self) -> str:
-        error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
-        slopes = f"slopes of {plural(len(self.slopes), 'factor')}" if len(self.slopes) else "no slopes"
-        return f"Forecast({error}; {slopes}; {plural(self.unseen, 'unseen cell')})"
-
-    @property
-    def held_out(self) -> bool:
-        """Whether everything was read from held-out rows."""
-        return self.error is not None and self.error.source is ForecastSource.HELD_OUT_ROWS
-
-    def scored_as(self, sentence: str) -> str | None:
-        """Return the name under which `recombine.data.hit_rates` scored what was so read; None if it did not."""
-        if not self.adding:
-            return None
-        return sentence if self.held_out else f"{sentence} without a split"
 
     @property
     def weakest(self) -> tuple[str, float] | None:
@@ -315,7 +322,7 @@ def forecast_under(structure: AssumedStructure) -> Forecast:
     adds = order == 1 and decided.choice.fit is None
     assumed = None if adds else Determinacy(decided.verdicts_of, judged)
     unseen, seed = decided.listing.typical, decided.seed
-    by = decided.forecast_by
+    by = ForecastBy(decided.forecast_by)
     told = forecast(design, unseen, first=first, check=check, fit=fit, assumed=assumed, seed=seed, by=by)
     return beside_values(told, structure)
 

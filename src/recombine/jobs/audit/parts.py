@@ -11,7 +11,6 @@ import numpy as np
 from recombine.design.targets import encode_targets, with_described
 from recombine.errors import InputError
 from recombine.jobs.audit.additivity import determined_values, fit_order, held_out_errors
-from recombine.jobs.audit.fitted_networks import ForecastBy, read_forecast_by
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.audit.ranges import CellRanges, Ranges, listed_leverage, ranges_under, structure_columns
 from recombine.jobs.listing import Listing, ListingKind, NearCounts, choose_cells, count_near, level_columns
@@ -61,7 +60,7 @@ class Decided:
     first: Identification
     seed: int = 0
     importance: Importance | None = None  #: How much each cell matters, if that was said.
-    forecast_by: ForecastBy = ForecastBy.AUTO  #: Whether models are trained.
+    forecast_by: str = "auto"  #: Whether models are trained, a `ForecastBy`.
 
     def __repr__(self) -> str:
         return f"Decided({len(self.listing.cells):,} cells listed)"
@@ -140,11 +139,10 @@ def decide(
     new_levels: bool = False,
     importance: object = None,
     seed: int = 0,
-    forecast: str = ForecastBy.AUTO,
+    forecast: str = "auto",
 ) -> Decided:
     """Choose a structure and the cells to list, and prepare their verdicts; see `recombine.audit`."""
     structure, order = asked_structure(design.spec, structure, order)
-    forecast_by = read_forecast_by(forecast)
     importance = design.spec.importance if importance is None else importance
     noise = None if design.outcome is None else cell_noise(design)
     variance = None if noise is None or noise.at_most else noise.variances
@@ -161,7 +159,7 @@ def decide(
 
         weights = read_importance(importance, design)
     listing = choose_cells(design, target_cells, seed, weights)
-    return Decided(design, choice, listing, engine, first, seed, weights, forecast_by)
+    return Decided(design, choice, listing, engine, first, seed, weights, forecast)
 
 
 @dataclass(frozen=True, eq=False)

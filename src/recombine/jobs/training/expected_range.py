@@ -1,7 +1,7 @@
 """The range in which the error of the next model lies: measured on tables unlike each other, by kind of case.
 
-What a model trained here is off by, and what a theory says, were set beside what the same kind of model did that others
-trained, on tables of all kinds (`benchmarks/forecast.py`). The range of a case is that of the middle four fifths of those
+What a model trained here is off by, and what a theory says, were set beside what such models did that were trained
+apart, on tables of all kinds (`benchmarks/forecast.py`). The range of a case is that of the middle four fifths of these
 ratios, on tables of the same kind.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Way(StrEnum):
-    """How an error was come by: a model trained on all training cells, or by folds; theory, with held-out rows or not."""
+    """Where an error is from: a model trained on all training cells or by folds, theory with held-out rows or not."""
 
     TRAINED = "trained, held-out rows"
     FOLDS = "trained, folds"

@@ -1,8 +1,8 @@
 """Models that people use, trained on the seen cells of a design, and what they miss where the outcome is known.
 
-Where rows are held out, each model is trained on the training cells and asked about the held-out ones. Without any, the
-seen cells are put into folds of whole cells, and each cell is asked about once, by a model that has not seen it. What is
-tried is decided by operations, not by a clock: the same table gives the same models on any machine.
+Where rows are held out, each model is trained on the training cells and asked about the held-out ones. Without any,
+the seen cells are put into folds of whole cells, and each cell is asked about once, by a model that has not seen it.
+What is tried is decided by operations, not by a clock: the same table gives the same models on any machine.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ STOPPED, MIN_ROWS_TO_STOP = "stopped-network", 20
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """What a model predicts for the scored cells, (T,), and how far it is off: root mean square, share of right answers.
+    """What a model predicts for the scored cells, (T,), and how good that is: root mean square, share of right answers.
 
     ``accuracy`` is None unless the outcome has two values.
     """
@@ -157,10 +157,7 @@ def _train(task: TrainingTask) -> Training | None:
     small = len(design.seen) <= limits.max_cells_at_once
     work = _Work(float("inf") if task.thorough else limits.work_at_once if small else limits.work_at_most)
     fitting = _Fitting(design, task.seed, inputs_of(design, design.seen), work)
-    if task.held_out:
-        splits = [(design.train, np.arange(len(task.places)))]
-    else:
-        splits = _fold_splits(task)
+    splits = [(design.train, np.arange(len(task.places)))] if task.held_out else _fold_splits(task)
     if not splits:
         return None
     at_unseen = None
