@@ -249,7 +249,7 @@ def say_factors(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
             )
             entry = sentence("within 0.1 of the trained network", off <= 0.1, float(np.mean(guess <= 0.1)), measure)
             print(
-                f"slopes{without}, {name}: {entry['right']} of {entry['of']}, constant {entry['constant']:.0%}; {measure}"
+                f"slopes{without}, {name}: {entry['right']}/{entry['of']}, constant {entry['constant']:.0%}, {measure}"
             )
             if name == "mean of both":
                 sentences[f"slopes{without}"] = entry

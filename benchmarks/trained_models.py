@@ -1,8 +1,8 @@
 """Trials for the forecast: a design with its split, and what models trained on its seen cells say of the others.
 
 Most trials are real tables (`forecast_tables`), others are planted: sparse designs in which effects leak, and
-confounded ones in which a factor is a shortcut. Models see one-hot inputs, or codes of levels where trees are often given those,
-and standardised outcomes. Their seeds are not the one with which the audit trains.
+confounded ones in which a factor is a shortcut. Models see one-hot inputs, or codes of levels where trees are often
+given those, and standardised outcomes. Their seeds are not the one with which the audit trains.
 """
 
 from __future__ import annotations
