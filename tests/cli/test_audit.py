@@ -68,7 +68,7 @@ def test_a_network_is_trained_unless_theory_is_asked_for(run, tmp_path):
     network = trained["forecast"]["trained"]["models"][0]
     assert network["low"] < network["error"] < network["high"]
     assert trained["numbers"]["miss of network"] == network["error"]
-    assert any("one was trained" in line for line in trained["answer"])
+    assert any("one trained: " in line for line in trained["answer"])
     assert theory["forecast"]["trained"] is None
     assert theory["numbers"]["miss of network"] == theory["forecast"]["error"]["ntk"]
     refused(run(*asked, "--forecast", "teory"), "--forecast 'teory'", "did you mean 'theory'?")

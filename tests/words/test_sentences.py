@@ -172,7 +172,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     ),
     (
         lambda: lines(sums())["A network"].partition(" (")[2],
-        f"by theory: 0.637; such ranges held in {RANGE.held} of {RANGE.trials} trials)",
+        f"by theory: 0.637; such ranges held in {RANGE.held} of {RANGE.trials})",
     ),
     (
         lambda: lines(everything())["Predictable"],
@@ -296,8 +296,8 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
     (
         lambda: forecast.error_sentences(sums().forecast)[1].partition(";")[0].rstrip("."),
         (
-            f"The next network of one layer missed by what the range says in {RANGE.held} of {RANGE.trials} tables "
-            f"{forecast.KINDS[RANGE.kind]}, by within 20 % of the number in {RANGE.within}"
+            f"On {RANGE.trials} tables {forecast.KINDS[RANGE.kind]} another network of one layer was trained: its "
+            f"error lay in such a range on {RANGE.held}, and within 20 % of the forecast on {RANGE.within}"
         ),
     ),
     (lambda: importance.importance_column(weighted(), Verdict.DETERMINED), "75.0 % of what matters"),

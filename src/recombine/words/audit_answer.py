@@ -208,13 +208,13 @@ def _network(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
     if miss is None or miss.network is None or (expected is None and forecast.trained is None):
         return AnswerLine("A network", "")  # of theory alone, no rate of trials is known
     labels = " with every level a label" if audit.design.scales else ""
-    by = "by theory" if forecast.trained is None else "one was trained"
+    by = "by theory" if forecast.trained is None else "one trained"
     if expected is None:  # on cells that no trial was about
         return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}: {by}")
     ends = f"{number(expected.low)} to {number(expected.high)}"
     held = f"{expected.held} of {expected.trials}"
     told, right = f"{by}: {number(miss.network)}", forecast.accuracy_range
-    text = f"will miss them by {ends}{labels} ({told}; such ranges held in {held} trials)"
+    text = f"will miss them by {ends}{labels} ({told}; such ranges held in {held})"
     if right is not None:
         text = f"will be right on {whole_percent(right.low)} to {whole_percent(right.high)} of them and {text[5:]}"
     return AnswerLine("A network", text, f"will miss them by {ends} ({told}; held in {held})")

@@ -108,11 +108,9 @@ def error_sentences(forecast: Forecast) -> list[str]:
     training = forecast.trained
     if training is None:
         return [_untrained_sentence(forecast), _range_sentence(forecast), shallow_sentence(forecast)]
-    times = (
-        "once, on the training rows"
-        if not training.folds
-        else (f"{training.folds} times, on the seen combinations but those of one fold, which it was then asked about")
-    )
+    times = "once, on the training rows"
+    if training.folds:
+        times = f"{training.folds} times, each time on all seen combinations but one fold, which they were asked about"
     if training.fewer_folds:
         times += "; further folds would take longer (--forecast trained)"
     lines = [f"Models were trained {times}.", _range_sentence(forecast), _theory_sentence(forecast)]
@@ -136,8 +134,8 @@ def _range_sentence(forecast: Forecast) -> str:
         untried = "How often such a forecast is right is known of all cells that adding determines, not of these alone."
         return "" if forecast.adding else untried
     text = (
-        f"The next network of one layer missed by what the range says in {expected.held} of {expected.trials} tables "
-        f"{KINDS[expected.kind]}, by within 20 % of the number in {expected.within}"
+        f"On {expected.trials} tables {KINDS[expected.kind]} another network of one layer was trained: its error "
+        f"lay in such a range on {expected.held}, and within 20 % of the forecast on {expected.within}"
     )
     if forecast.trained is None and not 1 / MIN_RATIO_TOLD < expected.middle < MIN_RATIO_TOLD:
         too = "low" if expected.middle > 1 else "high"

@@ -157,7 +157,7 @@ def _answers(found: Outputs) -> Iterator[Check]:
             yield _same(where, sentence[1:], text)
     error, numbers, together = record["forecast"]["error"], record["numbers"], "\n".join(record["answer"])
     leads = {"values": "Values: miss by", "mean": "the plain mean by", "noise": "noise alone by"}
-    leads["network"] = "(?:one was trained|by theory):"
+    leads["network"] = "(?:one trained|by theory):"
     for name, lead in leads.items():
         if f"miss of {name}" in numbers and (name != "network" or "A network: " in together):
             written = _find(rf"{lead} ({NUMBER})", together)
