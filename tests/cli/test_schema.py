@@ -25,6 +25,7 @@ ALL = json.loads(FILE.read_text(encoding="utf-8"))
 #: What the small tables below do not bring about.
 NOT_SHOWN = {
     *(f"audit.forecast.accuracy.{name}" for name in ("loss", "depth", "accuracy")),
+    *(f"audit.forecast.right.{name}" for name in ("said", "low", "high", "middle", "held", "within", "trials", "kind")),
     *(f"score.models.causes.interaction{name}" for name in ("", ".value", ".low", ".high")),
     *("audit.numbers.undecided", "audit.verdicts.sum out of range"),
 }
