@@ -98,5 +98,6 @@ def expected_range(said: float, model: str, way: Way, kind: TableKind, accuracy:
     low, high = (said + entry[end] if accuracy else said * entry[end] for end in ("low", "high"))
     if accuracy:
         low, high = max(low, 0.0), min(high, 1.0)
-    counts = (int(entry[count]) for count in ("held", "within", "trials"))
-    return ExpectedRange(said, low, high, *counts, None if name == "all" else kind, float(entry["middle"]))
+    held, within, trials = (int(entry[count]) for count in ("held", "within", "trials"))
+    told_kind = None if name == "all" else kind
+    return ExpectedRange(said, low, high, held, within, trials, told_kind, float(entry["middle"]))

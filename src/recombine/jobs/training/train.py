@@ -228,7 +228,8 @@ def _fold_splits(task: TrainingTask) -> list[tuple[BoolArray, IntArray]]:
     from recombine.errors import InputError
     from recombine.jobs.split.rows import fold_rows
 
-    design, seen = task.design, np.flatnonzero(task.design.train)
+    design, seen, outcome = task.design, np.flatnonzero(task.design.train), task.design.outcome
+    assert outcome is not None
     try:
         told = fold_rows(design.seen, min(TRAINING_LIMITS.max_folds, len(seen)), design.features(1), seed=task.seed)
     except InputError:
@@ -240,7 +241,7 @@ def _fold_splits(task: TrainingTask) -> list[tuple[BoolArray, IntArray]]:
         asked = np.flatnonzero((fold == number) & determined)
         train = design.train.copy()
         train[seen[told.fold == number]] = False
-        if len(asked) and train.sum() > 1 and np.ptp(design.outcome[train]) > 0:
+        if len(asked) and train.sum() > 1 and np.ptp(outcome[train]) > 0:
             splits.append((train, asked))
     return splits
 
