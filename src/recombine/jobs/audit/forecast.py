@@ -21,25 +21,23 @@ from recombine.jobs.audit.additivity import ROUNDING, OrderCheck, check_additivi
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
     MAX_SCORED_CELLS,
-    ForecastBy,
     ForecastObstacle,
     ForecastSource,
     NoForecast,
     Scored,
+    accuracy_by_theory,
     affordable_steps,
     depths_of,
     obstacle,
     predict_networks,
     score_held_out,
     score_seen,
-    shown_cells,
 )
-from recombine.jobs.audit.limits import AUDIT_LIMITS
-from recombine.jobs.training import NETWORK, ExpectedRange, TableKind, Training, TrainingTask, Way, expected_range
+from recombine.jobs.audit.limits import AUDIT_LIMITS, ForecastBy
+from recombine.jobs.training import NETWORK, ExpectedRange, TableKind, TrainingTask, TriedModels, Way, expected_range
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -53,8 +51,6 @@ if TYPE_CHECKING:
 
 #: Unseen cells that slopes are read from; more would not change the second digit.
 MAX_CELLS_FOR_SLOPES = 1_000
-#: Seen cells up to which models are fitted that classify the held-out ones.
-MAX_CLASSIFIED_CELLS = 800
 #: What is left of exact values by rounding, as a share of the largest outcome: they are sums of many weights.
 VALUE_ROUNDING = 1e-8
 #: The networks that errors and slopes are read from: all layers learn, or the readout.
@@ -148,7 +144,7 @@ class Forecast(KernelForecast):
         return f"Forecast({error}; {slopes}; {plural(self.unseen, 'unseen cell')})"
 
     @cached_property
-    def trained(self) -> Training | None:
+    def trained(self) -> TriedModels | None:
         """Models trained on the same cells, when first asked for; None where that would take too long."""
         return None if self.task is None or self.error is None else self.task.training
 
@@ -400,7 +396,7 @@ def _fitted_forecast(
         beyond = targets if observed is None and len(targets) >= enough else None
         tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
     tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
-    return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), scored=scored, **tables)
+    return Forecast(error, accuracy=accuracy_by_theory(design), unseen=len(targets), scored=scored, **tables)
 
 
 def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:
@@ -546,29 +542,3 @@ def _columns_of(design: Design, group: Sequence[int], cells: IntArray) -> FloatA
     """Return the columns of one group of factors alone at ``cells`` (N, C), (N, K)."""
     alone = additive_model([design.sizes[group[0]]], scales=[design.scales[group[0]]])
     return np.asarray(sum(alone.incidence(cells[:, [factor]]).toarray() for factor in group))
-
-
-def _accuracy(design: Design) -> Table | None:
-    """Classify the unseen held-out cells with hard-margin and squared-loss kernel models of each depth."""
-    if design.outcome is None or design.train.all():
-        return None
-    training, answers = shown_cells(design, design.seen, design.outcome[design.train])
-    unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
-    # Two classes, and not two shares of repeated rows.
-    two = len(classes) == 2 and design.outcome_column.two_values in (None, tuple(classes))
-    if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CLASSIFIED_CELLS or not unseen.any():
-        return None
-    from recombine.theory.kernels.solvers.hard_margin import hard_margin
-    from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
-
-    signs = np.where(answers == classes[1], 1.0, -1.0)
-    rows = []
-    for loss in ("cross-entropy", "squared"):
-        for depth in DEPTHS:
-            kernel = OverlapKernel.relu(depth, len(design.factors))
-            hard = loss == "cross-entropy"
-            fit = hard_margin(kernel(training, training), signs) if hard else solve(kernel, training, signs)
-            positive = kernel_expansion(kernel, training, fit.value, design.held_out[unseen]) > 0
-            right = np.where(positive, classes[1], classes[0]) == design.outcome[~design.train][unseen]
-            rows.append({"depth": depth, "loss": loss, "accuracy": float(np.mean(right))})
-    return Table.from_rows(rows)

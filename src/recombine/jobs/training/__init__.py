@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from recombine.jobs.training.standard import named_models as named_models
     from recombine.jobs.training.standard import standard_model as standard_model
     from recombine.jobs.training.train import NETWORK as NETWORK
-    from recombine.jobs.training.train import TrainedModel as TrainedModel
-    from recombine.jobs.training.train import Training as Training
     from recombine.jobs.training.train import TrainingTask as TrainingTask
+    from recombine.jobs.training.train import TriedModel as TriedModel
+    from recombine.jobs.training.train import TriedModels as TriedModels
 
 lazy_package(__name__)

@@ -39,7 +39,7 @@ STOPPED, MIN_ROWS_TO_STOP = "stopped-network", 20
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedModel:
+class TriedModel:
     """What a model predicts for the scored cells, (T,), and how good that is: root mean square, share of right answers.
 
     ``accuracy`` is None unless the outcome has two values.
@@ -52,10 +52,10 @@ class TrainedModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TriedModels:
     """Models that were trained, and where they were scored."""
 
-    models: tuple[TrainedModel, ...]
+    models: tuple[TriedModel, ...]
     scored: BoolArray  #: Which of the cells that were asked about (T,) the models were scored on.
     folds: int  #: In how many folds seen cells were left out; 0 with held-out rows.
     left_out: tuple[str, ...] = ()  #: Models that would have taken more work than there was.
@@ -63,13 +63,13 @@ class Training:
     at_unseen: FloatArray | None = None  #: What the network, trained on all seen cells, says of unseen ones.
 
     @property
-    def network(self) -> TrainedModel:
+    def network(self) -> TriedModel:
         """The network of one hidden layer."""
         return self.models[0]
 
     def __repr__(self) -> str:
         errors = ", ".join(f"{model.name} {model.error:.3g}" for model in self.models)
-        return f"Training({errors}; {int(self.scored.sum())} cells)"
+        return f"TriedModels({errors}; {int(self.scored.sum())} cells)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class TrainingTask:
         return not self.design.train[self.places].any()
 
     @cached_property
-    def training(self) -> Training | None:
+    def training(self) -> TriedModels | None:
         """The models, trained when first asked for; None where not even one network can be trained in the time."""
         if not self.thorough and len(self.design.seen) > TRAINING_LIMITS.max_cells_trained:
             return None
@@ -152,7 +152,7 @@ class _Work:
         return int(min(NETWORK_EPOCHS, self.most / self.of(NETWORK, rows, columns, 1)))
 
 
-def _train(task: TrainingTask) -> Training | None:
+def _train(task: TrainingTask) -> TriedModels | None:
     design, limits = task.design, TRAINING_LIMITS
     small = len(design.seen) <= limits.max_cells_at_once
     work = _Work(float("inf") if task.thorough else limits.work_at_once if small else limits.work_at_most)
@@ -168,7 +168,7 @@ def _train(task: TrainingTask) -> Training | None:
 
 def _models(
     task: TrainingTask, fitting: _Fitting, splits: list[tuple[BoolArray, IntArray]], at_unseen: FloatArray | None
-) -> Training | None:
+) -> TriedModels | None:
     """Train on as many folds as there is work for, then further models on the same folds."""
     all_folds, first, work = len(splits), fitting.predict(NETWORK, splits[0][0], _asked(task, splits[0])), fitting.work
     if not fitting.converged:
@@ -193,7 +193,7 @@ def _models(
     scored = np.zeros(len(task.places), dtype=bool)
     scored[np.concatenate([asked for _, asked in splits])] = True
     folds = 0 if task.held_out else len(splits)
-    return Training(tuple(models), scored, folds, tuple(left_out), len(splits) < all_folds, at_unseen)
+    return TriedModels(tuple(models), scored, folds, tuple(left_out), len(splits) < all_folds, at_unseen)
 
 
 def _asked(task: TrainingTask, split: tuple[BoolArray, IntArray]) -> IntArray:
@@ -206,7 +206,7 @@ def _scored(
     splits: Sequence[tuple[BoolArray, IntArray]],
     parts: Sequence[FloatArray],
     classes: Sequence[FloatArray] | None,
-) -> TrainedModel:
+) -> TriedModel:
     """Return a model with what it says of the cells of all splits, in the order of the task's."""
     assert task.design.outcome is not None
     asked = np.concatenate([split[1] for split in splits])
@@ -215,12 +215,12 @@ def _scored(
     error = float(np.sqrt(np.mean((predicted - observed) ** 2)))
     two = task.design.outcome_column.two_values
     if two is None:
-        return TrainedModel(name, predicted, error)
+        return TriedModel(name, predicted, error)
     low, high = two
     # Of repeated rows a cell's mean says which share of them has the higher value.
     upper = (observed - low) / (high - low)
     above = (predicted if classes is None else np.concatenate(classes)[order]) > (low + high) / 2
-    return TrainedModel(name, predicted, error, float(np.mean(np.where(above, upper, 1 - upper))))
+    return TriedModel(name, predicted, error, float(np.mean(np.where(above, upper, 1 - upper))))
 
 
 def _fold_splits(task: TrainingTask) -> list[tuple[BoolArray, IntArray]]:
