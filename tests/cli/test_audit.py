@@ -57,6 +57,23 @@ def test_json_is_all_there_is_on_standard_output(run, table, tmp_path):
     assert "verdicts written to" in err
 
 
+@pytest.mark.trains
+def test_a_network_is_trained_unless_theory_is_asked_for(run, tmp_path):
+    cells = np.indices((7, 6)).reshape(2, -1).T[:-1]
+    frame = pd.DataFrame({"dose": [f"d{i}" for i in cells[:, 0]], "line": [f"l{j}" for j in cells[:, 1]]})
+    frame.assign(y=cells.sum(axis=1) + np.random.default_rng(0).normal(size=len(cells))).to_csv(tmp_path / "t.csv")
+    asked = ["audit", tmp_path / "t.csv", "--factors", "dose,line", "--outcome", "y", "--json"]
+    trained = json.loads(run(*asked)[1])
+    theory = json.loads(run(*asked, "--forecast", "theory")[1])
+    network = trained["forecast"]["trained"]["models"][0]
+    assert network["low"] < network["error"] < network["high"]
+    assert trained["numbers"]["miss of network"] == network["error"]
+    assert any("one trained: " in line for line in trained["answer"])
+    assert theory["forecast"]["trained"] is None
+    assert theory["numbers"]["miss of network"] == theory["forecast"]["error"]["ntk"]
+    refused(run(*asked, "--forecast", "teory"), "--forecast 'teory'", "did you mean 'theory'?")
+
+
 def test_verdicts_are_written_as_csv(run, table, tmp_path):
     path = tmp_path / "verdicts.csv"
     code, out, _ = run("audit", table, *FACTORS, "--verdicts", path)

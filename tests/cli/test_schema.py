@@ -19,12 +19,14 @@ from jsonschema import Draft202012Validator
 import recombine
 from recombine._version import SCHEMA
 from recombine.cli import main
+from recombine.jobs.training.limits import TRAINING_LIMITS
 
 FILE = Path(recombine.__file__).parent / "report" / "schema.json"
 ALL = json.loads(FILE.read_text(encoding="utf-8"))
 #: What the small tables below do not bring about.
 NOT_SHOWN = {
     *(f"audit.forecast.accuracy.{name}" for name in ("loss", "depth", "accuracy")),
+    *(f"audit.forecast.right.{name}" for name in ("said", "low", "high", "middle", "held", "within", "trials", "kind")),
     *(
         f"score.models.causes.{cause}{end}"
         for cause in ("interaction", "learnable")
@@ -210,6 +212,11 @@ def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
     titled = folder / "titled.csv"
     titled.write_text("Plate 17,,\na,b,growth\n" + "".join(f"{a},{b},{a}.{b}5\n" for a in range(3) for b in range(3)))
     found["audit, titled"] = printed("audit", titled, "--factors", "a,b", "--outcome", "growth")
+    grid = folder / "grid.csv"
+    grid.write_text("a,b,growth\n" + "".join(f"{a},{b},{a * b + a}\n" for a in range(5) for b in range(4) if a + b < 7))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recombine.jobs.training.train.TRAINING_LIMITS", TRAINING_LIMITS)
+        found["audit, trained"] = printed("audit", grid, "--factors", "a,b", "--outcome", "growth")
     found["two audits, others"] = compared(folder, found["audit, plain"], found["audit, full"])
     return found
 

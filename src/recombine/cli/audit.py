@@ -31,6 +31,11 @@ class AuditQuestions(msgspec.Struct, frozen=True, kw_only=True):
     new_levels: Annotated[bool, "Accept target levels the table lacks."] = False
     plan: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5
     self_pairs: Annotated[bool, "Also propose to pair a level of symmetric factors with itself."] = False
+    forecast: Annotated[
+        str,
+        "Who says what models will do: theory; auto, models trained besides where that takes seconds; or trained, all.",
+        "WAY",
+    ] = "auto"
     models: Annotated[bool, "Also compare scikit-learn models, by verdict."] = False
     explain: Annotated[
         str | None, "Print one cell's verdict and certificate instead: its levels, by commas.", "LEVELS"
@@ -53,7 +58,7 @@ def audit_command(
     before = read_baseline(outputs, "audit")
     if before and asked.explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
-    result = audited(file, table, asked.targets, asked.new_levels, asked.seed)
+    result = audited(file, table, asked)
     explained = None if asked.explain is None else result.explain(named(asked.explain, "--explain"))
     cells = 0 if before and outputs.html is None else asked.plan
     answer = _Answer.of(result, cells, asked.models, asked.self_pairs)
@@ -72,16 +77,26 @@ def audit_command(
     raise typer.Exit(code)
 
 
-def audited(file: Path, table: TableSpec, targets: Path | None, new_levels: bool, seed: int) -> Audit:
+def audited(file: Path, table: TableSpec, asked: AuditQuestions) -> Audit:
     """Return the audit of a file that is read as its spec says, its findings worked out."""
     with working("reading the table"), pandas_left_alone():
         from recombine import Design, audit
 
         design = Design.from_frame(file, table)
     with working("deciding the unseen cells"):
-        importance = None if table.importance is None else named_importance(table, file, targets)
-        result = audit(design, targets=targets, new_levels=new_levels, importance=importance, seed=seed)
+        importance = None if table.importance is None else named_importance(table, file, asked.targets)
+        result = audit(
+            design,
+            targets=asked.targets,
+            new_levels=asked.new_levels,
+            importance=importance,
+            seed=asked.seed,
+            forecast=asked.forecast,
+        )
         result.findings  # noqa: B018 - the slow part happens here, under the spinner
+    if asked.explain is None:
+        with working("training models"):
+            result.forecast.trained  # noqa: B018 - the other slow part
     return result
 
 
@@ -96,7 +111,7 @@ def demo_command(
     target = outputs.html or Path("recombine-demo.html")
     check_outputs([target], [screen_path()], outputs.force or may_replace(target, typer.confirm))
     table = TableSpec(factors=("drug", "cell_line"), outcome="activity", split="split=measured")
-    answer = _Answer.of(audited(screen_path(), table, None, False, 0), models=models)
+    answer = _Answer.of(audited(screen_path(), table, AuditQuestions()), models=models)
     with files_together():
         notes = answer.write(msgspec.structs.replace(outputs, html=target))
         answer.tell(outputs)

@@ -43,8 +43,9 @@ def examine_command(
     outputs.check([file, *files_of(table)])
     fail_on = read_fail_on(outputs, "SCORE")
     with working("reading the table"), pandas_left_alone():
-        from recombine.jobs.examination import ExaminedRows, examine, named_models
+        from recombine.jobs.examination import ExaminedRows, examine
         from recombine.jobs.split import CellKFold
+        from recombine.jobs.training import named_models
 
         rows, beside = ExaminedRows.of_file(file, table, [groups] if groups else [])
         trained = named_models(models, classes=bool(rows.classes), seed=seed)

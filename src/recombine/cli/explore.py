@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.audit import audited
+from recombine.cli.audit import AuditQuestions, audited
 from recombine.cli.outputs import Outputs, working
 from recombine.cli.table_options import Seed, files_of, takes_table
 from recombine.errors import InputError, missing_package
@@ -94,7 +94,7 @@ def _refuse_options(outputs: Outputs) -> None:
 
 def _answers(file: Path, table: TableSpec, outputs: Outputs, cells: int, seed: int) -> TableAnswers:
     """Audit the table as `recombine audit` does, and work out all that the page can ask for."""
-    result = audited(file, table, None, False, seed)
+    result = audited(file, table, AuditQuestions(seed=seed))
     outputs.save(table, result.design, result.choice)
     plan = None
     if cells:

@@ -28,7 +28,7 @@ class ExpectedMiss:
     values: float  #: Of the values that an audit gives.
     mean: float  #: Of the plain mean.
     noise: float | None  #: What noise alone makes of it; None where nothing tells.
-    network: float | None  #: Of a network trained to convergence; None where it is not forecast.
+    network: float | None  #: Of a network, trained or by theory; None where it is not forecast.
     cells: int
     source: ForecastSource
 
@@ -56,7 +56,8 @@ def expected_miss(audit: Audit) -> ExpectedMiss | None:
         return None
     error = audit.forecast.error
     if error is not None and error.values is not None:
-        return ExpectedMiss(error.values, error.mean, error.noise, error.ntk, error.cells, error.source)
+        network = audit.forecast.network
+        return ExpectedMiss(error.values, error.mean, error.noise, network, error.cells, error.source)
     structure = audit.structure
     for places, means, source in (_held_out(structure), _seen(structure)):
         values = values_at(structure, places)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.data.hit_rates import hit_rate
 from recombine.design.notes import NoteKind
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.jobs.audit.fitted_networks import ForecastSource
@@ -18,7 +17,7 @@ from recombine.words.importance import importance_sentence
 from recombine.words.plan import gain_text, plan_sentence
 from recombine.words.reading import MAX_READING_ROWS, reading_lines, repeat_line
 from recombine.words.verdicts import Tally
-from recombine.writing import number, percent, plural, written_count
+from recombine.writing import number, percent, plural, whole_percent, written_count
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -91,8 +90,12 @@ def _numbers(audit: Audit, miss: ExpectedMiss | None) -> dict[str, float]:
     tally = Tally.of(audit)
     numbers: dict[str, float] = {verdict.word: tally.counts[verdict] for verdict in Verdict if tally.counts[verdict]}
     if miss is not None:
-        network = miss.network if audit.forecast.adding else None
-        told = {"values": miss.values, "mean": miss.mean, "noise": miss.noise, "network": network}
+        told = {
+            "values": miss.values,
+            "mean": miss.mean,
+            "noise": miss.noise,
+            "network": miss.network if audit.forecast.adding or audit.forecast.trained else None,
+        }
         numbers |= {f"miss of {name}": value for name, value in told.items() if value is not None}
     return numbers
 
@@ -199,12 +202,22 @@ def _values(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
 
 
 def _network(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
-    if miss is None or miss.network is None or not audit.forecast.adding:  # of others no rate of trials is known
-        return AnswerLine("A network", "")
-    trials = hit_rate("error" if audit.forecast.held_out else "error on seen cells")
+    """Say what a network will be off by: one that was trained and how near the next is, or by theory."""
+    forecast = audit.forecast
+    expected = forecast.range_of()
+    if miss is None or miss.network is None or (expected is None and forecast.trained is None):
+        return AnswerLine("A network", "")  # of theory alone, no rate of trials is known
     labels = " with every level a label" if audit.design.scales else ""
-    text = f"will miss them by about {number(miss.network)}{labels} (such forecasts were within 20 % in {trials})"
-    return AnswerLine("A network", text)
+    by = "by theory" if forecast.trained is None else "one trained"
+    if expected is None:  # on cells that no trial was about
+        return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}: {by}")
+    ends = f"{number(expected.low)} to {number(expected.high)}"
+    held = f"{expected.held} of {expected.trials}"
+    told, right = f"{by}: {number(miss.network)}", forecast.accuracy_range
+    text = f"will miss them by {ends}{labels} ({told}; such ranges held in {held})"
+    if right is not None:
+        text = f"will be right on {whole_percent(right.low)} to {whole_percent(right.high)} of them and {text[5:]}"
+    return AnswerLine("A network", text, f"will miss them by {ends} ({told}; held in {held})")
 
 
 def _next(plan: Plan | None) -> AnswerLine:

@@ -321,6 +321,6 @@ def test_the_noise_is_an_estimate_with_the_spread_that_it_really_has():
         misses = design.outcome[~design.train] - design.held_out.sum(axis=1)
         noise = fitted_networks.noise_at(design, np.flatnonzero(~design.train))
         ratios.append(np.sqrt(np.mean(misses**2) / noise.mean()))
-    label = error_rows(rc.audit(design))[-1][0]
+    label = error_rows(rc.audit(design))[-1]["model"]
     assert float(re.search(r"± (\d+)", label)[1]) == pytest.approx(100 * np.std(ratios), rel=0.35)
     assert min(ratios) < 0.9

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 import recombine as rc
 from known_tasks import symbolic_addition
 from recombine.data import hit_rate
+from recombine.jobs.audit.forecast import Forecast
 
 
 def design_of(task) -> rc.Design:
@@ -35,3 +39,23 @@ def test_the_factor_that_loses_most_is_the_one_named(found):
 def test_without_an_outcome_nothing_is_said_of_networks(found):
     task = symbolic_addition(n=9, anchors=[4])
     assert found(rc.Design.from_cells(task.cells[task.train], names=["left", "right"]), "RC201") is None
+
+
+@pytest.mark.trains
+def test_the_share_is_the_mean_of_theory_and_of_the_trained_network(found):
+    design = design_of(symbolic_addition(n=9, anchors=[4]))
+    told = rc.audit(design).forecast
+    factor, share = told.weakest
+    (row,) = (row for row in told.slopes.rows() if row["factor"] == factor)
+    assert share == pytest.approx(np.mean([row["slope"], told.trained_slopes[factor]]))
+    message = found(design, "RC201").message
+    assert f"about {100 * share:.0f} % of the effect of {factor!r}" in message
+    assert f"one that was trained {100 * told.trained_slopes[factor]:.0f} %" in message
+
+
+@pytest.mark.trains
+def test_what_the_trained_network_contradicts_is_not_raised(found, monkeypatch):
+    monkeypatch.setattr(Forecast, "trained_slopes", {"left": 0.95, "right": 0.95})
+    design = design_of(symbolic_addition(n=9, anchors=[4]))
+    assert rc.audit(design).forecast.weakest[1] < 0.9  # theory alone, and its mean with the network's, would say so
+    assert found(design, "RC201") is None

@@ -30,7 +30,8 @@ from recombine.report.screen import plain_text
 from recombine.theory.structures import STRUCTURES
 from recombine.verdicts import Verdict
 from recombine.words.additivity import STATE_WORDS
-from recombine.words.forecast import ROWS
+from recombine.words.forecast import ROWS, TRAINED
+from recombine.words.forecast import VALUES as GIVEN
 from recombine.writing import round_estimate
 
 WORDS = [verdict.word for verdict in Verdict]
@@ -155,16 +156,19 @@ def _answers(found: Outputs) -> Iterator[Check]:
             # The page begins the message of a finding with a capital.
             yield _same(where, sentence[1:], text)
     error, numbers, together = record["forecast"]["error"], record["numbers"], "\n".join(record["answer"])
-    leads = {"values": "Values: miss", "mean": "the plain mean", "noise": "noise alone", "network": "will miss them"}
+    leads = {"values": "Values: miss by", "mean": "the plain mean by", "noise": "noise alone by"}
+    leads["network"] = "(?:one trained|by theory):"
     for name, lead in leads.items():
-        if f"miss of {name}" in numbers:
-            written = _find(rf"{lead} by (?:about )?({NUMBER})", together)
+        if f"miss of {name}" in numbers and (name != "network" or "A network: " in together):
+            written = _find(rf"{lead} ({NUMBER})", together)
             yield f"answer: {name}", (written or "").rstrip(".,:"), numbers[f"miss of {name}"]
     if error is not None and error["values"] is not None:
         known = {"values": "values", "mean": "mean", "noise": "noise", "network": "ntk"}
         for name, field in known.items():
-            if error[field] is not None and (name != "network" or "A network: " in together):
-                yield f"numbers: {name}", f"{numbers[f'miss of {name}']:.6g}", error[field]
+            if error[field] is not None and f"miss of {name}" in numbers:
+                trained = record["forecast"]["trained"] if name == "network" else None
+                value = error[field] if trained is None else trained["models"][0]["error"]
+                yield f"numbers: {name}", f"{numbers[f'miss of {name}']:.6g}", value
     for item in record["findings"]:
         yield from _finding(item, record)
 
@@ -181,7 +185,8 @@ def _finding(item: dict[str, Any], record: dict[str, Any]) -> Iterator[Check]:
     if item["code"] == "RC201":
         slopes = {repr(row["factor"]): row for row in record["forecast"]["slopes"]}
         row = slopes[str(_find(r"effect of ('[^']*')", message))]
-        yield "RC201", _find(r"carries about (\S+ %) of", message), row["slope"]
+        own = (record["forecast"]["trained"] or {"slopes": {}})["slopes"].get(row["factor"], row["slope"])
+        yield "RC201", _find(r"carries about (\S+ %) of", message), (row["slope"] + own) / 2
     if item["code"] == "RC202":
         row = next(row for row in record["forecast"]["shortcuts"] if f"{row['factor']!r}" in message)
         yield "RC202 pull", _find(r"' (\S+ %) of the way", message), row["pull"]
@@ -288,11 +293,11 @@ def _forecast(found: Outputs) -> Iterator[Check]:
     told, tables = found.record["forecast"], found.reader.tables
     if told["error"] is not None:
         shown = {row["model"]: row["off by"] for row in tables["t-errors"]}
-        for name, text in ROWS.items():
+        for name, text in {"values": GIVEN, **ROWS}.items():
             if told["error"][name] is not None:
                 label = next(model for model in shown if model.startswith(text))  # the noise has its standard error
                 yield f"page, error {name}", shown[label], told["error"][name]
-                line = _find(rf"{re.escape(label)} +({NUMBER})\n", found.terminal)
+                line = _find(rf"{re.escape(label)} +({NUMBER})[ \n]", found.terminal)
                 yield f"terminal, error {name}", line, told["error"][name]
         yield (
             "terminal, cells",
@@ -307,20 +312,28 @@ def _forecast(found: Outputs) -> Iterator[Check]:
     for row, truth in zip(tables.get("t-depths", []), told["depths"], strict=False):
         yield "page, NTK by depth", row["all layers learn (NTK)"], truth["ntk"]
         yield "page, NNGP by depth", row["its readout learns (NNGP)"], truth["nngp"]
-    deeper = [row["nngp"] for row in told["depths"][1:] if row["nngp"] is not None]
-    written = _find(r"hidden layers: (.*) \(NNGP\)", found.terminal)
-    for text, value in zip(re.findall(NUMBER, written or "").__iter__(), deeper, strict=bool(written)):
-        yield "terminal, NNGP by depth", text.rstrip(","), value
+    for model in (told["trained"] or {"models": []})["models"]:
+        shown_model = next(row for row in tables["t-errors"] if row["model"] == TRAINED[model["model"]])
+        yield f"page, trained {model['model']}", shown_model["off by"], model["error"]
+        if model["low"] is not None:
+            low, _, high = shown_model["the next one"].partition(" to ")
+            yield f"page, low end {model['model']}", low, model["low"]
+            yield f"page, high end {model['model']}", high, model["high"]
+        line = _find(rf"{re.escape(TRAINED[model['model']])} +({NUMBER})[ \n]", found.terminal)
+        yield f"terminal, trained {model['model']}", line, model["error"]
     slopes = {row["factor"]: row for row in told["slopes"]}
     share = r"(\S+ %|not varied)"
     for row in tables.get("t-slopes", []):
         truth = slopes[row["factor"]]
-        heads = {"effect (standard deviation)": "effect", "arrives": "slope", "NTK": "ntk", "NNGP": "nngp"}
+        own = (told["trained"] or {"slopes": {}})["slopes"].get(row["factor"])
+        truth = truth | {"arrives": truth["slope"] if own is None else (truth["slope"] + own) / 2}
+        heads = {"effect (standard deviation)": "effect", "arrives": "arrives", "NTK": "ntk", "NNGP": "nngp"}
         for head, name in heads.items():
             yield f"page, slope {head}", row[head], truth[name]
-        line = re.search(rf"\n +{re.escape(row['factor'])} +\S+ +{share} +{share} +{share}\n", found.terminal)
-        for place, name in enumerate(("slope", "ntk", "nngp"), 1):
-            yield f"terminal, slope {name}", None if line is None else line[place], truth[name]
+        shares = rf" +{share}" * (4 if "in the trained network" in row else 3)
+        line = re.search(rf"\n +{re.escape(row['factor'])} +\S+{shares}\n", found.terminal)
+        for name, place in {"arrives": 1, "ntk": -2, "nngp": -1}.items():
+            yield f"terminal, slope {name}", None if line is None else line.groups()[place - (place > 0)], truth[name]
     for row, truth in zip(tables.get("t-shortcuts", []), told["shortcuts"], strict=True):
         heads = {"share of the way": "pull", "moves predictions by (SD)": "size", "share of squared error": "share"}
         for head, name in heads.items():
@@ -502,7 +515,7 @@ def shown_numbers(found: Outputs) -> Iterator[tuple[Any, ...]]:
             yield from (("additivity", "breakers", place, "difference") for place in range(5))
     for place in range(len(record["held_out"] or [])):
         yield from (("held_out", place, name) for name in ("cells", "value error", "mean error"))
-    yield from (("forecast", "error", name) for name in [*ROWS, "cells"] if told["error"])
+    yield from (("forecast", "error", name) for name in ["values", *ROWS, "cells"] if told["error"])
     if "t-depths" in found.reader.tables:
         yield from (
             ("forecast", "depths", place, name) for place in range(len(told["depths"])) for name in ("ntk", "nngp")
@@ -519,6 +532,20 @@ def shown_numbers(found: Outputs) -> Iterator[tuple[Any, ...]]:
         yield from (("verdicts", place, name) for name in set(VALUES) & set(record["verdicts"][place]))
     for place in range(len(record["models"] or [])):
         yield from (("models", place, word) for word in WORDS[1:4])
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize("split", [True, False])
+def test_outputs_of_trained_models_say_the_same_numbers(split: bool, tmp_path: Path) -> None:
+    cells = np.indices((7, 6)).reshape(2, -1).T
+    outcome = cells[:, 0] + 2.0 * cells[:, 1] + np.random.default_rng(0).normal(size=len(cells))
+    train = np.random.default_rng(1).random(len(cells)) < 0.7
+    design = rc.Design.from_cells(cells, outcome, train=train)
+    if not split:
+        design = rc.Design.from_cells(cells[train], outcome[train], sizes=(7, 6))
+    found = outputs(rc.audit(design), tmp_path)
+    assert found.record["forecast"]["trained"]["models"][0]["model"] == "network"
+    assert list(wrong(found)) == []
 
 
 @pytest.mark.parametrize("start", [0, *(pytest.param(start, marks=pytest.mark.slow) for start in (1, 2))])

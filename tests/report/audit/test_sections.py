@@ -10,7 +10,6 @@ from rich.console import Console
 
 import known_audits
 import recombine as rc
-from known_tasks import context_dependence
 from recombine.cells.conjunctions import every_cell
 from recombine.report.audit.sections import audit_sections
 from recombine.report.screen import result_text, show_sections
@@ -142,11 +141,14 @@ def test_nothing_left_to_collect_is_said():
     assert "You have enough combinations: every one was seen." in shown(audit, plan=audit.plan(2))
 
 
-def test_shortcut_accuracy_is_shown():
-    task = context_dependence(left_out=3)
-    text = shown(rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train, names=list(task.factors))))
-    assert "with cross-entropy loss, depth 1 to 4: 0 %" in text
-    assert "with squared loss, depth 1 to 4: 100 %" in text
+@pytest.mark.trains
+def test_the_share_of_right_answers_is_shown():
+    cells = every_cell((8, 7))
+    train = np.random.default_rng(0).random(len(cells)) < 0.7
+    design = rc.Design.from_cells(cells, (cells.sum(axis=1) > 6).astype(float), train=train)
+    audit = rc.audit(design)
+    assert "Right answers of the next network: " in shown(audit)
+    assert str(audit).count("will be right on ") == 1
 
 
 def test_models_are_compared_by_verdict():

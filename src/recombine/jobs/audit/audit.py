@@ -13,7 +13,7 @@ from recombine.jobs.advice.candidates import Collecting
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.forecast import Forecast, forecast_under
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.audit.limits import AUDIT_LIMITS, read_forecast_by
 from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
@@ -91,7 +91,7 @@ class Audit(Reported):
 
     @cached_property
     def forecast(self) -> Forecast:
-        """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
+        """What networks that are trained on the seen cells will do, if every level is an input of its own."""
         return forecast_under(self.structure)
 
     @cached_property
@@ -200,6 +200,7 @@ def audit(
     new_levels: bool = False,
     importance: object = None,
     seed: int = 0,
+    forecast: str = "auto",
     split: str | None = None,
     **fields: Unpack[ColumnFields],
 ) -> Audit:
@@ -224,6 +225,9 @@ def audit(
         How much each cell matters; see `recombine.jobs.read_importance`. By default as the design's spec says.
     seed : int
         Fixes every random choice.
+    forecast : str
+        Who says what models will do: the ``theory`` alone; ``auto``, on tables of up to some thousand cells, networks
+        and other models that are trained besides, within seconds; or ``trained``, all of them however long that takes.
     split : str, optional
         Of a table, which rows were trained on: ``"part=train"``.
     **fields
@@ -237,4 +241,5 @@ def audit(
     colour  shape  verdict     leverage
     blue    ball   determined  3.0
     """
-    return Audit(decide(as_design(data, split, fields), structure, order, targets, new_levels, importance, seed))
+    forecast, design = read_forecast_by(forecast), as_design(data, split, fields)
+    return Audit(decide(design, structure, order, targets, new_levels, importance, seed, forecast))

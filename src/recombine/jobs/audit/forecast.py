@@ -1,14 +1,15 @@
-"""What your model will do: in outcome units, factor by factor, before anything is trained.
+"""What your model will do: in outcome units, factor by factor.
 
-The kernels of wide networks are fitted to the user's own outcome. Their error on cells whose outcome is known is what a
-network trained to convergence will be off by; how their predictions on unseen cells depend on each factor's effect and
-on its marginal says which effects leak and which factor is a shortcut. How often each sentence was true of networks
-that were really trained is in `recombine.data.hit_rates`.
+The kernels of wide networks are fitted to the user's own outcome: how their predictions on unseen cells depend on each
+factor's effect and on its marginal says which effects leak and which factor is a shortcut. Where that takes seconds,
+networks and other models are trained besides (`recombine.jobs.training`), and what these miss is what is forecast. How
+often each sentence was true of networks that others trained is in `recombine.data.hit_rates`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,19 +25,19 @@ from recombine.jobs.audit.fitted_networks import (
     ForecastSource,
     NoForecast,
     Scored,
+    accuracy_by_theory,
     affordable_steps,
     depths_of,
     obstacle,
     predict_networks,
     score_held_out,
     score_seen,
-    shown_cells,
 )
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.audit.limits import AUDIT_LIMITS, ForecastBy
+from recombine.jobs.training import NETWORK, ExpectedRange, TableKind, TrainingTask, TriedModels, Way, expected_range
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.verdicts import Verdict
 from recombine.writing import plural
 
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 #: Unseen cells that slopes are read from; more would not change the second digit.
 MAX_CELLS_FOR_SLOPES = 1_000
-#: Seen cells up to which models are fitted that classify the held-out ones.
-MAX_CLASSIFIED_CELLS = 800
 #: What is left of exact values by rounding, as a share of the largest outcome: they are sums of many weights.
 VALUE_ROUNDING = 1e-8
 #: The networks that errors and slopes are read from: all layers learn, or the readout.
@@ -104,8 +103,8 @@ _NO_SLOPES = Table({name: np.zeros(0) for name in ("factor", "effect", "slope", 
 
 
 @dataclass(frozen=True, eq=False)
-class Forecast:
-    """What networks trained on the seen cells to convergence will do, on cells that the structure determines."""
+class KernelForecast:
+    """What wide networks, fitted by their kernels, will do on cells that the structure determines."""
 
     error: ErrorForecast | None = None  #: What they will be off by on determined cells, if there are enough.
     depths: Table = _NO_DEPTHS  #: The same by number of ``hidden layers``, ``ntk`` and ``nngp``.
@@ -120,11 +119,9 @@ class Forecast:
     #: Whether the cells are all that adding determines, as in the trials of `recombine.data.hit_rates`.
     adding: bool = True
     scored: Scored | None = None  #: What the error was read from.
-
-    def __repr__(self) -> str:
-        error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
-        slopes = f"slopes of {plural(len(self.slopes), 'factor')}" if len(self.slopes) else "no slopes"
-        return f"Forecast({error}; {slopes}; {plural(self.unseen, 'unseen cell')})"
+    task: TrainingTask | None = None  #: What is trained; None where the theory alone is asked.
+    fit: AdditiveFit | None = None  #: Of the effects that slopes are shares of.
+    fitted: Design | None = None  #: What networks are fitted to: every level a label.
 
     @property
     def held_out(self) -> bool:
@@ -137,14 +134,122 @@ class Forecast:
             return None
         return sentence if self.held_out else f"{sentence} without a split"
 
+
+class Forecast(KernelForecast):
+    """What networks trained on the seen cells will do: by theory, and by models that were trained on them."""
+
+    def __repr__(self) -> str:
+        error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
+        slopes = f"slopes of {plural(len(self.slopes), 'factor')}" if len(self.slopes) else "no slopes"
+        return f"Forecast({error}; {slopes}; {plural(self.unseen, 'unseen cell')})"
+
+    @cached_property
+    def trained(self) -> TriedModels | None:
+        """Models trained on the same cells, when first asked for; None where that would take too long."""
+        return None if self.task is None or self.error is None else self.task.training
+
+    @property
+    def network(self) -> float | None:
+        """What a network of one layer is off by: one that was trained, or else by theory; None where neither says."""
+        if self.trained is not None:
+            return self.trained.network.error
+        return None if self.error is None else self.error.ntk
+
+    @property
+    def theory(self) -> float | None:
+        """The error by theory on the cells that trained models were scored on; None where there are none."""
+        if self.trained is None or self.scored is None:
+            return None
+        return root_mean_square((self.scored.networks["ntk", 1] - self.scored.observed)[self.trained.scored])
+
+    @property
+    def way(self) -> Way | None:
+        """How the error of a network was come by; None without one."""
+        if self.error is None:
+            return None
+        if self.trained is not None:
+            return Way.TRAINED if self.held_out else Way.FOLDS
+        return Way.THEORY if self.held_out else Way.THEORY_SEEN
+
+    @property
+    def kind(self) -> TableKind | None:
+        """What is special about the table, for the record of tables like it."""
+        if self.scored is None or self.fitted is None:
+            return None
+        cells = len(self.scored.observed) if self.trained is None else int(self.trained.scored.sum())
+        return TableKind.of(self.fitted, cells)
+
+    def range_of(self, model: str = NETWORK) -> ExpectedRange | None:
+        """Return the range in which the error of the next such model lies in four of five tables; None if unknown."""
+        said = self.network if model == NETWORK else None
+        if model != NETWORK and self.trained is not None:
+            said = next((entry.error for entry in self.trained.models if entry.name == model), None)
+        if said is None or self.way is None or self.kind is None or not self.adding:
+            return None
+        return expected_range(said, model, self.way, self.kind)
+
+    @property
+    def accuracy_range(self) -> ExpectedRange | None:
+        """Return the range of the share of right answers of the next network; None unless there are two values."""
+        if self.trained is None or self.trained.network.accuracy is None or self.way is None or self.kind is None:
+            return None
+        told = self.trained.network.accuracy
+        return expected_range(told, NETWORK, self.way, self.kind, accuracy=True) if self.adding else None
+
+    @cached_property
+    def trained_factors(self) -> tuple[Table, tuple[Shortcut, ...]] | None:
+        """Slopes and shortcuts as the trained network has them; None where there is none, or too few cells to read."""
+        task, trained = self.task, self.trained
+        if task is None or trained is None or self.fit is None or not len(self.slopes):
+            return None
+        if self.held_out:
+            assert task.design.outcome is not None
+            cells, observed = task.design.cells[task.places], task.design.outcome[task.places]
+            told = trained.network.predicted
+        elif trained.at_unseen is not None and task.unseen is not None:
+            cells, observed, told = task.unseen, None, trained.at_unseen
+        else:
+            return None
+        return read_factors(task.design, self.fit, cells, {("ntk", 1): told, ("nngp", 1): told}, observed, self.error)
+
+    @property
+    def trained_slopes(self) -> dict[str, float]:
+        """Factor -> share of its effect that arrives in the trained network; empty where none was trained."""
+        rows = () if self.trained_factors is None else self.trained_factors[0].rows()
+        return {str(row["factor"]): float(row["slope"]) for row in rows if not np.isnan(row["slope"])}
+
+    @cached_property
+    def arrives(self) -> list[dict[str, Any]]:
+        """Rows of the slopes that are told, with the share of the ``trained`` network, and its mean with theory's.
+
+        The mean is nearer to the next network than either.
+        """
+        rows, own = self.slopes.rows(), self.trained_slopes
+        told = [row | {"trained": own.get(str(row["factor"]), np.nan)} for row in rows if row["told"]]
+        for row in told:
+            row["arrives"] = (
+                float(np.nanmean([row["slope"], row["trained"]])) if row["slope"] == row["slope"] else np.nan
+            )
+        return [row for row in told if row["arrives"] == row["arrives"]]
+
+    @cached_property
+    def expected_shortcuts(self) -> tuple[Shortcut, ...]:
+        """The shortcuts by theory, or the means of these and of the trained network's where one was trained."""
+        if self.trained_factors is None:
+            return self.shortcuts
+        pairs = zip(self.shortcuts, self.trained_factors[1], strict=True)
+        return tuple(
+            replace(
+                told, **{name: (getattr(told, name) + getattr(own, name)) / 2 for name in ("pull", "size", "share")}
+            )
+            for told, own in pairs
+        )
+
     @property
     def weakest(self) -> tuple[str, float] | None:
-        """The factor with the smallest slope among those with an effect worth a word, and that slope."""
-        told = [row for row in self.slopes.rows() if row["told"] and not np.isnan(row["slope"])]
-        if not told:
-            return None
-        row = min(told, key=lambda row: float(row["slope"]))
-        return str(row["factor"]), float(row["slope"])
+        """The factor of whose effect the smallest share arrives, among those worth a word, and that share."""
+        row = min(self.arrives, key=lambda row: float(row["arrives"]), default=None)
+        return None if row is None else (str(row["factor"]), float(row["arrives"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +269,7 @@ def forecast(
     fit: AdditiveFit | None = None,
     assumed: Determinacy | None = None,
     seed: int = 0,
+    by: ForecastBy = ForecastBy.THEORY,
 ) -> Forecast:
     """Forecast what networks trained on the seen cells to convergence will do.
 
@@ -172,7 +278,8 @@ def forecast(
 
     ``unseen`` is of shape (T, C); ``first`` and ``fit`` are the verdict engine and the fit of order 1, if there are any
     already; ``check`` is the additivity check at order 1, whose cells networks predict again, and without which seen
-    cells are not scored. ``assumed`` leaves out cells that adding determines and another structure does not.
+    cells are not scored. ``assumed`` leaves out cells that adding determines and another structure does not. ``by``
+    says whether models are trained besides.
 
     Examples
     --------
@@ -193,7 +300,7 @@ def forecast(
         return Forecast(obstacle=reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
     with one_thread():  # small matrices: more threads only wait for each other
-        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), assumed, seed)
+        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), assumed, seed, by)
 
 
 def forecast_under(structure: AssumedStructure) -> Forecast:
@@ -211,7 +318,8 @@ def forecast_under(structure: AssumedStructure) -> Forecast:
     adds = order == 1 and decided.choice.fit is None
     assumed = None if adds else Determinacy(decided.verdicts_of, judged)
     unseen, seed = decided.listing.typical, decided.seed
-    told = forecast(design, unseen, first=first, check=check, fit=fit, assumed=assumed, seed=seed)
+    by = ForecastBy(decided.forecast_by)
+    told = forecast(design, unseen, first=first, check=check, fit=fit, assumed=assumed, seed=seed, by=by)
     return beside_values(told, structure)
 
 
@@ -225,7 +333,8 @@ def beside_values(told: Forecast, structure: AssumedStructure) -> Forecast:
         return told
     scored = told.scored.only(valued)
     error, adding = _error(scored, values[valued]), told.adding and bool(valued.all())
-    return replace(told, error=error, depths=_depths(scored), scored=scored, adding=adding)
+    task = None if told.task is None else replace(told.task, places=scored.places)
+    return replace(told, error=error, depths=_depths(scored), scored=scored, adding=adding, task=task)
 
 
 def error_of_values(values: FloatArray, observed: FloatArray) -> float:
@@ -252,6 +361,7 @@ def _fitted_forecast(
     fit: AdditiveFit,
     assumed: Determinacy | None,
     seed: int,
+    by: ForecastBy,
 ) -> Forecast:
     assert design.outcome is not None
     enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
@@ -282,8 +392,11 @@ def _fitted_forecast(
             steps = affordable_steps(every_arrangement(design.seen, design.symmetric))
             reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
     shallow = depths_of(design) != DEPTHS
-    tables |= {"obstacle": reason, "shallow": shallow, "adding": adding}
-    return Forecast(error, accuracy=_accuracy(design), unseen=len(targets), scored=scored, **tables)
+    if scored is not None and by is not ForecastBy.THEORY:
+        beyond = targets if observed is None and len(targets) >= enough else None
+        tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
+    tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
+    return Forecast(error, accuracy=accuracy_by_theory(design), unseen=len(targets), scored=scored, **tables)
 
 
 def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:
@@ -429,29 +542,3 @@ def _columns_of(design: Design, group: Sequence[int], cells: IntArray) -> FloatA
     """Return the columns of one group of factors alone at ``cells`` (N, C), (N, K)."""
     alone = additive_model([design.sizes[group[0]]], scales=[design.scales[group[0]]])
     return np.asarray(sum(alone.incidence(cells[:, [factor]]).toarray() for factor in group))
-
-
-def _accuracy(design: Design) -> Table | None:
-    """Classify the unseen held-out cells with hard-margin and squared-loss kernel models of each depth."""
-    if design.outcome is None or design.train.all():
-        return None
-    training, answers = shown_cells(design, design.seen, design.outcome[design.train])
-    unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
-    # Two classes, and not two shares of repeated rows.
-    two = len(classes) == 2 and design.outcome_column.two_values in (None, tuple(classes))
-    if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CLASSIFIED_CELLS or not unseen.any():
-        return None
-    from recombine.theory.kernels.solvers.hard_margin import hard_margin
-    from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
-
-    signs = np.where(answers == classes[1], 1.0, -1.0)
-    rows = []
-    for loss in ("cross-entropy", "squared"):
-        for depth in DEPTHS:
-            kernel = OverlapKernel.relu(depth, len(design.factors))
-            hard = loss == "cross-entropy"
-            fit = hard_margin(kernel(training, training), signs) if hard else solve(kernel, training, signs)
-            positive = kernel_expansion(kernel, training, fit.value, design.held_out[unseen]) > 0
-            right = np.where(positive, classes[1], classes[0]) == design.outcome[~design.train][unseen]
-            rows.append({"depth": depth, "loss": loss, "accuracy": float(np.mean(right))})
-    return Table.from_rows(rows)

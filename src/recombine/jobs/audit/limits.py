@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum, auto
 
+from recombine.errors import InputError, near_miss
 from recombine.jobs.limits import Limits, limit
 
 _EXPLAINED = "share of explainable variance"
@@ -38,3 +40,25 @@ class AuditLimits(Limits):
 
 
 AUDIT_LIMITS = AuditLimits()
+
+
+class ForecastBy(StrEnum):
+    """Who says what models will do: the theory and, where that takes seconds, trained models; or one of them alone."""
+
+    AUTO = auto()
+    THEORY = auto()
+    TRAINED = auto()
+
+
+def read_forecast_by(text: str) -> ForecastBy:
+    """Return who is to forecast, by name.
+
+    Examples
+    --------
+    >>> read_forecast_by("theory").value
+    'theory'
+    """
+    if text not in set(ForecastBy):
+        hint = near_miss(text, list(ForecastBy), "Ways: auto, theory, trained")
+        raise InputError(f"--forecast {text!r} is no way to forecast;{hint}")
+    return ForecastBy(text)

@@ -60,6 +60,7 @@ class Decided:
     first: Identification
     seed: int = 0
     importance: Importance | None = None  #: How much each cell matters, if that was said.
+    forecast_by: str = "auto"  #: Whether models are trained, a `ForecastBy`.
 
     def __repr__(self) -> str:
         return f"Decided({len(self.listing.cells):,} cells listed)"
@@ -138,6 +139,7 @@ def decide(
     new_levels: bool = False,
     importance: object = None,
     seed: int = 0,
+    forecast: str = "auto",
 ) -> Decided:
     """Choose a structure and the cells to list, and prepare their verdicts; see `recombine.audit`."""
     structure, order = asked_structure(design.spec, structure, order)
@@ -157,7 +159,7 @@ def decide(
 
         weights = read_importance(importance, design)
     listing = choose_cells(design, target_cells, seed, weights)
-    return Decided(design, choice, listing, engine, first, seed, weights)
+    return Decided(design, choice, listing, engine, first, seed, weights, forecast)
 
 
 @dataclass(frozen=True, eq=False)

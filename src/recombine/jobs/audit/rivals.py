@@ -16,6 +16,8 @@ from recombine.cells.threads import one_thread
 from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.training.standard import STANDARD_MODELS
+from recombine.jobs.training.train import inputs_of
 from recombine.progress import each
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import fit_additive
@@ -130,20 +132,18 @@ def _by_verdict(misses: FloatArray, verdicts: IntArray) -> dict[str, Any]:
 
 def _models(design: Design, shown: IntArray, order: int, seed: int) -> dict[str, Predictor]:
     """Return what trains each model and predicts; ``shown`` (N, C) are all cells of which it is trained on some."""
-    from sklearn.ensemble import RandomForestRegressor
     from sklearn.kernel_ridge import KernelRidge
-    from sklearn.neural_network import MLPRegressor
 
     def additive(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
         centre = float(values.mean())
         return centre + fit_additive(design.features(order), cells, values - centre).predict(asked)
 
-    network = MLPRegressor(hidden_layer_sizes=(100,), max_iter=2_000, random_state=seed)
+    forest, network = (STANDARD_MODELS[name](seed, False) for name in ("forest", "network"))
     depth_1 = {"NNGP": OverlapKernel.relu(1, len(design.sizes)), "NTK": OverlapKernel.ntk(1, len(design.sizes))}
     theory = {} if design.symmetric else {f"theory: network, {name}": _kernel(k) for name, k in depth_1.items()}
     return {
         "additive least squares": additive,
-        "random forest": _one_hot(design, shown, RandomForestRegressor(random_state=seed, n_jobs=-1).fit),
+        "random forest": _one_hot(design, shown, forest.fit),
         "RBF kernel ridge": _one_hot(design, shown, KernelRidge(kernel="rbf").fit),
         "RBF kernel ridge, tuned": _one_hot(design, shown, fit_tuned_ridge),
         "neural network (MLP)": _one_hot(design, shown, network.fit),
@@ -184,16 +184,13 @@ def fit_tuned_ridge(inputs: FloatArray, values: FloatArray) -> Any:
 def _one_hot(design: Design, shown: IntArray, fit: Callable[[FloatArray, FloatArray], Any]) -> Predictor:
     from sklearn.exceptions import ConvergenceWarning
 
+    inputs = inputs_of(design, shown)
+
     def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
-        features = design.features(1)
-        # Of a factor on a scale only the knots have columns, and of a part of the cells only its levels.
-        fewer = bool(design.scales) or len(shown) < len(design.seen)
-        used = features.occurring(shown) if fewer else np.arange(features.columns)
         centre, scale = float(values.mean()), float(values.std()) or 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = fit(features.incidence(cells)[:, used].toarray(), (values - centre) / scale)
-        predicted: FloatArray = centre + scale * model.predict(features.incidence(asked)[:, used].toarray())
-        return predicted
+            model = fit(inputs(cells), (values - centre) / scale)
+        return np.asarray(centre + scale * model.predict(inputs(asked)), dtype=float)
 
     return predict

@@ -9,10 +9,6 @@ from recombine._lazy import lazy_package
 if TYPE_CHECKING:
     from recombine.jobs.examination.examine import examine as examine
     from recombine.jobs.examination.rows import ExaminedRows as ExaminedRows
-    from recombine.jobs.examination.standard import STANDARD_MODELS as STANDARD_MODELS
-    from recombine.jobs.examination.standard import model_of_file as model_of_file
-    from recombine.jobs.examination.standard import named_models as named_models
-    from recombine.jobs.examination.standard import standard_model as standard_model
     from recombine.jobs.examination.training import TrainedModel as TrainedModel
     from recombine.jobs.examination.training import predict_by_fold as predict_by_fold
 

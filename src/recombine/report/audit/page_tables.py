@@ -229,8 +229,7 @@ def held_out_table(audit: Audit) -> ShownTable | None:
 def errors_table(audit: Audit) -> ShownTable | None:
     """What models will be off by."""
     rows = words.forecast.error_rows(audit)
-    columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
-    return table_of("t-errors", words.forecast.error_caption(audit), rows, columns)
+    return table_of("t-errors", words.forecast.error_caption(audit), rows, words.forecast.error_columns(rows))
 
 
 def depths_table(forecast: Forecast) -> ShownTable | None:
@@ -251,7 +250,7 @@ def shortcuts_table(forecast: Forecast) -> ShownTable | None:
         "share of squared error": lambda item: Entry(whole_percent(item.share), True),
         "reading": lambda item: "shortcut" if item.misleads else "–",
     }
-    return table_of("t-shortcuts", captions.SHORTCUTS, forecast.shortcuts, columns)
+    return table_of("t-shortcuts", captions.SHORTCUTS, forecast.expected_shortcuts, columns)
 
 
 def accuracy_table(forecast: Forecast) -> ShownTable | None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from recombine.design.design import Design
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.forecast import Forecast
+    from recombine.jobs.training.expected_range import ExpectedRange
     from recombine.tables.table import Table
     from recombine.theory.identification.counts import Counts
     from recombine.words.answer import Answer
@@ -197,13 +199,42 @@ def _forecast(audit: Audit) -> dict[str, Any]:
     forecast = audit.forecast
     return {
         "error": None if forecast.error is None else asdict(forecast.error),
+        "network": _expected(forecast.range_of()),
+        "right": _expected(forecast.accuracy_range),
+        "trained": _trained(forecast),
         "depths": list(forecast.depths.rows()),
         "slopes": list(forecast.slopes.rows()),
         "cells": forecast.unseen,
-        "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in forecast.shortcuts],
+        "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in forecast.expected_shortcuts],
         "accuracy": None if forecast.accuracy is None else list(forecast.accuracy.rows()),
         "obstacle": printable(words.forecast.why_not_forecast(forecast)) or None,
         "left_out": words.forecast.shallow_sentence(forecast) or None,
+    }
+
+
+def _expected(expected: ExpectedRange | None) -> dict[str, Any] | None:
+    """What is expected of the next network, and how often such ranges held."""
+    return None if expected is None else {**asdict(expected), "kind": expected.kind or "all"}
+
+
+def _trained(forecast: Forecast) -> dict[str, Any] | None:
+    """What was trained, and what each model missed by; null where theory alone forecasts."""
+    training = forecast.trained
+    if training is None:
+        return None
+    models = []
+    for model in training.models:
+        expected = forecast.range_of(model.name)
+        low, high = (None, None) if expected is None else (expected.low, expected.high)
+        errors = {"model": model.name, "error": model.error, "low": low, "high": high}
+        models.append(errors | {"right": model.accuracy})
+    return {
+        "models": models,
+        "cells": int(training.scored.sum()),
+        "folds": training.folds,
+        "theory": forecast.theory,
+        "left_out": list(training.left_out),
+        "slopes": forecast.trained_slopes,
     }
 
 

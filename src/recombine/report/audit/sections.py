@@ -11,6 +11,7 @@ import numpy as np
 from recombine import words
 from recombine.jobs.findings.finding import Severity
 from recombine.jobs.listing import ListingKind
+from recombine.report.audit.page_tables import errors_table
 from recombine.report.layout import Entry, Line, Section, ShownTable, Value, answer_section, table_of, text_grid
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
@@ -122,12 +123,12 @@ def _forecast(audit: Audit) -> Section:
     forecast, say = audit.forecast, words.forecast
     blocks: list[str | ShownTable | None] = [say.nothing_sentence(forecast)]
     if forecast.error is not None:
-        errors = [(name, number(value)) for name, value in say.error_rows(audit)]
-        blocks += [f"{say.error_caption(audit)}:", text_grid(errors, numbers=1), *say.error_sentences(forecast)]
+        errors = errors_table(audit)
+        blocks += [f"{say.error_caption(audit)}:", errors, *say.error_sentences(forecast)]
     slopes = slopes_table(forecast)
     blocks += [] if slopes is None else [f"{slopes.caption}:", slopes]
     blocks += [say.slopes_trust(forecast), say.untold_sentence(forecast), say.shortcut_sentence(forecast)]
-    return Section(captions.FORECAST_TITLE, [*blocks, *say.accuracy_sentences(forecast)])
+    return Section(captions.FORECAST_TITLE, [*blocks, say.accuracy_sentence(forecast)])
 
 
 def slopes_table(forecast: Forecast) -> ShownTable | None:
@@ -136,9 +137,11 @@ def slopes_table(forecast: Forecast) -> ShownTable | None:
     def entry(name: str, bar: bool = False) -> Value:
         return lambda row: Entry(slope_text(row[name]), True, float(np.clip(row[name], 0, 1)) if bar else None)
 
-    columns = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("slope", bar=True)}
+    columns = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("arrives", bar=True)}
+    if forecast.trained_slopes:
+        columns["in the trained network"] = entry("trained")
     columns |= {"NTK": entry("ntk"), "NNGP": entry("nngp")}
-    return table_of("t-slopes", captions.SLOPES, words.forecast.told_slopes(forecast), columns)
+    return table_of("t-slopes", captions.SLOPES, forecast.arrives, columns)
 
 
 def models_table(models: Table) -> ShownTable | None:

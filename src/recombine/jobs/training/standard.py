@@ -40,15 +40,23 @@ def _neighbours(seed: int, classes: bool) -> Any:
     return (KNeighborsClassifier if classes else KNeighborsRegressor)(NEAREST_ROWS)
 
 
-def _network(seed: int, classes: bool) -> Any:
+def _network(seed: int, classes: bool, units: tuple[int, ...] = NETWORK_UNITS, **more: Any) -> Any:
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.neural_network import MLPClassifier, MLPRegressor
     from sklearn.preprocessing import StandardScaler
 
-    settings = {"hidden_layer_sizes": NETWORK_UNITS, "max_iter": NETWORK_EPOCHS, "random_state": seed}
+    settings = {"hidden_layer_sizes": units, "max_iter": NETWORK_EPOCHS, "random_state": seed, **more}
     if classes:
         return MLPClassifier(**settings)
     return TransformedTargetRegressor(MLPRegressor(**settings), transformer=StandardScaler())
+
+
+def _deep_network(seed: int, classes: bool) -> Any:
+    return _network(seed, classes, NETWORK_UNITS * 2)
+
+
+def _stopped_network(seed: int, classes: bool) -> Any:
+    return _network(seed, classes, early_stopping=True)
 
 
 #: Name -> what makes the model, of a seed and of whether it predicts classes.
@@ -58,6 +66,8 @@ STANDARD_MODELS: dict[str, Callable[[int, bool], Any]] = {
     "boosting": _boosting,
     "neighbours": _neighbours,
     "network": _network,
+    "deep-network": _deep_network,
+    "stopped-network": _stopped_network,
 }
 
 
@@ -72,7 +82,7 @@ def standard_model(name: str, *, classes: bool = False, seed: int = 0) -> Any:
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: model 'forrest' is none of ours; did you mean 'forest'? Models: ridge, forest, \
-boosting, neighbours, network, your own as FILE.py:name
+boosting, neighbours, network, deep-network, stopped-network, your own as FILE.py:name
     """
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
