@@ -15,6 +15,7 @@ from recombine.lab.papers.kernel_theory.experiments.kernels import Rows, fitted_
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.tasks import Task
 from recombine.measures.activations.salience import measured_salience
+from recombine.theory.kernels.given_kernels import kernel_of_values
 from recombine.theory.kernels.overlap import OverlapKernel
 
 ITEMS, CELLS_SEEN = 9, 18
@@ -114,7 +115,7 @@ def _kernel(draws: dict[int, _Images]) -> OverlapKernel:
     cells = tasks.symbolic_addition(anchors=[0]).cells
     repeated = np.repeat(cells, TESTED_PER_CELL, axis=0)
     kernels = [measured_salience(draw.of_cells(cells, tested=True), repeated).values for draw in draws.values()]
-    return OverlapKernel.from_values(np.mean(kernels, axis=0))
+    return kernel_of_values(np.mean(kernels, axis=0))
 
 
 def _leverage(task: Task) -> float:
