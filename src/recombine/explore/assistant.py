@@ -117,7 +117,7 @@ class TableFolder:
             inside = path.relative_to(self.root)
         except (OSError, ValueError):
             raise InputError(f"{table!r} is not below the folder this was started in; name a table that is") from None
-        if any(part.startswith(".") for part in inside.parts):
+        if any(component.startswith(".") for component in inside.parts):
             raise InputError(f"{table!r} is hidden; name a table that is not")
         if not path.is_file():
             raise InputError(f"{table!r} is no file below the folder this was started in; check its name")

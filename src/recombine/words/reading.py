@@ -174,14 +174,18 @@ def guess_sentence(design: Design) -> str:
     if note is None:
         return ""
     wide = f" beside {design.spec.wide.partition('=')[0]}" if design.spec.wide else ""  # which names the outcome too
-    found, others, likely = "outcome" in used_spec(design)[1] and not wide, listing(note.numbers["candidates"], 3), ""
+    outcome_guessed, others, likely = (
+        "outcome" in used_spec(design)[1] and not wide,
+        listing(note.numbers["candidates"], 3),
+        "",
+    )
     unusable = [column for column, role in note.numbers["roles"].items() if role == "outcome"]
     if unusable and design.spec.outcome is None:
         option = option_text("--outcome", f"{unusable[0]}=CLASS")
         likely = f"; {unusable[0]} looks like the outcome, but is neither numbers nor of two values ({option})"
     elif others and design.spec.outcome is None:
         option = f": {option_text('--outcome', note.numbers['candidates'][0])}"
-        likely = f"; {others} may be the outcome{' instead' if found else option}"
+        likely = f"; {others} may be the outcome{' instead' if outcome_guessed else option}"
     unused = {column: role for column, role in note.numbers["roles"].items() if column not in unusable}
     if unused:
         counted = design.spec.weight or "weight" in unused.values()  # without counts --sd is refused
@@ -189,7 +193,7 @@ def guess_sentence(design: Design) -> str:
         options = " ".join(told)
         likely += f"; {join_words(list(unused))} left out{f' ({options})' if options else ''}"
     keep = "; --save-design design.toml keeps them" if design.reading.path else ""
-    return f"the factors{wide}{' and the outcome' if found else ''}{likely}{keep}"
+    return f"the factors{wide}{' and the outcome' if outcome_guessed else ''}{likely}{keep}"
 
 
 def repeat_line(design: Design, targets: bool = False) -> AnswerLine:

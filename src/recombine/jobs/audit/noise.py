@@ -147,10 +147,10 @@ def lack_of_fit_test(design: Design, order: int = 1, fit: AdditiveFit | None = N
     (variance, within), spare = pooled, len(outcome) - fit.rank
     if spare < 1:
         return None
-    left = float(np.sum(weight * (outcome - fit.fitted) ** 2))
+    misfit = float(np.sum(weight * (outcome - fit.fitted) ** 2))
     about = float(np.sum(weight * (outcome - np.average(outcome, weights=weight)) ** 2))
-    statistic, cells = left / spare / variance, len(outcome) - 1
-    excess, between = max(left - spare * variance, 0.0), about - cells * variance
+    statistic, cells = misfit / spare / variance, len(outcome) - 1
+    excess, between = max(misfit - spare * variance, 0.0), about - cells * variance
     differ = float(fdtrc(cells, within, about / cells / variance)) <= AUDIT_LIMITS.p_value_shown
     most = (
         float(ncfdtrinc(spare, within, AUDIT_LIMITS.chance_overlooked, statistic)) * variance if statistic > 0 else 0.0

@@ -14,7 +14,7 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.lab.papers.first_principles.experiments.theory import Rows
 from recombine.lab.runs.experiment import Unit
 
-VALUES, PIXELS, SHARPNESS = 12, 8, 4.0
+VALUES, TOY_PIXELS, GATE_SLOPE = 12, 8, 4.0
 #: What a direction without data counts for beside one that a cell shows with a slope of one.
 PRIOR_WEIGHT = 1e-3
 
@@ -44,7 +44,7 @@ def world() -> FloatArray:
     """Return the components' values (slot, value, pixel): sums of three waves at each pixel."""
     rng = np.random.default_rng(7)
     z = np.linspace(0, 1, VALUES)[None, :, None, None]
-    frequency, phase = rng.uniform(1, 6, (2, 1, PIXELS, 3)), rng.uniform(0, 2 * np.pi, (2, 1, PIXELS, 3))
+    frequency, phase = rng.uniform(1, 6, (2, 1, TOY_PIXELS, 3)), rng.uniform(0, 2 * np.pi, (2, 1, TOY_PIXELS, 3))
     return np.asarray(np.sin(frequency * z + phase).mean(axis=-1))
 
 
@@ -60,14 +60,14 @@ def open_variance(seen: BoolArray, components: FloatArray) -> FloatArray:
     True
     """
     front, back = components[0][:, None], components[1][None]
-    gate = 1 / (1 + np.exp(-SHARPNESS * front))
+    gate = 1 / (1 + np.exp(-GATE_SLOPE * front))
     slopes = (
-        gate + SHARPNESS * gate * (1 - gate) * (front - back),
-        np.broadcast_to(1 - gate, (VALUES, VALUES, PIXELS)),
+        gate + GATE_SLOPE * gate * (1 - gate) * (front - back),
+        np.broadcast_to(1 - gate, (VALUES, VALUES, TOY_PIXELS)),
     )
     total = np.zeros((VALUES, VALUES))
     places = np.eye(VALUES)
-    for pixel in range(PIXELS):
+    for pixel in range(TOY_PIXELS):
         rows = np.concatenate(
             [
                 np.broadcast_to(slopes[0][:, :, pixel, None] * places[:, None], (VALUES, VALUES, VALUES)),
@@ -76,9 +76,9 @@ def open_variance(seen: BoolArray, components: FloatArray) -> FloatArray:
             axis=2,
         )
         data = rows[seen]
-        left = np.linalg.inv(data.T @ data / PRIOR_WEIGHT + np.eye(2 * VALUES))
-        total += np.einsum("ijk,kl,ijl->ij", rows, left, rows)
-    return total / PIXELS
+        covariance = np.linalg.inv(data.T @ data / PRIOR_WEIGHT + np.eye(2 * VALUES))
+        total += np.einsum("ijk,kl,ijl->ij", rows, covariance, rows)
+    return total / TOY_PIXELS
 
 
 def error_maps(unit: Unit) -> Rows:
@@ -102,7 +102,7 @@ def error_maps(unit: Unit) -> Rows:
 
 
 def _composed(front: FloatArray, back: FloatArray) -> FloatArray:
-    gate = 1 / (1 + np.exp(-SHARPNESS * front))
+    gate = 1 / (1 + np.exp(-GATE_SLOPE * front))
     return np.asarray(gate * front + (1 - gate) * back)
 
 
@@ -111,7 +111,7 @@ def _trained_errors(seen: BoolArray, images: FloatArray, steps: int, seed: int, 
     import torch
 
     generator = torch.Generator().manual_seed(seed)
-    shapes = [(1, width), (width, width), (width, PIXELS)]
+    shapes = [(1, width), (width, width), (width, TOY_PIXELS)]
     weights = [torch.randn((len(seen), 2, *shape), generator=generator) / shape[0] ** 0.5 for shape in shapes]
     biases = [torch.randn((len(seen), 2, 1, columns), generator=generator) for _, columns in shapes]
     parameters = [tensor.requires_grad_() for tensor in (*weights, *biases)]
@@ -125,12 +125,12 @@ def _trained_errors(seen: BoolArray, images: FloatArray, steps: int, seed: int, 
             hidden = hidden @ weight + bias
             hidden = torch.tanh(hidden) if layer < len(weights) - 1 else hidden
         front, back = hidden[:, 0, :, None], hidden[:, 1, None]
-        gate = torch.sigmoid(SHARPNESS * front)
+        gate = torch.sigmoid(GATE_SLOPE * front)
         return (gate * front + (1 - gate) * back - goal) ** 2
 
     for _ in range(steps):
         optimiser.zero_grad()
-        loss = ((misses() * mask).sum((1, 2, 3)) / (mask.sum((1, 2, 3)) * PIXELS)).sum()
+        loss = ((misses() * mask).sum((1, 2, 3)) / (mask.sum((1, 2, 3)) * TOY_PIXELS)).sum()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     with torch.no_grad():

@@ -16,7 +16,7 @@ from recombine.tables.table import Table
 #: Most units of a shape that is compared: limits were published up to there.
 MOST_UNITS = 100
 #: Momentum of the networks in figure 3.
-MOMENTUM = 0.9
+TRAINED_MOMENTUM = 0.9
 
 
 def best_network(rows: Table) -> Measured:
@@ -62,7 +62,7 @@ def networks_by_units(rows: Table) -> Measured:
 
 def best_relu(rows: Table) -> Measured:
     """Return the errors of the best shapes of ReLU networks and of three limits, as differences one after the other."""
-    trained = rows.only(momentum=MOMENTUM)
+    trained = rows.only(momentum=TRAINED_MOMENTUM)
     complete = complete_networks(trained.where(trained["units"] <= MOST_UNITS), RELU_KINDS)
     best = {size: _least(group, RELU_KINDS) for size, group in sorted(complete.by("samples").items())}
     if not best:
@@ -71,7 +71,7 @@ def best_relu(rows: Table) -> Measured:
         f"{later} less {kind}": {f"{size} images": errors[later] - errors[kind] for size, errors in best.items()}
         for kind, later in pairwise(RELU_KINDS)
     }
-    theirs = published("relu", momentum=MOMENTUM)
+    theirs = published("relu", momentum=TRAINED_MOMENTUM)
     listed = "; ".join(
         f"{size} images " + ", ".join(f"{kind} {error:.1f}%" for kind, error in _least(group, RELU_KINDS).items())
         for size, group in sorted(theirs.where(theirs["units"] <= MOST_UNITS).by("samples").items())
@@ -96,8 +96,8 @@ def _least(rows: Table, kinds: tuple[str, ...]) -> dict[str, float]:
 
 def best_gated(rows: Table) -> Measured:
     """Return how far the best trained gated network is from the published one, on average over numbers of images."""
-    ours = rows.only(layers=2, momentum=MOMENTUM)
-    theirs = published("two layers", momentum=MOMENTUM)
+    ours = rows.only(layers=2, momentum=TRAINED_MOMENTUM)
+    theirs = published("two layers", momentum=TRAINED_MOMENTUM)
     theirs = theirs.where(theirs["units"] <= MOST_UNITS)
     sizes = sorted(ours.by("samples").keys() & theirs.by("samples").keys())
     if not sizes:

@@ -20,7 +20,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 
 ITEMS, CELLS_SEEN = 9, 18
 #: Images of a class to train on and to test on, and those of a cell.
-TRAIN_IMAGES, TEST_IMAGES, PER_CELL, TESTED_PER_CELL = 100, 60, 30, 10
+TRAIN_IMAGES, TESTED_IMAGES, TRAINED_PAIRS, TESTED_PAIRS = 100, 60, 30, 10
 HIDDEN = (64, 64)
 
 
@@ -98,13 +98,13 @@ class _Images:
             self._rng.permutation(np.flatnonzero(digits.target == d)) for d in self._rng.permutation(10)[:ITEMS]
         ]
         self._pools = tuple(
-            np.stack([images[part] for images in by_class])
-            for part in (slice(TRAIN_IMAGES), slice(TRAIN_IMAGES, TRAIN_IMAGES + TEST_IMAGES))
+            np.stack([images[chosen] for images in by_class])
+            for chosen in (slice(TRAIN_IMAGES), slice(TRAIN_IMAGES, TRAIN_IMAGES + TESTED_IMAGES))
         )
 
     def of_cells(self, cells: IntArray, tested: bool) -> FloatArray:
         """Draw images for the items of each cell, side by side: (cells x images of each, 128)."""
-        pool, count = self._pools[tested], TESTED_PER_CELL if tested else PER_CELL
+        pool, count = self._pools[tested], TESTED_PAIRS if tested else TRAINED_PAIRS
         repeated = np.repeat(cells, count, axis=0)
         drawn = pool[repeated, self._rng.integers(pool.shape[1], size=repeated.shape)]
         return np.hstack([self._pixels[drawn[:, slot]] for slot in (0, 1)])
@@ -113,7 +113,7 @@ class _Images:
 def _kernel(draws: dict[int, _Images]) -> OverlapKernel:
     """Return the kernel of inputs by how many items two cells share, mean over seeds."""
     cells = tasks.symbolic_addition(anchors=[0]).cells
-    repeated = np.repeat(cells, TESTED_PER_CELL, axis=0)
+    repeated = np.repeat(cells, TESTED_PAIRS, axis=0)
     kernels = [measured_salience(draw.of_cells(cells, tested=True), repeated).values for draw in draws.values()]
     return kernel_of_values(np.mean(kernels, axis=0))
 

@@ -21,7 +21,7 @@ AVERAGED = {
     "dispersed": tasks.dispersed_addition(seed=1),
 }
 ASSIGNMENTS_COUNTED = (1, 4, 16, 64, 256, 1024)
-RIDGE = 1e-6
+ROUNDING_RIDGE = 1e-6
 
 
 def random_assignments(unit: Unit) -> Rows:
@@ -51,7 +51,7 @@ def _predicted(task: Task, inputs: FloatArray) -> FloatArray:
     kernel = product / product.mean() * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi
     seen = kernel[np.ix_(task.train, task.train)]
     answer: FloatArray = kernel[:, task.train] @ np.linalg.solve(
-        seen + RIDGE * np.eye(len(seen)), task.target[task.train]
+        seen + ROUNDING_RIDGE * np.eye(len(seen)), task.target[task.train]
     )
     return answer
 
@@ -61,9 +61,9 @@ def _item_values(task: Task, answer: FloatArray) -> tuple[FloatArray, float]:
     cells, unseen = task.cells[task.test], answer[task.test]
     columns = np.hstack([np.eye(size)[cells[:, slot]] for slot, size in enumerate(task.sizes)])
     values = np.linalg.lstsq(columns, unseen, rcond=None)[0]
-    left = unseen - columns @ values
+    residuals = unseen - columns @ values
     return values[: task.sizes[0]] - values[: task.sizes[0]].mean(), float(
-        left @ left / np.sum((unseen - unseen.mean()) ** 2)
+        residuals @ residuals / np.sum((unseen - unseen.mean()) ** 2)
     )
 
 

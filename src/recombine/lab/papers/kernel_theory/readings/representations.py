@@ -19,7 +19,10 @@ def averaged_interactions(rows: Table) -> Measured:
         raise MissingRowsError("needs averages over 16 assignments and more")
     ratios, slopes = {}, {}
     for name, group in rows.by("task").items():
-        means = {count: float(np.mean(part["interaction"])) for count, part in sorted(group.by("assignments").items())}
+        means = {
+            count: float(np.mean(averaged["interaction"]))
+            for count, averaged in sorted(group.by("assignments").items())
+        }
         ratios[name] = means[most] / means[1]
         slopes[name] = float(np.polyfit(np.log([*means]), np.log([*means.values()]), 1)[0])
     if set(ANCHOR_TASKS) - set(ratios):
@@ -38,8 +41,8 @@ def averaged_interactions(rows: Table) -> Measured:
 def dispersed_item_values(rows: Table) -> Measured:
     """Return how slopes of item values and the scatter around them go with salience."""
     means = {
-        amount: [float(part[name].mean()) for name in ("slope", "scatter")]
-        for amount, part in sorted(rows.by("salience").items())
+        amount: [float(sets[name].mean()) for name in ("slope", "scatter")]
+        for amount, sets in sorted(rows.by("salience").items())
     }
     inside = {amount: pair for amount, pair in means.items() if 0 < amount < 0.5}
     if len(inside) < 3:
@@ -47,6 +50,6 @@ def dispersed_item_values(rows: Table) -> Measured:
     numbers = {
         "slope": {f"S = {amount:g}": slope for amount, (slope, _) in inside.items()},
         "least scatter": min(scatter for _, scatter in inside.values()),
-        "scatter at the smallest and largest S": [[*inside.values()][place][1] for place in (0, -1)],
+        "scatter at the smallest and largest S": [[*inside.values()][end][1] for end in (0, -1)],
     }
     return Measured(numbers, f"{several(len(rows.by('seed')), 'shuffled set')}, exact interpolation")

@@ -37,11 +37,11 @@ TASKS: dict[str, tuple[float, ...]] = {**CORRELATIONS, ONE_KNOWN: (1.0,), **{f"{
 def hidden_units(unit: Unit) -> Rows:
     """Directions and dimensions of hidden units: one row per network."""
     setting, rows = unit.setting, []
-    known = [_student(name, seed, m) for name, m in _tasks(setting) for seed in unit.seeds]
+    every_student = [_student(name, seed, m) for name, m in _tasks(setting) for seed in unit.seeds]
     tuned = set(setting["methods"]) - {"stl"}
-    pretrained = pretrained_students(unit, known) if tuned else {}
+    pretrained = pretrained_students(unit, every_student) if tuned else {}
     for method in setting["methods"]:
-        students = _of_method(known, method, unit)
+        students = _of_method(every_student, method, unit)
         trained = student_networks(unit, students, method, pretrained)
         for index, student in enumerate(students):
             weights = {name: tensor[index].double().cpu().numpy() for name, tensor in trained.parameters.items()}

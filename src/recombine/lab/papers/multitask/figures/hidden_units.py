@@ -49,14 +49,14 @@ def _bars(axes: Axes, table: Table, label: str, **style: Any) -> None:
 
 
 def _draw(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2)
+    spreads, right = canvas.subplots(1, 2)
     canvas.subplots_adjust(left=0.08, right=0.985, wspace=0.16, bottom=0.16, top=0.84)
     for words, colour, marker in zip(LINES.values(), COLOURS, "osDX", strict=True):
         line = table.only(of=words)
         if len(line):
-            _bars(left, line, words, color=colour, marker=marker)
-    left.set(xlabel="clusters", ylabel="spread of directions left", ylim=(0, None), xticks=CLUSTERS)
-    left.set_title("Six units", fontsize=12)
+            _bars(spreads, line, words, color=colour, marker=marker)
+    spreads.set(xlabel="clusters", ylabel="spread of directions left", ylim=(0, None), xticks=CLUSTERS)
+    spreads.set_title("Six units", fontsize=12)
     dimensions = table.only(of="dimensions")
     _bars(right, dimensions, "", color="#009e73", marker="o")
     factors = np.unique(dimensions["at"])
@@ -65,12 +65,12 @@ def _draw(canvas: Canvas, table: Table) -> None:
     right.minorticks_off()
     right.set_ylim(0, None)
     right.set_title("One of six known units is needed", fontsize=12)
-    left.legend(frameon=False, fontsize=11)
+    spreads.legend(frameon=False, fontsize=11)
 
 
 def _say(table: Table) -> str:
-    one = table.only(of="dimensions")
-    ends = one.where(np.argsort(one["at"]))["value"]
+    dimensions = table.only(of="dimensions")
+    ends = dimensions.where(np.argsort(dimensions["at"]))["value"]
     return (
         "Directions of hidden units by number of clusters, and by factor on pretrained weights: dimensions "
         f"{ends[0]:.2g} from the smallest, {ends[-1]:.2g} from the largest."
