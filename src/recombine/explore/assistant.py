@@ -80,20 +80,20 @@ class TableFolder:
 
         ``value`` has predicted, error (standard), low and high; whoever quotes it should quote ``verdict`` too.
         """
-        asked = self._asked(table, columns)
-        design, codes = place_cell(asked.audit.design, cell)
-        if design is not asked.audit.design:
+        cells = self._asked(table, columns)
+        design, codes = place_cell(cells.audit.design, cell)
+        if design is not cells.audit.design:
             raise InputError("the table has no such value of a numeric factor; ask explain, which reads between values")
-        answer = asked.cell(codes.tolist())
+        answer = cells.cell(codes.tolist())
         return {"verdict": answer.pop("word"), **{name: answer[name] for name in answer if name != "code"}}
 
     def plan(self, table: str, cells: int = 5, columns: Columns | None = None) -> dict[str, Any]:
         """Return the combinations to measure next, best first, each with what it would settle or sharpen."""
         if not 1 <= cells <= MAX_CELLS_PLANNED:
             raise InputError(f"{cells} cells cannot be planned; ask for 1 to {MAX_CELLS_PLANNED}")
-        asked = self._asked(table, columns).audit
-        plan = asked.plan(cells)
-        gains = {printable(asked.design.label(pick.cell)): words.plan.gain_text(plan, pick) for pick in plan.picks}
+        wanted = self._asked(table, columns).audit
+        plan = wanted.plan(cells)
+        gains = {printable(wanted.design.label(pick.cell)): words.plan.gain_text(plan, pick) for pick in plan.picks}
         return {"cells": gains, "sentence": _short(printable(words.plan.plan_sentence(plan)))}
 
     def score(self, table: str, predictions: list[str], columns: Columns) -> str:

@@ -212,12 +212,12 @@ def _network(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
     if expected is None:  # on cells that no trial was about
         return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}: {by}")
     ends = f"{number(expected.low)} to {number(expected.high)}"
-    held = f"{expected.held} of {expected.trials}"
+    trials_held = f"{expected.held} of {expected.trials}"
     told, right = f"{by}: {number(miss.network)}", forecast.accuracy_range
-    text = f"will miss them by {ends}{labels} ({told}; such ranges held in {held})"
+    text = f"will miss them by {ends}{labels} ({told}; such ranges held in {trials_held})"
     if right is not None:
         text = f"will be right on {whole_percent(right.low)} to {whole_percent(right.high)} of them and {text[5:]}"
-    return AnswerLine("A network", text, f"will miss them by {ends} ({told}; held in {held})")
+    return AnswerLine("A network", text, f"will miss them by {ends} ({told}; held in {trials_held})")
 
 
 def _next(plan: Plan | None) -> AnswerLine:

@@ -60,9 +60,9 @@ def model_pairs(score: Score) -> tuple[ModelPair, ...]:
     clusters += [] if score.fold is None else [score.fold[unseen]]
     pairs, chances = [], []
     for names in combinations(squares, 2):
-        better, other = sorted(names, key=lambda name: float(weights @ squares[name]))
-        difference, chance = _difference(squares[other] - squares[better], weights / weights.sum(), clusters)
-        pairs.append((better, other, difference))
+        better, worse = sorted(names, key=lambda name: float(weights @ squares[name]))
+        difference, chance = _difference(squares[worse] - squares[better], weights / weights.sum(), clusters)
+        pairs.append((better, worse, difference))
         chances.append(chance)
     adjusted, highest = np.ones(len(pairs)), 0.0
     for rank, index in enumerate(np.argsort(chances, kind="stable")):

@@ -98,8 +98,8 @@ def _keys(document: ScoreDocument) -> npt.NDArray[Any]:
         content = base64.b64decode(document.cell_errors.cells, validate=True)
     except (binascii.Error, ValueError):
         content = b""
-    whole = len(content) == KEY_BYTES * document.held_out_cells
-    return np.frombuffer(content if whole else b"", dtype=f"V{KEY_BYTES}").view(f"S{KEY_BYTES}")
+    held_out = len(content) == KEY_BYTES * document.held_out_cells
+    return np.frombuffer(content if held_out else b"", dtype=f"V{KEY_BYTES}").view(f"S{KEY_BYTES}")
 
 
 def _stated(document: ScoreDocument, name: str, unseen: bool) -> float:

@@ -110,10 +110,10 @@ def read_outcome(y: Any, X: Any) -> npt.NDArray[Any]:
 
 def _refuse_other_order(X: Any, y: Any) -> None:
     """Refuse rows whose labels are the same in another order: models pair them by position."""
-    index, other = (getattr(getattr(given, "index", None), "sort_values", None) for given in (X, y))
-    if index is None or other is None or len(X) != len(y) or X.index.equals(y.index):
+    index, reordered = (getattr(getattr(given, "index", None), "sort_values", None) for given in (X, y))
+    if index is None or reordered is None or len(X) != len(y) or X.index.equals(y.index):
         return
-    if index().equals(other()):
+    if index().equals(reordered()):
         raise InputError("X and y have the same index in different order; give y.loc[X.index], or reset both indices")
 
 

@@ -46,10 +46,10 @@ def pool_folds(audits: tuple[Audit, ...], classes: tuple[str, ...], folds: Seque
 
 def _positions(cells: IntArray, some: IntArray) -> IntArray:
     """Return where each of ``some`` cells (M, C) stands among the distinct ``cells`` (N, C), (M,)."""
-    _, where = distinct(np.concatenate([cells, some]))
+    _, positions = distinct(np.concatenate([cells, some]))
     position = np.empty(len(cells), dtype=np.int64)
-    position[where[: len(cells)]] = np.arange(len(cells))
-    return np.asarray(position[where[len(cells) :]])
+    position[positions[: len(cells)]] = np.arange(len(cells))
+    return np.asarray(position[positions[len(cells) :]])
 
 
 def _joined_regressors(of_folds: Sequence[Regressors], order: IntArray) -> Regressors:

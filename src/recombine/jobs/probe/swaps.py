@@ -162,11 +162,11 @@ def _codes(frame: Any, factor: str) -> IntArray:
 
 def _donors(codes: IntArray, rng: np.random.Generator) -> IntArray:
     """Return rows whose levels each row gets in turn, (S, N): others than its own, each once."""
-    levels, first = np.unique(codes, return_index=True)
+    levels, starts = np.unique(codes, return_index=True)
     count = min(len(levels) - 1, MAX_SWAPS_PER_ROW)
     # Steps from the own level on, around the circle of levels, are never back at it.
     steps = rng.permuted(np.tile(np.arange(1, len(levels)), (len(codes), 1)), axis=1)[:, :count]
-    return np.asarray(first[(codes[:, None] + steps) % len(levels)].T)
+    return np.asarray(starts[(codes[:, None] + steps) % len(levels)].T)
 
 
 def _level_swap(factor: str, before: npt.NDArray[Any], after: Sequence[npt.NDArray[Any]], classes: bool) -> LevelSwap:

@@ -125,9 +125,9 @@ def _columns(chances: FloatArray) -> tuple[FloatArray, int]:
     """Return what a slope, and of two classes an intercept, multiply for each class, (T, K, P); and clipped cells."""
     sure = (chances <= 0) | (chances >= 1)
     nearest = float(np.minimum(chances, 1 - chances)[~sure].min(initial=MIN_CHANCE_OF_NONE))
-    least = max(MIN_CHANCE_TAKEN, nearest)
-    clipped = int(((chances < least) | (chances > 1 - least)).any(axis=1).sum())
-    taken = np.clip(chances, least, 1 - least)
+    smallest = max(MIN_CHANCE_TAKEN, nearest)
+    clipped = int(((chances < smallest) | (chances > 1 - smallest)).any(axis=1).sum())
+    taken = np.clip(chances, smallest, 1 - smallest)
     logs = np.log(taken / taken.sum(axis=1, keepdims=True))[:, :, None]
     if chances.shape[1] > 2:
         return logs, clipped

@@ -134,13 +134,13 @@ def _levels_apart(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[fl
         (means,) = _means_of_parents(outcome - mean, codes[:seen, [parent]], weight)
         marginals[:, parent] = _looked_up(means, codes[:, parent])
     for child in dict.fromkeys(child for child, _ in pairs):
-        parents = [parent for other, parent in pairs if other == child]
-        _, first, inverse = np.unique(codes[:seen, child], return_index=True, return_inverse=True)
-        around = codes[first][:, parents]
+        parents = [parent for kin, parent in pairs if kin == child]
+        _, firsts, inverse = np.unique(codes[:seen, child], return_index=True, return_inverse=True)
+        around = codes[firsts][:, parents]
         of_rows = _means_of_parents(
-            marginals[first, child], around, np.asarray(np.bincount(inverse, weight), dtype=float)
+            marginals[firsts, child], around, np.asarray(np.bincount(inverse, weight), dtype=float)
         )
-        of_children = _means_of_parents(effects[first, child], around, np.ones(len(first)))
+        of_children = _means_of_parents(effects[firsts, child], around, np.ones(len(firsts)))
         for parent, by_row, by_child in zip(parents, of_rows, of_children, strict=True):
             marginals[:, child] -= _looked_up(by_row, codes[:, parent])
             effects[:, parent] += _looked_up(by_child, codes[:, parent])

@@ -129,7 +129,7 @@ def model_scores(held_out: HeldOutCells, predictions: Mapping[str, FloatArray], 
         fitted = calibrate(held_out, predicted)
         if held_out.regressors is not None:
             values, outcomes = predicted[scored].ravel(), held_out.observed[scored].ravel()
-            others = {other: told for other, told in honest.items() if other != name}
+            others = {name_beside: told for name_beside, told in honest.items() if name_beside != name}
             learned = learned_elsewhere(others, outcomes, held_out.regressors, seed)
             regressors = replace(held_out.regressors, learned=learned)
             over = fitted is not None and fitted[0].over_confident and too_extreme(regressors, values)

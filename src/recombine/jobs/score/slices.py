@@ -167,7 +167,7 @@ def _looks(design: Design, cells: IntArray) -> _Looks:
     single.data[:] = 1.0  # interchangeable factors may hold one level twice
     together = sparse.triu(single.T @ single, k=1).tocoo()
     sizes: FloatArray = np.asarray(single.sum(axis=0)).ravel()
-    fewest, most = SCORE_LIMITS.min_cells_of_slice, SCORE_LIMITS.max_share_of_slice * len(cells)
+    fewest, largest = SCORE_LIMITS.min_cells_of_slice, SCORE_LIMITS.max_share_of_slice * len(cells)
     # A pair that holds all of a level's cells is that level.
     real = (together.data >= fewest) & (together.data < np.minimum(sizes[together.row], sizes[together.col]))
     pairs = np.stack([together.row[real], together.col[real]])
@@ -177,7 +177,7 @@ def _looks(design: Design, cells: IntArray) -> _Looks:
     members = sparse.vstack([by_level.T, (by_level[:, pairs[0]] * by_level[:, pairs[1]]).T]).tocsr()
     levels = [(name,) for name in names] + [(names[a], names[b]) for a, b in pairs.T.tolist()]
     sizes = np.asarray(members.sum(axis=1)).ravel()
-    enough = np.flatnonzero((sizes >= fewest) & (sizes <= most))
+    enough = np.flatnonzero((sizes >= fewest) & (sizes <= largest))
     return _Looks([levels[look] for look in enough], members[enough])
 
 

@@ -98,6 +98,6 @@ def expected_range(said: float, model: str, way: Way, kind: TableKind, accuracy:
     low, high = (said + entry[end] if accuracy else said * entry[end] for end in ("low", "high"))
     if accuracy:
         low, high = max(low, 0.0), min(high, 1.0)
-    held, within, trials = (int(entry[count]) for count in ("held", "within", "trials"))
+    successes, within, trials = (int(entry[count]) for count in ("held", "within", "trials"))
     told_kind = None if name == "all" else kind
-    return ExpectedRange(said, low, high, held, within, trials, told_kind, float(entry["middle"]))
+    return ExpectedRange(said, low, high, successes, within, trials, told_kind, float(entry["middle"]))

@@ -105,11 +105,11 @@ def named_models(names: Sequence[str], *, classes: bool = False, seed: int = 0) 
     """
     models: dict[str, Any] = {}
     for text in names:
-        own = ":" in text or text.endswith(".py")
-        name = text.rpartition(":")[2] if own else text
+        own_model = ":" in text or text.endswith(".py")
+        name = text.rpartition(":")[2] if own_model else text
         if name in models:
             raise InputError(f"--model names {name} twice; name each model once")
-        models[name] = model_of_file(text) if own else standard_model(name, classes=classes, seed=seed)
+        models[name] = model_of_file(text) if own_model else standard_model(name, classes=classes, seed=seed)
     return models
 
 

@@ -170,7 +170,11 @@ def _models(
     task: TrainingTask, fitting: _Fitting, splits: list[tuple[BoolArray, IntArray]], at_unseen: FloatArray | None
 ) -> TriedModels | None:
     """Train on as many folds as there is work for, then further models on the same folds."""
-    all_folds, first, work = len(splits), fitting.predict(NETWORK, splits[0][0], _asked(task, splits[0])), fitting.work
+    all_folds, leading, work = (
+        len(splits),
+        fitting.predict(NETWORK, splits[0][0], _asked(task, splits[0])),
+        fitting.work,
+    )
     if not fitting.converged:
         return None
     per_fit = work.of(NETWORK, int(splits[0][0].sum()), fitting.columns)
@@ -185,9 +189,9 @@ def _models(
         if name != NETWORK and not work.affords(fits * work.of(name, int(splits[0][0].sum()), fitting.columns)):
             left_out.append(name)
             continue
-        rest = splits if name != NETWORK else splits[1:]
-        parts = [fitting.predict(name, split[0], _asked(task, split)) for split in rest]
-        parts = [first, *parts] if name == NETWORK else parts
+        following = splits if name != NETWORK else splits[1:]
+        parts = [fitting.predict(name, split[0], _asked(task, split)) for split in following]
+        parts = [leading, *parts] if name == NETWORK else parts
         right = [fitting.classify(name, split[0], _asked(task, split)) for split in splits]
         models.append(_scored(task, name, splits, parts, right if fitting.classifies(name) else None))
     scored = np.zeros(len(task.places), dtype=bool)

@@ -162,23 +162,23 @@ def likely_copies(test: SideRows, train: SideRows, factor: int, seed: int = 0) -
     drawn = _drawn(level, work, seed)
     row, cell = cells.beside(here[drawn])
     row = drawn[row]
-    other = cells.level[cell] != level[row]
-    row, cell = row[other], cell[other]
+    others = cells.level[cell] != level[row]
+    row, cell = row[others], cell[others]
     if not len(row):
         return []
     keys = level[row] * size + cells.level[cell]
     met = _Met.of(keys, size, _distances(test.outcome, cells, row, cell), row, test.outcome[row])
     copies = _told(met, (WHOLE, HALF), None)
-    _, first, inverse = np.unique(
+    _, firsts, inverse = np.unique(
         (here[row] * size + level[row]) * len(cells.first) + cell, return_index=True, return_inverse=True
     )
     inverse = inverse.reshape(-1)
     means = np.bincount(inverse, test.outcome[row]) / np.bincount(inverse)
-    original = (np.add.reduceat(cells.outcome, cells.first) / cells.count)[cell[first]]
-    affine, marks, fits = _in_another_unit(keys[first], size, means, original, row[first])
+    original = (np.add.reduceat(cells.outcome, cells.first) / cells.count)[cell[firsts]]
+    affine, marks, fits = _in_another_unit(keys[firsts], size, means, original, row[firsts])
     copies += _told(affine, marks, fits)
     step = float(np.diff(np.unique(train.outcome)).min(initial=np.inf))
-    copies = _nothing_but_effects(copies, keys[first], size, means - original, step)
+    copies = _nothing_but_effects(copies, keys[firsts], size, means - original, step)
     best: dict[int, LikelyCopy] = {}
     for copy in copies:
         best.setdefault(copy.level, copy)
@@ -199,14 +199,14 @@ def _nothing_but_effects(
         return copies
     centred = difference[others] - (np.bincount(pair, difference[others]) / count)[pair]
     spread = np.sqrt(np.bincount(pair, centred**2) / np.maximum(count - 1, 1))
-    least = float(np.quantile(spread[count >= MIN_CELLS_AFFINE], 0.25))
-    held = []
+    smallest = float(np.quantile(spread[count >= MIN_CELLS_AFFINE], 0.25))
+    confirmed = []
     for copy in copies:
         off = np.sort(np.abs(difference[keys == copy.level * size + copy.original]))
-        whole = copy.slope == 1.0 and copy.offset == 0.0
-        reach = float(off[max(0, int(np.ceil(copy.agree / copy.compared * len(off))) - 1)]) if whole else 0.0
-        held += [copy] if WHOLE.times_closer * max(reach, step) < least else []
-    return held
+        is_whole = copy.slope == 1.0 and copy.offset == 0.0
+        reach = float(off[max(0, int(np.ceil(copy.agree / copy.compared * len(off))) - 1)]) if is_whole else 0.0
+        confirmed += [copy] if WHOLE.times_closer * max(reach, step) < smallest else []
+    return confirmed
 
 
 def _distances(outcome: FloatArray, cells: _TrainingCells, row: IntArray, cell: IntArray) -> FloatArray:
@@ -309,8 +309,8 @@ def _closeness(met: _Met, mark: _Mark, tries: int) -> _Closeness:
     values = np.unique(met.pair[inside] * width + met.value[inside]) // width
     proof = np.bincount(values, minlength=pairs) - met.spent
     reach = distance * mark.times_closer
-    own = np.bincount(met.pair[met.distance <= reach[met.pair]], minlength=pairs)
-    rate = (np.searchsorted(every, reach, side="right") - own + 1) / (len(every) - met.size + 1)
+    distances = np.bincount(met.pair[met.distance <= reach[met.pair]], minlength=pairs)
+    rate = (np.searchsorted(every, reach, side="right") - distances + 1) / (len(every) - met.size + 1)
     trials = np.maximum(proof, np.round(met.size * proof / agree)).astype(np.int64)
     chance = np.where(proof > 0, binom.sf(proof - 1, np.maximum(trials, 1), np.minimum(rate, 1.0)), 1.0)
     return _Closeness(agree, distance, proof, trials, chance * pairs * tries)
@@ -328,12 +328,12 @@ def _chance(met: _Met, item: _Closeness, mark: _Mark, pair: int, beside: BoolArr
         return 1.0
     near = np.bincount(met.pair[met.distance <= item.distance[pair] * mark.times_closer], minlength=len(beside))
     scaled = ((near - met.spent) * np.minimum(1.0, met.size[pair] / met.size))[beside]
-    most = float(scaled.max())
-    if most <= 0:
+    largest = float(scaled.max())
+    if largest <= 0:
         return pooled
-    if proof < mark.times_more * most:
+    if proof < mark.times_more * largest:
         return 1.0
-    by_pairs = float((scaled >= most).mean() ** (proof / most))
+    by_pairs = float((scaled >= largest).mean() ** (proof / largest))
     rate = float(((near - met.spent + 1) / (met.size + 1))[beside].max())
     by_rows = float(binom.sf(proof - 1, item.trials[pair], min(rate, 1.0)))
     return max(pooled, len(beside) * min(by_pairs, by_rows))

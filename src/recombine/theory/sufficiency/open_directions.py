@@ -190,9 +190,9 @@ def far_solutions(
     for _ in range(FAR_STARTS):
         drawn = tuple(spread * rng.standard_normal(component.shape) for component in grid.components)
         with np.errstate(all="ignore"), contextlib.suppress(InputError, np.linalg.LinAlgError):
-            other = fitted(replace(grid, components=drawn), unknown.active, grid.outputs(unknown.active))
-            pair = _compared(grid, other, seen, cells)
-            if pair.agreement < AGREEMENT_ERROR and _spread(other) < MAX_FAR_GROWTH * spread:
+            solution = fitted(replace(grid, components=drawn), unknown.active, grid.outputs(unknown.active))
+            pair = _compared(grid, solution, seen, cells)
+            if pair.agreement < AGREEMENT_ERROR and _spread(solution) < MAX_FAR_GROWTH * spread:
                 yield pair
 
 

@@ -48,8 +48,8 @@ def learned_elsewhere(
     rng, chosen = np.random.default_rng(seed), Counter[str]()
     shares = np.zeros((cells, len(names)))
     for _ in range(HALVINGS):
-        first = rng.permutation(cells) < cells // 2
-        for half in (first, ~first):
+        in_half = rng.permutation(cells) < cells // 2
+        for half in (in_half, ~in_half):
             product, square = products[half].sum(axis=0), squares[half].sum(axis=0)
             share = np.clip(product / np.maximum(square, 1e-300), 0.0, 1.0)
             best = int(np.argmax(share * (2 * product - share * square)))

@@ -230,8 +230,8 @@ def ramps_by_depth(rows: Table) -> Measured:
     """Return peaks of convolutional decoders of raw ramps by depth, in the inner hole and in all of it."""
     chosen = require(rows, model="cnn", code="ramp")
     depths = {f"{depth} layers": networks for depth, networks in sorted(chosen.by("depth").items())}
-    inner, whole = (means_of(depths, name) for name in ("inner peaks", "unseen peaks"))
-    ends = [*whole.values()]
+    inner, everything = (means_of(depths, name) for name in ("inner peaks", "unseen peaks"))
+    ends = [*everything.values()]
     numbers: dict[str, Any] = {
         "depths": len(depths),
         "most peaks in the inner hole of a depth": max(inner.values()),

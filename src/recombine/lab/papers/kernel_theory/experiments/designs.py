@@ -41,8 +41,8 @@ def design_of(number: int) -> Task:
     while True:
         train = np.zeros(len(cells), dtype=bool)
         train[rng.choice(len(cells), CELLS_SEEN, replace=False)] = True
-        first, second = cells[train].T
-        graph = coo_array((np.ones(CELLS_SEEN), (first, ITEMS + second)), shape=(2 * ITEMS, 2 * ITEMS))
+        anchors, second = cells[train].T
+        graph = coo_array((np.ones(CELLS_SEEN), (anchors, ITEMS + second)), shape=(2 * ITEMS, 2 * ITEMS))
         if connected_components(graph, directed=False)[0] == 1:
             break
     return Task("design", cells, train, (cells - (ITEMS - 1) / 2).sum(axis=1), ("first", "second"))

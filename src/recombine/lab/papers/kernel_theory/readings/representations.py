@@ -14,8 +14,8 @@ ANCHOR_TASKS = ("one anchor", "two anchors")
 
 def averaged_interactions(rows: Table) -> Measured:
     """Return what is no sum after averaging, over that of single models, and how it falls with the number averaged."""
-    most = int(rows["assignments"].max())
-    if most < 16:
+    largest = int(rows["assignments"].max())
+    if largest < 16:
         raise MissingRowsError("needs averages over 16 assignments and more")
     ratios, slopes = {}, {}
     for name, group in rows.by("task").items():
@@ -23,7 +23,7 @@ def averaged_interactions(rows: Table) -> Measured:
             count: float(np.mean(averaged["interaction"]))
             for count, averaged in sorted(group.by("assignments").items())
         }
-        ratios[name] = means[most] / means[1]
+        ratios[name] = means[largest] / means[1]
         slopes[name] = float(np.polyfit(np.log([*means]), np.log([*means.values()]), 1)[0])
     if set(ANCHOR_TASKS) - set(ratios):
         raise MissingRowsError("needs both anchor sets")
@@ -31,7 +31,7 @@ def averaged_interactions(rows: Table) -> Measured:
         "left of one model's": {name: ratios[name] for name in ANCHOR_TASKS},
         "power of the number averaged": {name: slopes[name] for name in ANCHOR_TASKS},
         "left, dispersed set": ratios.get("dispersed", float("nan")),
-        "assignments": most,
+        "assignments": largest,
     }
     return Measured(
         numbers, f"{several(len(rows.by('seed')), 'seed')}, two 8x8 digits as inputs, kernel of a ReLU layer"

@@ -47,10 +47,10 @@ def hidden_units(unit: Unit) -> Rows:
             weights = {name: tensor[index].double().cpu().numpy() for name, tensor in trained.parameters.items()}
             about = {"n": setting["n"], "width": setting["width"], **student.about, "method": method}
             about |= {"seed": student.seed, "train loss": float(trained.loss[index])}
-            first = (
+            before = (
                 pretrained[student.seed]["hidden"].double().cpu().numpy() if method == "pt+ft" else weights["hidden"]
             )
-            rows.append({**about, **directions(weights, student.main.weights), **_dimensions(student, weights, first)})
+            rows.append({**about, **directions(weights, student.main.weights), **_dimensions(student, weights, before)})
     return rows
 
 
@@ -119,13 +119,13 @@ def _dimensions(student: Student, weights: Mapping[str, FloatArray], before: Flo
     Before and after are the same where nothing was pretrained. No factor on all weights changes dimensions.
     """
     X = inputs_to_test(student.seed)[:INPUTS_COUNTED]
-    first, last = (np.maximum(X @ hidden.T, 0) for hidden in (before, weights["hidden"]))
+    singular, last = (np.maximum(X @ hidden.T, 0) for hidden in (before, weights["hidden"]))
     outputs = last @ weights["readouts"][0] - student.main(X)
     units = np.maximum(X @ student.main.weights.T, 0)
     return {
         "teacher's dimensions": ensd(units, units, centred=False),
-        "dimensions before": ensd(first, first, centred=False),
+        "dimensions before": ensd(singular, singular, centred=False),
         "dimensions": ensd(last, last, centred=False),
-        "shared": ensd(first, last, centred=False),
+        "shared": ensd(singular, last, centred=False),
         "loss": float(np.mean(outputs**2)),
     }
