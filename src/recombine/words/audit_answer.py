@@ -211,8 +211,8 @@ def _network(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
     by = "by theory" if forecast.trained is None else "one trained"
     if expected is None:  # on cells that no trial was about
         accuracy = None if forecast.trained is None else forecast.trained.network.accuracy
-        right = "" if accuracy is None else f", and is right on {whole_percent(accuracy)} of them"
-        return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}{right}: {by}")
+        answers = "" if accuracy is None else f", and is right on {whole_percent(accuracy)} of them"
+        return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}{answers}: {by}")
     ends = f"{number(expected.low)} to {number(expected.high)}"
     held = f"{expected.held} of {expected.trials}"
     told, right = f"{by}: {number(miss.network)}", forecast.accuracy_range
