@@ -27,7 +27,7 @@ settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("recombine")
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def theory_alone() -> Iterator[None]:
     """Let audits train nothing, which takes a second each."""
     from recombine.jobs.training.limits import TRAINING_LIMITS

@@ -39,7 +39,6 @@ class Summary(Figure):
 
     def __init__(self, models: Table, trials: dict[str, Any]) -> None:
         self.models = [row for row in models.rows() if row["share"] == 0.2 and row["model"] in MODELS]
-        self.tables = int(trials["tables"])
         rows = trials["rows"]
         self._table = Table({name: np.array([row[name] for row in rows]) for name in rows[0]})
 
@@ -91,7 +90,7 @@ class Summary(Figure):
 
     def _forecasts(self, axes: Axes) -> None:
         said, did = (self._table[name] / self._table["scale"] for name in ("forecast", "trained"))
-        ends = np.array([0.03, 2])
+        ends = np.array([0.1, 8])
         axes.fill_between(ends, ends / 1.2, ends / 0.8, color=HAIR, alpha=0.6, linewidth=0, zorder=0)
         axes.plot(ends, ends, color=SOFT, linewidth=0.8, zorder=1)
         axes.plot(said, did, linestyle="none", marker="o", ms=5, mfc=rc.Verdict.DETERMINED.colour, mec=INK, mew=0.4)
@@ -99,14 +98,14 @@ class Summary(Figure):
         axes.set_yscale("log")
         axes.set_xlim(*ends)
         axes.set_ylim(*ends)
-        ticks = [0.03, 0.1, 0.3, 1]
+        ticks = [0.1, 0.3, 1, 3]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
         axes.set_xlabel("forecast error (in standard deviations)")
         axes.set_ylabel("error of the trained network", labelpad=2)
         close = int((np.abs(said / did - 1) <= 0.2).sum())
-        words = f"{close} of {len(said)} splits of\n{self.tables} real tables\nwithin 20 %"
+        words = f"{close} of {len(said)}\nreal tables\nwithin 20 %"
         axes.text(0.04, 0.96, words, transform=axes.transAxes, va="top", fontsize=11.5)
 
 

@@ -49,8 +49,8 @@ def numbers() -> str:
         f"- Values explain {ours['mean R2']:.2f} of the variance on {draws} hidden parts of {final['tables']} tables "
         f"nothing was tuned on ({explained}), and are worse than the mean in {worse} % (forest {worse_forest} %); "
         f"90 % ranges held {held} %.\n"
-        f"- Forecasts of a network's error were within 20 % in {given} with held-out rows, in "
-        f"{seen} without, on tables of all kinds ([how](docs/concepts.md#forecast)).\n"
+        f"- Forecasts of networks' errors were within 20 % in {given} with held-out rows, in "
+        f"{seen} without ([how](docs/concepts.md#forecast)).\n"
         "- Verdicts are exact, and agree with R's `estimability` on every cell that the tests carry.\n"
     )
 

@@ -509,6 +509,7 @@ def test_self_pairs_are_proposed_on_demand(run, tmp_path):
         assert any(cell["a"] == cell["b"] for cell in cells) == wanted
 
 
+@pytest.mark.trains
 def test_the_readme_shows_what_the_demo_prints(run, tmp_path):
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     shown = readme.partition("```text\n")[2].partition("```")[0]
@@ -611,12 +612,16 @@ def test_bad_importance_is_refused_in_one_line(run, table, tmp_path):
         refused(run("audit", table, *FACTORS, "--importance", bad), words)
 
 
+@pytest.mark.trains
 def test_the_numbers_of_the_readme_are_those_of_program_and_results(monkeypatch):
     """After a change: python tools/build_readme.py."""
     root = Path(__file__).parents[2]
     monkeypatch.syspath_prepend(root / "tools")
     readme = (root / "README.md").read_text(encoding="utf-8")
-    assert importlib.import_module("build_readme").written(readme) == readme
+    build = importlib.import_module("build_readme")
+    assert build.written(readme) == readme
+    concepts = (root / "docs" / "concepts.md").read_text(encoding="utf-8")
+    assert build.with_forecasts(concepts) == concepts
     assert len(readme.split()) <= 900
 
 

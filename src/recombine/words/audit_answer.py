@@ -210,7 +210,9 @@ def _network(audit: Audit, miss: ExpectedMiss | None) -> AnswerLine:
     labels = " with every level a label" if audit.design.scales else ""
     by = "by theory" if forecast.trained is None else "one trained"
     if expected is None:  # on cells that no trial was about
-        return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}: {by}")
+        accuracy = None if forecast.trained is None else forecast.trained.network.accuracy
+        answers = "" if accuracy is None else f", and is right on {whole_percent(accuracy)} of them"
+        return AnswerLine("A network", f"misses them by {number(miss.network)}{labels}{answers}: {by}")
     ends = f"{number(expected.low)} to {number(expected.high)}"
     trials_held = f"{expected.held} of {expected.trials}"
     told, right = f"{by}: {number(miss.network)}", forecast.accuracy_range

@@ -146,7 +146,10 @@ def test_the_share_of_right_answers_is_shown():
     cells = every_cell((8, 7))
     train = np.random.default_rng(0).random(len(cells)) < 0.7
     design = rc.Design.from_cells(cells, (cells.sum(axis=1) > 6).astype(float), train=train)
-    audit = rc.audit(design)
+    audit, bent = rc.audit(design, structure="add"), rc.audit(design, structure="logit")
+    accuracy = bent.forecast.trained.network.accuracy
+    assert not bent.forecast.adding
+    assert f"right on {100 * accuracy:.0f} % of them: one trained" in str(bent)  # of its cells no trial was about
     assert "Right answers of the next network: " in shown(audit)
     assert str(audit).count("will be right on ") == 1
 

@@ -82,8 +82,10 @@ class TrainingTask:
     >>> cells = np.indices((6, 5)).reshape(2, -1).T
     >>> design = Design.from_cells(cells, cells.sum(axis=1), train=np.arange(30) % 3 > 0)
     >>> training = TrainingTask(design, np.flatnonzero(~design.train)).training
-    >>> [model.name for model in training.models], training.network.error < 1
-    (['network', 'deep-network', 'boosting', 'forest', 'neighbours', 'stopped-network'], True)
+    >>> [model.name for model in training.models]
+    ['network', 'deep-network', 'boosting', 'forest', 'neighbours', 'stopped-network']
+    >>> training.network.error < 1
+    True
     """
 
     design: Design
