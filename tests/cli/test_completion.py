@@ -37,7 +37,7 @@ def file(tmp_path) -> Path:
 
 def test_commands_and_options_complete():
     assert completed("sp") == ["split"]
-    assert completed("audit", "--fo") == ["--forbidden", "--force"]
+    assert completed("audit", "--fo") == ["--forbidden", "--forecast", "--force"]
 
 
 @pytest.mark.parametrize(

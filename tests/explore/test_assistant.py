@@ -56,6 +56,7 @@ def text(result: Any) -> str:
     return "\n".join(block.text for block in result.content)
 
 
+@pytest.mark.trains
 @pytest.mark.filterwarnings("default")
 def test_a_client_over_stdio_gets_what_the_package_answers(folder: Path) -> None:
     before = sorted(path.relative_to(folder) for path in folder.rglob("*"))

@@ -30,6 +30,7 @@ class AnswerLine(NamedTuple):
     text: str
     short: str = ""
     whole: bool = False  #: To be pasted: a line of its own, never wrapped or cut.
+    last: bool = False  #: Shortened only once all others are.
 
     @property
     def rows(self) -> list[str]:
@@ -65,7 +66,7 @@ class Answer:
     def lines(self) -> tuple[AnswerLine, ...]:
         """What is said, the longest lines, the last of them first, in short where there is no room for all."""
         lines = [line for line in self.said if line.text]
-        for index in sorted(range(len(lines)), key=lambda index: (-len(lines[index].rows), -index)):
+        for index in sorted(range(len(lines)), key=lambda index: (lines[index].last, -len(lines[index].rows), -index)):
             if 1 + sum(len(line.rows) for line in lines) <= MAX_LINES + self.more_lines:
                 break
             line = lines[index]
@@ -101,9 +102,12 @@ def _fitting(lines: list[AnswerLine], most: int) -> Iterator[AnswerLine]:
 
 
 def _cut(text: str, letters: int = LINE_LETTERS - NAME_LETTERS) -> str:
-    """Return a text in at most so many letters, its end left out, where that can be after a word."""
+    """Return a text in at most so many letters, its end left out, where that can be after a sentence or a word."""
     shown = printable(text)
     if len(shown) <= letters:
         return text
+    sentence, end, _ = shown[: letters + 1].rpartition(". ")
+    if end and len(sentence) > letters // 2:
+        return f"{sentence}."
     start, blank, _ = shown[:letters].rpartition(" ")
     return f"{start if blank and len(start) > letters // 2 else shown[: letters - 1]}…"

@@ -9,7 +9,7 @@ from recombine.jobs.score import Score
 from recombine.writing import few_digits, join_words
 
 
-def side_by_side(score: Score) -> list[str]:
+def models_beside(score: Score) -> list[str]:
     """Say how models compare, with each other and with what was forecast of them, and which of them failed."""
     return [*best_sentences(score), *foretold_sentences(score), *failed_sentences(score)]
 
@@ -24,7 +24,7 @@ def best_sentences(score: Score) -> list[str]:
     >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
     >>> right, noise = design.held_out @ [1.0, 2.0], np.random.default_rng(0).normal(size=27)
     >>> print(best_sentences(rc.score(design, {"rough": right + noise, "near": right + 0.1 * noise}))[0])
-    near misses unseen cells least: rough misses by 0.696 [0.226, 1.17] more (squared error).
+    near misses least: rough by 0.696 [0.226, 1.17] more in squared error.
     """
     pairs = model_pairs(score)
     if not pairs:
@@ -36,12 +36,12 @@ def best_sentences(score: Score) -> list[str]:
         if best in (pair.better, pair.other):
             worse = pair.other if pair.better == best else pair.better
             low, high = (few_digits(end).replace("-", "−") for end in (pair.difference.low, pair.difference.high))
-            text = f"{worse} misses by {few_digits(pair.difference.value)} [{low}, {high}] more"
+            text = f"{worse} by {few_digits(pair.difference.value)} [{low}, {high}]"
             beaten += [text] if pair.beyond_chance else []
             level += [] if pair.beyond_chance else [worse]
     if not beaten:
-        return [f"{best} misses unseen cells least, but its lead over {join_words(level)} may be chance."]
-    sentences = [f"{best} misses unseen cells least: {join_words(beaten)} (squared error)."]
+        return [f"{best} misses least, but its lead over {join_words(level)} may be chance."]
+    sentences = [f"{best} misses least: {join_words(beaten)} more in squared error."]
     return sentences + ([f"Its lead over {join_words(level)} may be chance."] if level else [])
 
 
@@ -60,6 +60,17 @@ def foretold_sentences(score: Score) -> list[str]:
     if not told:
         return []
     return [f"The other folds' cells foretold {few_digits(foretold)} before training; {join_words(told)}."]
+
+
+def foretold_in_short(score: Score) -> str:
+    """Say it of the first model alone, on one line."""
+    errors = {row["predictions"]: row["squared error"] for row in score.errors.rows()}
+    for name, family in score.families.items():
+        case = f"error of {family} before training"
+        if BEFORE in score.forecasts and case in hit_rates()["sentences"] and name in errors:
+            missed = f"{few_digits(score.forecasts[BEFORE])} foretold; {name} missed by {few_digits(errors[name])}"
+            return f"{missed} (roots within 20 % in {hit_rate(case)})"
+    return ""
 
 
 def failed_sentences(score: Score) -> list[str]:

@@ -10,7 +10,7 @@ from recombine.jobs.score.determined import confounded_columns
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
-from recombine.words.examination import side_by_side
+from recombine.words.examination import models_beside
 from recombine.writing import few_digits, join_words, plural, whole_percent
 
 #: What is said of an amount that its range does not tell from none.
@@ -96,7 +96,7 @@ def score_answers(score: Score) -> list[str]:
             continue
         whose = _whose_error(score, model) if model.misses is None else whose_classes(score, model)
         answers += [sentence for sentence in (whose, _single_measurements(model)) if sentence]
-    return answers + side_by_side(score)
+    return answers + models_beside(score)
 
 
 def below_noise_sentence(model: ModelScore) -> str:

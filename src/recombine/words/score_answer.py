@@ -7,7 +7,7 @@ from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
 from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NAME_LETTERS, PREDICTABLE, Answer, AnswerLine
-from recombine.words.examination import best_sentences, failed_sentences, foretold_sentences
+from recombine.words.examination import best_sentences, failed_sentences, foretold_in_short, foretold_sentences
 from recombine.words.score import held_out_phrase, score_answers, shares_phrase, unclear_sentences, whose_classes
 from recombine.words.table import GUESSED
 from recombine.writing import few_digits, listing, plural, whole_percent
@@ -50,11 +50,13 @@ def score_answer(score: Score) -> Answer:
     lines += [_missed(score, model) for model in told if unseen]
     if len(score.models) > len(told):
         lines.append(AnswerLine("Besides", plural(len(score.models) - len(told), "more model")))
-    told_together = [best_sentences(score), foretold_sentences(score), failed_sentences(score)] if unseen else []
-    lines += [
-        AnswerLine(name, " ".join(sentences), sentences[0] if sentences else "")
-        for name, sentences in zip(("Compared", "Foretold", "Failed"), told_together, strict=False)
-    ]
+    if unseen:
+        best, foretold, failed = (told(score) for told in (best_sentences, foretold_sentences, failed_sentences))
+        lines += [
+            AnswerLine("Compared", " ".join(best), best[0] if best else ""),
+            AnswerLine("Foretold", " ".join(foretold), foretold_in_short(score)),
+            AnswerLine("Failed", " ".join(failed), failed[0] if failed else ""),
+        ]
     lines.append(_beside(score))
     unclear = unclear_sentences(score)
     lines += [
@@ -80,11 +82,12 @@ def _missed(score: Score, model: ModelScore) -> AnswerLine:
     """Say what a model misses by, and whose that is."""
     name = model.name if len(model.name) < NAME_LETTERS else f"{model.name[: NAME_LETTERS - 2]}…"
     if model.misses is not None and model.below_noise is None:
-        return AnswerLine(name, whose_classes(score, model))
+        return AnswerLine(name, whose_classes(score, model), last=True)
     error, shares = few_digits(model.unseen_error.value), shares_phrase(model)
     if model.slices and model.slices[0].share_of_error >= SCORE_LIMITS.share_of_main_slice:
         shares += f"; {model.slices[0].name} carries {whole_percent(model.slices[0].share_of_error)} of it"
-    return AnswerLine(name, f"squared error {error}{f': {shares}' if shares else ''}", f"squared error {error}")
+    squared = f"squared error {error}"
+    return AnswerLine(name, f"{squared}: {shares}" if shares else squared, squared, last=True)
 
 
 def _beside(score: Score) -> AnswerLine:
@@ -92,13 +95,16 @@ def _beside(score: Score) -> AnswerLine:
     names = {model.name for model in score.models}
     errors = {row["predictions"]: row["squared error"] for row in score.errors.rows() if score.determined}
     rounding = SQUARED_ROUNDING * max([error for error in errors.values() if error == error], default=0.0)
-    parts = [
-        f"{name} {few_digits(error if error > rounding else 0.0)}"
+    parts = {
+        name: f"{name} {few_digits(error if error > rounding else 0.0)}"
         for name, error in errors.items()
         if name not in names and error == error and not (score.folds and name in score.forecasts)
-    ]
+    }
     cells = plural(score.determined, "predictable cell")
-    return AnswerLine("Beside them", f"on {cells}: {', '.join(parts)}" if parts else "")
+    simple = ", ".join(text for name, text in parts.items() if name not in score.forecasts)
+    return AnswerLine(
+        "Beside them", f"on {cells}: {', '.join(parts.values())}" if parts else "", f"on {cells}: {simple}"
+    )
 
 
 def _finding(score: Score) -> AnswerLine:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from sklearn.preprocessing import OneHotEncoder
-
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.examination.rows import ExaminedRows
 
@@ -55,6 +53,8 @@ def family_of(model: Any) -> ModelFamily | None:
 def _encodes_levels(step: Any) -> bool:
     """Say whether a step of a pipeline, or one inside it, is a one-hot encoding."""
     inside = [entry[1] for entry in getattr(step, "steps", getattr(step, "transformers", []))]
+    from sklearn.preprocessing import OneHotEncoder
+
     return isinstance(step, OneHotEncoder) or any(map(_encodes_levels, inside))
 
 

@@ -159,7 +159,7 @@ def probe(
 
     >>> model = lambda rows: np.where(rows["colour"] == 0, 0, rows["digit"])
     >>> print(probe(frame, model, outcome="digit", factors=["colour"]).swaps[0].change)
-    Amount(0.377 [0.362, 0.393])
+    Amount(0.38 [0.365, 0.395])
     """
     spec, decide = make_spec(spec, fields), (factor,) if isinstance(factor, str) else tuple(factor)
     data, prediction, swapped = _asked(data, prediction)

@@ -114,6 +114,8 @@ def find_slices(held_out: HeldOutCells, predicted: FloatArray, seed: int = 0) ->
     while len(worst) < SCORE_LIMITS.max_slices and remaining.sum() >= SCORE_LIMITS.min_cells_for_causes:
         searched = np.zeros(len(chosen), dtype=bool)
         searched[rng.permutation(np.flatnonzero(remaining))[:MAX_CELLS_SEARCHED]] = True
+        if not squares[searched].any():
+            break
         look = _worst(looks.of_cells(searched), squares[searched], noises[searched], rng)
         if look is None:
             break

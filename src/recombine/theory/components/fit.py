@@ -28,6 +28,8 @@ from recombine.theory.components.terms import ComponentTerm, candidate_terms, ex
 MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS = 1_500, 400
 #: How many times smaller the left-out error on another scale has to be than on the outcome's.
 MIN_GAIN_RATIO = 1.05
+#: Standard deviations of left-out cells count as this share of the largest, at least.
+MIN_SD_SHARE = 1e-6
 #: Half a range that holds nine in ten normal errors, in standard deviations.
 NORMAL_HALF_WIDTH = 1.645
 #: Noise, as a share of the outcome's variance, below which a table may have none at all.
@@ -222,7 +224,9 @@ def fit_components(
 def _confirmed(fit: ComponentsFit, table: SeenTable) -> ComponentsFit:
     """Return the fit with values of unseen cells as far from the mean as left-out cells confirm, if not by chance."""
     left_out, plain = fit.leave_one_out(), mean_only(table)
-    weights = left_out.sd**-2 if np.ptp(fit.counts) > 0 else np.ones(len(fit.y))
+    # A cell whose value others give without any noise would count more than all the rest together.
+    sd = np.maximum(left_out.sd, MIN_SD_SHARE * left_out.sd.max())
+    weights = sd**-2 if np.ptp(fit.counts) > 0 and sd.all() else np.ones(len(fit.y))
     share = confirmed_share(fit.y, left_out.mean, weights)
     if share <= 0 or not beats_mean(table.codes, table.covariances_among, fit.y, left_out.mean, weights):
         return plain

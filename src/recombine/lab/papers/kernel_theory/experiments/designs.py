@@ -24,12 +24,12 @@ TRAIN_IMAGES, TESTED_IMAGES, TRAINED_PAIRS, TESTED_PAIRS = 100, 60, 30, 10
 HIDDEN = (64, 64)
 
 
-def design_of(number: int) -> Task:
+def drawn_task(number: int) -> Task:
     """Draw one training set.
 
     Examples
     --------
-    >>> task = design_of(0)
+    >>> task = drawn_task(0)
     >>> int(task.train.sum()), sorted(set(task.cells[task.train][:, 0].tolist())) == list(range(9))
     (18, True)
     """
@@ -59,7 +59,7 @@ def designs(unit: Unit) -> Rows:
     theory = OverlapKernel.relu(len(HIDDEN), 2, inputs=_kernel(draws))
     about, data = [], []
     for number in setting["designs"]:
-        task = design_of(number)
+        task = drawn_task(number)
         predicted = float(np.mean((fitted_values(task, theory) - task.target)[task.test] ** 2))
         for seed, draw in draws.items():
             about.append({"design": number, "theory": predicted, "leverage": _leverage(task), "seed": seed})

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.lab.papers.kernel_theory.experiments.designs import design_of
+from recombine.lab.papers.kernel_theory.experiments.designs import drawn_task
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Interval, several
 from recombine.tables.table import Table
@@ -33,12 +33,12 @@ def _by_design(rows: Table) -> dict[str, FloatArray]:
     }
 
 
-def rank_correlation(first: FloatArray, second: FloatArray) -> float:
+def agreement_of_ranks(first: FloatArray, second: FloatArray) -> float:
     """Return Spearman's correlation.
 
     Examples
     --------
-    >>> round(rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 9.0, 100.0])), 6)
+    >>> round(agreement_of_ranks(np.array([1.0, 2.0, 3.0]), np.array([1.0, 9.0, 100.0])), 6)
     1.0
     """
     from scipy.stats import spearmanr
@@ -50,7 +50,7 @@ def _resampled(values: dict[str, FloatArray], names: tuple[str, ...]) -> list[Fl
     """Return rank correlations with networks' errors when designs are drawn again."""
     rng, count = np.random.default_rng(0), len(values["error"])
     drawn = [rng.integers(count, size=count) for _ in range(RESAMPLES)]
-    return [np.array([rank_correlation(values[name][d], values["error"][d]) for d in drawn]) for name in names]
+    return [np.array([agreement_of_ranks(values[name][d], values["error"][d]) for d in drawn]) for name in names]
 
 
 def _bounded(value: float, draws: FloatArray) -> Interval:
@@ -61,7 +61,7 @@ def _bounded(value: float, draws: FloatArray) -> Interval:
 def order_of_designs(rows: Table) -> Measured:
     """Return how theory and leverage rank designs, in hundredths of a rank correlation with networks' errors."""
     values = _by_design(rows)
-    theory, leverage = (rank_correlation(values[name], values["error"]) for name in ("theory", "leverage"))
+    theory, leverage = (agreement_of_ranks(values[name], values["error"]) for name in ("theory", "leverage"))
     of_theory, of_leverage = _resampled(values, ("theory", "leverage"))
     numbers: dict[str, Any] = {
         "theory, hundredths": _bounded(theory, of_theory),
@@ -81,7 +81,7 @@ def simple_orders(rows: Table) -> Measured:
     values = _by_design(rows)
     values |= _simple_errors([int(number) for number in rows.by("design")])
     names = ("ridge", "mean", "theory")
-    plain = {name: rank_correlation(values[name], values["error"]) for name in names}
+    plain = {name: agreement_of_ranks(values[name], values["error"]) for name in names}
     draws = dict(zip(names, _resampled(values, names), strict=True))
     numbers: dict[str, Any] = {
         "ridge, hundredths": _bounded(plain["ridge"], draws["ridge"]),
@@ -98,7 +98,7 @@ def _simple_errors(designs: list[int]) -> dict[str, FloatArray]:
     """Return errors on unseen cells of ridge regression with a column per item, and of the mean of the seen ones."""
     errors: dict[str, list[float]] = {"ridge": [], "mean": []}
     for number in designs:
-        task = design_of(number)
+        task = drawn_task(number)
         columns = np.hstack([np.eye(size)[task.cells[:, slot]] for slot, size in enumerate(task.sizes)])
         seen, y = columns[task.train], task.target
         effects = np.linalg.solve(seen.T @ seen + RIDGE_OF_ITEMS * np.eye(seen.shape[1]), seen.T @ y[task.train])
