@@ -45,12 +45,12 @@ def examine_command(
     with working("reading the table"), pandas_left_alone():
         from recombine.jobs.examination import ExaminedRows, examine
         from recombine.jobs.split import CellKFold
-        from recombine.jobs.training import named_models
+        from recombine.jobs.training import named_models, short_seed
 
         rows, beside = ExaminedRows.of_file(file, table, [groups] if groups else [])
         trained = named_models(models, classes=bool(rows.classes), seed=seed)
     with working("training and examining models"):  # scikit-learn asks whether its inputs are of pandas
-        splitter = CellKFold(folds, random_state=seed)
+        splitter = CellKFold(folds, random_state=short_seed(seed))
         result = examine(trained, rows, groups=beside.get(groups or ""), folds=splitter, store=store)
     from recombine.report import score as shown
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from recombine.jobs.training.standard import STANDARD_MODELS as STANDARD_MODELS
     from recombine.jobs.training.standard import model_of_file as model_of_file
     from recombine.jobs.training.standard import named_models as named_models
+    from recombine.jobs.training.standard import short_seed as short_seed
     from recombine.jobs.training.standard import standard_model as standard_model
     from recombine.jobs.training.train import NETWORK as NETWORK
     from recombine.jobs.training.train import TrainingTask as TrainingTask

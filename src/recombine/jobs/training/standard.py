@@ -16,6 +16,17 @@ NETWORK_UNITS, NETWORK_EPOCHS = (100,), 2_000
 NEAREST_ROWS = 5
 
 
+def short_seed(seed: int) -> int:
+    """Return a seed in the 32 bits that scikit-learn takes.
+
+    Examples
+    --------
+    >>> short_seed(7), short_seed(10**30) < 2**32
+    (7, True)
+    """
+    return seed % 2**32
+
+
 def _ridge(seed: int, classes: bool) -> Any:
     from sklearn.linear_model import LogisticRegression, RidgeCV
 
@@ -25,13 +36,13 @@ def _ridge(seed: int, classes: bool) -> Any:
 def _forest(seed: int, classes: bool) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    return (RandomForestClassifier if classes else RandomForestRegressor)(random_state=seed)
+    return (RandomForestClassifier if classes else RandomForestRegressor)(random_state=short_seed(seed))
 
 
 def _boosting(seed: int, classes: bool) -> Any:
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-    return (GradientBoostingClassifier if classes else GradientBoostingRegressor)(random_state=seed)
+    return (GradientBoostingClassifier if classes else GradientBoostingRegressor)(random_state=short_seed(seed))
 
 
 def _neighbours(seed: int, classes: bool) -> Any:
@@ -45,7 +56,7 @@ def _network(seed: int, classes: bool, units: tuple[int, ...] = NETWORK_UNITS, *
     from sklearn.neural_network import MLPClassifier, MLPRegressor
     from sklearn.preprocessing import StandardScaler
 
-    settings = {"hidden_layer_sizes": units, "max_iter": NETWORK_EPOCHS, "random_state": seed, **more}
+    settings = {"hidden_layer_sizes": units, "max_iter": NETWORK_EPOCHS, "random_state": short_seed(seed), **more}
     if classes:
         return MLPClassifier(**settings)
     return TransformedTargetRegressor(MLPRegressor(**settings), transformer=StandardScaler())
