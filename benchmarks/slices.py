@@ -6,7 +6,7 @@ often by level, and outcomes of two values. Planted models err more where one le
 constant, or by larger errors. SliceLine (Sagadeeva and Boehm 2021) scores every level and pair by
 ``alpha (mean error there / mean error - 1) - (1 - alpha) (cells / cells there - 1)``; its best three are taken.
 
-Bar: at most 5 % of clean models have a slice. Slices are told at a chance of .02, which was chosen after a run at .05 had
+Bar: at most 5 % of clean models have a slice. Slices are told at a chance of .02, chosen after a run at .05 had
 them in 60 of 1,080; the stored run draws the same worlds and more.
 
     python benchmarks/slices.py --write
