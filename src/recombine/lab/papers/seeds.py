@@ -1,4 +1,4 @@
-"""Means over seeds: with two standard errors, with a t-interval, and as one row per condition."""
+"""Means over seeds: with two standard errors, with a t-interval, and as one row per condition; ranks beside ranks."""
 
 from __future__ import annotations
 
@@ -149,3 +149,16 @@ def over_seeds(rows: Table, keys: tuple[str, ...], values: tuple[str, ...]) -> T
             line[f"{name} 2se"] = round(float(2 * spread), 12)
         listed.append({**line, "n": len(members)})
     return Table.from_rows(listed)
+
+
+def rank_correlation(first: FloatArray, second: FloatArray) -> float:
+    """Return Spearman's correlation.
+
+    Examples
+    --------
+    >>> round(rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 9.0, 100.0])), 6)
+    1.0
+    """
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(first, second).statistic)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.lab.papers.first_principles.readings.error_maps import rank_correlation
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.plots import powers_of_ten
 from recombine.lab.papers.results import Evidence
+from recombine.lab.papers.seeds import rank_correlation
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:

@@ -6,28 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import Interval, several
+from recombine.lab.papers.seeds import Interval, rank_correlation, several
 from recombine.tables.table import Table
 
 #: Supports below which an order says little, and unseen cells of a support below which its map does.
 MIN_SUPPORTS, MIN_CELLS = 20, 20
 #: Draws of supports with replacement, for bounds.
 RESAMPLES = 2000
-
-
-def rank_correlation(first: FloatArray, second: FloatArray) -> float:
-    """Return Spearman's correlation.
-
-    Examples
-    --------
-    >>> round(rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 9.0, 100.0])), 6)
-    1.0
-    """
-    from scipy.stats import spearmanr
-
-    return float(spearmanr(first, second).statistic)
 
 
 def _supports(rows: Table) -> list[Table]:

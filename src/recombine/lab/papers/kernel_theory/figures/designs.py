@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.lab.papers.kernel_theory.readings.designs import agreement_of_ranks
 from recombine.lab.papers.paper import Plot
 from recombine.lab.papers.results import Evidence
-from recombine.lab.papers.seeds import over_seeds
+from recombine.lab.papers.seeds import over_seeds, rank_correlation
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -30,13 +29,13 @@ def _draw(canvas: Canvas, table: Table) -> None:
     for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
         half = np.nan_to_num(table["error 2se"])
         axes.errorbar(table[name], table["error"], half, linestyle="", marker="o", color="#0072b2", elinewidth=0.8)
-        axes.set_title(f"{title}: rank correlation {agreement_of_ranks(table[name], table['error']):.2f}", fontsize=12)
+        axes.set_title(f"{title}: rank correlation {rank_correlation(table[name], table['error']):.2f}", fontsize=12)
         axes.set_xlabel(AXES[name])
     panels[0].set_ylabel("networks' error on unseen cells")
 
 
 def _say(table: Table) -> str:
-    values = [agreement_of_ranks(table[name], table["error"]) for name in PANELS]
+    values = [rank_correlation(table[name], table["error"]) for name in PANELS]
     return (
         f"Errors of networks on {len(table)} training sets: rank correlation {values[0]:.2f} with theory, "
         f"{values[1]:.2f} with leverage."

@@ -9,7 +9,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.kernel_theory.experiments.designs import drawn_task
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import Interval, several
+from recombine.lab.papers.seeds import Interval, rank_correlation, several
 from recombine.tables.table import Table
 
 #: Designs below which an order says little.
@@ -33,24 +33,11 @@ def _by_design(rows: Table) -> dict[str, FloatArray]:
     }
 
 
-def agreement_of_ranks(first: FloatArray, second: FloatArray) -> float:
-    """Return Spearman's correlation.
-
-    Examples
-    --------
-    >>> round(agreement_of_ranks(np.array([1.0, 2.0, 3.0]), np.array([1.0, 9.0, 100.0])), 6)
-    1.0
-    """
-    from scipy.stats import spearmanr
-
-    return float(spearmanr(first, second).statistic)
-
-
 def _resampled(values: dict[str, FloatArray], names: tuple[str, ...]) -> list[FloatArray]:
     """Return rank correlations with networks' errors when designs are drawn again."""
     rng, count = np.random.default_rng(0), len(values["error"])
     drawn = [rng.integers(count, size=count) for _ in range(RESAMPLES)]
-    return [np.array([agreement_of_ranks(values[name][d], values["error"][d]) for d in drawn]) for name in names]
+    return [np.array([rank_correlation(values[name][d], values["error"][d]) for d in drawn]) for name in names]
 
 
 def _bounded(value: float, draws: FloatArray) -> Interval:
@@ -61,7 +48,7 @@ def _bounded(value: float, draws: FloatArray) -> Interval:
 def order_of_designs(rows: Table) -> Measured:
     """Return how theory and leverage rank designs, in hundredths of a rank correlation with networks' errors."""
     values = _by_design(rows)
-    theory, leverage = (agreement_of_ranks(values[name], values["error"]) for name in ("theory", "leverage"))
+    theory, leverage = (rank_correlation(values[name], values["error"]) for name in ("theory", "leverage"))
     of_theory, of_leverage = _resampled(values, ("theory", "leverage"))
     numbers: dict[str, Any] = {
         "theory, hundredths": _bounded(theory, of_theory),
@@ -81,7 +68,7 @@ def simple_orders(rows: Table) -> Measured:
     values = _by_design(rows)
     values |= _simple_errors([int(number) for number in rows.by("design")])
     names = ("ridge", "mean", "theory")
-    plain = {name: agreement_of_ranks(values[name], values["error"]) for name in names}
+    plain = {name: rank_correlation(values[name], values["error"]) for name in names}
     draws = dict(zip(names, _resampled(values, names), strict=True))
     numbers: dict[str, Any] = {
         "ridge, hundredths": _bounded(plain["ridge"], draws["ridge"]),
