@@ -51,10 +51,28 @@ def make(trouble: str) -> None:
     if trouble == "hang":
         while True:
             time.sleep(0.01)
+    if trouble == "crowd":  # room for two
+        seats = [Path(os.environ[LOG]).with_name(f"seat {number}") for number in range(2)]
+        _sit(seats)
+    if trouble == "huge":
+        raise MemoryError("more than there is")
     if trouble == "doze":
         time.sleep(1.5)
     if trouble == "freeze":  # one call that nothing inside the process can interrupt
         time.sleep(60)
+
+
+def _sit(seats: list[Path]) -> None:
+    """Take a seat for a moment, or raise where all are taken."""
+    for seat in seats:
+        try:
+            seat.mkdir()
+        except FileExistsError:
+            continue
+        time.sleep(0.1)
+        seat.rmdir()
+        return
+    raise MemoryError("every seat is taken")
 
 
 def die_before_a_child(stay: Path) -> None:

@@ -121,6 +121,21 @@ def test_units_that_wait_in_a_pool_are_taken_back_when_the_time_is_up(
     assert done.left == 9 - done.ran
 
 
+def test_units_that_lack_memory_beside_others_run_with_fewer_of_them(tmp_path: Path) -> None:
+    pool, crowded = partial(make_executor, "local", workers=4), experiment(8, trouble=dict.fromkeys(range(8), "crowd"))
+    done = run(crowded, "quick", tmp_path / "s", pool, progress=False, limits=RunLimits(retries=0))
+    assert done.complete
+    assert len(started()) > 8, "none was refused, so that nothing was tried"
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_unit_that_lacks_memory_by_itself_has_failed(workers: int, tmp_path: Path) -> None:
+    pool, huge = partial(make_executor, "local", workers=workers), experiment(3, trouble={1: "huge"})
+    done = run(huge, "quick", tmp_path / "s", pool, progress=False, limits=RunLimits(retries=0))
+    assert done.ran == 2
+    assert "MemoryError: more than there is" in str(done)
+
+
 def test_a_wrong_setting_is_not_tried_again(tmp_path: Path) -> None:
     calls = []
 

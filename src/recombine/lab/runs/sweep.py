@@ -126,6 +126,11 @@ class _Source:
         return int(getattr(self._executor, "in_flight", 2 * workers))
 
     @property
+    def workers(self) -> int:
+        """Units that are at work beside each other, so far as the executor says."""
+        return int(getattr(self._executor, "workers", getattr(self._executor, "_max_workers", self.in_flight)))
+
+    @property
     def inline(self) -> bool:
         return isinstance(self._executor, InlineExecutor)
 
@@ -161,6 +166,7 @@ class _Driver:
         self._silent: set[Future[WorkAnswer]] = set()
         self._mourned: set[str] = set()
         self._barren = 0
+        self._most_at_once = float("inf")
         self._start = self._looked = self._listened = time.monotonic()
         self._end = float("inf") if self._limits.seconds is None else self._start + self._limits.seconds
 
@@ -202,7 +208,7 @@ class _Driver:
                     self._finish(unit)
 
     def _submit(self) -> None:
-        limit = self._source.in_flight
+        limit = min(self._source.in_flight, self._most_at_once)
         while self._pending and len(self._running) < limit:
             try:
                 future = self._source.submit(replace(self._errand, unit=self._pending[0]))
@@ -257,10 +263,21 @@ class _Driver:
             self._retry(unit, answer.error, answer.details, final=answer.final)
         elif answer.status == "busy":
             self._waiting.append(unit)
+        elif answer.status == "crowded":
+            self._make_room(unit, answer)
         elif answer.status == "paused":
             self.paused += 1
         else:
             self._finish(unit, ran=answer.status == "done")
+
+    def _make_room(self, unit: Unit, answer: WorkAnswer) -> None:
+        """Run fewer units at once from now on; one that lacks memory with nothing beside it has failed."""
+        at_once = min(self._source.workers, self._most_at_once)
+        if at_once > 1:
+            self._most_at_once = at_once - 1
+            self._pending.append(unit)
+        else:
+            self._retry(unit, answer.error, answer.details)
 
     def _finish(self, unit: Unit, *, ran: bool = False) -> None:
         # A unit found in the store is one of this driver's all the same if only its answer was lost.

@@ -7,6 +7,7 @@ import ctypes
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -22,7 +23,7 @@ from recombine.lab.runs.leases import Lease, heartbeat, process_identity
 from recombine.lab.runs.provenance import worker_record
 from recombine.lab.runs.store import Store
 
-Status = Literal["done", "found", "busy", "failed", "paused"]
+Status = Literal["done", "found", "busy", "failed", "paused", "crowded"]
 
 
 class TimeIsUpError(BaseException):
@@ -98,9 +99,9 @@ class WorkAnswer:
 
     Parameters
     ----------
-    status : {"done", "found", "busy", "failed", "paused"}
+    status : {"done", "found", "busy", "failed", "paused", "crowded"}
         Ran now; had been finished before; somebody else is at work on it; raised, ran out of time or kept dying; was in
-        training when the time was up, and can go on.
+        training when the time was up, and can go on; found too little memory free, which others may have taken.
     seconds : float
     error : str
         One line for a failure.
@@ -176,7 +177,22 @@ def _attempt(errand: Errand, lease: Lease) -> WorkAnswer:
         # A unit that calls sys.exit fails like any other: it must not end its worker, and be begun anew for ever.
         text = f"{type(error).__name__}: {error}"
         seconds = time.perf_counter() - start
-        return WorkAnswer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
+        status: Status = "crowded" if _is_out_of_memory(error) else "failed"
+        return WorkAnswer(status, seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
+    finally:
+        _give_back_gpu_memory()
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    # torch names its own error so; it is not imported here, since units without a network do without it.
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+
+
+def _give_back_gpu_memory() -> None:
+    """Return to the device what torch holds back for its next unit, which may be a smaller one of another process."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
 
 
 def _record(errand: Errand, pieces: list[dict[str, Any]]) -> dict[str, Any]:
