@@ -62,7 +62,7 @@ class Desk {
     this.results.tabIndex = 0;
     this.results.setAttribute("role", "region");
     this.results.setAttribute("aria-label", "Combinations found");
-    const how = book.data.panels.length ? " Or press a place of the map (arrow keys and Enter do it too)." : "";
+    const how = book.data.panels.length ? " Or click a square of the map (arrow keys and Enter work too)." : "";
     const what = make("p", "soft small", `Type some levels to see what is known of a combination.${how} ${book.data.note}`.trim());
     holder.append(make("h3", "", "Ask about a combination"), what, label, this.filters, this.place, this.answer, this.status, this.results);
     this.draw();

@@ -25,7 +25,7 @@ MORE_IN = '{page}("report.html") writes the whole report; {table} is the table b
 OPEN_CELLS = "Cells that the data alone do not settle: {shown:,} of {listed:,} listed"
 RUNGS = "Structures on {cells:,} held-out seen cells, simplest first"
 ORDERS = "Root mean squared error of predicting seen cells from the others ({method}), in units of {unit}"
-SHADE = "The {quantity} is the {mean} over a place's unseen combinations. "
+SHADE = "The {quantity} is the {mean} over a square's unseen combinations. "
 TOO_LARGE = (
     "The table is too large to carry along: {shown:,} of {listed:,} listed unseen combinations, evenly spread, can be "
     "asked about here; recombine explore, with the name of the table, answers for any."

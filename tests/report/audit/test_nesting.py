@@ -63,7 +63,7 @@ def test_the_map_leaves_impossible_places_blank(audit: rc.Audit) -> None:
     assert not chart.tells
     assert "There is nothing to map: every unseen combination is determined" in page(audit)
     unknown = rc.audit(audit.design, order=2)
-    assert "Places left blank are levels that cannot occur together." in page(unknown)
+    assert "Squares left blank are levels that cannot occur together." in page(unknown)
     assert int(chart.levels["determined"].sum()) == 3 * 5
 
 
