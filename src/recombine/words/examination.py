@@ -63,14 +63,17 @@ def foretold_sentences(score: Score) -> list[str]:
 
 
 def foretold_in_short(score: Score) -> str:
-    """Say it of the first model alone, on one line."""
+    """Say it on one line."""
+    if not foretold_sentences(score):
+        return ""
     errors = {row["predictions"]: row["squared error"] for row in score.errors.rows()}
+    told: list[str] = []
     for name, family in score.families.items():
-        case = f"error of {family} before training"
-        if BEFORE in score.forecasts and case in hit_rates()["sentences"] and name in errors:
-            missed = f"{few_digits(score.forecasts[BEFORE])} foretold; {name} missed by {few_digits(errors[name])}"
-            return f"{missed} (roots within 20 % in {hit_rate(case)})"
-    return ""
+        rate = hit_rates()["sentences"].get(f"error of {family} before training")
+        if rate and name in errors:
+            missed, right = few_digits(errors[name]), f"{rate['right']} of {rate['of']}"
+            told.append(f"{name} by {missed} ({right})" if told else f"{name} missed by {missed} (right in {right})")
+    return f"{few_digits(score.forecasts[BEFORE])}; {', '.join(told)}"
 
 
 def failed_sentences(score: Score) -> list[str]:

@@ -122,22 +122,29 @@ def _whose(model: ModelScore) -> tuple[dict[str, float], dict[str, float], dict[
     return of_test, of_data, of_model, untold
 
 
-def shares_phrase(model: ModelScore) -> str:
-    """Say in a few words whose a model's error is; empty where it has none."""
+def shares_phrase(model: ModelScore, *, short: bool = False) -> str:
+    """Say in a few words whose a model's error is, ``short`` by its main shares and cause; empty where it has none."""
     if model.below_noise is not None:
         noise = few_digits(model.below_noise.noise.value)
         return f"below the noise, {noise}: it has seen these rows, or they are not independent"
     if not model.unseen_error.value > 0:
         return ""
     of_test, of_data, of_model, untold = _whose(model)
+    causes = _main_cause(of_model, model) if short else _listed(of_model, model)
     parts = [
-        ("its own" + (f" ({_listed(of_model, model)})" if of_model else ""), sum(of_model.values())),
+        ("its own" + (f" ({causes})" if of_model and causes else ""), sum(of_model.values())),
         ("noise or structure", sum(of_data.values())),
         ("cells that the data leave open", sum(of_test.values())),
         ("not told why", untold),
     ]
-    shown = [f"{whole_percent(share)} {name}" for name, share in parts if abs(share) >= SCORE_LIMITS.share_shown]
-    return ", ".join(shown)
+    least = SCORE_LIMITS.share_told if short else SCORE_LIMITS.share_shown
+    return ", ".join(f"{whole_percent(share)} {name}" for name, share in parts if abs(share) >= least)
+
+
+def _main_cause(shares: dict[str, float], model: ModelScore) -> str:
+    """Name the largest cause of a model's own; empty where none is beyond chance."""
+    clear = [name for name, share in shares.items() if share > 0 and not model.causes[name].within_chance]
+    return f"mostly {max(clear, key=shares.__getitem__)}" if clear else ""
 
 
 def _whose_error(score: Score, model: ModelScore) -> str:

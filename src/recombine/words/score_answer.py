@@ -86,8 +86,10 @@ def _missed(score: Score, model: ModelScore) -> AnswerLine:
     error, shares = few_digits(model.unseen_error.value), shares_phrase(model)
     if model.slices and model.slices[0].share_of_error >= SCORE_LIMITS.share_of_main_slice:
         shares += f"; {model.slices[0].name} carries {whole_percent(model.slices[0].share_of_error)} of it"
-    squared = f"squared error {error}"
-    return AnswerLine(name, f"{squared}: {shares}" if shares else squared, squared, last=True)
+    squared, in_short = f"squared error {error}", shares_phrase(model, short=True)
+    return AnswerLine(
+        name, f"{squared}: {shares}" if shares else squared, f"{squared}: {in_short}" if in_short else "", last=True
+    )
 
 
 def _beside(score: Score) -> AnswerLine:
