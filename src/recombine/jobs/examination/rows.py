@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,6 +35,7 @@ class ExaminedRows:
     outcome: npt.NDArray[Any]  #: (N,), as models are given it.
     spec: TableSpec
     classes: Mapping[str, Any]  #: The classes as they are written, and as models know them; empty for numbers.
+    source: str = "the table"  #: What the table is called.
 
     @classmethod
     def of(
@@ -77,7 +78,8 @@ class ExaminedRows:
         outcome = np.array([level_text(value) for value in outcome]) if is_class else outcome.astype(float)
         classes = {each: each for each in np.unique(outcome).tolist()} if is_class else {}
         still_said = {field: getattr(spec, field) for field in FIELDS_STILL_SAID}
-        return cls.of(levels, outcome, name, classes, make_spec(None, still_said)), columns
+        rows = cls.of(levels, outcome, name, classes, make_spec(None, still_said))
+        return replace(rows, source=source.name), columns
 
     @property
     def factors(self) -> Any:
@@ -92,7 +94,8 @@ class ExaminedRows:
         )
         outcomes = [{"outcome": f"{self.spec.outcome}={name}"} for name in self.classes]
         specs = [make_spec(self.spec, outcome) for outcome in outcomes] or [self.spec]
-        return [Design.from_frame(seen, spec, held_out=held_out) for spec in specs]
+        designs = [Design.from_frame(seen, spec, held_out=held_out) for spec in specs]
+        return [replace(design, reading=replace(design.reading, source=self.source)) for design in designs]
 
     def refuse_names(self, models: Sequence[str]) -> None:
         """Refuse a model that is called like a column."""

@@ -10,7 +10,7 @@ from recombine.report.score import sections as tables
 from recombine.report.score.figures import CausesFigure, PredictionsFigure
 from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
-from recombine.words.score import model_sentences, score_answers, unclear_sentences
+from recombine.words.score import held_out_phrase, model_sentences, score_answers, unclear_sentences
 from recombine.words.score_answer import score_answer
 from recombine.words.structure import search_sentences
 
@@ -31,7 +31,8 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         "score.html.j2",
         score=score,
         design=score.design,
-        unseen=int((score.codes != Verdict.SEEN).sum()),
+        job="examination" if score.folds else "score",
+        held_out=held_out_phrase(score),
         answer=score_answer(score).content,
         answers=score_answers(score),
         unclear=unclear_sentences(score),
