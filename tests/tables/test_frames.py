@@ -134,9 +134,9 @@ def test_csv_reading_agrees_with_pandas(written: Writer, text: str) -> None:
         assert ours[name].tolist() == theirs[name].tolist()
 
 
-@pytest.mark.parametrize("thing", [None, 3, [1, 2], {"a": [1]}, np.ones((2, 2)), pl.Series([1])], ids=type)
+@pytest.mark.parametrize("thing", [None, 3, [1, 2], np.ones((2, 2)), pl.Series([1])], ids=type)
 def test_what_is_not_a_table(thing: Any) -> None:
-    with pytest.raises(InputError, match=r"is not a table; pass a CSV or Parquet path, or a pandas"):
+    with pytest.raises(InputError, match=r"is not a table; pass a CSV or Parquet path, a dict of columns, or a"):
         open_table(thing)
 
 
@@ -183,3 +183,16 @@ def test_fetch_returns_the_same_arrays_from_every_engine() -> None:
 
 def test_whole() -> None:
     assert [count_of(value) for value in (np.int64(4), 4.0, None, np.nan)] == [4, 4, 0, 0]
+
+
+def test_a_dict_of_columns_is_a_table() -> None:
+    columns = {"colour": ["red", None], "mass": np.array([1.5, 2.0])}
+    source = open_table(columns)
+    assert source.kinds == {"colour": "text", "mass": "number"}
+    assert source.read(["colour", "mass"])["mass"].tolist() == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("columns", [{}, {"a": [1, 2], "b": [1]}, {"a": [[1, 2], [3, 4]], "b": [1, 2]}])
+def test_a_dict_of_unequal_columns_says_their_lengths(columns: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="lists of one length"):
+        open_table(columns)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -122,3 +123,9 @@ def test_pandas_takes_a_table_by_its_rows() -> None:
     table = Table({"a": ["x", "y"], "b": [1, 2]})
     pd.testing.assert_frame_equal(pd.DataFrame(table), table.to_pandas(), check_dtype=False)
     assert list(table) == [{"a": "x", "b": 1}, {"a": "y", "b": 2}]
+
+
+def test_without_pandas_to_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="pip install pandas"):
+        Table({"a": [1]}).to_pandas()

@@ -168,18 +168,31 @@ def open_table(data: object, spec: TableSpec | None = None) -> Source:
 def _open_frame(data: object) -> Reader:
     import narwhals as nw
 
+    if isinstance(data, dict):  # what a data.frame of R is in a Python without pandas
+        return Relation(_relation_of(data))
     if hasattr(data, "iloc"):  # pandas alone allows repeated names
         refuse_duplicates([str(name) for name in getattr(data, "columns", [])], "the table")
     try:
         frame: Any = nw.from_native(data)
     except TypeError:
         raise InputError(
-            f"a {type(data).__name__} is not a table; pass a CSV or Parquet path, or a pandas, polars, pyarrow, "
-            "DuckDB, Dask or PySpark dataframe"
+            f"a {type(data).__name__} is not a table; pass a CSV or Parquet path, a dict of columns, or a pandas, "
+            "polars, pyarrow, DuckDB, Dask or PySpark dataframe"
         ) from None
     if hasattr(data, "fetchnumpy"):
         return Relation(data)
     return Frame(frame)
+
+
+def _relation_of(data: dict[Any, Any]) -> Any:
+    """Return a dict of columns of one length as a relation."""
+    import duckdb
+
+    columns = {str(name): np.asarray(values) for name, values in data.items()}
+    if len({values.shape for values in columns.values()}) != 1 or any(values.ndim != 1 for values in columns.values()):
+        lengths = listing([f"{name} ({np.size(values)})" for name, values in columns.items()], 8) or "none"
+        raise InputError(f"a dict is a table where all its columns are lists of one length, and there are {lengths}")
+    return duckdb.sql("select * from columns")
 
 
 def _source(reader: Reader, name: str) -> Source:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.errors import InputError, near_miss
+from recombine.errors import InputError, missing_package, near_miss
 from recombine.output_files import path_beside
 from recombine.writing import listing, plural, printable
 
@@ -160,9 +160,11 @@ class Table:
             yield {name: values[index] for name, values in plain.items()}
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame (needs pandas)."""
-        import pandas
-
+        """Return a pandas DataFrame (needs pandas); ``polars.DataFrame(table)`` does without."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise missing_package(error) from None
         return pandas.DataFrame({name: np.array(values) for name, values in self._columns.items()})
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:

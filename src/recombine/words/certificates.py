@@ -65,9 +65,10 @@ def _explained(audit: Audit, cell: IntArray, certificate: Certificate | None) ->
     if verdict is Verdict.BEYOND and (why := why_beyond(audit.choice, cell)):
         return [f"{lead} Here {why}.", *value, *bounds]
     fit = audit.choice.fit
-    if limit := fit.limit_of(cell) if fit is not None and verdict is Verdict.DISCONNECTED else "":
-        return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}", *value]
     summed = fit is not None and audit.decided.identification.verdicts_of(cell[None])[0] == Verdict.DETERMINED
+    # A cell that no sum reaches has no limit either: only one that a sum reaches is open for separated outcomes.
+    if limit := fit.limit_of(cell) if fit is not None and summed and verdict is Verdict.DISCONNECTED else "":
+        return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}", *value]
     if fit is not None and summed and (obstacle := fit.open_product(cell)):
         lead = f"{verdict.word}. {OPEN_PRODUCTS[obstacle]}"
     if verdict is not Verdict.DETERMINED:

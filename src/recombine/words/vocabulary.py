@@ -45,7 +45,7 @@ PHRASES = {
     "sharpens": "{cell}: values that follow become surer (variance {share} % lower)",
     "settles": ["{cell}: settles {count} other cell", "{cell}: settles {count} other cells"],
     "settlesItself": "{cell}: settles itself only",
-    "pointing": "Point at a cell, or use the arrow keys: seen cells that add up to it are marked.",
+    "pointing": "Point at a cell, or use arrow keys: cells that add up to it are marked.",
     "oneOfMany": "One of many such sums; the value balances them all.",
     "gap": "network minus what follows, else minus the truth",
     "nothingToCollect": "Nothing to collect: everything follows.",

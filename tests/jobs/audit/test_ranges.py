@@ -400,3 +400,30 @@ def test_an_exact_fit_of_few_degrees_of_freedom_says_nothing_of_noise(seen, know
         np.vstack([cells, cells]), np.tile(cells @ [0.37, 0.11], 2) + np.repeat([0, 0.1], len(cells))
     )
     assert np.isfinite(rc.audit(noisy, structure="add").values.ranges_of(np.array([[2, 3]])).standard_error[0])
+
+
+@pytest.mark.parametrize(("structure", "most"), [("logit", 1.0), ("log", np.inf)])
+def test_no_range_leaves_what_outcomes_can_be(structure, most):
+    rng = np.random.default_rng(0)
+    cells = np.array(every_cell((6, 6)))
+    shares = rng.binomial(10, rng.choice([0.02, 0.9], size=36)) / 10
+    frame = pd.DataFrame({"a": cells[:, 0], "b": cells[:, 1], "y": shares, "n": 10}).sample(frac=0.7, random_state=0)
+    result = rc.audit(
+        frame, factors=["a", "b"], outcome="y", weight="n", structure=structure, means=True, forecast="theory"
+    )
+    low, high, predicted = (result.verdicts[name] for name in ("low", "high", "predicted"))
+    assert np.nanmin(low) >= 0
+    assert np.nanmax(high) <= most
+    assert np.nanmin(predicted) >= 0
+
+
+def test_only_a_cell_that_a_sum_reaches_is_open_for_separated_outcomes():
+    rng = np.random.default_rng(1)
+    cells = np.array(every_cell((6, 6)))
+    apart = (cells[:, 0] < 3) == (cells[:, 1] < 3)
+    rows = np.repeat(cells[apart], 40, axis=0)
+    frame = pd.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "y": rng.integers(0, 2, len(rows))})
+    result = rc.audit(frame, factors=["a", "b"], outcome="y", structure="logit", forecast="theory")
+    text = result.explain(a=0, b=5)
+    assert "no sum of seen combinations reaches this one" in text
+    assert "separated" not in text

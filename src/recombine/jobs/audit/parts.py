@@ -263,6 +263,9 @@ class Values:
             columns[:, follows] = structure_columns(design, self._structure_ranges, *valued)
         if self.components is not None:
             columns[:, ~follows] = posterior_columns(self.components, design, cells[~follows], self.fit)
+        if self.decided.choice.fit is not None:
+            # No chance is below 0, and no count.
+            columns[[0, 2, 3]] = np.clip(columns[[0, 2, 3]], *self.decided.choice.fit.outcome_bounds)
         predicted, error, low, high = columns
         return CellRanges(predicted, error, low, high, certified)
 

@@ -123,8 +123,8 @@ class AdditivityNotShown(AdditivityFinding):
     title = "additivity not shown to hold"
     severity = Severity.WARNING
     meaning = (
-        "Held-out combinations are not predicted well by adding effects, but that may be noise: too few rows repeat to "
-        "tell. On published tables adding still beat the plain mean in 81 of 100 such trials, and a network or a "
+        "Held-out combinations are not predicted well by adding effects. Unless repeated rows show that effects "
+        "interact, that may be noise. On published tables adding still beat the plain mean in 81 of 100 such trials, and a network or a "
         "forest beat adding in 81."
     )
     action = "Repeat some measurements: rows that repeat tell noise from interaction."
@@ -151,8 +151,8 @@ class NoBetterThanMean(FindingKind["Values"]):
     title = "no better than the mean"
     severity = Severity.WARNING
     meaning = (
-        "A permutation test of the seen outcomes finds nothing beyond chance by which unseen combinations would "
-        "differ: all are given the mean of the seen ones, and no network is forecast."
+        "A permutation test of all effects together finds nothing beyond chance by which unseen combinations would "
+        "differ: all are given the mean of the seen ones, and no network is forecast. A single factor may matter still."
     )
     action = (
         "Measure more combinations, or these more often, until effects stand out from noise; or name other factors."
@@ -166,4 +166,5 @@ class NoBetterThanMean(FindingKind["Values"]):
 
     def message(self, evidence: FindingEvidence) -> str:
         cells = plural(evidence["cells"], "seen cell")
-        return f"nothing in {cells} tells of others beyond chance: these are given the mean, {number(evidence['mean'])}"
+        mean = number(evidence["mean"])
+        return f"all effects in {cells} together tell of no others beyond chance: these are given the mean, {mean}"

@@ -89,6 +89,7 @@ class LogFit(StructureFit):
 
     logarithms: Predicts
     smear: float  #: Mean of the exponential of the residuals, so that predictions are means, not medians.
+    outcome_bounds = (0.0, np.inf)
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the outcome at ``cells`` (N, C)."""
