@@ -67,7 +67,7 @@ def causes_page() -> str:
             WRITTEN,
             "",
             _prose(
-                "[`recombine score`](command-line.md#score-why-did-my-model-miss) splits the squared error of a model "
+                "[`recombine score`](score.md) splits the squared error of a model "
                 "on determined cells into these causes. The amounts add up to the error; a negative one makes up for "
                 "others."
             ),
@@ -177,6 +177,8 @@ def structures_page() -> str:
 
 #: A table of options in a page: between these two comments.
 OPTIONS = re.compile(r"(<!-- Options of (\w+): .*? -->\n)(.*?)(<!-- End of options -->)", re.DOTALL)
+#: Commands that take an option in the same words, from which on it is listed once for all of them.
+MIN_TAKERS = 3
 #: Commands that read a table.
 READERS = ("audit", "split", "score", "explore", "probe")
 
@@ -188,10 +190,14 @@ def command_line_page() -> str:
 
 
 def options_table(command: str) -> str:
-    """Return the options of a command but those about its table; these are ``table``, one for all commands."""
+    """Return the options of a command alone; ``table`` are those about a table, ``shared`` those of several commands."""
+    if command == "shared":
+        rows = [[flags, told, ", ".join(takers)] for (flags, told), takers in shared_options().items()]
+        return "\n".join(_table(["option", "what it does", "taken by"], rows))
     if command != "table":
         about_table = {field.name for field in table_spec.fields()} if command in (*READERS, "examine") else set()
-        rows = [row for name, row in _options(command).items() if name not in about_table]
+        told_once = {*shared_options()}
+        rows = [row for name, row in _options(command).items() if name not in about_table and (*row,) not in told_once]
         return "\n".join(_table(["option", "what it does"], rows))
     options = {name: _options(name) for name in READERS}
     rows = []
@@ -203,6 +209,16 @@ def options_table(command: str) -> str:
         few = ", ".join(takers) if len(takers) <= len(lacking) else f"all but {', '.join(lacking)}"
         rows.append([shown, told, few if lacking else "all"])
     return "\n".join(_table(["option", "what it says of the table", "taken by"], rows))
+
+
+def shared_options() -> dict[tuple[str, ...], list[str]]:
+    """Return the options, not about a table, that three commands or more take in the same words, with these commands."""
+    about_table, takers = {field.name for field in table_spec.fields()}, dict[tuple[str, ...], list[str]]()
+    for command in COMMANDS:
+        for name, row in _options(command).items():
+            if name not in about_table:
+                takers.setdefault((*row,), []).append(command)
+    return {row: commands for row, commands in takers.items() if len(commands) >= MIN_TAKERS}
 
 
 def _options(command: str) -> dict[str, list[str]]:

@@ -95,3 +95,9 @@ def test_a_rate_in_the_words_of_a_finding_has_its_row(code: str, rates) -> None:
 
 def test_the_page_of_causes_ranges_is_of_every_cause(rates) -> None:
     assert {row[0].partition("]")[0][1:] for row in rates["cause_rows"]()} == set(NAMES["cause"])
+
+
+def test_the_pictures_of_concepts_are_what_the_tool_draws() -> None:
+    build = runpy.run_path(str(ROOT / "tools" / "build_concepts.py"))
+    for name, draw in build["PICTURES"].items():
+        assert (build["FOLDER"] / name).read_text(encoding="utf-8") == draw(), "run python tools/build_concepts.py"
