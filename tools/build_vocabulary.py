@@ -190,7 +190,7 @@ def command_line_page() -> str:
 
 
 def options_table(command: str) -> str:
-    """Return the options of a command alone; ``table`` are those about a table, ``shared`` those of several commands."""
+    """Return the options of a command alone; ``table``: those about a table, ``shared``: those of several commands."""
     if command == "shared":
         rows = [[flags, told, ", ".join(takers)] for (flags, told), takers in shared_options().items()]
         return "\n".join(_table(["option", "what it does", "taken by"], rows))
@@ -212,7 +212,7 @@ def options_table(command: str) -> str:
 
 
 def shared_options() -> dict[tuple[str, ...], list[str]]:
-    """Return the options, not about a table, that three commands or more take in the same words, with these commands."""
+    """Return options, not about a table, that several commands take in the same words, with these commands."""
     about_table, takers = {field.name for field in table_spec.fields()}, dict[tuple[str, ...], list[str]]()
     for command in COMMANDS:
         for name, row in _options(command).items():

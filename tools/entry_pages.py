@@ -8,7 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from entry_examples import CAUSE_EXAMPLES, FINDING_EXAMPLES, STRUCTURE_EXAMPLES, Example, doctest_of
-from rates import HEAD, cause_rows, counted_apart, page_name, range_rows, sentence_rows, source_of, sources
+from rates import (
+    HEAD,
+    cause_rows,
+    counted_apart,
+    page_name,
+    planted_ranges,
+    range_rows,
+    sentence_rows,
+    source_of,
+    sources,
+)
 
 from recombine.data.hit_rates import hit_rates
 from recombine.jobs.findings import FINDINGS, FindingKind
@@ -103,7 +113,8 @@ def rates_page() -> str:
     lines += [f"## {heading}", "", *_table(head, rows), ""]
     lead = (
         "Amounts of causes come with 95 % ranges; the third column counts causes that make more than a tenth of the "
-        "error and whose range holds 0, so that they are not named."
+        "error and whose range holds 0, so that they are not named. Of the same models "
+        f"{planted_ranges()}."
     )
     head = ("cause", "of planted models", "not named", "counted again by")
     lines += ["## Amounts of causes", "", _prose(lead), "", *_table(head, cause_rows()), ""]

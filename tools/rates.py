@@ -197,6 +197,14 @@ def cause_rows() -> Iterator[Sequence[str]]:
             yield link, f"{text}{calibration['right models']} right ones", "–", f"`{calibration['command']}`"
 
 
+def planted_ranges() -> str:
+    """Return how often ranges of what is told besides causes hold the true number, of planted models."""
+    planted = _stored("score/planted.json")["all"]
+    names = {"gain": "the gain over adding", "slope": "slopes of factors", "pull": "pulls of factors"}
+    texts = [f"{text} in {100 * planted[name]['held']:.1f} % of {planted[name]['of']}" for name, text in names.items()]
+    return f"ranges hold {', '.join(texts)}"
+
+
 def page_name(name: str) -> str:
     """Return the file name of the page about an entry, as `recombine.registry.help_address` has it."""
     return name.replace(" ", "-")
