@@ -12,8 +12,8 @@ import io
 import textwrap
 from typing import NamedTuple
 
-#: Letters of a line of output; doctests of these pages take any line breaks.
-WIDTH = 100
+#: Letters of a line of output, as wide as a page shows them; doctests take any line breaks.
+WIDTH = 84
 
 
 class Example(NamedTuple):
