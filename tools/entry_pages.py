@@ -161,7 +161,10 @@ def _finding_rate(kind: FindingKind[Any]) -> str:
         return f"{said} (`{apart.command}`; [all rates](../rates.md))."
     if kind.hit_rate is not None:
         return _capital(_rate(kind.hit_rate))
-    return "It says what the rows hold and forecasts nothing, so that there is no rate to count."
+    return (
+        "It says what the rows hold and forecasts nothing, so that no rate is counted; where it speaks of chance, "
+        "[limits](../limits.md) say at which level."
+    )
 
 
 def _rate(key: str) -> str:

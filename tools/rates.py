@@ -214,7 +214,7 @@ def sentence_rows(source: RateSource) -> Iterator[Sequence[str]]:
     """Yield what the page says of each sentence of a benchmark."""
     for key in source.sentences:
         rate = hit_rates()["sentences"][key]
-        constant = f"{rate['constant']:.0%}" if "constant" in rate else "–"
+        constant = f"{100 * rate['constant']:.0f} %" if "constant" in rate else "–"
         right = hit_rate(key).removesuffix(" trials")
         yield key, rate["says"], right, constant, rate["measure"].replace("nan", "–"), quoted_by(key)
 

@@ -67,7 +67,7 @@ def test_the_example_of_a_structure_predicts_better_than_others(name: str) -> No
 @pytest.mark.parametrize("sentence", hit_rates()["sentences"])
 def test_every_sentence_with_a_rate_has_its_row(sentence: str, rates) -> None:
     rate = hit_rates()["sentences"][sentence]
-    constant = f"{rate['constant']:.0%}" if "constant" in rate else "–"
+    constant = f"{100 * rate['constant']:.0f} %" if "constant" in rate else "–"
     assert f"| {sentence} | {rate['says']} | {rate['right']} of {rate['of']} | {constant} |" in RATES
     command = rates["source_of"](sentence).command
     assert " ".join(command.split()) in " ".join(RATES.split())
