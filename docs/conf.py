@@ -6,6 +6,7 @@ from pathlib import Path
 
 from latex2mathml.converter import convert
 
+import recombine
 from recombine import __version__
 from recombine.explore import page_path
 
@@ -18,6 +19,9 @@ myst_heading_anchors = 3  # so that pages can point to headings, as they do wher
 numpydoc_show_class_members = False
 autosummary_generate = True
 templates_path = ["_templates"]
+#: What `import recombine as rc` hands out, by its own name: pages and the index find `split_table` as `rc.split` too.
+handed_out = {getattr(recombine, name).__name__: f"rc.{name}" for name in dir(recombine)}
+autosummary_context = {"handed_out": handed_out}
 html_theme = "furo"
 html_title = "Recombine"
 html_math_renderer = "mathml"

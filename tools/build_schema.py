@@ -43,6 +43,8 @@ FLAG: Schema = {"type": "boolean"}
 WHOLE: Schema = {"type": "integer"}
 #: What does not exist, as the noise without replicates, is null.
 NUMBER: Schema = {"type": ["number", "null"]}
+#: Of a page of the documentation; null where the package names none.
+ADDRESS: Schema = {"type": ["string", "null"]}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 
 
@@ -99,6 +101,7 @@ def shared() -> dict[str, Schema]:
     counts = {verdict: ref("count") for verdict in verdicts}
     between = {"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2}
     finding = {"code": one_of(kind.code for kind in FINDINGS), "title": TEXT, "message": TEXT}
+    finding["help"] = ADDRESS
     finding["severity"] = one_of(sorted({kind.severity.word for kind in FINDINGS}))
     return {
         "count": {"type": ["integer", "string"], "pattern": "^[0-9]+$", "minimum": 0},
@@ -148,6 +151,7 @@ def audit() -> Schema:
             "structure": record(
                 name=ref("structure"),
                 assumes=TEXT,
+                help=ADDRESS,
                 asked=FLAG,
                 statement={"type": ["string", "null"]},
                 ceiling=NUMBER,
@@ -380,6 +384,7 @@ def score() -> Schema:
             **dict.fromkeys(("source", "outcome", "assumption", "held-out digest"), TEXT),
             **dict.fromkeys(("seen cells", "held-out cells", "determined cells", "seed"), WHOLE),
             **dict.fromkeys(("classes", "factors", "answers", "unclear", "left_out"), TEXTS),
+            "help": record({cause.name: ADDRESS for cause in CAUSES}),
             "table": ref("table"),
             "structure": ref("structure"),
             "models": rows(model),

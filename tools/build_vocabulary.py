@@ -18,6 +18,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
+sys.path.insert(0, str(Path(__file__).parent))
+from entry_pages import entry_pages
+from rates import page_name
+
 from recombine import jobs, table_spec
 from recombine.cli.commands import COMMANDS
 from recombine.data.hit_rates import hit_rate, hit_rates
@@ -40,7 +44,14 @@ def causes_page() -> str:
     rows = []
     for cause in CAUSES:
         opposite = f" (or: {cause.overdone_meaning})" if cause.overdone_meaning else ""
-        rows.append([f"**{cause.name}**", f"the {cause.of}'s", f"{cause.meaning}{opposite}", cause.action])
+        rows.append(
+            [
+                f"[**{cause.name}**](causes/{page_name(cause.name)}.md)",
+                f"the {cause.of}'s",
+                f"{cause.meaning}{opposite}",
+                cause.action,
+            ]
+        )
     measured = []
     for cause in CAUSES:
         text = f"**{cause.name}** ({cause.title}): {' '.join(inspect.getdoc(type(cause)).split())}"
@@ -56,7 +67,7 @@ def causes_page() -> str:
             WRITTEN,
             "",
             _prose(
-                "[`recombine score`](command-line.md#score-why-did-my-model-miss) splits the squared error of a model "
+                "[`recombine score`](score.md) splits the squared error of a model "
                 "on determined cells into these causes. The amounts add up to the error; a negative one makes up for "
                 "others."
             ),
@@ -67,6 +78,7 @@ def causes_page() -> str:
             "",
             *measured,
             "",
+            *_contents("causes"),
         ]
     )
 
@@ -93,7 +105,7 @@ def findings_page() -> str:
         meaning = kind.meaning
         if kind.hit_rate is not None:
             meaning += f" Measured: {hit_rates()['sentences'][kind.hit_rate]['says']} in {hit_rate(kind.hit_rate)}."
-        row = [f"{kind.code}{words}", kind.title, kind.severity.word, meaning, kind.action]
+        row = [f"[{kind.code}](findings/{kind.code}.md){words}", kind.title, kind.severity.word, meaning, kind.action]
         tables.setdefault(FINDINGS_BY_DIGIT[kind.code[2]], []).append(row)
     lead = _prose(
         "Findings are numbered so that a script can act on them: `--fail-on RC101,lost` exits with 1 if one of these "
@@ -103,7 +115,7 @@ def findings_page() -> str:
     for heading, rows in tables.items():
         head = ["code", "finding", "severity", "what it means", "what to do"]
         lines += [f"## {heading}", "", *_table(head, rows), ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_contents("findings")])
 
 
 def limits_page() -> str:
@@ -129,7 +141,15 @@ def structures_page() -> str:
     for structure in simplest_first():
         orders = "single levels" if structure.order == 1 else f"up to {structure.order} levels"
         needs = "yes" if structure.needs_outcome else "no"
-        rows.append([f"`{structure.name}`", structure.assumption, orders, needs, structure.help])
+        rows.append(
+            [
+                f"[`{structure.name}`](structures/{structure.name}.md)",
+                structure.assumption,
+                orders,
+                needs,
+                structure.help,
+            ]
+        )
     records = dict.fromkeys(structure.hit_rate for structure in simplest_first() if structure.hit_rate)
     remarks = [
         f"A chosen structure other than adding had less error than adding in {hit_rate(key)}." for key in records
@@ -150,12 +170,15 @@ def structures_page() -> str:
             "",
             *map(_prose, remarks),
             "",
+            *_contents("structures"),
         ]
     )
 
 
 #: A table of options in a page: between these two comments.
 OPTIONS = re.compile(r"(<!-- Options of (\w+): .*? -->\n)(.*?)(<!-- End of options -->)", re.DOTALL)
+#: Commands that take an option in the same words, from which on it is listed once for all of them.
+MIN_TAKERS = 3
 #: Commands that read a table.
 READERS = ("audit", "split", "score", "explore", "probe")
 
@@ -167,10 +190,14 @@ def command_line_page() -> str:
 
 
 def options_table(command: str) -> str:
-    """Return the options of a command but those about its table; these are ``table``, one for all commands."""
+    """Return the options of a command alone; ``table``: those about a table, ``shared``: those of several commands."""
+    if command == "shared":
+        rows = [[flags, told, ", ".join(takers)] for (flags, told), takers in shared_options().items()]
+        return "\n".join(_table(["option", "what it does", "taken by"], rows))
     if command != "table":
         about_table = {field.name for field in table_spec.fields()} if command in (*READERS, "examine") else set()
-        rows = [row for name, row in _options(command).items() if name not in about_table]
+        told_once = {*shared_options()}
+        rows = [row for name, row in _options(command).items() if name not in about_table and (*row,) not in told_once]
         return "\n".join(_table(["option", "what it does"], rows))
     options = {name: _options(name) for name in READERS}
     rows = []
@@ -182,6 +209,16 @@ def options_table(command: str) -> str:
         few = ", ".join(takers) if len(takers) <= len(lacking) else f"all but {', '.join(lacking)}"
         rows.append([shown, told, few if lacking else "all"])
     return "\n".join(_table(["option", "what it says of the table", "taken by"], rows))
+
+
+def shared_options() -> dict[tuple[str, ...], list[str]]:
+    """Return options, not about a table, that several commands take in the same words, with these commands."""
+    about_table, takers = {field.name for field in table_spec.fields()}, dict[tuple[str, ...], list[str]]()
+    for command in COMMANDS:
+        for name, row in _options(command).items():
+            if name not in about_table:
+                takers.setdefault((*row,), []).append(command)
+    return {row: commands for row, commands in takers.items() if len(commands) >= MIN_TAKERS}
 
 
 def _options(command: str) -> dict[str, list[str]]:
@@ -233,13 +270,22 @@ PAGES: dict[str, Callable[[], str]] = {
     "page/src/generated/served.json": served_phrases,
     "page/src/generated/vocabulary.json": page_words,
     "page/src/generated/verdicts.css": verdict_style,
+    **entry_pages(),
 }
 
 
-def stale_pages() -> list[str]:
-    """Return the pages that are not what the package says."""
+def stale_pages() -> dict[str, str]:
+    """Return the pages that are not what the package says, with what it says."""
+    texts = {page: write() for page, write in PAGES.items()}
     files = {page: ROOT / page for page in PAGES}
-    return [page for page, file in files.items() if not file.exists() or file.read_text("utf-8") != PAGES[page]()]
+    return {
+        page: texts[page] for page, file in files.items() if not file.exists() or file.read_text("utf-8") != texts[page]
+    }
+
+
+def _contents(folder: str) -> list[str]:
+    """Return the contents that put the pages of entries below their overview."""
+    return ["```{toctree}", ":hidden:", ":glob:", "", f"{folder}/*", "```", ""]
 
 
 def _prose(text: str) -> str:
@@ -255,9 +301,9 @@ def main() -> None:
     stale = stale_pages()
     if "--check" in sys.argv[1:]:
         sys.exit(f"stale: {', '.join(stale)}; run python tools/build_vocabulary.py" if stale else 0)
-    for page in stale:
+    for page, text in stale.items():
         (ROOT / page).parent.mkdir(exist_ok=True)
-        (ROOT / page).write_text(PAGES[page](), encoding="utf-8")
+        (ROOT / page).write_text(text, encoding="utf-8")
         print(f"wrote {page}")
 
 

@@ -5,13 +5,41 @@ An entry is any object with a name. A module that needs one asks the registry; n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Generic, TypeVar
 
 from recombine.checks import known_or_refuse
 
 Entry = TypeVar("Entry")
+
+
+def help_address(what: str, name: str) -> str:
+    """Return the address of the page about an entry of a registry; empty where no documentation is named.
+
+    ``what`` is the registry's noun. The documentation is the one that `RECOMBINE_DOCS` names, else the one that the
+    package was built with.
+
+    Examples
+    --------
+    >>> help_address("cause", "seen noise").endswith("causes/seen-noise.html") or not documentation()
+    True
+    """
+    base = os.environ.get("RECOMBINE_DOCS", "").rstrip("/") or documentation()
+    return f"{base}/{what}s/{name.replace(' ', '-')}.html" if base else ""
+
+
+@cache
+def documentation() -> str:
+    """Return the address of the documentation that the package's metadata name; empty without one."""
+    try:
+        urls = [url.partition(", ") for url in metadata("recombine").get_all("Project-URL", ())]
+    except PackageNotFoundError:
+        return ""
+    return next((address.rstrip("/") for label, _, address in urls if label == "Documentation"), "")
 
 
 class Registry(Generic[Entry]):

@@ -110,7 +110,8 @@ def test_a_comparison_of_two_scores_names_the_new_cause(cause: Cause) -> None:
 def test_vocabulary_and_documentation_have_the_new_cause(cause: Cause) -> None:
     assert vocabulary()["causes"][-1]["meaning"] == cause.meaning
     page = BUILD["causes_page"]()
-    assert f"| **echo** | the model's | {cause.meaning} | {cause.action} |" in page
+    assert f"| [**echo**](causes/echo.md) | the model's | {cause.meaning} | {cause.action} |" in page
+    assert cause.action in " ".join(BUILD["entry_pages"]()["docs/causes/echo.md"]().split())
     assert page != (BUILD["ROOT"] / "docs" / "causes.md").read_text(encoding="utf-8")
 
 

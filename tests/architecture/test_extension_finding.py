@@ -97,10 +97,19 @@ def test_it_ends_an_audit_with_one_where_it_is_named(word: str, tmp_path: Path) 
 
 @pytest.mark.usefixtures("odd")
 def test_it_is_in_the_page_of_findings() -> None:
-    row = next(line for line in BUILD["findings_page"]().splitlines() if line.startswith("| RC999"))
-    assert (
-        row == "| RC999<br>`odd` | odd number | warning | The number of seen combinations is odd. | Collect one more. |"
+    row = next(line for line in BUILD["findings_page"]().splitlines() if line.startswith("| [RC999]"))
+    assert row == (
+        "| [RC999](findings/RC999.md)<br>`odd` | odd number | warning | The number of seen combinations is odd. | "
+        "Collect one more. |"
     )
+
+
+@pytest.mark.usefixtures("odd")
+def test_it_has_a_page_of_its_own() -> None:
+    page = BUILD["entry_pages"]()["docs/findings/RC999.md"]()
+    assert page.startswith("# RC999: odd number")
+    assert OddNumber.meaning in page
+    assert OddNumber.action in page
 
 
 def test_afterwards_it_is_gone() -> None:

@@ -154,5 +154,9 @@ def test_estimators_take_it_by_name() -> None:
 
 def test_the_documentation_lists_it(structure: Structure) -> None:
     page_of_structures = BUILD["structures_page"]()
-    assert f"| `cube-root` | {structure.assumption} | single levels | yes | {structure.help} |" in page_of_structures
+    assert (
+        f"| [`cube-root`](structures/cube-root.md) | {structure.assumption} | single levels | yes | {structure.help} |"
+        in page_of_structures
+    )
+    assert structure.help in " ".join(BUILD["entry_pages"]()["docs/structures/cube-root.md"]().split())
     assert page_of_structures != (BUILD["ROOT"] / "docs" / "structures.md").read_text(encoding="utf-8")

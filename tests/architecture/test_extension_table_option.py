@@ -18,7 +18,7 @@ from recombine import table_spec
 from recombine.cli.commands import app
 from recombine.table_spec import Option
 
-COMMANDS = {name: f"recombine.cli.{name}" for name in ("audit", "score", "split", "explore", "probe")}
+COMMANDS = {name: f"recombine.cli.{name}" for name in ("audit", "score", "split", "explore", "probe", "examine")}
 TABLE = "colour,shape,y,part\nred,cube,1,train\nred,ball,2,train\nblue,cube,3,train\nblue,ball,4,test\n"
 
 

@@ -1,4 +1,4 @@
-"""The reference page names what exists, and of every package exactly what its table of contents lists."""
+"""The reference pages name what exists, and of every package exactly what its table of contents lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
-PAGE = (SOURCE.parent / "docs" / "reference.md").read_text(encoding="utf-8")
+FILES = sorted((SOURCE.parent / "docs").glob("reference*.md"))
+PAGE = "\n".join(page.read_text(encoding="utf-8") for page in FILES)
 NAMED = re.findall(r"^   ~(recombine\.\S+)$", PAGE, re.MULTILINE)
 
 
@@ -59,6 +60,13 @@ def test_what_is_named_exists(name: str) -> None:
 def test_a_table_on_the_page_is_the_packages_table_of_contents(package: str) -> None:
     assert tables()[package] == entries(package)
     assert (import_module(package).__doc__ or "").split("\n")[0] in PAGE
+
+
+def test_the_product_has_a_page_of_its_own() -> None:
+    product = (SOURCE.parent / "docs" / "reference.md").read_text(encoding="utf-8")
+    packages = re.findall(r"^\.\. currentmodule:: (\S+)$", product, re.MULTILINE)
+    assert not [name for name in packages if name.startswith(("recombine.lab", "recombine.measures"))]
+    assert {"recombine.jobs.audit", "recombine.jobs.split"} <= set(packages)
 
 
 def test_every_table_on_the_page_is_of_a_package() -> None:

@@ -59,9 +59,13 @@ def _shown(text: str) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    title = f"{finding.code} {_shown(finding.kind.title)}"
+    title = f"{_linked(finding.code, finding.address)} {_shown(finding.kind.title)}"
     weight = _WEIGHT[finding.severity]
     return f'<span style="font-weight:{weight}">{title}</span> ({finding.severity.word}): {_shown(finding.message)}'
+
+
+def _linked(name: str, address: str) -> str:
+    return f'<a href="{_shown(address)}">{_shown(name)}</a>' if address else _shown(name)
 
 
 def _verdict_chip(audit: Audit, verdict: Verdict, tally: words.verdicts.Tally) -> str:
@@ -119,7 +123,10 @@ def _causes(score: Score, model: ModelScore) -> str:
     return (
         _paragraph(f" {sentences}", "margin:.5em 0 .2em", model.name)
         + _bar([(texts[cause], share, cause.colour) for cause, share in shares.items() if share > 0])
-        + _legend(_chip(cause.colour, texts[cause], words.score.cause_meaning(model, cause)) for cause in shares)
+        + _legend(
+            _chip(cause.colour, texts[cause], words.score.cause_meaning(model, cause), address=cause.address)
+            for cause in shares
+        )
     )
 
 
@@ -148,7 +155,7 @@ def _legend(chips: Iterable[str]) -> str:
     return f'<p style="margin:.4em 0 .6em;display:flex;flex-wrap:wrap;gap:.2em 1.4em">{"".join(chips)}</p>'
 
 
-def _chip(colour: str, text: str, meaning: str, symbol: str = "&nbsp;") -> str:
+def _chip(colour: str, text: str, meaning: str, symbol: str = "&nbsp;", address: str = "") -> str:
     box = f"display:inline-block;width:1.2em;text-align:center;line-height:1.2em;border:{_LINE}"
     sign = f'<span style="{box};background:{colour};color:{ink_on(colour)}">{symbol}</span>'
-    return f'<span title="{_shown(meaning)}">{sign} {_shown(text)}</span>'
+    return f'<span title="{_shown(meaning)}">{sign} {_linked(text, address)}</span>'

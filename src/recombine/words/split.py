@@ -115,7 +115,7 @@ def check_sides(check: SplitCheck) -> list[str]:
 
 def check_leaks(check: SplitCheck) -> list[str]:
     """Say what leaks, which levels are spelled alike, or that nothing of what was looked for was found."""
-    sentences = [f"{finding}." for finding in check.findings]
+    sentences = [f"{finding}. {finding.address}".strip() for finding in check.findings]
     if check.alike:
         pairs = [f"{name} {test!r} and {train!r}" for name, test, train in check.alike]
         sentences.append(

@@ -409,7 +409,7 @@ def test_no_range_leaves_what_outcomes_can_be(structure, most):
     shares = rng.binomial(10, rng.choice([0.02, 0.9], size=36)) / 10
     frame = pd.DataFrame({"a": cells[:, 0], "b": cells[:, 1], "y": shares, "n": 10}).sample(frac=0.7, random_state=0)
     result = rc.audit(
-        frame, factors=["a", "b"], outcome="y", weight="n", structure=structure, means=True, forecast="theory"
+        frame, factors=["a", "b"], outcome="y", weight="n", structure=structure, counts=False, forecast="theory"
     )
     low, high, predicted = (result.verdicts[name] for name in ("low", "high", "predicted"))
     assert np.nanmin(low) >= 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
+from recombine.registry import help_address
 from recombine.writing import printable
 
 Result = TypeVar("Result")
@@ -125,10 +126,15 @@ class Finding:
         return self.evidence.subjects
 
     @property
+    def address(self) -> str:
+        """The address of the page about such findings; empty where no documentation is named."""
+        return help_address("finding", self.code)
+
+    @property
     def record(self) -> dict[str, Any]:
         """What JSON documents hold of it."""
         named = {"code": self.code, "title": self.kind.title, "severity": self.severity.word}
-        return {**named, "message": self.message, "subjects": self.subjects}
+        return {**named, "message": self.message, "subjects": self.subjects, "help": self.address or None}
 
     def __repr__(self) -> str:
         return f"Finding({self.code} {self.kind.title}, {self.severity.word})"

@@ -97,6 +97,7 @@ class CopiedLevel(LeakFinding):
         "Test rows of a level repeat those of another level in training, to the last digit or nearly, half of them or "
         "more, or in another unit: one is a copy under another name."
     )
+    hit_rate = "copied level"
     fail_on = ("copied",)
     rows_are = "repeat the outcomes of another level in training"
     examples_named = 5

@@ -140,6 +140,7 @@ def _structure(audit: Audit) -> dict[str, Any]:
     return {
         "name": choice.name,
         "assumes": choice.assumption,
+        "help": choice.structure.address or None,
         "asked": choice.asked or choice.order_asked,
         "statement": words.structure.structures_statement(audit) or None,
         "ceiling": None if ladder is None else ladder.ceiling,

@@ -37,7 +37,11 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
     """Return what a terminal shows of an audit, with suggestions and a model comparison where they are given."""
     ladder = audit.choice.ladder
     compared = ladder is not None and len(ladder.rungs) + len(ladder.skipped) > 1
-    findings = [Line(str(finding), _STYLES[finding.severity]) for finding in audit.findings]
+    findings = [
+        line
+        for finding in audit.findings
+        for line in (Line(str(finding), _STYLES[finding.severity]), Line(finding.address, "dim", whole=True))
+    ]
     coverage = [words.table.coverage_sentence(audit.coverage), words.table.thin_levels(audit.coverage)]
     return [
         answer_section(words.audit_answer.audit_answer(audit, plan)),
@@ -48,7 +52,12 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
             captions.ADDITIVITY_TITLE,
             [*words.additivity.additivity_sentences(audit), words.values.values_sentence(audit)],
         ),
-        Section(captions.STRUCTURE_TITLE, [words.structure.structures_statement(audit) if compared else ""]),
+        Section(
+            captions.STRUCTURE_TITLE,
+            [words.structure.structures_statement(audit), Line(audit.choice.structure.address, "dim", whole=True)]
+            if compared
+            else [],
+        ),
         Section("", _shares(audit)),
         _forecast(audit),
         Section(

@@ -10,6 +10,7 @@ from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, Sc
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.report.json_text import json_document
 from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes, forecast_rows
+from recombine.registry import help_address
 from recombine.writing import printable
 
 #: Cells gained, and cells lost, that the document lists.
@@ -89,7 +90,8 @@ def _names(change: Difference) -> dict[str, Any]:
 
 def _finding(item: FindingRecord) -> dict[str, Any]:
     subject = item.subjects[0] if item.subjects else None
-    return {"code": item.code, "subject": subject} | {name: printable(getattr(item, name)) for name in _FINDING_TEXTS}
+    named = {"code": item.code, "subject": subject, "help": help_address("finding", item.code) or None}
+    return named | {name: printable(getattr(item, name)) for name in _FINDING_TEXTS}
 
 
 def _score(comparison: ScoreComparison) -> dict[str, Any]:

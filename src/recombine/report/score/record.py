@@ -54,6 +54,7 @@ def score_json(score: Score) -> str:
         "pairs": list(score.pairs.rows()),
         "failed": {name: stop.problem for name, stop in score.failed.items()},
         "unclear": list(map(printable, unclear_sentences(score))),
+        "help": {cause.name: cause.address or None for cause in CAUSES},
         "left_out": list(map(printable, search_sentences(score.audit.choice))),
         "seed": score.audit.seed,
         "cell errors": cell_errors_record(score),

@@ -7,7 +7,7 @@ from typing import Any
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES
-from recombine.report.layout import Entry, Section, ShownTable, Value, answer_section, guess_lines, table_of
+from recombine.report.layout import Entry, Line, Section, ShownTable, Value, answer_section, guess_lines, table_of
 from recombine.verdicts import Verdict
 from recombine.words import captions
 from recombine.words import score as words
@@ -25,9 +25,8 @@ def score_sections(score: Score) -> list[Section]:
     verdicts, causes, worst = [], [], []
     for model in score.models:
         verdicts.append(_section(by_verdict_table(model)))
-        causes.append(
-            _section(causes_table(score, model), *words.model_sentences(score, model), words.removals_sentence(model))
-        )
+        sentences = [*words.model_sentences(score, model), words.removals_sentence(model)]
+        causes.append(_section(causes_table(score, model), *sentences, _help(model)))
         causes.append(_section(slices_table(model)))
         worst.append(_section(worst_table(score, model, MAX_WORST_CELLS_SHOWN, joined=True)))
     return [
@@ -43,8 +42,14 @@ def score_sections(score: Score) -> list[Section]:
     ]
 
 
-def _section(table: ShownTable | None, *sentences: str) -> Section:
+def _section(table: ShownTable | None, *sentences: str | Line) -> Section:
     return Section("" if table is None else table.caption, [table, *sentences])
+
+
+def _help(model: ModelScore) -> Line:
+    """Return the address of the page about the largest cause; an empty line where none is named."""
+    largest = max(model.causes, key=lambda name: model.causes[name].value, default="")
+    return Line(CAUSES[largest].address if largest else "", "dim", whole=True)
 
 
 def by_verdict_table(model: ModelScore, identity: str = "") -> ShownTable | None:

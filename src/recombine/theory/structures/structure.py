@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Subset
+from recombine.registry import help_address
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -175,6 +176,11 @@ class Structure:
     def explains(self) -> str:
         """What effects do and explain, before a share."""
         return f"{self.assumption}; they explain"
+
+    @property
+    def address(self) -> str:
+        """Where the documentation tells more; empty where none is named."""
+        return help_address("structure", self.name)
 
     @property
     def adds(self) -> bool:

@@ -128,7 +128,7 @@ def test_stored_networks_that_fail_are_not_praised_and_the_manual_counts_them() 
         assert "no mixture" not in sentence or reading.pasted < 0.3
         row = counts.setdefault(decoder, dict.fromkeys(["pastes", "stops moving", "keeps moving"], 0))
         row[layer.verdict] += 1
-    manual = (Path(__file__).parents[4] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    manual = (Path(__file__).parents[4] / "docs" / "inspect.md").read_text(encoding="utf-8")
     for decoder, row in counts.items():
         total = sum(row.values())
         shares = " | ".join(f"{count / total:.0%}".replace("%", " %") for count in row.values())

@@ -9,6 +9,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.regression import ErrorSplit, Regressors
+from recombine.registry import help_address
 
 
 class Coefficient(NamedTuple):
@@ -53,6 +54,11 @@ class Cause:
 
     def __repr__(self) -> str:
         return f"<cause {self.name}>"
+
+    @property
+    def address(self) -> str:
+        """Where the documentation tells more; empty where none is named."""
+        return help_address("cause", self.name)
 
     def by(self, split: ErrorSplit) -> str:
         """Return the name of the model beside which the cause shows; empty where it takes none."""
