@@ -24,6 +24,7 @@ from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, Groups, group, training_rows
 from recombine.tables.guesses import Proposal, propose_factors
+from recombine.tables.trials import count_trials
 from recombine.writing import listing
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def read_table(
     data: object, spec: TableSpec, held_out: object
 ) -> tuple[FactorSpace, Observed, OutcomeColumn, Reading, TableSpec]:
     """Return the parts of the design of a table that is read as its spec says; see `Design.from_frame`."""
-    source = open_table(data, spec)
+    asked = spec
+    source, spec = count_trials(open_table(data, spec), spec)
     split_column, split_value = naming.split_parts(spec.split, source)
     outcome, chosen = _outcome(spec, source)
     roles = {"outcome": outcome, "weight": spec.weight, "sd": spec.sd, "split": split_column}
@@ -67,7 +69,7 @@ def read_table(
         train = training_rows(groups.split, str(split_column), split_value)
     title, path = source.name, _named_in_commands(data)
     if held_out is not None:
-        tested = open_table(held_out, spec)
+        tested = count_trials(open_table(held_out, asked), asked)[0]
         groups, train = with_held_out(groups, source, tested, columns)
         title = f"{tested.name} (training rows: {source.name})" if tested.name != source.name else title
     _refuse_few_rows(groups, columns, spec, source.name, path)
@@ -85,7 +87,7 @@ def read_table(
     space = restrict(space, observed.cells, observed.rows, spec)
     name = columns.outcome if chosen is None else f"{outcome}={chosen}"
     column = OutcomeColumn(name, groups.labels, groups.two_values)
-    return space, observed, column, reading, _with_data(spec, data, source)
+    return space, observed, column, reading, _with_data(asked, data, source)
 
 
 def _outcome(spec: TableSpec, source: Source) -> tuple[str | None, str | None]:
