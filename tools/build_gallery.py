@@ -1,7 +1,7 @@
 """Write the gallery's pages and figures from committed results: python tools/build_gallery.py.
 
 A page is ``tools/gallery/NAME.md``, prose with holes that the numbers in ``results/gallery`` fill, and goes to
-``docs/gallery``. The results themselves come from ``benchmarks/published_predictions.py`` and ``benchmarks/libero.py``.
+``docs/gallery``. The results come from ``benchmarks/gallery.py``, ``published_predictions.py`` and ``libero.py`` there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
-from gallery_figures import CAUSES, GearsFigure, LiberoFigure, summed, title
+from gallery_figures import (
+    CAUSES,
+    Board,
+    GearsFigure,
+    LiberoFigure,
+    MutationsFigure,
+    PairsFigure,
+    ScenesFigure,
+    summed,
+    title,
+)
 from jinja2 import Environment, StrictUndefined
 
 from recombine.report.figure import Figure
@@ -24,6 +34,8 @@ from recombine.writing import few_digits
 ROOT = Path(__file__).parents[1]
 RESULTS, WRITTEN, PAGES = ROOT / "results" / "gallery", ROOT / "tools" / "gallery", ROOT / "docs" / "gallery"
 Record = Mapping[str, Any]
+#: Pages whose results come from benchmarks/gallery.py.
+STUDIED = ("flights", "pairs", "gb1", "screen", "scenes", "builds", "cars", "times")
 
 
 def main() -> None:
@@ -44,13 +56,105 @@ def results(name: str) -> dict[str, Any]:
 
 def figures() -> list[Figure]:
     """Return every figure of the gallery."""
-    return [GearsFigure(results("gears")["rows"]), LiberoFigure(results("libero")["rows"])]
+    return [
+        GearsFigure(results("gears")["rows"]),
+        LiberoFigure(results("libero")["rows"]),
+        PairsFigure(results("pairs")),
+        MutationsFigure(results("gb1")),
+        ScenesFigure(results("scenes")["squares"]),
+        *boards(),
+    ]
+
+
+def boards() -> list[Figure]:
+    """Return the figures that show a table's cells as squares."""
+    flights, builds, cars, times = (results(name) for name in ("flights", "builds", "cars", "times"))
+    routes = flights["map"]["columns"]
+    jobs = builds["map"] | {"values": [["seen" if one else None for one in line] for line in builds["map"]["values"]]}
+    shares = [[percent(one).replace(" ", "") for one in line] for line in cars["shares"]["values"]]
+    products = [[one * other for other in range(1, 11)] for one in range(1, 11)]
+    open_products = [
+        [number if verdict == "seen" else "?" for number, verdict in zip(numbers, verdicts, strict=True)]
+        for numbers, verdicts in zip(products, times["map"]["values"], strict=True)
+    ]
+    counts = [
+        [f"{one:.0f} job{'s' if one > 1 else ''}" if one else "" for one in line] for line in builds["map"]["values"]
+    ]
+    proposed = builds["map"]["rows"].index(builds["proposed"][0]), builds["map"]["columns"].index(builds["proposed"][2])
+    carrier, route = flights["answer"]["Measure next"].partition(";")[0].split(" · ")
+    return [
+        Board(
+            "flights",
+            "Sixteen airlines by routes: Hawaiian's row and the column of its only route are open, the rest follows.",
+            flights["map"],
+            {
+                "across": f"{len(routes)} routes, those of most airlines first",
+                "down": "airline, punctual ones first",
+                "named": False,
+                "ring": (flights["map"]["rows"].index(carrier), routes.index(route), 1, 5),
+                "note": f"would tie it: {carrier} on {route}",
+                "legend": {
+                    "seen": "flown",
+                    "determined": "comparable, if effects add",
+                    "disconnected": "open",
+                },
+            },
+        ),
+        Board(
+            "builds",
+            "Jobs by Python and database: three Pythons run on SQLite and MySQL, three others on Postgres only.",
+            jobs,
+            {
+                "across": "database",
+                "down": "Python",
+                "texts": counts,
+                "ring": (*proposed, 1, 1),
+                "note": "would tie both halves",
+                "legend": {"seen": "runs"},
+                "tall": 360,
+            },
+        ),
+        Board(
+            "cars",
+            "Share of choices by fuel and range: the fuel called methanol shares 75 miles with one other fuel.",
+            cars["map"],
+            {
+                "across": "range in miles",
+                "down": "fuel, as labelled",
+                "texts": shares,
+                "ring": (cars["map"]["rows"].index("cng"), cars["map"]["columns"].index(str(cars["shared"][0])), 2, 1),
+                "note": "methanol's one shared range",
+                "legend": {"seen": "shown: share chosen", "determined": "never shown: share if effects add"},
+                "tall": 340,
+            },
+        ),
+        Board(
+            "times",
+            "The times table: products of two small or two large numbers are shown, the others are open.",
+            times["map"],
+            {
+                "across": "right",
+                "down": "left",
+                "texts": open_products,
+                "legend": {"seen": "shown", "disconnected": "open"},
+                "size": 15,
+            },
+        ),
+    ]
 
 
 def pages() -> dict[str, str]:
     """Return the text of every page, by name."""
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    environment.filters |= {
+        "percent": percent,
+        "whole": whole,
+        "minutes": lambda value: f"{value:.0f}",
+        "hundredths": lambda value: f"{value:.2f}",
+        "tenths": lambda share: f"{100 * share:.1f} %",
+    }
     holes = {"gears": gears_holes(results("gears")), "libero": libero_holes(results("libero"))}
+    holes |= {name: results(name) for name in STUDIED}
     return {
         path.stem: environment.from_string(path.read_text(encoding="utf-8")).render(**holes)
         for path in sorted(WRITTEN.glob("*.md"))

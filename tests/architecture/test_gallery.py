@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -50,10 +53,96 @@ def test_pages_are_what_the_results_give(build: ModuleType) -> None:
 def test_figures_are_shown_and_drawn(build: ModuleType, tmp_path: Path) -> None:
     for figure in build.figures():
         assert f"({figure.name}.svg)" in (ROOT / "docs/gallery" / f"{figure.name}.md").read_text(encoding="utf-8")
+        assert figure.alternative
+        assert len(figure.table) > 0
         drawn = figure.save(tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8")
         kept = (ROOT / "docs/gallery" / f"{figure.name}.svg").read_text(encoding="utf-8")
         # Digits after the point are the drawing library's; words and colours are ours.
         assert _words(drawn) == _words(kept)
+
+
+#: Pages of one table each; the others are whole accounts.
+TABLES = ("flights", "pairs", "gb1", "screen", "scenes", "builds", "cars", "times", "gears", "libero")
+
+
+def test_a_page_has_one_table_one_picture_one_command_and_is_short(build: ModuleType) -> None:
+    texts = build.pages()
+    for name in TABLES:
+        text = texts[name]
+        assert len(text.split()) <= 250, name
+        assert text.count("![") == 1, name
+        assert all(f"**{part}" in text for part in ("Table.", "Surprise.", "Checked", "Next.")), name
+        assert f"({name}.md)" in texts["index"]
+        assert re.search(r"^recombine (audit|score) ", text, re.MULTILINE), name
+
+
+def test_pages_show_the_command_that_was_run(build: ModuleType) -> None:
+    texts, studies = build.pages(), _module("benchmarks", "gallery")
+    for name, command in studies.COMMANDS.items():
+        assert build.results(name)["run"] == command
+        assert command in texts[name].replace(" \\\n    ", " ")
+
+
+def test_the_classroom_page_comes_out_again(tmp_path: Path) -> None:
+    _again("times", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["flights", "pairs", "gb1", "screen", "scenes", "builds", "cars"])
+def test_pages_of_packages_come_out_again(name: str, tmp_path: Path) -> None:
+    """The table is built, the command run and every check made again; what needs a network is left out without one."""
+    try:
+        _again(name, tmp_path)
+    except subprocess.CalledProcessError as error:
+        if "download" not in error.cmd:
+            raise
+        pytest.skip(f"the package of {name} cannot be downloaded")
+
+
+def _again(name: str, folder: Path) -> None:
+    tables, studies = _module("benchmarks", "gallery_tables"), _module("benchmarks", "gallery")
+    stored = json.loads((ROOT / "results/gallery" / f"{name}.json").read_text(encoding="utf-8"))
+    path = tables.write(name, folder, folder)[name]
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == stored["table"]["sha256"]
+    again = json.loads(json.dumps(studies.STUDIES[name](folder)))
+    for word in ("Seen", "Predictable", "Open"):
+        assert again["answer"].get(word) == stored["answer"].get(word)
+    for word, value in again.items():
+        if isinstance(value, int):
+            assert value == stored[word], word
+        elif isinstance(value, float):
+            assert value == pytest.approx(stored[word], rel=1e-3), word
+
+
+def test_a_study_stops_where_its_check_disagrees() -> None:
+    studies = _module("benchmarks", "gallery")
+    with pytest.raises(SystemExit, match="the audit says 3, the check 2"):
+        studies.agree("groups", 3, 2)
+
+
+def test_groups_are_those_of_a_search() -> None:
+    """Groups of levels that share no level of the other column, beside a search by hand, on random tables."""
+    groups, rng = _module("benchmarks", "gallery").groups, np.random.default_rng(0)
+    for _ in range(50):
+        table = pd.DataFrame({"a": rng.integers(0, 6, 7).astype(str), "b": rng.integers(0, 6, 7).astype(str)})
+        parts: list[set[str]] = []
+        for a, b in table.itertuples(index=False):
+            joined = {f"a{a}", f"b{b}"}.union(*(part for part in parts if part & {f"a{a}", f"b{b}"}))
+            parts = [part for part in parts if not part & joined] + [joined]
+        count, group = groups(table["a"], table["b"])
+        assert count == len(parts)
+        for part in parts:
+            assert len({group[word[1:]] for word in part if word[0] == "a"}) == 1
+
+
+def test_the_starts_of_a_task_are_read() -> None:
+    text = """
+    (define (problem T) (:regions (spot (:target table) (:ranges ((0.1 0.2 0.14 0.26))) ) (lid (:target pot_1)))
+    (:fixtures table - table) (:objects pot_1 - pot cup_1 - cup) (:init (On pot_1 table_spot) (On cup_1 pot_1_lid))
+    (:goal (And (On cup_1 table_spot))))
+    """
+    found = _module("benchmarks", "gallery_tables").starts("KITCHEN_SCENE3_cook", text)
+    assert found == [("KITCHEN_SCENE3", "KITCHEN_SCENE3_cook", "pot_1", 0.12, 0.23, 0.04)]
 
 
 def _words(svg: str) -> list[str]:
