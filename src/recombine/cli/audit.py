@@ -81,8 +81,11 @@ def audited(file: Path, table: TableSpec, asked: AuditQuestions) -> Audit:
     """Return the audit of a file that is read as its spec says, its findings worked out."""
     with working("reading the table"), pandas_left_alone():
         from recombine import Design, audit
+        from recombine.design.targets import place_cell
 
         design = Design.from_frame(file, table)
+        if asked.explain is not None:
+            place_cell(design, named(asked.explain, "--explain"))  # a typo is told before the work begins
     with working("deciding the unseen cells"):
         importance = None if table.importance is None else named_importance(table, file, asked.targets)
         result = audit(
@@ -93,8 +96,9 @@ def audited(file: Path, table: TableSpec, asked: AuditQuestions) -> Audit:
             seed=asked.seed,
             forecast=asked.forecast,
         )
-        result.findings  # noqa: B018 - the slow part happens here, under the spinner
     if asked.explain is None:
+        with working("looking for findings"):
+            result.findings  # noqa: B018 - the slow part happens here, under the spinner
         with working("training models"):
             result.forecast.trained  # noqa: B018 - the other slow part
     return result
