@@ -207,8 +207,8 @@ def _single_measurements(model: ModelScore) -> str:
         return ""
     error, noise = model.of_rows
     return (
-        f"For single measurements rather than means of cells its squared error is {few_digits(error)}, of which "
-        f"{whole_percent(noise / error)} is noise."
+        f"Against single measurements rather than means of cells the squared error of its mean prediction per cell is "
+        f"{few_digits(error)}, of which {whole_percent(noise / error)} is noise."
     )
 
 
@@ -353,8 +353,9 @@ def removals_sentence(model: ModelScore) -> str:
 
 def _what_gain_is(score: Score, gain: Amount) -> str:
     """Say what a gain is made of: adding carries the noise of the seen cells, and a model need not."""
-    carried = 0.0 if score.noise is None else float(score.noise.carried.mean())
-    if carried and gain.high <= carried:
+    carried, choice = 0.0 if score.noise is None else float(score.noise.carried.mean()), score.audit.choice
+    adds = choice.structure.is_sum and choice.order == 1  # larger sums carry more of it than adding does
+    if adds and carried and gain.high <= carried:
         return ", no more than the noise of the seen cells that adding carries"
     if carried and gain.low > carried:
         return ": departures that it got right"
