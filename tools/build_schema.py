@@ -309,7 +309,6 @@ def forecast() -> Schema:
         slopes=rows(record(factor=TEXT, effect=NUMBER, slope=NUMBER, ntk=NUMBER, nngp=NUMBER, told=FLAG)),
         cells=WHOLE,
         shortcuts=rows(record(factor=TEXT, pull=NUMBER, size=NUMBER, share=NUMBER, misleads=FLAG)),
-        accuracy=maybe(rows(record(depth=WHOLE, loss=TEXT, accuracy=NUMBER))),
         obstacle={"type": ["string", "null"]},
         left_out={"type": ["string", "null"]},
     )

@@ -25,7 +25,6 @@ from recombine.jobs.audit.fitted_networks import (
     ForecastSource,
     NoForecast,
     Scored,
-    accuracy_by_theory,
     affordable_steps,
     depths_of,
     obstacle,
@@ -112,7 +111,6 @@ class KernelForecast:
     #: arrives there: ``ntk``, ``nngp`` and ``slope``, their mean. NaN where the unseen cells do not vary it.
     slopes: Table = _NO_SLOPES
     shortcuts: tuple[Shortcut, ...] = ()  #: One per factor.
-    accuracy: Table | None = None  #: Two-valued outcomes with held-out rows: accuracy there by depth and loss.
     unseen: int = 0  #: Unseen determined cells that slopes and shortcuts were read from.
     obstacle: ForecastObstacle | None = None  #: Why there is no forecast.
     shallow: bool = False  #: Whether networks of two layers and more were left out to save time.
@@ -396,7 +394,7 @@ def _fitted_forecast(
         beyond = targets if observed is None and len(targets) >= enough else None
         tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
     tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
-    return Forecast(error, accuracy=accuracy_by_theory(design), unseen=len(targets), scored=scored, **tables)
+    return Forecast(error, unseen=len(targets), scored=scored, **tables)
 
 
 def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:
