@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.design.targets import on_scales
+from known_designs import on_scales
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
 from recombine.jobs.comparison.scores import AmountChange

@@ -243,12 +243,6 @@ class Forecast(KernelForecast):
             for told, own in pairs
         )
 
-    @property
-    def weakest(self) -> tuple[str, float] | None:
-        """The factor of whose effect the smallest share arrives, among those worth a word, and that share."""
-        row = min(self.arrives, key=lambda row: float(row["arrives"]), default=None)
-        return None if row is None else (str(row["factor"]), float(row["arrives"]))
-
 
 @dataclass(frozen=True, eq=False)
 class Determinacy:
@@ -291,8 +285,8 @@ def forecast(
     >>> told = forecast(design, cells[~seen])
     >>> told
     Forecast(network off by 0.994; slopes of 2 factors; 49 unseen cells)
-    >>> round(told.weakest[1], 3), round(told.error.additive, 6)
-    (0.798, 0.0)
+    >>> [round(row["arrives"], 3) for row in told.arrives], round(told.error.additive, 6)
+    ([0.798, 0.798], 0.0)
     """
     if reason := obstacle(design):
         return Forecast(obstacle=reason)
