@@ -22,12 +22,12 @@ from recombine.jobs.audit.noise import NoiseSource
 from recombine.jobs.audit.rivals import VERDICTS
 from recombine.jobs.comparison.cell_maps import STATES
 from recombine.jobs.findings import FINDINGS
-from recombine.jobs.inspection.reading import Composes
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.split.leaks import LeakKind
 from recombine.jobs.training.expected_range import TableKind
 from recombine.jobs.training.train import LAYERS
 from recombine.jobs.values.sources import RestsOn, ValueSource
+from recombine.lab.inspection.reading import Composes
 from recombine.measures.dependence.independence import DependenceState
 from recombine.sheets.notes import KINDS
 from recombine.tables.grouping import RowsAre
@@ -309,7 +309,6 @@ def forecast() -> Schema:
         slopes=rows(record(factor=TEXT, effect=NUMBER, slope=NUMBER, ntk=NUMBER, nngp=NUMBER, told=FLAG)),
         cells=WHOLE,
         shortcuts=rows(record(factor=TEXT, pull=NUMBER, size=NUMBER, share=NUMBER, misleads=FLAG)),
-        accuracy=maybe(rows(record(depth=WHOLE, loss=TEXT, accuracy=NUMBER))),
         obstacle={"type": ["string", "null"]},
         left_out={"type": ["string", "null"]},
     )

@@ -28,6 +28,7 @@ from recombine.data.hit_rates import hit_rate, hit_rates
 from recombine.jobs.findings import FINDINGS
 from recombine.jobs.limits import Limits
 from recombine.jobs.score.causes import CAUSES
+from recombine.lab import inspection
 from recombine.report.templates import verdict_style
 from recombine.theory.structures import simplest_first
 from recombine.words.reading import SENTENCES
@@ -119,10 +120,11 @@ def findings_page() -> str:
 
 
 def limits_page() -> str:
-    """Return the page of the thresholds: every `Limits` that a ``limits.py`` below `recombine.jobs` defines."""
-    for module in pkgutil.walk_packages(jobs.__path__, f"{jobs.__name__}."):
-        if module.name.endswith(".limits"):
-            import_module(module.name)
+    """Return the page of the thresholds: every `Limits` that a ``limits.py`` of a job or of the inspection defines."""
+    for package in (jobs, inspection):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if module.name.endswith(".limits"):
+                import_module(module.name)
     lead = _prose(
         "Thresholds that decide what is said. They stand in one place per job, so that whoever doubts a sentence can "
         "see where it turns."

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
     from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
     from recombine.jobs.examination.examine import examine as examine
-    from recombine.jobs.inspection.inspection import inspect as inspect
     from recombine.jobs.probe.probe import probe as probe
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score
     from recombine.jobs.split.splitter import CellKFold as CellKFold
     from recombine.jobs.split.splitter import CellSplit as CellSplit
     from recombine.jobs.split.table_files import split_table as split  # noqa: F401 - the verb of the first page
+    from recombine.lab.inspection.inspection import inspect as inspect
     from recombine.table_spec import TableSpec as TableSpec
     from recombine.tables.table import Table as Table
     from recombine.theory.identification.identify import identify as identify

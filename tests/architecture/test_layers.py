@@ -240,7 +240,7 @@ def test_theories_and_papers_keep_to_themselves(parent: str) -> None:
 
 
 #: From the bottom of the laboratory up.
-LAB = ["tasks", "worlds", "nets", "runs", "papers", "report", "cli"]
+LAB = ["inspection", "tasks", "worlds", "nets", "runs", "papers", "report", "cli"]
 
 
 def test_imports_inside_the_lab_point_down() -> None:

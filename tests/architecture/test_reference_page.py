@@ -37,7 +37,7 @@ def _inside(package: str, name: str) -> bool:
     return (SOURCE / package.replace(".", "/") / name / "__init__.py").exists()
 
 
-LAB = ("lab.tasks", "lab.worlds", "lab.nets", "lab.runs")
+LAB = ("lab.inspection", "lab.tasks", "lab.worlds", "lab.nets", "lab.runs")
 PARENTS = ("design", "tables", "sheets", "cells", "jobs", "explore", "theory", "measures", *LAB)
 PACKAGES = [package for parent in PARENTS for package in packages(f"recombine.{parent}") if entries(package)] + [
     "recombine.lab.papers"

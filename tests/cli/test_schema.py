@@ -25,7 +25,6 @@ FILE = Path(recombine.__file__).parent / "report" / "schema.json"
 ALL = json.loads(FILE.read_text(encoding="utf-8"))
 #: What the small tables below do not bring about.
 NOT_SHOWN = {
-    *(f"audit.forecast.accuracy.{name}" for name in ("loss", "depth", "accuracy")),
     *(f"audit.forecast.right.{name}" for name in ("said", "low", "high", "middle", "held", "within", "trials", "kind")),
     *(
         f"score.models.causes.{cause}{end}"

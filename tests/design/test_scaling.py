@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from known_designs import on_scales
 from recombine.design import Design
-from recombine.design.targets import encode_targets, on_scales, outside_words, place_cell
+from recombine.design.targets import encode_targets, outside_words, place_cell
 from recombine.errors import InputError
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from known_designs import on_scales
 from recombine.design.design import Design
-from recombine.design.targets import encode_targets, on_scales, outside_words, place_cell, why_impossible
+from recombine.design.targets import encode_targets, outside_words, place_cell, why_impossible
 
 
 def test_encode_targets_by_example() -> None:

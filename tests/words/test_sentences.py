@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.design.targets import on_scales
+from known_designs import on_scales
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
 from recombine.jobs.comparison.scores import AmountChange
-from recombine.jobs.inspection import Inspection
 from recombine.jobs.probe import Probe
 from recombine.jobs.score import Score
 from recombine.jobs.score.amounts import Amount
@@ -30,7 +29,6 @@ from recombine.words import (
     comparison,
     forecast,
     importance,
-    inspection,
     plan,
     probe,
     score,
@@ -113,11 +111,6 @@ def probed() -> Probe:
         outcome="digit",
         factors=["size"],
     )
-
-
-@cache
-def inspected() -> Inspection:
-    return rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"])
 
 
 @cache
@@ -310,26 +303,6 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
         ),
     ),
     (lambda: importance.no_findings(sums()), "None: every unseen combination is determined, and no risk was found."),
-    (lambda: inspection.inspection_opening(inspected()), "1 layer over x (2) × y (3)"),
-    (
-        lambda: inspection.inspection_sentence(inspected()),
-        (
-            "the array adds: 60 % of its variance over all cells is one part per factor. Whether predictions of unseen "
-            "cells are right cannot be told without truth: give the right outputs (--truth right.npy, in Python "
-            "truth=right)."
-        ),
-    ),
-    (
-        lambda: inspection.inspection_notes(inspected()),
-        [
-            "Levels are taken in the order given, one step apart; speeds, volumes and readouts mean little otherwise.",
-            "Which cells were seen was not said, so seen and unseen cells are not told apart (--seen mask.npy).",
-        ],
-    ),
-    (
-        lambda: inspection.inspection_legend(inspected())[-1],
-        "readout: R² on all cells of a linear readout of the level of the worst factor",
-    ),
     (lambda: plan.plan_sentence(blocks().plan(1)), "1 well-chosen cell would determine everything."),
     (lambda: plan.plan_sentences(everything().plan(1)), ["You have enough combinations: every one was seen.", "", ""]),
     (lambda: plan.gain_text(blocks().plan(1), blocks().plan(1).picks[0]), "3 other unseen cells become determined"),

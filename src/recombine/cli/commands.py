@@ -21,7 +21,7 @@ PANELS = {
     "Models": {
         "examine": ("recombine.cli.examine:examine_command", "Train models, leave combinations out: why do they miss?"),
         "probe": ("recombine.cli.probe:probe_command", "Do predictions depend on what they should ignore?"),
-        "inspect": ("recombine.cli.inspect:inspect_command", "Do a model's activations compose?"),
+        "inspect": ("recombine.lab.cli.inspect:inspect_command", "Do a model's activations compose?"),
     },
     "The package": {
         "mcp": ("recombine.cli.mcp:mcp_command", "Let an assistant ask about the tables below this folder."),

@@ -16,6 +16,5 @@ if TYPE_CHECKING:
     from recombine.design.observed import OutcomeColumn as OutcomeColumn
     from recombine.design.reading import Reading as Reading
     from recombine.design.space import FactorSpace as FactorSpace
-    from recombine.design.targets import on_scales as on_scales
 
 lazy_package(__name__)

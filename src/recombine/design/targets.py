@@ -1,4 +1,4 @@
-"""What is asked of a design that was read: targets, single cells, factors on scales."""
+"""What is asked of a design that was read: targets and single cells."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
 from recombine.design.design import Design
 from recombine.design.restriction import allow
-from recombine.design.scaling import add_levels, put_on_scales, scales_asked
+from recombine.design.scaling import add_levels
 from recombine.errors import InputError, near_miss
-from recombine.table_spec import make_spec
 from recombine.tables.frames import open_table
 from recombine.tables.numbers import missing_values
 
@@ -75,19 +74,6 @@ def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) 
         return design, cell
     targets = cell[None] if space.asked is None else np.vstack([space.asked, cell[None]])
     return replace(design, space=allow(space, design.cells, targets)), cell
-
-
-def on_scales(design: Design, ordered: Sequence[str] = (), numeric: Sequence[str] = ()) -> Design:
-    """Return the design with some factors ordered or numeric: their levels share a curve, so others follow between.
-
-    An ordered factor runs straight from one seen level to the next; levels that are no numbers are given in order:
-    ``"grade=low<mid<high"``. A numeric one is a natural cubic spline with at most five knots.
-    """
-    scales = scales_asked(ordered, numeric, design.names)
-    if not scales:
-        return design
-    changes = {"ordered": (*design.spec.ordered, *ordered), "numeric": (*design.spec.numeric, *numeric)}
-    return replace(design, space=put_on_scales(design.space, scales), spec=make_spec(design.spec, changes))
 
 
 def why_impossible(design: Design, cell: IntArray) -> str:

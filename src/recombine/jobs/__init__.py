@@ -1,4 +1,4 @@
-"""Jobs answer what users ask: audit a design, split it, score models, compare, advise, estimate, probe, inspect."""
+"""Jobs answer what users ask: audit a design, split it, score models, compare, advise, estimate, probe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from recombine.jobs import comparison as comparison
     from recombine.jobs import estimators as estimators
     from recombine.jobs import findings as findings
-    from recombine.jobs import inspection as inspection
     from recombine.jobs import probe as probe
     from recombine.jobs import score as score
     from recombine.jobs import split as split

@@ -13,7 +13,7 @@ def limit(value: float, unit: str, why: str) -> Any:
 
 @dataclass(frozen=True)
 class Limits:
-    """Base of a job's thresholds; docs/limits.md lists those of every ``limits.py`` below `recombine.jobs`."""
+    """Base of a job's thresholds; docs/limits.md lists those of every ``limits.py``."""
 
 
 @dataclass(frozen=True)

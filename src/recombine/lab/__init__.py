@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
+    from recombine.lab import inspection as inspection
     from recombine.lab import nets as nets
     from recombine.lab import papers as papers
     from recombine.lab import report as report

@@ -37,7 +37,6 @@ _FUNCTIONS = {
         }
         for kind in ("Audit", "Score")
     },
-    "Inspection": {"sections": "report.inspection:inspection_sections"},
     "Plan": {"notebook": "report.notebook:plan_notebook", "plot": "report.plots:plot_plan"},
     "Probe": {"sections": "report.probe:probe_sections"},
     "Score": {

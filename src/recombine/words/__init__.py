@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from recombine.words import comparison as comparison
     from recombine.words import forecast as forecast
     from recombine.words import importance as importance
-    from recombine.words import inspection as inspection
     from recombine.words import page as page
     from recombine.words import plan as plan
     from recombine.words import probe as probe
@@ -26,10 +25,6 @@ if TYPE_CHECKING:
     from recombine.words import values as values
     from recombine.words import verdicts as verdicts
     from recombine.words.importance import importance_statement as importance_statement
-    from recombine.words.inspection import VERDICT_MEANINGS as VERDICT_MEANINGS
-    from recombine.words.inspection import inspection_notes as inspection_notes
-    from recombine.words.inspection import inspection_sentence as inspection_sentence
-    from recombine.words.inspection import layer_sentence as layer_sentence
     from recombine.words.plan import gain_text as gain_text
     from recombine.words.plan import plan_sentence as plan_sentence
     from recombine.words.probe import dependence_sentence as dependence_sentence

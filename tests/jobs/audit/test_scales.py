@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.design import on_scales
+from known_designs import on_scales
 from recombine.jobs.advice.variance import VariancePlan
 from recombine.jobs.audit.additivity import AdditivityState
 from recombine.report.audit.page import page

@@ -13,8 +13,8 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import recombine as rc
+from known_designs import on_scales
 from recombine.cells.conjunctions import every_cell
-from recombine.design import on_scales
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.structure import HeldOutRanges, choose_structure, counts_under, verdicts_under
 from recombine.jobs.structure.choice import CELLS_DRAWN, NotCompared

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from recombine.lab.inspection.words import VERDICT_MEANINGS
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations.stand_ins import pasted_outputs
-from recombine.words import VERDICT_MEANINGS
 
 Run = Callable[..., tuple[int, str, str]]
 

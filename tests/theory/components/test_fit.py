@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from known_shares import term_shares
 from recombine.errors import InputError
 from recombine.theory.components import fit as module
-from recombine.theory.components import fit_components, term_shares
+from recombine.theory.components import fit_components
 
 
 def grid(*sizes):

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from known_shares import term_shares
 from recombine.theory.components import (
     Criterion,
     Factors,
@@ -18,7 +19,6 @@ from recombine.theory.components import (
     fit,
     maximize_criterion,
     posterior_of,
-    term_shares,
 )
 from recombine.theory.components.criterion import prior_centres
 from recombine.theory.components.sparse import solver as sparse

@@ -7,8 +7,8 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.theory.kernels import OverlapKernel, kernel_of_sets, kernel_of_values
+from recombine.theory.kernels.activation_kernels import dual_of
 from recombine.theory.kernels.layer_maps import tangent
-from recombine.theory.kernels.quadrature import dual_of
 
 
 def erf_map(x: np.ndarray) -> np.ndarray:

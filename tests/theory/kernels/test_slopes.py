@@ -8,11 +8,11 @@ import pytest
 from known_tasks import symbolic_addition
 from recombine.cells.conjunctions import every_arrangement, every_cell
 from recombine.theory.identification.identify import identify
+from recombine.theory.kernels.activation_kernels import dual_of
 from recombine.theory.kernels.estimators import KernelRegressor
 from recombine.theory.kernels.given_kernels import kernel_of_salience, kernel_of_sets
 from recombine.theory.kernels.leak import anchor_addition, slope
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.quadrature import dual_of
 from recombine.theory.kernels.slopes import expected_slopes
 from recombine.verdicts import Verdict
 

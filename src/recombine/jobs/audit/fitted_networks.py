@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.conjunctions import canonical, contains, distinct, every_arrangement
+from recombine.cells.conjunctions import canonical, distinct, every_arrangement
 from recombine.cells.scales import FactorScale
 from recombine.errors import SolverError
 from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import cell_noise
 from recombine.progress import each
-from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.nullspace import Route
@@ -43,8 +42,6 @@ HELD_SHARE, MAX_SCORED_CELLS = 0.1, 4_000
 MAX_STEP_ENTRIES, MIN_STEPS = 200_000_000, 50
 #: Errors are read to three digits, so that iterative solves may stop early.
 KERNEL_TOLERANCE = 1e-4
-#: Seen cells up to which models are fitted that classify the held-out ones.
-MAX_CLASSIFIED_CELLS = 800
 
 
 class ForecastSource(StrEnum):
@@ -251,28 +248,3 @@ def noise_at(design: Design, rows: IntArray) -> FloatArray | None:
     variances = single / count
     variances[design.train] = noise.variances
     return np.asarray(variances[rows])
-
-
-def accuracy_by_theory(design: Design) -> Table | None:
-    """Classify the unseen held-out cells with hard-margin and squared-loss kernel models of each depth."""
-    if design.outcome is None or design.train.all():
-        return None
-    training, answers = shown_cells(design, design.seen, design.outcome[design.train])
-    unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
-    # Two classes, and not two shares of repeated rows.
-    two = len(classes) == 2 and design.outcome_column.two_values in (None, tuple(classes))
-    if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CLASSIFIED_CELLS or not unseen.any():
-        return None
-    from recombine.theory.kernels.solvers.hard_margin import hard_margin
-
-    signs = np.where(answers == classes[1], 1.0, -1.0)
-    rows = []
-    for loss in ("cross-entropy", "squared"):
-        for depth in DEPTHS:
-            kernel = OverlapKernel.relu(depth, len(design.factors))
-            hard = loss == "cross-entropy"
-            fit = hard_margin(kernel(training, training), signs) if hard else solve(kernel, training, signs)
-            positive = kernel_expansion(kernel, training, fit.value, design.held_out[unseen]) > 0
-            right = np.where(positive, classes[1], classes[0]) == design.outcome[~design.train][unseen]
-            rows.append({"depth": depth, "loss": loss, "accuracy": float(np.mean(right))})
-    return Table.from_rows(rows)

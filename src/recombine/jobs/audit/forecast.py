@@ -25,7 +25,6 @@ from recombine.jobs.audit.fitted_networks import (
     ForecastSource,
     NoForecast,
     Scored,
-    accuracy_by_theory,
     affordable_steps,
     depths_of,
     obstacle,
@@ -112,7 +111,6 @@ class KernelForecast:
     #: arrives there: ``ntk``, ``nngp`` and ``slope``, their mean. NaN where the unseen cells do not vary it.
     slopes: Table = _NO_SLOPES
     shortcuts: tuple[Shortcut, ...] = ()  #: One per factor.
-    accuracy: Table | None = None  #: Two-valued outcomes with held-out rows: accuracy there by depth and loss.
     unseen: int = 0  #: Unseen determined cells that slopes and shortcuts were read from.
     obstacle: ForecastObstacle | None = None  #: Why there is no forecast.
     shallow: bool = False  #: Whether networks of two layers and more were left out to save time.
@@ -245,12 +243,6 @@ class Forecast(KernelForecast):
             for told, own in pairs
         )
 
-    @property
-    def weakest(self) -> tuple[str, float] | None:
-        """The factor of whose effect the smallest share arrives, among those worth a word, and that share."""
-        row = min(self.arrives, key=lambda row: float(row["arrives"]), default=None)
-        return None if row is None else (str(row["factor"]), float(row["arrives"]))
-
 
 @dataclass(frozen=True, eq=False)
 class Determinacy:
@@ -293,8 +285,8 @@ def forecast(
     >>> told = forecast(design, cells[~seen])
     >>> told
     Forecast(network off by 0.994; slopes of 2 factors; 49 unseen cells)
-    >>> round(told.weakest[1], 3), round(told.error.additive, 6)
-    (0.798, 0.0)
+    >>> [round(row["arrives"], 3) for row in told.arrives], round(told.error.additive, 6)
+    ([0.798, 0.798], 0.0)
     """
     if reason := obstacle(design):
         return Forecast(obstacle=reason)
@@ -396,7 +388,7 @@ def _fitted_forecast(
         beyond = targets if observed is None and len(targets) >= enough else None
         tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
     tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
-    return Forecast(error, accuracy=accuracy_by_theory(design), unseen=len(targets), scored=scored, **tables)
+    return Forecast(error, unseen=len(targets), scored=scored, **tables)
 
 
 def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:

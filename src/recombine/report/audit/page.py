@@ -167,7 +167,6 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "depths": tables.depths_table(forecast),
         "slopes": slopes_table(forecast),
         "shortcuts": tables.shortcuts_table(forecast),
-        "accuracy": tables.accuracy_table(forecast),
         "sentences": words.forecast.error_sentences(forecast),
     }
 

@@ -253,13 +253,6 @@ def shortcuts_table(forecast: Forecast) -> ShownTable | None:
     return table_of("t-shortcuts", captions.SHORTCUTS, forecast.expected_shortcuts, columns)
 
 
-def accuracy_table(forecast: Forecast) -> ShownTable | None:
-    """Predicted accuracy on held-out cells."""
-    rows = () if forecast.accuracy is None else forecast.accuracy.rows()
-    columns = {"loss": "loss", "hidden layers": "depth", "accuracy": "accuracy"}
-    return table_of("t-accuracy", captions.ACCURACY, rows, columns, bars=["accuracy"])
-
-
 def plan_table(plan: Plan) -> ShownTable | None:
     """Cells to collect next."""
     columns: list[tuple[str, Value]] = [

@@ -207,7 +207,6 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "slopes": list(forecast.slopes.rows()),
         "cells": forecast.unseen,
         "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in forecast.expected_shortcuts],
-        "accuracy": None if forecast.accuracy is None else list(forecast.accuracy.rows()),
         "obstacle": printable(words.forecast.why_not_forecast(forecast)) or None,
         "left_out": words.forecast.shallow_sentence(forecast) or None,
     }

@@ -12,7 +12,7 @@ s_J is learned from the seen cells by restricted likelihood. A child within its 
 `fit_components(codes, values, counts, coordinates=..., features=...)` chooses terms and the scale of the outcome and
 gives a `ComponentsFit`: ``predict(codes) -> CellValues(mean, sd, low, high)`` for any cell, levels never seen included
 (code -1, or any code above those seen), ``leave_one_out()``, ``effects(factor)``.
-`term_shares(fit)` are shares of variance, `variance_shares(fit)` those of sets of factors, with ranges.
+`variance_shares(fit)` are the shares of variance of sets of factors, with ranges.
 `HeldOutComponents` gives values of cells that are held out, by order and scale: structures are read from them.
 The layers below, pure functions on arrays: `Factors` (what is known of levels), `candidate_terms`,
 `maximize_criterion` (saliences by likelihood), `Posterior` (values for given saliences), `SCALES`.
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from recombine.theory.components.scales import SCALES as SCALES
     from recombine.theory.components.scales import OutcomeScale as OutcomeScale
     from recombine.theory.components.shares import VarianceShares as VarianceShares
-    from recombine.theory.components.shares import term_shares as term_shares
     from recombine.theory.components.shares import variance_shares as variance_shares
     from recombine.theory.components.terms import ComponentTerm as ComponentTerm
     from recombine.theory.components.terms import candidate_terms as candidate_terms

@@ -99,20 +99,6 @@ def _log_odds(shares: FloatArray) -> FloatArray:
     return np.asarray(np.log(inside / (1 - inside)))
 
 
-def term_shares(fit: ComponentsFit) -> FloatArray:
-    """Return the share of the variance over the seen cells that each term explains, the noise last (T + 1,).
-
-    Examples
-    --------
-    >>> from recombine.theory.components import fit_components
-    >>> cells = np.indices((8, 6)).reshape(2, -1).T
-    >>> term_shares(fit_components(cells, 3.0 * cells[:, 0] + cells[:, 1])).round(2)
-    array([0.93, 0.07, 0.  ])
-    """
-    powers = np.append(fit.saliences.variances, fit.saliences.noise) * _scatter(fit)
-    return np.asarray(powers / powers.sum())
-
-
 def _scatter(fit: ComponentsFit) -> FloatArray:
     """Return the variance over the seen cells of each term at salience 1, and of the noise (T + 1,)."""
     codes, factors = fit.posterior.codes, fit.posterior.factors

@@ -8,6 +8,10 @@ from recombine._lazy import lazy_package
 
 if TYPE_CHECKING:
     from recombine.theory.kernels import solvers as solvers
+    from recombine.theory.kernels.activation_kernels import dual_of as dual_of
+    from recombine.theory.kernels.activation_kernels import gaussian_kernel as gaussian_kernel
+    from recombine.theory.kernels.activation_kernels import quadratic_kernel as quadratic_kernel
+    from recombine.theory.kernels.activation_kernels import step_kernel as step_kernel
     from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier
     from recombine.theory.kernels.estimators import KernelRegressor as KernelRegressor
     from recombine.theory.kernels.given_kernels import kernel_of_salience as kernel_of_salience
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.network_shares import network_shares as network_shares
     from recombine.theory.kernels.overlap import OverlapKernel as OverlapKernel
     from recombine.theory.kernels.positivity import is_positive as is_positive
-    from recombine.theory.kernels.quadrature import dual_of as dual_of
     from recombine.theory.kernels.representability import PassingShare as PassingShare
     from recombine.theory.kernels.representability import Representability as Representability
     from recombine.theory.kernels.representability import passing_share as passing_share

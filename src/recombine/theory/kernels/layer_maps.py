@@ -65,9 +65,3 @@ def arc_cosine_0(x: FloatArray) -> FloatArray:
 def arc_cosine_1(x: FloatArray) -> FloatArray:
     """Layer map of ReLU units, scaled to 1 for identical inputs."""
     return (np.sqrt(1 - x**2) + (np.pi - np.arccos(x)) * x) / np.pi
-
-
-def arc_cosine_2(x: FloatArray) -> FloatArray:
-    """Layer map of rectified quadratic units."""
-    angle = np.arccos(x)
-    return 3 * np.sin(angle) * x + (np.pi - angle) * (1 + 2 * x**2)

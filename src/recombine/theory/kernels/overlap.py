@@ -21,14 +21,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, as_cells
 from recombine.cells.conjunctions import Subset, subsets
 from recombine.errors import InputError
-from recombine.theory.kernels.layer_maps import (
-    LayerMap,
-    arc_cosine_0,
-    arc_cosine_1,
-    arc_cosine_2,
-    input_cosines,
-    tangent,
-)
+from recombine.theory.kernels.layer_maps import LayerMap, arc_cosine_1, input_cosines, tangent
 from recombine.writing import listing
 
 #: Sums over all subsets of factors are given up beyond this many factors.
@@ -39,8 +32,9 @@ MAX_FACTORS_OF_SUBSETS = 20
 class OverlapKernel:
     """A kernel on cells that depends only on which factors agree.
 
-    That of a wide random network is built by `relu`, `step`, `quadratic`, `gaussian`, `ntk` or `depth_map`, any other
-    by `kernel_of_values`, `kernel_of_salience` or `kernel_of_sets` of `recombine.theory.kernels`.
+    That of a wide random network is built by `relu`, `ntk` or `depth_map`, any other by `step_kernel`,
+    `quadratic_kernel`, `gaussian_kernel`, `kernel_of_values`, `kernel_of_salience` or `kernel_of_sets` of
+    `recombine.theory.kernels`.
 
     Parameters
     ----------
@@ -140,41 +134,6 @@ class OverlapKernel:
 
         kernel = cls.depth_map(layer, depth, factors, bias, inputs=inputs)
         return kernel if inputs else _made_by(kernel, "relu", depth, leak=leak, bias=bias)
-
-    @classmethod
-    def step(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
-        """Return the kernel of ``depth`` random layers of threshold units.
-
-        Examples
-        --------
-        >>> OverlapKernel.step(depth=1, factors=2).salience.round(6).tolist()
-        [0.333333, 0.333333]
-        """
-        return _made_by(cls.depth_map(arc_cosine_0, depth, factors, bias), "step", depth, bias=bias)
-
-    @classmethod
-    def quadratic(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
-        """Return the kernel of ``depth`` random layers of rectified quadratic units.
-
-        Examples
-        --------
-        >>> OverlapKernel.quadratic(depth=2, factors=3).salience.round(6).tolist()
-        [0.146891, 0.141077, 0.136094]
-        """
-        return _made_by(cls.depth_map(arc_cosine_2, depth, factors, bias), "quadratic", depth, bias=bias)
-
-    @classmethod
-    def gaussian(cls, depth: int, factors: int, bias: float = 0.0, sharpness: float = 1.0) -> OverlapKernel:
-        """Return the kernel of ``depth`` random layers of units exp(-sharpness u^2).
-
-        Examples
-        --------
-        >>> OverlapKernel.gaussian(depth=10, factors=4).salience.round(6).tolist()
-        [0.014461, 0.03943, 0.058895, 0.469995]
-        """
-        width = (2 * sharpness + 1) ** 2
-        kernel = cls.depth_map(lambda x: 1 / np.sqrt(width - (2 * sharpness * x) ** 2), depth, factors, bias)
-        return _made_by(kernel, "gaussian", depth, bias=bias, sharpness=sharpness)
 
     @classmethod
     def ntk(

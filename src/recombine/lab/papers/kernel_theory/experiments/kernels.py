@@ -14,12 +14,21 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.lab import tasks
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.tasks import Task
+from recombine.theory.kernels.activation_kernels import gaussian_kernel, quadratic_kernel, step_kernel
 from recombine.theory.kernels.given_kernels import kernel_of_salience, kernel_of_sets
 from recombine.theory.kernels.overlap import OverlapKernel
 
 Setting = dict[str, Any]
 Rows = list[dict[str, Any]]
 
+#: Activation -> the kernel of networks of a depth on so many factors.
+ACTIVATION_KERNELS = {
+    "relu": OverlapKernel.relu,
+    "step": step_kernel,
+    "quadratic": quadratic_kernel,
+    "gaussian": gaussian_kernel,
+    "ntk": OverlapKernel.ntk,
+}
 #: A kernel without the structure that the theorem asks for: the check must be able to see the difference.
 CONTROL = "control: no structure"
 #: Saliences at which the known curves of dispersed addition are compared.
@@ -50,8 +59,7 @@ def network_kernel(activation: str, depth: int, factors: int) -> OverlapKernel:
     """
     if activation == "leaky relu":
         return OverlapKernel.relu(depth, factors, leak=0.1)
-    kernel: OverlapKernel = getattr(OverlapKernel, activation)(depth, factors)
-    return kernel
+    return ACTIVATION_KERNELS[activation](depth, factors)
 
 
 def fitted_values(task: Task, kernel: OverlapKernel, loss: str = "squared", **options: Any) -> FloatArray:

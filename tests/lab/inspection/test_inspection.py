@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import recombine as rc
-import recombine.words.inspection as inspection_words
+import recombine.lab.inspection.words as inspection_words
 from recombine.errors import InputError
-from recombine.jobs.inspection import inspection, reading
+from recombine.lab.inspection import inspection, reading
+from recombine.lab.inspection.words import inspection_notes, inspection_sentence
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations import grid as grid_module
 from recombine.measures.activations.additive import additive_share
 from recombine.measures.activations.stand_ins import pasted_outputs
 from recombine.report import result_text
-from recombine.words import inspection_notes, inspection_sentence
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
 SEEN, FACTORS = WORLD.seen(), ["x", "y"]

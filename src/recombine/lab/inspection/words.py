@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from recombine.jobs.inspection.inspection import Inspection
-from recombine.jobs.inspection.limits import INSPECTION_LIMITS
-from recombine.jobs.inspection.reading import Composes, LayerReading, Truth
+from recombine.lab.inspection.inspection import Inspection
+from recombine.lab.inspection.limits import INSPECTION_LIMITS
+from recombine.lab.inspection.reading import Composes, LayerReading, Truth
 from recombine.measures.activations.grid import MAX_GRAM_CELLS
 from recombine.writing import listing, plural, whole_percent
 

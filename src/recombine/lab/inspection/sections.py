@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from recombine import words
-from recombine.jobs.inspection.inspection import Inspection
-from recombine.jobs.inspection.reading import Composes, LayerReading
+from recombine.lab.inspection import words
+from recombine.lab.inspection.inspection import Inspection
+from recombine.lab.inspection.reading import Composes, LayerReading
 from recombine.report.json_text import json_document
 from recombine.report.layout import Entry, Line, Section, ShownTable, text_grid
 from recombine.writing import printable
@@ -20,11 +20,11 @@ _STYLES = {"✕": "bold red", "?": "yellow", "●": "bold", "○": ""}
 def inspection_sections(inspection: Inspection) -> list[Section]:
     """Return the verdict in words, a line per layer, and what the columns are."""
     symbol = _SYMBOLS.get(inspection.verdict, "?")
-    meaning = Line(f"{symbol} {words.inspection.inspection_headline(inspection)}", _STYLES[symbol])
-    notes = [*words.inspection.inspection_legend(inspection), *words.inspection.inspection_notes(inspection)]
+    meaning = Line(f"{symbol} {words.inspection_headline(inspection)}", _STYLES[symbol])
+    notes = [*words.inspection_legend(inspection), *words.inspection_notes(inspection)]
     return [
-        Section(f"Recombine inspection of {inspection.source}", [words.inspection.inspection_opening(inspection)]),
-        Section("", [meaning, f"  {words.inspection.inspection_sentence(inspection)}"]),
+        Section(f"Recombine inspection of {inspection.source}", [words.inspection_opening(inspection)]),
+        Section("", [meaning, f"  {words.inspection_sentence(inspection)}"]),
         Section("", [_layers(inspection)]),
         Section("", [Line(f"  {note}", "dim") for note in notes]),
     ]
@@ -39,7 +39,7 @@ def _layers(inspection: Inspection) -> ShownTable:
 
 
 def _row(layer: LayerReading, seen_given: bool) -> list[str | Entry]:
-    symbol = _SYMBOLS.get(layer.verdict, "○" if layer.verdict in words.inspection.BEHAVIOUR else "?")
+    symbol = _SYMBOLS.get(layer.verdict, "○" if layer.verdict in words.BEHAVIOUR else "?")
     bar = layer.additive if layer.additive == layer.additive else None
     row: list[str | Entry] = [
         layer.name,
@@ -72,10 +72,10 @@ def inspection_json(inspection: Inspection) -> str:
         "seen": inspection.seen,
         "unseen": inspection.unseen,
         "verdict": inspection.verdict,
-        "meaning": words.inspection.VERDICT_MEANINGS[inspection.verdict],
-        "sentence": printable(words.inspection.inspection_sentence(inspection)),
+        "meaning": words.VERDICT_MEANINGS[inspection.verdict],
+        "sentence": printable(words.inspection_sentence(inspection)),
         "truth": None if inspection.truth is None else asdict(inspection.truth),
         "layers": [asdict(layer) for layer in inspection.layers],
-        "notes": list(map(printable, words.inspection.inspection_notes(inspection))),
+        "notes": list(map(printable, words.inspection_notes(inspection))),
     }
     return json_document("inspection", record)

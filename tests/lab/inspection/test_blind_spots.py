@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.jobs.inspection.reading import LayerReading, judge_layer
+from recombine.lab.inspection.reading import LayerReading, judge_layer
+from recombine.lab.inspection.words import inspection_sentence, layer_sentence
 from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
-from recombine.words import inspection_sentence, layer_sentence
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
 SEEN, FACTORS = WORLD.seen(), ["x", "y"]
@@ -97,7 +97,7 @@ def test_only_outputs_unlike_mixtures_are_called_no_mixture() -> None:
 
 def stored_networks() -> list[tuple[str, LayerReading, float]]:
     """Decoder, what was measured and error on unseen cells of each network with a hole, trained on bright bumps."""
-    frame = pd.read_parquet(Path(__file__).parents[4] / "results" / "forced-rendering" / "donut-full.parquet")
+    frame = pd.read_parquet(Path(__file__).parents[3] / "results" / "forced-rendering" / "donut-full.parquet")
     measures = {"volume_ratio": "volume ratio", "pasted": "pasted", "pasted_seen": "pasted seen"}
     return [
         (
@@ -128,7 +128,7 @@ def test_stored_networks_that_fail_are_not_praised_and_the_manual_counts_them() 
         assert "no mixture" not in sentence or reading.pasted < 0.3
         row = counts.setdefault(decoder, dict.fromkeys(["pastes", "stops moving", "keeps moving"], 0))
         row[layer.verdict] += 1
-    manual = (Path(__file__).parents[4] / "docs" / "inspect.md").read_text(encoding="utf-8")
+    manual = (Path(__file__).parents[3] / "docs" / "inspect.md").read_text(encoding="utf-8")
     for decoder, row in counts.items():
         total = sum(row.values())
         shares = " | ".join(f"{count / total:.0%}".replace("%", " %") for count in row.values())

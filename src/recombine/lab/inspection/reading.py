@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.errors import InputError
-from recombine.jobs.inspection.limits import INSPECTION_LIMITS
+from recombine.lab.inspection.limits import INSPECTION_LIMITS
 from recombine.measures.activations.anova import effect_shares
 from recombine.measures.activations.factorization import factorization, kernel_factorization
 from recombine.measures.activations.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio

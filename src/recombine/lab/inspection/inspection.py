@@ -12,9 +12,9 @@ from typing import Any
 from recombine.cells.arrays import BoolArray, as_numbers
 from recombine.cells.threads import one_thread
 from recombine.errors import InputError
-from recombine.jobs.inspection.files import load_array, load_layers, load_seen
-from recombine.jobs.inspection.reading import Composes, LayerReading, Truth, compare_outputs, read_layer
-from recombine.jobs.outputs import render
+from recombine.jobs.outputs import OUTPUTS, render
+from recombine.lab.inspection.files import load_array, load_layers, load_seen
+from recombine.lab.inspection.reading import Composes, LayerReading, Truth, compare_outputs, read_layer
 from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen
 from recombine.tables.table import Table
 from recombine.tables.text_files import split_names
@@ -22,6 +22,11 @@ from recombine.writing import listing, plural, printable
 
 #: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.
 MAX_THREADS = 4
+
+OUTPUTS["Inspection"] = {
+    "sections": "recombine.lab.inspection.sections:inspection_sections",
+    "text": "recombine.report.screen:result_text",
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ def inspect_command(
 ) -> None:
     """Say whether a model's activations compose, where they stop moving, and how additive each layer is."""
     from recombine import inspect
-    from recombine.report.inspection import inspection_json, inspection_sections
+    from recombine.lab.inspection.sections import inspection_json, inspection_sections
 
     inspection = inspect(file, factors, seen=seen, truth=truth, background=background)
     outputs.answer(inspection, inspection_json, inspection_sections)

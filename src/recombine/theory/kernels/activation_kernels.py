@@ -1,4 +1,4 @@
-"""The layer map of any activation, by quadrature."""
+"""Kernels of wide random networks beyond ReLU: thresholds, rectified quadratics, bumps, and any activation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,47 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.theory.kernels.layer_maps import LayerMap
+from recombine.theory.kernels.layer_maps import LayerMap, arc_cosine_0
+from recombine.theory.kernels.overlap import OverlapKernel
+
+
+def step_kernel(depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
+    """Return the kernel of ``depth`` random layers of threshold units.
+
+    Examples
+    --------
+    >>> step_kernel(depth=1, factors=2).salience.round(6).tolist()
+    [0.333333, 0.333333]
+    """
+    return OverlapKernel.depth_map(arc_cosine_0, depth, factors, bias)
+
+
+def quadratic_kernel(depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
+    """Return the kernel of ``depth`` random layers of rectified quadratic units.
+
+    Examples
+    --------
+    >>> quadratic_kernel(depth=2, factors=3).salience.round(6).tolist()
+    [0.146891, 0.141077, 0.136094]
+    """
+
+    def layer(x: FloatArray) -> FloatArray:
+        angle = np.arccos(x)
+        return 3 * np.sin(angle) * x + (np.pi - angle) * (1 + 2 * x**2)
+
+    return OverlapKernel.depth_map(layer, depth, factors, bias)
+
+
+def gaussian_kernel(depth: int, factors: int, bias: float = 0.0, sharpness: float = 1.0) -> OverlapKernel:
+    """Return the kernel of ``depth`` random layers of units exp(-sharpness u^2).
+
+    Examples
+    --------
+    >>> gaussian_kernel(depth=10, factors=4).salience.round(6).tolist()
+    [0.014461, 0.03943, 0.058895, 0.469995]
+    """
+    width = (2 * sharpness + 1) ** 2
+    return OverlapKernel.depth_map(lambda x: 1 / np.sqrt(width - (2 * sharpness * x) ** 2), depth, factors, bias)
 
 
 def dual_of(activation: LayerMap, gain: float = 1.0, nodes: int = 120) -> LayerMap:
