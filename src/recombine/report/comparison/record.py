@@ -8,9 +8,9 @@ from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, ScoreDocument
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
+from recombine.registry import help_address
 from recombine.report.json_text import json_document
 from recombine.words.comparison import OUTSIDE_RULE, comparison_headline, comparison_notes, forecast_rows
-from recombine.registry import help_address
 from recombine.writing import printable
 
 #: Cells gained, and cells lost, that the document lists.
