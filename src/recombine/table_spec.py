@@ -122,8 +122,8 @@ class ColumnSpec(SpecFile, frozen=True, kw_only=True):
     outcome: Annotated[
         str | None,
         Option(
-            "Outcome column: numbers, or two values; column=class for the chance of one class, conversions/visitors for "
-            "successes of trials. Guessed where factors are; none for no outcome.",
+            "Outcome column: numbers, or two values; column=class for the chance of one class, "
+            "conversions/visitors for successes of trials. Guessed where factors are; none for no outcome.",
             example="mass",
         ),
     ] = None

@@ -5,7 +5,7 @@ Every experiment's function takes one unit of work and returns rows (dictionarie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ Setting = dict[str, Any]
 Rows = list[dict[str, Any]]
 
 #: Activation -> the kernel of networks of a depth on so many factors.
-ACTIVATION_KERNELS = {
+ACTIVATION_KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {
     "relu": OverlapKernel.relu,
     "step": step_kernel,
     "quadratic": quadratic_kernel,
