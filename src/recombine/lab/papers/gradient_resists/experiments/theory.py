@@ -63,13 +63,19 @@ def chains(unit: Unit) -> Rows:
             law = rng.dirichlet(np.full(inputs, 0.5))
             label_given, answer_given = (rng.dirichlet(np.full(size, 0.3), inputs) for size in (labels, answers))
             joint = np.einsum("x,xy,xa->ya", law, label_given, answer_given)
-            told = {"about X": _bits(law[:, None] * answer_given), "about Y": _bits(joint)}
+            told = {"about X": bits_of(law[:, None] * answer_given), "about Y": bits_of(joint)}
             rows.append({"seed": seed, "world": world, **told})
     return rows
 
 
-def _bits(joint: FloatArray) -> float:
-    """Mutual information of a joint law (rows, columns), in bits."""
+def bits_of(joint: FloatArray) -> float:
+    """Return the mutual information of a joint law (rows, columns), in bits.
+
+    Examples
+    --------
+    >>> bits_of(np.eye(2) / 2)
+    1.0
+    """
     apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     shown = joint > 0
     return float((joint[shown] * np.log2(joint[shown] / apart[shown])).sum())
