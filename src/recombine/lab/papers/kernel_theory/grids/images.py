@@ -120,6 +120,22 @@ IMAGE_EXPERIMENTS = (
         needs=require_images,
     ),
     Experiment(
+        f"{NAME}/digits-equivalence",
+        images.image_equivalence,
+        quick=_quick(_classes("logistic", 1, rate=_RATE, epochs=4)),
+        full=_quick(_classes("logistic", 1, rate=_RATE)),
+    ),
+    Experiment(
+        f"{NAME}/digits-photo",
+        images.image_addition,
+        quick=_quick_photo(_sums("extrapolation")),
+        full=[
+            {**setting, "distance": distance}
+            for distance in DIGIT_DISTANCES
+            for setting in _quick_photo(_sums("extrapolation"))
+        ],
+    ),
+    Experiment(
         f"{NAME}/cifar-addition",
         images.image_addition,
         quick=_quick_photo(_sums("extrapolation", "interpolation")),
