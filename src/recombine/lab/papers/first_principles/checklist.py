@@ -6,7 +6,7 @@ from recombine.lab.papers.paper import PaperPanel
 
 TABLE, NOTEBOOK = "table of results", "released notebook"
 ON_BLOBS = "small networks on blobs of 12 pixels"
-SHORTER = "1,500 steps, one weight of the penalty"
+SHORTER = "600 steps, one weight of the penalty"
 NO_WEIGHTS = "the weights of networks of the paper's length were not kept"
 
 CHECKLIST: tuple[PaperPanel, ...] = (

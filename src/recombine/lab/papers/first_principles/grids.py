@@ -271,7 +271,7 @@ SMALL_EXPERIMENTS = (
         _assumptions(steps=300, samples=1000, seeds=[0, 1]),
         _assumptions(seeds=THREE_SEEDS),
     ),
-    _experiment("penalties", penalties.penalties, _penalties(200, [0]), _penalties(1500, [0, 1])),
+    _experiment("penalties", penalties.penalties, _penalties(200, [0]), _penalties(600, [0, 1])),
 )
 
 EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS, *MAP_EXPERIMENTS, *SMALL_EXPERIMENTS)

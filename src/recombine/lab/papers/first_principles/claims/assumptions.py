@@ -65,7 +65,7 @@ CLAIMS = (
         measure=assumptions.slope_penalty,
         expect={"R2, diagonal": Below(0.3), "change, orthogonal": Above(0), "change, random": Below(0)},
         theme=LACKS,
-        risk="1,500 steps of 64 by Adam and 1,024 points, where the notebook has a million; two seeds and one weight.",
+        risk="600 steps of 64 by Adam and 1,024 points, where the notebook has a million; two seeds and one weight.",
     ),
     Claim(
         "47",
