@@ -506,7 +506,7 @@ CLAIMS = claims(
         measure=images.three_convolutions,
         expect={"gap of A": Above(0.1), "gap of B": Near(0, 0.04)},
         risk="8x8 digits enlarged to 24 x 24 pixels stand in for MNIST, with two seeds; other code on MNIST "
-        " had gaps of 0.23 and 0.00. Filters (32, 64, 64) are ours: the text names none.",
+        " had gaps of 0.23 and 0.00. Filters (8, 16, 16) are ours: the text names none.",
         theme=PAIRS,
     ),
     Claim(

@@ -15,7 +15,7 @@ EARLY_STEPS = [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60]
 BOTH = ("A", "B")
 #: The text's network, which needs images larger than 8 x 8; what is measured beside accuracy is kept small.
 THREE_CONVOLUTIONS: dict[str, Any] = {
-    **{"channels": [32, 64, 64], "record": [0, 200], "probed": 500, "sloped": 100, "grid": [10, 20]},
+    **{"channels": [8, 16, 16], "record": [0, 200], "probed": 500, "sloped": 100, "grid": [10, 20]},
 }
 #: Share of seen samples that a network which fits may have wrong: without a margin few drawn networks have none.
 ERRORS = {"code": 0.0, "text": 0.02, "digits": 0.05}
