@@ -1,4 +1,4 @@
-"""Forced rendering: what is read off small networks trained as in the demo notebooks, and off sweeps of the hole."""
+"""Forced rendering: what is read off small networks trained as in the demo notebooks, and off rows at hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from recombine.lab.papers.forced_rendering.readings.rows import (
 )
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Interval, require, several
-from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
 
 
@@ -27,6 +26,7 @@ def _small(numbers: dict[str, object], detail: str, rows: Table) -> Measured:
     return Measured(numbers, detail, scale=image_size(rows), note=f"on {sides} pixels")
 
 
+LEARNED = "networks that learned the donut"
 #: The side of the demo notebooks' hole, in pixels.
 DEMO_HOLE_PIXELS = 9
 
@@ -49,9 +49,13 @@ def _demos(rows: Table, code: str, *, cross: bool = False) -> Table:
     return require(rows, code=code, cross=cross)
 
 
+def _of_all(networks: Table) -> str:
+    """Return how many networks learned the places they saw, of how many."""
+    return f"{int((networks['seen error'] < donut_learned(networks)).sum())} of {len(networks)}"
+
+
 def _learned(networks: Table) -> str:
-    learned = int((networks["seen error"] < donut_learned(networks)).sum())
-    return f"{several(len(networks), 'network')}, of which {learned} learned the donut by the error of claim 2"
+    return f"{_of_all(networks)} networks learned the donut by the error of claim 2"
 
 
 def similarity(rows: Table) -> Measured:
@@ -64,7 +68,7 @@ def ramp_demo(rows: Table) -> Measured:
     networks = _demos(rows, "ramp")
     errors = {"error, hole over donut": row_mean(networks, "unseen error") / row_mean(networks, "seen error")}
     measured = _dissimilarity(networks)
-    return replace(measured, numbers={**errors, **measured.numbers})
+    return replace(measured, numbers={**errors, **measured.numbers, LEARNED: _of_all(networks)})
 
 
 def _dissimilarity(networks: Table) -> Measured:
@@ -106,6 +110,7 @@ def crosses(rows: Table) -> Measured:
         "error over blank": means_of(codes, "relative error"),
         "error, cross over the rest": ratios_of(codes, "unseen error", "seen error"),
         "peaks in the cross": means_of(codes, "unseen peaks"),
+        LEARNED: _of_all(networks),
     }
     return _small(numbers, _learned(networks), networks)
 
@@ -119,29 +124,14 @@ def fitted_kernels(rows: Table) -> Measured:
     return _small(numbers, several(len(rows), "network"), rows)
 
 
-def errors_by_share(rows: Table) -> Measured:
-    """Return how errors in the hole, over that of a blank image, grow with the hole's share of the side."""
-    rises, listed = {}, {}
-    for (code, side), group in sorted(rows.by("code", "side").items()):
-        errors = means_of(dict(sorted(group.by("share").items())), "relative error")
-        series = [*errors.values()]
-        name = f"{code}, {side} pixels"
-        listed[name] = f"{series[0]:.2f} to {series[-1]:.2f}"
-        rises[name] = series[-1] - series[0]
-    numbers = {"rise from the narrowest to the widest hole": rises}
-    detail = f"{several(len(rows), 'network')}; error over blank: {text_of(listed)}"
-    return _small(numbers, detail, rows)
-
-
 def dense_ramps_by_depth(rows: Table) -> Measured:
     """Return peaks of MLPs of raw ramps by depth, in the hole and on the donut."""
     networks = require(rows, model="mlp", code="ramp")
     depths = {f"{depth} layers": group for depth, group in sorted(networks.by("depth").items())}
-    learned = int((networks["seen error"] < donut_learned(networks)).sum())
     numbers = {
         "peaks in the hole": means_of(depths, "unseen peaks"),
         "peaks on the donut": means_of(depths, "seen peaks"),
-        "networks that learned the donut": f"{learned} of {len(networks)}",
+        LEARNED: _of_all(networks),
     }
     return Measured(numbers, f"{several(len(networks.by('seed')), 'seed')}, raw ramps", scale=image_size(networks))
 
