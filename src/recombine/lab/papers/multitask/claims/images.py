@@ -56,7 +56,8 @@ _old_statistics = partial(
     reads="old-statistics",
     theme=THEME,
     risk="Small residual networks on 8x8 digits, six seeds, 20 samples; statistics of batch norm are those "
-    "before rescaling, as released. Published are ResNet-18 and CIFAR-100.",
+    "before rescaling, as released, which 10 to 40 steps until training images are learned may not bring along. "
+    "Published are ResNet-18 and CIFAR-100.",
 )
 
 CLAIMS = (
