@@ -108,5 +108,6 @@ CLAIMS = (
         risk="The bound is that of claim 27. {networks that learned the donut} networks have learned the donut after "
         "the released 20 epochs; where none has, the hole says little.",
         theme=HOLE,
+        figure="depth",
     ),
 )

@@ -124,6 +124,7 @@ def fitted_kernels(rows: Table) -> Measured:
     return _small(numbers, several(len(rows), "network"), rows)
 
 
+@reads_one_target
 def dense_ramps_by_depth(rows: Table) -> Measured:
     """Return peaks of MLPs of raw ramps by depth, in the hole and on the donut."""
     networks = require(rows, model="mlp", code="ramp")
