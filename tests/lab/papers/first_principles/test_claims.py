@@ -18,7 +18,7 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS, UNDECIDED, NOT_RUN = ("3", "16a", "20", "23", "41a", "41b"), ("5a", "42"), ("5b", "40b")
+FAILS, UNDECIDED, NOT_RUN = ("3", "16a", "20", "23", "41a", "41b", "46"), ("5a", "42"), ("5b", "40b")
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +91,10 @@ def _errors_themselves(table: Table) -> Any:
     return table["error"]
 
 
+def _penalised_planes(table: Table) -> Any:
+    return (table["support"] == "orthogonal") & (table["penalty"] == "contrast")
+
+
 #: Claim -> rows to bend, column, and how: what was measured changes, so the verdict must.
 BENT: dict[str, tuple[Any, str, Any]] = {
     "1": (_rows("random", "monolithic"), "r2 all", lambda values: values - 0.15),
@@ -130,7 +134,7 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "43": (_where("renderer", "in steps"), "r2 all", lambda values: values - 0.1),
     "44": (_rows("orthogonal gap", "shared"), "mse in gap", lambda values: 2 * values),
     "45": (_rows("orthogonal gap"), f"{MAP_OF}front y, front hue", lambda values: values + 2),
-    "46": (_where("support", "diagonal"), "r2", lambda values: values + 2),
+    "46": (_penalised_planes, "r2", lambda values: values + 1),
     "47": (_where("support", "diagonal"), "r2", lambda values: values + 2),
     **dict.fromkeys(("41a", "41b"), (lambda table: slice(None), "theory", _errors_themselves)),
 }

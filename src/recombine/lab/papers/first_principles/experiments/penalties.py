@@ -45,10 +45,11 @@ def contrast(first: Tensor, second: Tensor, slopes: Tensor) -> Tensor:
     >>> round(float(contrast(apart, torch.eye(8)[None], torch.ones(1, 3, 8))), 3)
     0.0
     """
-    jacobian = ((slopes[:, :, None] * second[:, None]) @ first[:, None]).unflatten(-1, (SLOTS, -1))
-    squares = (jacobian**2).sum(-1).unflatten(2, (SLOTS, SLOT_LATENTS)).sum(3)
-    norms = (squares + TINY_SQUARE).sqrt()
-    return ((norms.sum(-1) ** 2 - (norms**2).sum(-1)) / 2).sum(-1).mean(-1)
+    jacobian = (slopes[:, :, None] * second[:, None]) @ first[:, None]
+    blocks = jacobian.reshape(*jacobian.shape[:2], SLOTS, SLOT_LATENTS, SLOTS, -1)
+    norms = ((blocks**2).sum((3, 5)) + TINY_SQUARE).sqrt()
+    products: Tensor = (norms.sum(-1) ** 2 - (norms**2).sum(-1)) / 2
+    return products.sum(-1).mean(-1)
 
 
 def mixed_curvature(first: Tensor, second: Tensor, bends: Tensor) -> Tensor:
@@ -60,11 +61,12 @@ def mixed_curvature(first: Tensor, second: Tensor, bends: Tensor) -> Tensor:
     >>> float(mixed_curvature(torch.eye(8, 40)[None], torch.eye(8)[None], torch.ones(1, 3, 8)))
     0.0
     """
-    blocks = first.unflatten(-1, (SLOTS, -1)).transpose(1, 2)
+    blocks = first.reshape(*first.shape[:2], SLOTS, -1).transpose(1, 2)
     grams = blocks @ blocks.mT
     mixed = grams.sum(1) ** 2 - (grams**2).sum(1)
     weights = bends[:, :, None] * second[:, None]
-    return ((weights @ mixed[:, None]) * weights).sum(-1).mean((1, 2))
+    squares: Tensor = (weights @ mixed[:, None]) * weights
+    return squares.sum(-1).mean((1, 2))
 
 
 def penalties(unit: Unit) -> Rows:
@@ -85,12 +87,14 @@ def penalties(unit: Unit) -> Rows:
     smooth = "tanh" in setting["penalty"]
 
     def hidden(inputs: Tensor) -> Tensor:
-        return inputs @ weights[0].mT + biases[0]
+        values: Tensor = inputs @ weights[0].mT + biases[0]
+        return values
 
     def read(inputs: Tensor) -> Tensor:
         values = hidden(inputs)
         values = torch.tanh(values) if smooth else torch.nn.functional.leaky_relu(values, LEAKY_SLOPE)
-        return values @ weights[1].mT + biases[1]
+        outputs: Tensor = values @ weights[1].mT + biases[1]
+        return outputs
 
     for _ in range(setting["steps"]):
         rows = torch.randint(data.shape[1], (setting["batch"],), generator=generator)

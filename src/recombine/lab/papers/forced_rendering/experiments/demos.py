@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.lab.papers.forced_rendering.experiments.networks import painting_scores
 from recombine.lab.papers.forced_rendering.experiments.training import (
     DEFAULTS,
@@ -54,7 +54,7 @@ def structural_similarity(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.asarray((alike / most).mean(axis=(1, 2)))
 
 
-def kernel_errors(outputs: FloatArray, seen: FloatArray) -> dict[str, Any]:
+def kernel_errors(outputs: FloatArray, seen: BoolArray) -> dict[str, Any]:
     """Return how well kernels of places, fitted to images (side, side, pixels) at seen ones, give all images.
 
     As the released script does it: least squares, lengths chosen by the error over all places. A radial Gaussian of one

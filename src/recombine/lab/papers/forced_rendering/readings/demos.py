@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from recombine.lab.papers.seeds import Interval, require, several
 from recombine.tables.table import Table
 
 
-def _small(numbers: dict[str, object], detail: str, rows: Table) -> Measured:
+def _small(numbers: Mapping[str, Any], detail: str, rows: Table) -> Measured:
     """Return what was measured on small images, with a note that says so."""
     sides = " or ".join(f"{side} x {side}" for side in sorted(rows.by("side")))
     return Measured(numbers, detail, scale=image_size(rows), note=f"on {sides} pixels")
