@@ -31,7 +31,11 @@ STANDINGS = {
     "15a": Standing.UNDECIDED,
     "15b": Standing.NOT_COMPARABLE,
     "28": Standing.UNDECIDED,
+    **dict.fromkeys(("32", "34", "35", "36", "37"), Standing.FAILS),
+    "38": Standing.UNDECIDED,
 }
+#: Experiments of small networks, which were trained on a CPU.
+ON_A_CPU = {"demos"}
 Mask = Callable[[Table], Any]
 
 
@@ -40,12 +44,11 @@ def results() -> dict[str, Evidence]:
     return load_all_evidence(ROOT / "results", PAPER.name, PAPER.by_name, ("full", "quick"))
 
 
-def test_networks_were_trained_on_the_gpu_and_nothing_is_missing(results: dict[str, Evidence]) -> None:
+def test_networks_were_trained_on_the_gpu_or_are_small_and_nothing_is_missing(results: dict[str, Evidence]) -> None:
     assert set(results) == set(PAPER.by_name)
     trained = [name for name, evidence in results.items() if "cuda" in evidence.provenance.device]
-    assert set(trained) == set(results)
-    for name in trained:
-        evidence = results[name]
+    assert set(trained) == set(results) - ON_A_CPU
+    for name, evidence in results.items():
         assert len(evidence.provenance.settings) == len(PAPER.by_name[name].units("full"))
 
 
@@ -97,6 +100,10 @@ def _striped(table: Table) -> Any:
     return table["stripes"] > 0
 
 
+def _narrow(table: Table) -> Any:
+    return _where(code="bump", cross=False, spread=1.0)(table)
+
+
 #: Claim -> rows to bend, column, how, and the verdict that must come of it.
 BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "1": (_where(model="cnn", code="scaled-ramp"), "relative error", _add(-0.1), Standing.FAILS),
@@ -130,6 +137,15 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "29": (_where(model="cnn", code="ramp", depth=10), "inner peaks", _set(0.2), Standing.FAILS),
     "30": (_where(layer=6), "probe", _set(0.9), Standing.FAILS),
     "28": (_where(model="transformer", seed=2), "unseen peaks", _set(0.3), Standing.HOLDS),
+    "31": (_where(hole_side=9), "unseen error", _set(1e-4), Standing.FAILS),
+    "32": (_narrow, "dissimilarity on the donut", _set(0.01), Standing.HOLDS),
+    "33": (_where(code="bump", cross=False, spread=5.0), "unseen error", _set(1e-3), Standing.FAILS),
+    "34": (_narrow, "unseen peaks", _set(0.02), Standing.HOLDS),
+    "35": (_where(code="ramp", cross=False), "unseen error", _set(1.0), Standing.FAILS),
+    "36": (_where(cross=True), "seen error", _set(1e-3), Standing.HOLDS),
+    "37": (lambda table: table["spread"] > 0, "radial kernel error", _set(1e-9), Standing.FAILS),
+    "38": (_where(stripes=1), "correlation", _set(0.95), Standing.HOLDS),
+    "39": (_where(model="mlp", code="ramp", depth=5), "unseen peaks", _set(0.6), Standing.FAILS),
 }
 
 

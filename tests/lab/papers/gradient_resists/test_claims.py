@@ -67,6 +67,9 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "25": (_where("search", "random steps"), "held-out accuracy", lambda values: np.minimum(values + 0.5, 1.0)),
     "26": (_where("search", "drawn"), "held-out accuracy", lambda values: np.minimum(values + 0.5, 1.0)),
     "20": (_where("model", "two nodes"), "held-out accuracy", lambda values: 1 + 0 * values),
+    "27": (_where("setting", "B"), "test accuracy", lambda values: values - 0.1),
+    "28": (_where("world", 7), "about Y", lambda values: values + 3),
+    "29": (_where("up", True), "held out", lambda values: values + 1),
 }
 
 

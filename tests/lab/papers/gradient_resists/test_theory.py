@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from recombine.lab.nets.by_hand.playground import Playground, train_playground
-from recombine.lab.papers.gradient_resists.experiments.theory import counterexample, smooth_step, step_slope
+from recombine.lab.papers.gradient_resists.experiments.theory import (
+    bits_of,
+    chains,
+    counterexample,
+    quadrants,
+    smooth_step,
+    step_slope,
+)
 from recombine.lab.papers.gradient_resists.readings.plane import binary_entropy, held_out_information
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.worlds import plane as world
@@ -65,3 +72,19 @@ def test_information_without_a_slope_and_a_slope_without_information() -> None:
     # Without the gap the same map has a slope, as the proposition asks.
     assert whole["slope"] == pytest.approx(2, rel=1e-3)
     assert whole["information"] > 1
+
+
+def test_predictions_of_x_tell_no_more_about_y_and_a_copy_tells_all() -> None:
+    rows = chains(Unit("c", 1, {"worlds": 300, "seeds": [1]}))
+    assert all(row["about X"] >= row["about Y"] - 1e-12 for row in rows)
+    assert len({round(row["about Y"], 6) for row in rows}) > 250
+    # Four equal inputs that predictions copy: two bits, and one where they tell two halves apart.
+    assert bits_of(np.eye(4) / 4) == pytest.approx(2)
+    assert bits_of(np.kron(np.eye(2), np.ones((2, 2))) / 8) == pytest.approx(1)
+
+
+def test_samples_of_every_quadrant_are_counted_once() -> None:
+    for reading in ("code", "text"):
+        rows = quadrants(Unit("q", 1, {"reading": reading, "seeds": [0]}))
+        assert sum(row["seen"] for row in rows) == len(world.draw_training(reading, 0).points)
+        assert {(row["right"], row["up"]) for row in rows if row["held out"]} == {(True, True)}

@@ -112,6 +112,18 @@ def test_a_check_turns_when_its_rows_do(number: str, holding: Rows, failing: Row
     assert PAPER.claim(number).judge({}).verdict is Standing.NOT_RUN
 
 
+@pytest.mark.parametrize(
+    ("number", "holding", "failing"),
+    [
+        ("59", pairs({0: 0.5, 6: 0.6}, "digits", 1), pairs({0: 0.6, 6: 0.5}, "digits", 1)),
+    ],
+)
+def test_small_networks_on_digits_are_judged_by_direction(number: str, holding: Rows, failing: Rows) -> None:
+    good, bad = judge(number, holding), judge(number, failing)
+    assert (good.verdict, bad.verdict) == (Standing.HOLDS, Standing.FAILS)
+    assert good.note == "direction only"
+
+
 @pytest.mark.parametrize(("hard", "verdict"), [(0.46, Standing.HOLDS), (0.51, Standing.FAILS), (0.55, Standing.FAILS)])
 def test_photos_of_context_need_both_chance_and_a_gap(hard: float, verdict: Standing) -> None:
     rows = [

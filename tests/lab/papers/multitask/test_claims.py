@@ -78,6 +78,10 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "15a": (("n", 50), ("factor", 0.125), ("seed", 2)),
     "15b": (("n", 50), ("factor", 0.25), ("seed", 2)),
     "15c": (("method", "pt+ft recalibrated"), ("factor", 0.125), ("seed", 2)),
+    "41a": (("factor", 0.125), ("factor", 1.0), ("seed", 2)),
+    "41b": (("factor", 0.25), ("seed", 2)),
+    "41c": (("factor", 0.5), ("seed", 2)),
+    "41d": (("factor", 2.0), ("seed", 2)),
     "16b": (("factor", 1.0), ("factor", 0.25), ("seed", 2), ("layer", "stage4")),
     "16c": (("factor", 1.0), ("factor", 0.25), ("seed", 2), ("layer", "stage4")),
     "16d": (("method", "pt+ft recalibrated"), ("factor", 0.125), ("seed", 2), ("layer", "stage4")),
@@ -289,6 +293,16 @@ def test_gains_are_judged_with_their_spread_over_seeds(
     outcome = PAPER.claim(number).read(gained(points, spread, "vit" if number == "15b" else "resnet"))
     assert outcome.verdict is expected
     assert f"{-points if number == '15b' else points:+.1f}" in outcome.value, "undecided claims show their numbers too"
+
+
+@pytest.mark.parametrize("number", ["41a", "41b", "41c", "41d"])
+def test_gains_on_digits_are_judged_with_their_spread_and_turn_with_their_sign(number: str) -> None:
+    rows = table_of(number)
+    turned = bent(rows, accuracy=lambda rows: 1.6 + 0.02 * rows["seed"] - rows["accuracy"])
+    assert verdict(number, turned) is Standing.FAILS
+    spread = bent(rows, accuracy=lambda rows: rows["accuracy"] + 0.1 * (rows["seed"] - 1) * rows["factor"])
+    assert verdict(number, spread) is Standing.UNDECIDED
+    assert PAPER.claim(number).read(rows).note == "direction only"
 
 
 def test_shared_dimensions_are_compared_with_chance() -> None:

@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from recombine.lab.papers.first_principles.experiments import (
+    assumptions,
     checks,
     decoders,
     error_maps,
+    penalties,
     pictures,
     ranks,
     routes,
@@ -237,4 +239,39 @@ MAP_EXPERIMENTS = (
     ),
 )
 
-EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS, *MAP_EXPERIMENTS)
+# ---------------------------------------------------------------------------- assumptions and penalties, small
+
+#: Support, model, renderer; each beside the decoder with the true rule, a smooth world and a component for each slot.
+ASSUMED = (
+    ("orthogonal", "compositional", "smooth"),
+    ("orthogonal", "additive", "smooth"),
+    ("orthogonal", "compositional", "in steps"),
+    ("orthogonal gap", "compositional", "smooth"),
+    ("orthogonal gap", "shared", "smooth"),
+)
+
+
+def _assumptions(**more: Any) -> Settings:
+    return [
+        {**TINY, "tests": 5000, "support": name, "model": model, "targets": "soft", "renderer": renderer, **more}
+        for name, model, renderer in ASSUMED
+    ]
+
+
+def _penalties(steps: int, seeds: Sequence[int]) -> Settings:
+    shared = {"samples": 1024, "batch": 64, "rate": 3e-3, "candidates": 100, "steps": steps, "seeds": list(seeds)}
+    weights = {"none": 0.0, "contrast": 0.5, "none, tanh": 0.0, "second derivatives, tanh": 0.5}
+    return [{**shared, "penalty": name, "weight": weights[name]} for name in penalties.PENALTIES]
+
+
+SMALL_EXPERIMENTS = (
+    _experiment(
+        "assumptions",
+        assumptions.assumptions,
+        _assumptions(steps=300, samples=1000, seeds=[0, 1]),
+        _assumptions(seeds=THREE_SEEDS),
+    ),
+    _experiment("penalties", penalties.penalties, _penalties(200, [0]), _penalties(600, [0, 1])),
+)
+
+EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS, *MAP_EXPERIMENTS, *SMALL_EXPERIMENTS)

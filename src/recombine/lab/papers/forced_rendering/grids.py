@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from recombine.lab.papers.forced_rendering.experiments import controls, networks, remedies, single_factors
+from recombine.lab.papers.forced_rendering.experiments import controls, demos, networks, remedies, single_factors
 from recombine.lab.papers.forced_rendering.experiments.training import INVERTED
 from recombine.lab.papers.needs import require_images
 from recombine.lab.runs.experiment import Experiment, grid
@@ -53,6 +53,8 @@ MORE_DRAWS = {"draws": 20_000, "epochs": 20}
 DEPTHS = (*grid(depth=[2, 3, 4, 5, 6, 8, 10]), *grid(**{**DENSE, "depth": [3, 4, 5, 7]}))
 RELEASED_DEPTHS = grid(code=["one-hot", "bump", "ramp"], depth=range(2, 11))
 DENSE_DEPTHS = grid(**{**DENSE, "depth": range(3, 8)})
+#: The released MLPs of raw ramps.
+DENSE_RAMPS = grid(**{**DENSE, "hidden": 128, "code": "ramp", "epochs": 20, "depth": range(3, 8)})
 HOLES = [{"hole": hole} for hole in ([13, 14], [12, 16], [10, 18], [8, 20], [6, 22])]
 LAYERED = (*_codes("one-hot", "bump"), {"stripes": 10})
 PICTURED = (*_codes("one-hot", "bump", "scaled-ramp"), {"code": "one-hot", "depth": 8, "stripes": 10})
@@ -69,6 +71,15 @@ SMALL_LOW_RANK = {"side": 16, "width": 1.0, "corner": 6, "epochs": 120, "rate": 
 RELEASED_SEED = 42
 #: The released stripe script: eight layers, twenty epochs, a canvas of 40 pixels cropped to 28.
 SCRIPT = {"depth": 8, "epochs": 20}
+#: The demo notebooks, small, with the released widths of codes; ramps take longer to learn the donut.
+DEMO = {**SMALL, "target": INVERTED, "hole": [4, 11], "hidden": 32, "depth": 3, "epochs": 80}
+SPREADS, RAMP_EPOCHS = (1, 3, 5, 7, 9, 11), 150
+DEMOS: Settings = [
+    *({**DEMO, "code": "bump", "spread": spread} for spread in SPREADS),
+    {**DEMO, "code": "ramp", "epochs": RAMP_EPOCHS},
+    {**DEMO, "code": "bump", "cross": True},
+    {**DEMO, "code": "ramp", "cross": True, "epochs": RAMP_EPOCHS},
+]
 #: Bumps trained on as multiples of the side of the image, alone and with stripes.
 SHARES: dict[int, tuple[float, ...]] = dict.fromkeys((0, 1), (0.5, 1, 2, 4, 8, 16))
 SMALL_SHARES = {0: (2, 4, 6, 8), 1: (0.5, 1, 2)}
@@ -126,6 +137,7 @@ EXPERIMENTS = (
             *_large(*DEPTHS, seeds=THREE_SEEDS),
             *(setting for seed in FIVE_SEEDS for setting in _released(*RELEASED_DEPTHS, seeds=[seed])),
             *_released(*DENSE_DEPTHS),
+            *_released(*DENSE_RAMPS, seeds=THREE_SEEDS),
         ],
     ),
     Experiment(
@@ -140,6 +152,12 @@ EXPERIMENTS = (
         networks.bump_decoders,
         quick=_small(*({"hole": hole, "epochs": 40, "seeds": [0]} for hole in ([6, 9], [3, 12]))),
         full=[*_large(*HOLES), *_released(*HOLES)],
+    ),
+    Experiment(
+        f"{NAME}/demos",
+        demos.demos,
+        quick=[{**setting, "epochs": 20, "seeds": [0]} for setting in DEMOS],
+        full=DEMOS,
     ),
     Experiment(
         f"{NAME}/layers",

@@ -15,7 +15,9 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Section 3", "a model composes if output i depends on component i alone", ("5a", "19b")),
     PaperPanel("Section 3", "a lower loss raises I(Y; prediction)", ("22",), "of digits, whose losses were not kept"),
     PaperPanel("Proposition 1", "information is positive if and only if the derivative is not zero", ("15",)),
-    PaperPanel("Proposition 2", "if I(Y; prediction) rises, I(X; prediction) is positive", (), "true of any numbers"),
+    PaperPanel(
+        "Proposition 2", "if I(Y; prediction) rises, I(X; prediction) is positive", ("28",), "an identity, tested"
+    ),
     PaperPanel("Proposition 3", "an input that tells about the loss gets a derivative", ("6a",)),
     PaperPanel("Proposition 4", "so does each component of the input", ("6a", "5a")),
     PaperPanel("Proposition 5", "of several outputs each depends on the components of the others", ("19a", "19b")),
@@ -27,7 +29,7 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     ),
     PaperPanel("Section 4", "the argument is local and linear, about early training", ("12",), "linear model of ours"),
     PaperPanel(
-        "Section 5.1", "the network has three convolutions", (), "not run: the released code has two, and so have we"
+        "Section 5.1", "the network has three convolutions", ("27",), "on enlarged digits; the released code has two"
     ),
     PaperPanel("Figure 3a", "A fits and fails on other pairs, B does not fail", ("1",)),
     PaperPanel("Figure 3a", "A trains faster", ("2",)),
@@ -41,7 +43,7 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Figure 3b", "A learns its training rows and none of the test", ("8",)),
     PaperPanel("Figure 3b", "A trains faster at first", ("9a",)),
     PaperPanel("Figure 3b, caption", "gradient descent uses the second input to train faster", ("9b",)),
-    PaperPanel("Figure 4", "samples seen and held out", (), "nothing to judge: ours are drawn in a figure"),
+    PaperPanel("Figure 4", "samples seen and held out", ("29",), "of our samples; the figure's are not released"),
     PaperPanel("Figure 5", "the first epoch pushes the boundary to the middle of the unseen quadrant", ("11c",)),
     PaperPanel("Figure 5", "after that little changes", ("11d",)),
     PaperPanel("Figure 5", "after 1,024 epochs part of the quadrant is wrong", ("11a",)),

@@ -13,6 +13,10 @@ NAME = "gradient-resists"
 FIVE_SEEDS = [0, 1, 2, 3, 4]
 EARLY_STEPS = [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60]
 BOTH = ("A", "B")
+#: The text's network, which needs images larger than 8 x 8; what is measured beside accuracy is kept small.
+THREE_CONVOLUTIONS: dict[str, Any] = {
+    **{"channels": [8, 16, 16], "record": [0, 200], "probed": 500, "sloped": 100, "grid": [10, 20]},
+}
 #: Share of seen samples that a network which fits may have wrong: without a margin few drawn networks have none.
 ERRORS = {"code": 0.0, "text": 0.02, "digits": 0.05}
 
@@ -112,6 +116,24 @@ EXPERIMENTS = (
             *_without_gradient(list(range(50)), draws=20_000, steps=5000, epochs=1024),
             *_shapes(list(range(20)), {(8,): 10_000, (100,): 5000, (8,) * 6: 50_000, (100,) * 3: 1500}),
         ],
+    ),
+    Experiment(
+        f"{NAME}/convolutions",
+        images.pairs,
+        quick=_pairs("enlarged digits", [0], **THREE_CONVOLUTIONS, evaluated=500),
+        full=_pairs("enlarged digits", [0, 1], **THREE_CONVOLUTIONS, evaluated=1000),
+    ),
+    Experiment(
+        f"{NAME}/chains",
+        theory.chains,
+        quick=[{"worlds": 200, "seeds": [0]}],
+        full=[{"worlds": 2000, "seeds": [0]}],
+    ),
+    Experiment(
+        f"{NAME}/quadrants",
+        theory.quadrants,
+        quick=grid(reading=("code", "text"), seeds=[[0]]),
+        full=grid(reading=("code", "text"), seeds=[FIVE_SEEDS]),
     ),
     Experiment(
         f"{NAME}/counterexample",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from recombine.lab.papers.paper import PaperPanel
 
-_NEEDS_A_GPU = "needs a GPU"
+_ON_DIGITS = "small networks on 8x8 digits"
 
 _THEOREMS = (
     PaperPanel("Theorem 4.2", "kernel models are sums of seen conjunctions on unseen cells", ("1", "1b")),
@@ -59,7 +59,7 @@ _IMAGES = (
     PaperPanel("Figure 4", "untrained salience rises with distance", ("30",)),
     PaperPanel("Figure 4", "slopes rise with distance", ("15a",)),
     PaperPanel("Figure 5d", "ConvNets on equivalence, four anchors per class", ("29",), "25 of 50 networks"),
-    PaperPanel("Figure 5d", "ConvNets on equivalence, one anchor per class", (), f"{_NEEDS_A_GPU}: 25 networks"),
+    PaperPanel("Figure 5d", "ConvNets on equivalence, one anchor per class", ("59",), _ON_DIGITS),
     PaperPanel("Figure 9a", "squared errors of sums by distance", ("15d", "46")),
     PaperPanel("Figure 9b", "additivity of sums by distance", ("39b",)),
     PaperPanel("Figure 9c", "slopes of item values", ("15e",), "two distances, two sets"),
@@ -77,7 +77,7 @@ _IMAGES = (
         "ICLR figure 5c",
         "slopes of ResNet and ViT by distance",
         (),
-        f"{_NEEDS_A_GPU}, and settings that are not released",
+        "needs a GPU, and settings that are not released",
     ),
     PaperPanel(
         "ICLR figure 5d", "slopes by the number of anchors", ("35",), "one-hot inputs, not the ConvNets of the figure"

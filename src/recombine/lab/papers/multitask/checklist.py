@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from recombine.lab.papers.paper import PaperPanel
 
+ON_DIGITS = "small networks on 8x8 digits, few samples; CIFAR-100 as released needs a GPU"
 GPU = "needs a GPU"
 FEW_SEEDS = "three seeds of 50"
 ANSATZ = "an ansatz of weight decay"
@@ -62,12 +63,10 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel(
         "Figure 5a", "ResNet-18: single task", ("37a",), "from 200 samples: with fewer, test-time statistics decide"
     ),
-    PaperPanel(
-        "Figure 5b", "ResNet-18: an eighth of the weights", (), f"15a is by another protocol; as released {GPU}"
-    ),
-    PaperPanel("Figure 5b", "ResNet-18: a quarter of the weights", (), f"the same; {GPU}"),
-    PaperPanel("Figure 5b", "ResNet-18: half of the weights", ("15d",), "by another protocol"),
-    PaperPanel("Figure 5b", "ResNet-18: twice the weights", (), f"by another protocol in 15d; {GPU}"),
+    PaperPanel("Figure 5b", "ResNet-18: an eighth of the weights", ("41a",), f"{ON_DIGITS}; 15a has another protocol"),
+    PaperPanel("Figure 5b", "ResNet-18: a quarter of the weights", ("41b",), ON_DIGITS),
+    PaperPanel("Figure 5b", "ResNet-18: half of the weights", ("41c", "15d"), f"{ON_DIGITS}; 15d has another protocol"),
+    PaperPanel("Figure 5b", "ResNet-18: twice the weights", ("41d",), ON_DIGITS),
     PaperPanel("Figure 5c", "ResNet-18: dimensions of the last stage", ("16b", "16c", "16d")),
     PaperPanel("Figure 5c", "ResNet-18: dimensions of the other layers", ("16e",), FEW_SEEDS),
     PaperPanel("Figure 5d", "ViT: accuracy of MTL and PT+FT", ("25c",), f"more than few samples; {GPU}"),

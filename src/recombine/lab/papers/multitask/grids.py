@@ -166,6 +166,11 @@ DIGITS |= {"factors": [0.125, 0.5, 1.0], "epochs": 40, "pretraining epochs": 8, 
 DIGITS |= {"methods": ALL, **JOINT[0]}
 
 
+#: Digits finetuned as the released code does it, with statistics of pretraining, from few samples.
+OLD_STATISTICS: dict[str, Any] = {**DIGITS, "methods": ["pt+ft released"], "n": [20], "mtl n": []}
+OLD_STATISTICS |= {"factors": [0.125, 0.25, 0.5, 1.0, 2.0]}
+
+
 def _on_inputs(name: str, seeds: int, **about: list[float]) -> dict[str, Any]:
     """Shares of features that are known, and samples over the number of features."""
     return {"inputs": name, "shares known": about["shares"], "samples": about["samples"], "seeds": list(range(seeds))}
@@ -251,6 +256,12 @@ EXPERIMENTS = (
         hidden.hidden_units,
         quick=_hidden_grid({"width": 50, "scale": 1e-2, "stop": 1e-5, "steps": 4000, "mtl steps": 2000}, [0]),
         full=_hidden_grid({}, SEEDS[:3]),
+    ),
+    Experiment(
+        f"{NAME}/old-statistics",
+        images.rescaling,
+        quick=[{**OLD_STATISTICS, "factors": [0.5, 1.0], "seeds": [0]}],
+        full=[{**OLD_STATISTICS, "seeds": [seed]} for seed in range(6)],
     ),
     Experiment(
         f"{NAME}/rescaling",

@@ -7,6 +7,13 @@ file with every seed of its twelve rows.
 from __future__ import annotations
 
 from recombine.lab.papers.claims import claims
-from recombine.lab.papers.first_principles.claims import decoders, error_maps, routes, theory
+from recombine.lab.papers.first_principles.claims import assumptions, decoders, error_maps, routes, theory
 
-CLAIMS = claims("first-principles", *decoders.CLAIMS, *routes.CLAIMS, *theory.CLAIMS, *error_maps.CLAIMS)
+CLAIMS = claims(
+    "first-principles",
+    *decoders.CLAIMS,
+    *routes.CLAIMS,
+    *theory.CLAIMS,
+    *error_maps.CLAIMS,
+    *assumptions.CLAIMS,
+)

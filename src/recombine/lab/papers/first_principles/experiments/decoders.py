@@ -105,11 +105,15 @@ class Condition:
 def decoder_scores(unit: Unit) -> Rows:
     """Train the unit's models and return what each gets wrong, and where: one row per seed."""
     condition = Condition.of(unit)
-    trained = condition.train(unit.seeds)
+    return score_rows(condition, condition.train(unit.seeds), unit.seeds)
+
+
+def score_rows(condition: Condition, trained: Trained, seeds: tuple[int, ...]) -> Rows:
+    """Return what trained models get wrong, and where: one row per seed."""
     return [
         {**condition.about, "seed": seed, **seen, **everything, "opaque at start": _opaque(condition, seed)}
         | {"train loss": float(trained.loss[index]), "front sum": _front_sum(condition, trained, index)}
-        for index, (seed, seen, everything) in enumerate(_scores(condition, trained, unit.seeds))
+        for index, (seed, seen, everything) in enumerate(_scores(condition, trained, seeds))
     ]
 
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from recombine.lab.papers.claims import claims
-from recombine.lab.papers.forced_rendering.claims import decoders, remedies
+from recombine.lab.papers.forced_rendering.claims import decoders, demos, remedies
 
-CLAIMS = claims("forced-rendering", *decoders.CLAIMS, *remedies.CLAIMS)
+CLAIMS = claims("forced-rendering", *decoders.CLAIMS, *demos.CLAIMS, *remedies.CLAIMS)

@@ -8,7 +8,7 @@ runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,8 @@ DEFAULTS: dict[str, Any] = {
     "grid": [50, 40],
     "permutations": 200,
 }
+#: Filters of the released code's convolutions, and how often each pixel of enlarged digits is repeated.
+CHANNELS, ENLARGED_TIMES = (32, 64), 3
 #: The sets a network is evaluated on: what is drawn, and whether from the images that it trains on.
 EVALUATED = {"train": True, "test": False, "probe": False, "grid": False}
 
@@ -51,10 +53,11 @@ def pairs(unit: Unit) -> Rows:
     """Accuracy, dependence on the right image and gradient share over training: one row per network and step.
 
     The unit's setting names "images" ("digits", "mnist", ...) and the "setting" ("A" or "B"), and may change any of
-    ``DEFAULTS``. Columns: "conditional information" is I(prediction; Y_2 | Y_1) on independent pairs of test images
-    as estimated, "null information" its mean under shuffles, and "excess information" the difference; "gradient
-    share" is that of the right image, 1/2 where both count alike; "errors that follow" is the share of errors in the
-    test that are labels which the right image would go with in setting A (2 in 9 by chance).
+    ``DEFAULTS`` and the "channels" of the convolutions. Columns: "conditional information" is I(prediction; Y_2 | Y_1)
+    on independent pairs of test images as estimated, "null information" its mean under shuffles, and "excess
+    information" the difference; "gradient share" is that of the right image, 1/2 where both count alike; "errors that
+    follow" is the share of errors in the test that are labels which the right image would go with in setting A (2 in 9
+    by chance).
 
     Examples
     --------
@@ -71,7 +74,8 @@ def pairs(unit: Unit) -> Rows:
     setting = {**DEFAULTS, **unit.setting}
     samples = PairSamples.of(setting, unit.seeds)
     stream = LabelPairs(samples.images["train"], samples.draws["stream"].index, device=unit.device)
-    architecture = PairNet(shape=(stream.shape[0], stream.shape[1], stream.shape[2]))
+    shape = (stream.shape[0], stream.shape[1], stream.shape[2])
+    architecture = PairNet(shape=shape, channels=tuple(setting.get("channels", CHANNELS)))
     observer = PairObserver.of(samples, architecture, setting["sloped"], unit.device)
     trained = Ensemble(architecture, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
         stream,
@@ -211,6 +215,10 @@ def images_for(name: str) -> tuple[Images, Images]:
 
     if name == "digits":
         return split_images(load_images(name), DIGITS_TO_TRAIN_ON)
+    if name == "enlarged digits":
+        images = load_images("digits")
+        pixels = images.pixels.repeat(ENLARGED_TIMES, axis=-1).repeat(ENLARGED_TIMES, axis=-2)
+        return split_images(replace(images, pixels=pixels), DIGITS_TO_TRAIN_ON)
     return load_images(name, split="train"), load_images(name, split="test")
 
 

@@ -7,12 +7,14 @@ smooth maps for which it is defined everywhere show that neither half is true.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.lab.runs.experiment import Unit
+from recombine.lab.worlds import plane
 from recombine.measures.dependence.columns import mutual_information
 
 Rows = list[dict[str, Any]]
@@ -39,6 +41,67 @@ def counterexample(unit: Unit) -> Rows:
         {"map": "sine at two zeros", "points": 2, **_measured(_sine, _sine_slope, zeros, np.min)},
         {"map": "step, no gap", "points": len(points), **_measured(smooth_step, step_slope, points, np.max)},
     ]
+
+
+def chains(unit: Unit) -> Rows:
+    """Information of predictions about X and about Y, where predictions see X alone: one row per random world.
+
+    X has a random law, Y a random law given X and so has the prediction; all are small tables, drawn from Dirichlet
+    laws with many small entries.
+
+    Examples
+    --------
+    >>> row = chains(Unit("chains", 1, {"worlds": 1, "seeds": [0]}))[0]
+    >>> row["about X"] > row["about Y"] > 0
+    True
+    """
+    rows: Rows = []
+    for seed in unit.seeds:
+        rng = np.random.default_rng(seed)
+        for world in range(unit.setting["worlds"]):
+            inputs, labels, answers = rng.integers(2, 8, 3)
+            law = rng.dirichlet(np.full(inputs, 0.5))
+            label_given, answer_given = (rng.dirichlet(np.full(size, 0.3), inputs) for size in (labels, answers))
+            joint = np.einsum("x,xy,xa->ya", law, label_given, answer_given)
+            told = {"about X": bits_of(law[:, None] * answer_given), "about Y": bits_of(joint)}
+            rows.append({"seed": seed, "world": world, **told})
+    return rows
+
+
+def bits_of(joint: FloatArray) -> float:
+    """Return the mutual information of a joint law (rows, columns), in bits.
+
+    Examples
+    --------
+    >>> bits_of(np.eye(2) / 2)
+    1.0
+    """
+    apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    shown = joint > 0
+    return float((joint[shown] * np.log2(joint[shown] / apart[shown])).sum())
+
+
+def quadrants(unit: Unit) -> Rows:
+    """How many samples seen in training, and held out, lie in each quadrant: one row per data set, seed and quadrant.
+
+    Examples
+    --------
+    >>> rows = quadrants(Unit("quadrants", 1, {"reading": "text", "seeds": [0]}))
+    >>> sum(row["seen"] for row in rows if row["right"] and row["up"])
+    0
+    """
+    rows: Rows = []
+    for seed in unit.seeds:
+        reading = unit.setting["reading"]
+        samples, held_out = plane.draw_training(reading, seed), plane.draw_held_out(reading, seed=seed)
+        for right, up in product((False, True), repeat=2):
+            seen, out = (((x[:, 0] > 0) == right) & ((x[:, 1] > 0) == up) for x in (samples.points, held_out))
+            agree = float(((samples.labels[seen] > 0) == right).mean()) if seen.any() else float("nan")
+            rows.append(
+                {"reading": reading, "seed": seed, "right": right, "up": up}
+                | {"seen": int(seen.sum()), "held out": int(out.sum()), "labels by X1": agree}
+            )
+    return rows
 
 
 def _measured(

@@ -138,6 +138,17 @@ CLAIMS = (
         "6 of 100 cases, if either side is as likely); a seed draws the digits, and ours are not the authors'.",
     ),
     Claim(
+        "59",
+        "With one anchor per class, too, ConvNets learn transitive equivalence better as the images move apart.",
+        says="paper",
+        source="figure 5d (direction)",
+        reads="digits-equivalence",
+        measure=images.one_anchor_equivalence,
+        expect={"unseen pairs": Rises()},
+        theme=FEATURES,
+        risk="Small ConvNets on 8x8 digits, three seeds and two distances stand in for MNIST.",
+    ),
+    Claim(
         "30",
         "Before training, the salience S(1;2) of a ConvNet's last convolution rises with distance.",
         says="paper",

@@ -120,6 +120,12 @@ IMAGE_EXPERIMENTS = (
         needs=require_images,
     ),
     Experiment(
+        f"{NAME}/digits-equivalence",
+        images.image_equivalence,
+        quick=_quick(_classes("logistic", 1, rate=_RATE, epochs=4)),
+        full=_quick(_classes("logistic", 1, rate=_RATE)),
+    ),
+    Experiment(
         f"{NAME}/cifar-addition",
         images.image_addition,
         quick=_quick_photo(_sums("extrapolation", "interpolation")),

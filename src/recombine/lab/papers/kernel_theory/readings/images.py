@@ -198,6 +198,15 @@ def equivalence_accuracies(rows: Table) -> Measured:
     )
 
 
+def one_anchor_equivalence(rows: Table) -> Measured:
+    """Return accuracies on transitive equivalence with one anchor per class by distance, and on seen pairs."""
+    distances = _distances(rows, [{"anchors": 1}])
+    accuracies = _series(rows, "accuracy", distances, anchors=1)
+    seen = _series(rows, "in-distribution accuracy", distances, anchors=1)
+    numbers = {"unseen pairs": _at(distances, accuracies), "seen pairs, not judged": _at(distances, seen)}
+    return Measured(numbers, f"distances {distances}; {networks_behind(accuracies)}", stands_in=stands_in(rows))
+
+
 def untrained_salience(rows: Table) -> Measured:
     """Return S(1;2) of untrained networks by distance, and how much it rises from end to end, seed by seed."""
     plain = rows.only(set="extrapolation")

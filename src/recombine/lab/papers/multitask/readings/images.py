@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.lab.papers.measured import Measured, MissingRowsError
+from recombine.lab.papers.measured import DIGITS, Measured, MissingRowsError
 from recombine.lab.papers.multitask.accuracies_by_seed import published_lead
 from recombine.lab.papers.multitask.published import DIMENSIONS, PUBLISHED_IMAGES, STAGES
 from recombine.lab.papers.multitask.readings.rows import MIN_SEEDS, of_enough_seeds, paired_by_seed
@@ -127,6 +127,20 @@ def gains_of_other_factors(rows: Table) -> Measured:
         for factor, (gain, *_) in PUBLISHED_FACTOR_GAINS.items()
     )
     return Measured(numbers, f"points, mean over n with 95% bounds over {len(gains[0.5])} seeds; published {published}")
+
+
+def gains_with_old_statistics(rows: Table, factor: float) -> Measured:
+    """Return what finetuning small ResNets on digits from rescaled weights gains, with statistics of pretraining."""
+    networks = of_enough_seeds(network_rows(rows), "small resnet on digits", method="pt+ft released")
+    samples = sorted(networks.by("n"))
+    plain, rescaled = ([networks.only(n=n, factor=of) for n in samples] for of in (1.0, factor))
+    gains = np.stack([_points(better, worse) for better, worse in zip(rescaled, plain, strict=True)], axis=1)
+    accuracy = ", ".join(f"{100 * base['accuracy'].mean():.0f}% at {n}" for n, base in zip(samples, plain, strict=True))
+    gain = Interval.of(gains.mean(1))
+    numbers = {"gain": gain, "cost": Interval(-gain.mean, -gain.high, -gain.low)}
+    each = ", ".join(f"{value:+.1f} at {n}" for n, value in zip(samples, gains.mean(0), strict=True))
+    detail = f"points, mean over n with 95% bounds over {len(gains)} seeds: {each}; from plain weights {accuracy}"
+    return Measured(numbers, detail, stands_in=DIGITS)
 
 
 def finetuned_over_single(rows: Table, network: str, samples: tuple[int, ...]) -> Measured:
