@@ -81,11 +81,8 @@ def audited(file: Path, table: TableSpec, asked: AuditQuestions) -> Audit:
     """Return the audit of a file that is read as its spec says, its findings worked out."""
     with working("reading the table"), pandas_left_alone():
         from recombine import Design, audit
-        from recombine.design.targets import place_cell
 
         design = Design.from_frame(file, table)
-        if asked.explain is not None:
-            place_cell(design, named(asked.explain, "--explain"))  # a typo is told before the work begins
     with working("deciding the unseen cells"):
         importance = None if table.importance is None else named_importance(table, file, asked.targets)
         result = audit(

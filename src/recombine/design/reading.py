@@ -21,15 +21,15 @@ from recombine.errors import InputError, near_miss
 from recombine.progress import tell
 from recombine.table_spec import TableSpec, spec_command
 from recombine.tables.columns import check_factor, factor_profile
-from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, Groups, group, training_rows
 from recombine.tables.guesses import Proposal, propose_factors
-from recombine.tables.trials import count_trials
+from recombine.tables.trials import open_counted
 from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.design.space import FactorSpace
     from recombine.sheets.notes import Note
+    from recombine.tables.frames import Source
     from recombine.tables.level_features import LevelFeatures
 
 
@@ -50,8 +50,8 @@ def read_table(
     data: object, spec: TableSpec, held_out: object
 ) -> tuple[FactorSpace, Observed, OutcomeColumn, Reading, TableSpec]:
     """Return the parts of the design of a table that is read as its spec says; see `Design.from_frame`."""
-    asked = spec
-    source, spec = count_trials(open_table(data, spec), spec)
+    given = spec
+    source, spec = open_counted(data, spec)
     split_column, split_value = naming.split_parts(spec.split, source)
     outcome, chosen = _outcome(spec, source)
     roles = {"outcome": outcome, "weight": spec.weight, "sd": spec.sd, "split": split_column}
@@ -69,7 +69,7 @@ def read_table(
         train = training_rows(groups.split, str(split_column), split_value)
     title, path = source.name, _named_in_commands(data)
     if held_out is not None:
-        tested = count_trials(open_table(held_out, asked), asked)[0]
+        tested, _ = open_counted(held_out, given)
         groups, train = with_held_out(groups, source, tested, columns)
         title = f"{tested.name} (training rows: {source.name})" if tested.name != source.name else title
     _refuse_few_rows(groups, columns, spec, source.name, path)
@@ -87,7 +87,7 @@ def read_table(
     space = restrict(space, observed.cells, observed.rows, spec)
     name = columns.outcome if chosen is None else f"{outcome}={chosen}"
     column = OutcomeColumn(name, groups.labels, groups.two_values)
-    return space, observed, column, reading, _with_data(asked, data, source)
+    return space, observed, column, reading, _with_data(given, data, source)
 
 
 def _outcome(spec: TableSpec, source: Source) -> tuple[str | None, str | None]:

@@ -33,6 +33,11 @@ class _Counted(Relation):
         return () if self.behind is None else self.behind.reader.notes
 
 
+def open_counted(data: object, spec: TableSpec) -> tuple[Source, TableSpec]:
+    """Open a table, and read successes of trials as single ones where its outcome names both; see `count_trials`."""
+    return count_trials(open_table(data, spec), spec)
+
+
 def count_trials(source: Source, spec: TableSpec) -> tuple[Source, TableSpec]:
     """Return a table of successes and failures where the outcome is ``successes/trials``; else what was given.
 
@@ -50,20 +55,20 @@ def count_trials(source: Source, spec: TableSpec) -> tuple[Source, TableSpec]:
         raise InputError(f"outcome {spec.outcome!r} says of how many; leave --weight and --sd out")
     successes, trials = (_whole_numbers(source, column) for column in columns)
     if (wrong := np.flatnonzero(successes > trials)).size:
-        first = int(wrong[0])
+        wrong_row = int(wrong[0])
         raise InputError(
-            f"outcome {spec.outcome!r}: {columns[0]} is {successes[first]:g} of {trials[first]:g} {columns[1]} in row "
-            f"{first + 1} of {source.name}, more than there were"
+            f"outcome {spec.outcome!r}: {columns[0]} is {successes[wrong_row]:g} of {trials[wrong_row]:g} {columns[1]} in row "
+            f"{wrong_row + 1} of {source.name}, more than there were"
         )
     counts = np.stack([successes, trials - successes], axis=1)
     # A count of nothing is no row; a row that lacks one of the two numbers is one without an outcome.
     row, failed = np.nonzero((counts > 0) | ~np.isfinite(counts))
     others = source.read([name for name in source.columns if name not in columns])
-    known = np.isfinite(counts[row, failed])
+    finite = np.isfinite(counts[row, failed])
     table = {name: values[row] for name, values in others.items()}
     table |= {
-        str(spec.outcome): np.where(known, 1.0 - failed, np.nan),
-        columns[1]: np.where(known, counts[row, failed], 1),
+        str(spec.outcome): np.where(finite, 1.0 - failed, np.nan),
+        columns[1]: np.where(finite, counts[row, failed], 1),
     }
     relation = open_table(table).reader
     assert isinstance(relation, Relation)
@@ -75,8 +80,8 @@ def _columns_of(outcome: str | None, source: Source) -> tuple[str, str] | None:
     """Return the columns of successes and trials that an outcome names; None where it is a column itself."""
     if outcome is None or outcome in source.columns:
         return None
-    slashes = [place for place, letter in enumerate(outcome) if letter == "/"]
-    pairs = ((outcome[:place].strip(), outcome[place + 1 :].strip()) for place in slashes)
+    slashes = [index for index, letter in enumerate(outcome) if letter == "/"]
+    pairs = ((outcome[:index].strip(), outcome[index + 1 :].strip()) for index in slashes)
     return next((pair for pair in pairs if {*pair} <= {*source.columns} and pair[0] != pair[1]), None)
 
 

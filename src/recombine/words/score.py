@@ -137,8 +137,8 @@ def shares_phrase(model: ModelScore, *, short: bool = False) -> str:
         ("cells that the data leave open", sum(of_test.values())),
         ("not told why", untold),
     ]
-    least = SCORE_LIMITS.share_told if short else SCORE_LIMITS.share_shown
-    return ", ".join(f"{whole_percent(share)} {name}" for name, share in parts if abs(share) >= least)
+    smallest = SCORE_LIMITS.share_told if short else SCORE_LIMITS.share_shown
+    return ", ".join(f"{whole_percent(share)} {name}" for name, share in parts if abs(share) >= smallest)
 
 
 def _main_cause(shares: dict[str, float], model: ModelScore) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recombine.lab.nets.ensemble.ensemble import Trained
 
 #: Bins along either latent of a map of errors.
-MAP_BINS = 5
+ERROR_MAP_BINS = 5
 #: Before the names of a map's two latents, in rows.
 MAP_OF = "worst over mean: "
 
@@ -74,12 +74,12 @@ def _maps(condition: Condition, trained: Trained) -> Iterator[dict[str, float]]:
     """Yield for each network the mean error of the worst of 25 bins over the mean, for every pair of latents."""
     units, target = condition.draw(ALL_SEED)
     names = [f"{slot} {latent}" for slot in ("front", "back") for latent in LATENTS]
-    bins = np.minimum((units.reshape(len(units), -1) * MAP_BINS).astype(int), MAP_BINS - 1)
+    bins = np.minimum((units.reshape(len(units), -1) * ERROR_MAP_BINS).astype(int), ERROR_MAP_BINS - 1)
     for images in condition.predict(trained, units):
         errors = pixel_errors(images, target).mean((1, 2)).double().cpu().numpy()
         panels = {}
-        for first, second in combinations(range(len(names)), 2):
-            cell = MAP_BINS * bins[:, first] + bins[:, second]
+        for across, down in combinations(range(len(names)), 2):
+            cell = ERROR_MAP_BINS * bins[:, across] + bins[:, down]
             worst = (np.bincount(cell, errors) / np.bincount(cell)).max()
-            panels[f"{MAP_OF}{names[first]}, {names[second]}"] = float(worst / errors.mean())
+            panels[f"{MAP_OF}{names[across]}, {names[down]}"] = float(worst / errors.mean())
         yield panels

@@ -25,12 +25,13 @@ from recombine.lab.papers.first_principles.experiments.simulation import (
 from recombine.lab.runs.experiment import Unit
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 Rows = list[dict[str, Any]]
 PENALTIES = ("none", "contrast", "none, tanh", "second derivatives, tanh")
-#: Slope of leaky units below 0, and the smallest squared norm whose root is taken.
-LEAKY_SLOPE, TINY_SQUARE = 0.2, 1e-12
+#: The smallest squared norm whose root is taken.
+MIN_SQUARED_NORM = 1e-12
 
 
 def contrast(first: Tensor, second: Tensor, slopes: Tensor) -> Tensor:
@@ -47,7 +48,7 @@ def contrast(first: Tensor, second: Tensor, slopes: Tensor) -> Tensor:
     """
     jacobian = (slopes[:, :, None] * second[:, None]) @ first[:, None]
     blocks = jacobian.reshape(*jacobian.shape[:2], SLOTS, SLOT_LATENTS, SLOTS, -1)
-    norms = ((blocks**2).sum((3, 5)) + TINY_SQUARE).sqrt()
+    norms = ((blocks**2).sum((3, 5)) + MIN_SQUARED_NORM).sqrt()
     products: Tensor = (norms.sum(-1) ** 2 - (norms**2).sum(-1)) / 2
     return products.sum(-1).mean(-1)
 
@@ -73,17 +74,16 @@ def penalties(unit: Unit) -> Rows:
     """R2 on random points of readers with a penalty, one row per support and seed; all of a unit train at once."""
     import torch
 
+    from recombine.lab.papers.first_principles.experiments.latent_reader import LEAKY_SLOPE
+
     setting, names = unit.setting, [(name, seed) for seed in unit.seeds for name in SUPPORTS]
     drawn = [_data(name, seed, setting) for name, seed in names]
     data, latents, tested, truth = (
         torch.tensor(np.stack(arrays), dtype=torch.float32) for arrays in zip(*drawn, strict=True)
     )
     generator = torch.Generator().manual_seed(unit.seeds[0])
-    shapes = [(READER_UNITS, SLOTS * SLOT_OUTPUTS), (SLOTS * SLOT_LATENTS, READER_UNITS)]
-    weights = [(2 * torch.rand(len(names), *shape, generator=generator) - 1) / shape[1] ** 0.5 for shape in shapes]
-    biases = [torch.zeros(len(names), 1, shape[0]) for shape in shapes]
-    parameters = [tensor.requires_grad_() for tensor in (*weights, *biases)]
-    optimiser = torch.optim.Adam(parameters, lr=setting["rate"])
+    weights, biases = _first_weights(len(names), generator)
+    optimiser = torch.optim.Adam([*weights, *biases], lr=setting["rate"])
     smooth = "tanh" in setting["penalty"]
 
     def hidden(inputs: Tensor) -> Tensor:
@@ -100,24 +100,45 @@ def penalties(unit: Unit) -> Rows:
         rows = torch.randint(data.shape[1], (setting["batch"],), generator=generator)
         error = ((read(data[:, rows]) - latents[:, rows]) ** 2).mean((1, 2))
         if not setting["penalty"].startswith("none"):
-            values = hidden(data[:, rows])
-            if smooth:
-                level = torch.tanh(values)
-                more = mixed_curvature(weights[0], weights[1], -2 * level * (1 - level**2))
-            else:
-                more = contrast(weights[0], weights[1], torch.where(values > 0, 1.0, LEAKY_SLOPE))
-            error = error + setting["weight"] * more
+            error = error + setting["weight"] * _penalty(weights[0], weights[1], hidden(data[:, rows]), smooth)
         optimiser.zero_grad()
         error.sum().backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     with torch.no_grad():
-        left = ((read(tested) - truth) ** 2).sum(1) / ((truth - truth.mean(1, keepdim=True)) ** 2).sum(1)
-        fitted = ((read(data) - latents) ** 2).sum(1) / ((latents - latents.mean(1, keepdim=True)) ** 2).sum(1)
+        unexplained, fitted = _unexplained(read(tested), truth), _unexplained(read(data), latents)
     return [
         {"penalty": setting["penalty"], "weight": setting["weight"], "support": name, "seed": seed}
-        | {"r2 seen": float(1 - fitted[index].mean()), "r2": float(1 - left[index].mean())}
+        | {"r2 seen": float(1 - fitted[index].mean()), "r2": float(1 - unexplained[index].mean())}
         for index, (name, seed) in enumerate(names)
     ]
+
+
+def _first_weights(readers: int, generator: torch.Generator) -> tuple[list[Tensor], list[Tensor]]:
+    """Weights (E, outputs, inputs) and biases (E, 1, outputs) of both layers of readers (E,)."""
+    import torch
+
+    shapes = [(READER_UNITS, SLOTS * SLOT_OUTPUTS), (SLOTS * SLOT_LATENTS, READER_UNITS)]
+    weights = [(2 * torch.rand(readers, *shape, generator=generator) - 1) / shape[1] ** 0.5 for shape in shapes]
+    biases = [torch.zeros(readers, 1, shape[0]) for shape in shapes]
+    return [tensor.requires_grad_() for tensor in weights], [tensor.requires_grad_() for tensor in biases]
+
+
+def _penalty(first: Tensor, second: Tensor, values: Tensor, smooth: bool) -> Tensor:
+    """The penalty on readers (E,) whose hidden units get ``values`` (E, B, units)."""
+    import torch
+
+    from recombine.lab.papers.first_principles.experiments.latent_reader import LEAKY_SLOPE
+
+    if smooth:
+        level = torch.tanh(values)
+        return mixed_curvature(first, second, -2 * level * (1 - level**2))
+    return contrast(first, second, torch.where(values > 0, 1.0, LEAKY_SLOPE))
+
+
+def _unexplained(outputs: Tensor, truth: Tensor) -> Tensor:
+    """Shares (E, latents) of the variance over points that outputs (E, B, latents) miss."""
+    misses: Tensor = ((outputs - truth) ** 2).sum(1)
+    return misses / ((truth - truth.mean(1, keepdim=True)) ** 2).sum(1)
 
 
 def _data(name: str, seed: int, setting: dict[str, Any]) -> tuple[Any, Any, Any, Any]:

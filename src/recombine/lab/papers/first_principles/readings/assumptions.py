@@ -32,11 +32,11 @@ def _lost(rows: Table, **case: str) -> FloatArray:
 def _compared(rows: Table, name: str, **changed: str) -> Measured:
     """Return what a change costs off the support, beside decoders of the same seeds without it."""
     case = {"support": "orthogonal", "model": "compositional", "renderer": "smooth"}
-    usual, other = _lost(rows, **case), _lost(rows, **{**case, **changed})
+    usual, changed_loss = _lost(rows, **case), _lost(rows, **{**case, **changed})
     numbers = {
-        "more R2 lost, points": Interval.of(100 * (other - usual)),
-        "mean of more R2 lost": float((other - usual).mean()),
-        f"R2 lost off the support, {name}": float(other.mean()),
+        "more R2 lost, points": Interval.of(100 * (changed_loss - usual)),
+        "mean of more R2 lost": float((changed_loss - usual).mean()),
+        f"R2 lost off the support, {name}": float(changed_loss.mean()),
         "R2 lost off the support, as it should be": float(usual.mean()),
         f"R2 on the support, {name}": float(_column(rows, "r2 id", **{**case, **changed}).mean()),
     }

@@ -50,8 +50,8 @@ def structural_similarity(first: FloatArray, second: FloatArray) -> FloatArray:
     spreads = [unbiased * (local(images**2) - mean**2) for images, mean in zip((first, second), means, strict=True)]
     shared = unbiased * (local(first * second) - means[0] * means[1])
     alike = (2 * means[0] * means[1] + SSIM_FLOORS[0]) * (2 * shared + SSIM_FLOORS[1])
-    most = (means[0] ** 2 + means[1] ** 2 + SSIM_FLOORS[0]) * (spreads[0] + spreads[1] + SSIM_FLOORS[1])
-    return np.asarray((alike / most).mean(axis=(1, 2)))
+    bound = (means[0] ** 2 + means[1] ** 2 + SSIM_FLOORS[0]) * (spreads[0] + spreads[1] + SSIM_FLOORS[1])
+    return np.asarray((alike / bound).mean(axis=(1, 2)))
 
 
 def kernel_errors(outputs: FloatArray, seen: BoolArray) -> dict[str, Any]:

@@ -87,11 +87,11 @@ def wider_codes(rows: Table) -> Measured:
     """Return errors in the hole by the width of the bump code, over that of the narrowest."""
     networks = _demos(rows, "bump")
     errors = means_of({f"{width:g} x": group for width, group in sorted(networks.by("spread").items())}, "unseen error")
-    first, *wider = errors.values()
+    narrowest, *wider = errors.values()
     if len(wider) < 2:
         raise MissingRowsError("needs two wider codes")
-    numbers = {"error over that of the narrowest": {name: error / first for name, error in errors.items()}}
-    return _small({**numbers, "least of the wider": min(wider) / first}, _learned(networks), networks)
+    numbers = {"error over that of the narrowest": {name: error / narrowest for name, error in errors.items()}}
+    return _small({**numbers, "least of the wider": min(wider) / narrowest}, _learned(networks), networks)
 
 
 def peaks_read_rightly(rows: Table) -> Measured:

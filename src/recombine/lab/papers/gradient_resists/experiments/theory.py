@@ -95,11 +95,11 @@ def quadrants(unit: Unit) -> Rows:
         reading = unit.setting["reading"]
         samples, held_out = plane.draw_training(reading, seed), plane.draw_held_out(reading, seed=seed)
         for right, up in product((False, True), repeat=2):
-            seen, out = (((x[:, 0] > 0) == right) & ((x[:, 1] > 0) == up) for x in (samples.points, held_out))
+            seen, unseen = (((x[:, 0] > 0) == right) & ((x[:, 1] > 0) == up) for x in (samples.points, held_out))
             agree = float(((samples.labels[seen] > 0) == right).mean()) if seen.any() else float("nan")
             rows.append(
                 {"reading": reading, "seed": seed, "right": right, "up": up}
-                | {"seen": int(seen.sum()), "held out": int(out.sum()), "labels by X1": agree}
+                | {"seen": int(seen.sum()), "held out": int(unseen.sum()), "labels by X1": agree}
             )
     return rows
 
