@@ -57,8 +57,8 @@ def count_trials(source: Source, spec: TableSpec) -> tuple[Source, TableSpec]:
     if (wrong := np.flatnonzero(successes > trials)).size:
         wrong_row = int(wrong[0])
         raise InputError(
-            f"outcome {spec.outcome!r}: {columns[0]} is {successes[wrong_row]:g} of {trials[wrong_row]:g} {columns[1]} in row "
-            f"{wrong_row + 1} of {source.name}, more than there were"
+            f"outcome {spec.outcome!r}: {columns[0]} is {successes[wrong_row]:g} of {trials[wrong_row]:g} {columns[1]} "
+            f"in row {wrong_row + 1} of {source.name}, more than there were"
         )
     counts = np.stack([successes, trials - successes], axis=1)
     # A count of nothing is no row; a row that lacks one of the two numbers is one without an outcome.

@@ -40,7 +40,7 @@ def _compared(rows: Table, name: str, **changed: str) -> Measured:
         "R2 lost off the support, as it should be": float(usual.mean()),
         f"R2 on the support, {name}": float(_column(rows, "r2 id", **{**case, **changed}).mean()),
     }
-    return Measured(numbers, several(len(other), "seed"), note=NOTE)
+    return Measured(numbers, several(len(changed_loss), "seed"), note=NOTE)
 
 
 def wrong_rule(rows: Table) -> Measured:
