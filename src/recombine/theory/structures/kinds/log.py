@@ -59,7 +59,10 @@ class Log(Structure):
         # The logarithm of an outcome has its variance over its square.
         weights = None if data.weights is None else counted * values**2
         fit = fit_terms(data.cells, logarithms, weights=weights, symmetric=data.symmetric)
-        return self.from_sums(fit, logarithms - fit.predict(data.cells))
+        sums = fit.predict(data.cells)
+        # Weighted sums follow large outcomes, and noisy small ones lie below them: predictions are to have the weighted
+        # mean of the outcomes, as those of a fit by likelihood have.
+        return self.from_sums(fit, logarithms - sums, None if weights is None else counted * np.exp(sums))
 
     def reading(self, components: HeldOutComponents) -> FloatArray | None:
         """Return what components on logarithms say, of counts with zeros on those of one more; None for other zeros."""
@@ -88,7 +91,7 @@ class LogFit(StructureFit):
     """Effects that add on the logarithm of the outcome."""
 
     logarithms: Predicts
-    smear: float  #: Mean of the exponential of the residuals, so that predictions are means, not medians.
+    smear: float  #: Weighted mean of the exponential of the residuals: predictions are means, not medians.
     outcome_bounds = (0.0, np.inf)
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
