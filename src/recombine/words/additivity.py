@@ -87,7 +87,7 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
     for row in audit.structure.additivity.breakers(count).rows():
         label = " · ".join(str(level) for level in list(row.values())[:factors])
         cells.append(f"{label} ({'+' * (row['difference'] > 0)}{number(row['difference'])})")
-    return f"Cells that depart most: {'; '.join(cells)}" if cells else ""
+    return f"Cells that depart most from adding: {'; '.join(cells)}" if cells else ""
 
 
 def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:

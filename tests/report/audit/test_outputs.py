@@ -242,7 +242,7 @@ def _additivity(found: Outputs) -> Iterator[Check]:
     for row, truth in zip(found.reader.tables.get("t-breakers", []), check["breakers"], strict=False):
         for name in ("observed", "predicted", "difference"):
             yield f"page, breaker {name}", row[name], truth[name]
-    shown = _find(r"Cells that depart most: (.*)", found.terminal)
+    shown = _find(r"Cells that depart most from adding: (.*)", found.terminal)
     for text, truth in zip(re.findall(rf"\(({NUMBER})\)", shown or ""), check["breakers"], strict=False):
         yield "terminal, breaker", text.replace("+", ""), truth["difference"]
     for place, row in enumerate(found.record["held_out"] or []):
