@@ -206,12 +206,12 @@ def test_every_reader_reads_a_clean_table_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "page", "said"),
     [
-        ("after", "command-line", "On {published us files} published tables whose help pages tell the roles,"),
-        ("after", "command-line", "right in {published us all right} and something was wrong in {published us wrong};"),
-        ("after", "command-line", "{published pandas all right} right, {published pandas wrong} wrong)"),
-        ("final", "command-line", "On {published us files} tables kept apart until the rules were fixed"),
-        ("final", "command-line", "{published us all right} were right and {published us wrong} wrong"),
-        ("final", "command-line", "(the rule: {published pandas all right} and {published pandas wrong};"),
+        ("after", "reading", "On {published us files} published tables whose help pages tell the roles,"),
+        ("after", "reading", "right in {published us all right} and something was wrong in {published us wrong};"),
+        ("after", "reading", "{published pandas all right} right, {published pandas wrong} wrong)"),
+        ("final", "reading", "On {published us files} tables kept apart until the rules were fixed"),
+        ("final", "reading", "{published us all right} were right and {published us wrong} wrong"),
+        ("final", "reading", "(the rule: {published pandas all right} and {published pandas wrong};"),
         ("after", "reading", "On {soiled us files} published tables that a program soiled in these ways"),
         ("after", "reading", "{soiled us all right} are read right and none wrong, where pandas reads"),
         ("after", "reading", "pandas reads {soiled pandas all right} and DuckDB {soiled duckdb all right};"),

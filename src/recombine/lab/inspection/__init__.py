@@ -13,5 +13,6 @@ if TYPE_CHECKING:
     from recombine.lab.inspection.reading import LayerReading as LayerReading
     from recombine.lab.inspection.reading import StillCells as StillCells
     from recombine.lab.inspection.reading import Truth as Truth
+    from recombine.lab.inspection.words import inspection_sentence as inspection_sentence
 
 lazy_package(__name__)

@@ -271,10 +271,10 @@ class _Driver:
             self._finish(unit, ran=answer.status == "done")
 
     def _make_room(self, unit: Unit, answer: WorkAnswer) -> None:
-        """Run fewer units at once from now on; one that lacks memory with nothing beside it has failed."""
+        """Run fewer units at once from now on; one that lacks memory with no other beside it has failed."""
         at_once = min(self._source.workers, self._most_at_once)
-        if at_once > 1:
-            self._most_at_once = at_once - 1
+        if at_once > 1 or self._running:
+            self._most_at_once = max(1, at_once - 1)
             self._pending.append(unit)
         else:
             self._retry(unit, answer.error, answer.details)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.lab.papers.first_principles.experiments.assumptions import MAP_OF, assumptions, stepped
-from recombine.lab.papers.first_principles.experiments.penalties import contrast, mixed_curvature
+from recombine.lab.papers.first_principles.experiments.readers.penalties import contrast, mixed_curvature
 from recombine.lab.papers.first_principles.grids import ASSUMED, TINY
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.worlds.rendered.blobs import render_blobs

@@ -15,13 +15,13 @@ from recombine.lab.papers.first_principles.experiments import (
     checks,
     decoders,
     error_maps,
-    penalties,
     pictures,
     ranks,
     routes,
     simulation,
     theory,
 )
+from recombine.lab.papers.first_principles.experiments.readers.penalties import PENALTIES, penalised_readers
 from recombine.lab.runs.experiment import Experiment
 
 Settings = list[dict[str, Any]]
@@ -261,7 +261,7 @@ def _assumptions(**more: Any) -> Settings:
 def _penalties(steps: int, seeds: Sequence[int]) -> Settings:
     shared = {"samples": 1024, "batch": 64, "rate": 3e-3, "candidates": 100, "steps": steps, "seeds": list(seeds)}
     weights = {"none": 0.0, "contrast": 0.5, "none, tanh": 0.0, "second derivatives, tanh": 0.5}
-    return [{**shared, "penalty": name, "weight": weights[name]} for name in penalties.PENALTIES]
+    return [{**shared, "penalty": name, "weight": weights[name]} for name in PENALTIES]
 
 
 SMALL_EXPERIMENTS = (
@@ -271,7 +271,7 @@ SMALL_EXPERIMENTS = (
         _assumptions(steps=300, samples=1000, seeds=[0, 1]),
         _assumptions(seeds=THREE_SEEDS),
     ),
-    _experiment("penalties", penalties.penalties, _penalties(200, [0]), _penalties(600, [0, 1])),
+    _experiment("penalties", penalised_readers, _penalties(200, [0]), _penalties(600, [0, 1])),
 )
 
 EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS, *MAP_EXPERIMENTS, *SMALL_EXPERIMENTS)

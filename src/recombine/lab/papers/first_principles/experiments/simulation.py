@@ -127,7 +127,7 @@ def _read(data: list[FloatArray], latents: list[FloatArray], observed: FloatArra
     """
     from recombine.lab.nets.ensemble.ensemble import Ensemble
     from recombine.lab.nets.ensemble.optimisers import SGD
-    from recombine.lab.papers.first_principles.experiments.latent_reader import LatentReader
+    from recombine.lab.papers.first_principles.experiments.readers.latent_reader import LatentReader
 
     setting, blocks = unit.setting, len(observed)
     sizes: list[int] = setting["sizes"]

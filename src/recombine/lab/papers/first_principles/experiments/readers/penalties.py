@@ -70,11 +70,11 @@ def mixed_curvature(first: Tensor, second: Tensor, bends: Tensor) -> Tensor:
     return squares.sum(-1).mean((1, 2))
 
 
-def penalties(unit: Unit) -> Rows:
+def penalised_readers(unit: Unit) -> Rows:
     """R2 on random points of readers with a penalty, one row per support and seed; all of a unit train at once."""
     import torch
 
-    from recombine.lab.papers.first_principles.experiments.latent_reader import LEAKY_SLOPE
+    from recombine.lab.papers.first_principles.experiments.readers.latent_reader import LEAKY_SLOPE
 
     setting, names = unit.setting, [(name, seed) for seed in unit.seeds for name in SUPPORTS]
     drawn = [_data(name, seed, setting) for name, seed in names]
@@ -127,7 +127,7 @@ def _penalty(first: Tensor, second: Tensor, values: Tensor, smooth: bool) -> Ten
     """The penalty on readers (E,) whose hidden units get ``values`` (E, B, units)."""
     import torch
 
-    from recombine.lab.papers.first_principles.experiments.latent_reader import LEAKY_SLOPE
+    from recombine.lab.papers.first_principles.experiments.readers.latent_reader import LEAKY_SLOPE
 
     if smooth:
         level = torch.tanh(values)
