@@ -127,7 +127,7 @@ def open_page(browser: Any) -> Iterator[Open]:
 
 
 def says(page: Any, text: str) -> None:
-    page.wait_for_function("text => document.querySelector('.reply').textContent.includes(text)", arg=text)
+    page.wait_for_function("text => document.querySelector('.reply')?.textContent.includes(text)", arg=text)
 
 
 def goes_to(page: Any, factor: str, name: str) -> None:
