@@ -59,6 +59,7 @@ def test_arms_without_failures_or_without_numbers() -> None:
     ("columns", "more", "message"),
     [
         ({"won": [3], "of": [2]}, {}, "won is 3 of 2 of in row 1"),
+        ({"page": [], "won": [], "of": []}, {}, "the table has no usable row"),
         ({"won": [0.5], "of": [2]}, {}, "'won' of the table has other values than counts"),
         ({"won": [-1], "of": [2]}, {}, "other values than counts"),
         ({"won": ["x"], "of": [2]}, {}, "other values than counts"),

@@ -70,9 +70,9 @@ def count_trials(source: Source, spec: TableSpec) -> tuple[Source, TableSpec]:
         str(spec.outcome): np.where(finite, 1.0 - failed, np.nan),
         columns[1]: np.where(finite, counts[row, failed], 1),
     }
-    relation = open_table(table).reader
-    assert isinstance(relation, Relation)
-    counted = replace(open_table(table), reader=_Counted(relation.relation, behind=source), name=source.name)
+    counted = open_table(table)
+    assert isinstance(counted.reader, Relation)
+    counted = replace(counted, reader=_Counted(counted.reader.relation, behind=source), name=source.name)
     return counted, make_spec(spec, {"weight": columns[1], "counts": True})
 
 
@@ -87,10 +87,12 @@ def _columns_of(outcome: str | None, source: Source) -> tuple[str, str] | None:
 
 def _whole_numbers(source: Source, column: str) -> npt.NDArray[np.float64]:
     """Return a column of counts (N,), NaN where one is missing."""
-    counts = np.full(0, np.nan)
+    written = source.read([column])[column]
+    if not len(written):
+        raise InputError(f"{source.name} has no usable row (it has a header but no rows); nothing to audit")
+    counts = np.full(1, -1.0)
     if source.kind(column) in ("integer", "number"):
-        written = source.read([column])[column]
         counts = np.array([np.nan if value is None or value == "" else float(value) for value in written])
-    if not len(counts) or (np.isfinite(counts) & ((counts < 0) | (counts % 1 != 0))).any():
+    if (np.isfinite(counts) & ((counts < 0) | (counts % 1 != 0))).any():
         raise InputError(f"column {column!r} of {source.name} has other values than counts; name two columns of counts")
     return counts

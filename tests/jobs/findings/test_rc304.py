@@ -17,7 +17,7 @@ def test_noise_is_told_by_its_mean_and_says_no_more_of_additivity(found):
     finding = found(design, "RC304")
     assert finding.severity is Severity.WARNING
     told, mean = finding.message.rsplit(" ", 1)
-    assert told == "all effects in 32 seen cells together tell of no others beyond chance: these are given the mean,"
+    assert told == "taken together, the effects in 32 seen cells predict no other beyond chance: all get the mean,"
     assert float(mean.replace("−", "-")) == float(f"{NOISE.mean():.3g}")
     assert found(design, "RC303") is None
 

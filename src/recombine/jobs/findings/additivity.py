@@ -167,4 +167,4 @@ class NoBetterThanMean(FindingKind["Values"]):
     def message(self, evidence: FindingEvidence) -> str:
         cells = plural(evidence["cells"], "seen cell")
         mean = number(evidence["mean"])
-        return f"all effects in {cells} together tell of no others beyond chance: these are given the mean, {mean}"
+        return f"taken together, the effects in {cells} predict no other beyond chance: all get the mean, {mean}"
