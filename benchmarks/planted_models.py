@@ -25,17 +25,19 @@ Ints = NDArray[np.int64]
 NAMES = ("a", "b", "c", "d")
 #: Unseen cells that are measured, at most.
 HELD_OUT = 150
-#: Chances change by so much per unit of an effect.
+#: Chances change by so much per unit of an effect, and counts by so much around their middle, but not below the least.
 SCALE = 0.16
+COUNT_SCALE, MIDDLE_COUNT, LEAST_COUNT = 0.8, 5.0, 0.3
 
 
 @dataclass(frozen=True)
 class Kind:
     """What a world is like: noise of one measurement, size of interactions, and the structure that is scored.
 
-    With ``chances`` outcomes are 0 or 1, and noise is what chance makes of them. ``children`` levels of b lie in each
-    of a. Noise and interactions have so many degrees of freedom as ``tails`` says; ``steep`` is how much the seen cells
-    confound, ``much`` how many there are.
+    With ``chances`` outcomes are 0 or 1, with ``counts`` those of Poisson's law, and noise is what chance makes of
+    them. ``children`` levels of b lie in each of a. Noise and interactions have so many degrees of freedom as ``tails``
+    says; ``steep`` is how much the seen cells confound, ``much`` how many there are, ``held_out`` how many unseen ones
+    are measured at most.
     """
 
     name: str
@@ -50,6 +52,8 @@ class Kind:
     tails: float = np.inf
     steep: float = 1.6
     much: float = 0.85
+    counts: bool = False
+    held_out: int = HELD_OUT
 
     @cached_property
     def cells(self) -> Ints:
@@ -67,6 +71,11 @@ class Kind:
     def is_product(self) -> bool:
         """Whether outcomes are exponentials of sums."""
         return self.structure == "multiplicative"
+
+    @property
+    def scale(self) -> float:
+        """What one unit of an effect is in outcomes."""
+        return SCALE if self.chances else COUNT_SCALE if self.counts else 1.0
 
 
 KINDS = (
@@ -171,12 +180,17 @@ class World:
         """Expected variance of a held-out cell's mean."""
         rows = np.mean(1 / np.arange(1, self.kind.most_rows + 1))
         truth = self.truth[self.unseen]
+        if self.kind.counts:
+            return float(rows * np.mean(truth))
         return float(rows * (np.mean(truth * (1 - truth)) if self.kind.chances else self.kind.noise**2))
 
 
-def draw_world(kind: Kind, run: int) -> World:
-    """Draw effects, interactions of pairs of a and b and of single cells, seen cells and measurements."""
-    rng = np.random.default_rng([run, KINDS.index(kind)])
+def draw_world(kind: Kind, run: int, stream: int | None = None) -> World:
+    """Draw effects, interactions of pairs of a and b and of single cells, seen cells and measurements.
+
+    Kinds that are none of `KINDS` need a ``stream`` of random numbers of their own.
+    """
+    rng = np.random.default_rng([run, KINDS.index(kind) if stream is None else stream])
     cells = kind.cells
     effects = [kind.spreads[place] * rng.normal(size=size) for place, size in enumerate(kind.sizes)]
     truth = np.sum([effect[cells[:, place]] for place, effect in enumerate(effects)], axis=0)
@@ -186,16 +200,20 @@ def draw_world(kind: Kind, run: int) -> World:
     truth = truth + kind.interaction * (pairs + single) / np.sqrt(2)
     if kind.chances:
         truth = np.clip(0.5 + SCALE * truth, 0.03, 0.97)
+    if kind.counts:
+        truth = np.maximum(MIDDLE_COUNT + COUNT_SCALE * truth, LEAST_COUNT)
     if kind.is_product:
         truth = 3 * np.exp(truth)
     seen = _seen(cells, rng, kind)
     left = np.flatnonzero(~seen)
-    held = rng.choice(left, min(HELD_OUT, 2 * len(left) // 3), replace=False)
+    held = rng.choice(left, min(kind.held_out, 2 * len(left) // 3), replace=False)
     measured = np.concatenate([np.flatnonzero(seen), held])
     rows = np.repeat(measured, rng.integers(1, kind.most_rows + 1, len(measured)))
     values = truth[rows] + kind.noise * _drawn(kind, rng, (len(rows),))
     if kind.chances:
         values = (rng.random(len(rows)) < truth[rows]).astype(float)
+    if kind.counts:
+        values = rng.poisson(truth[rows]).astype(float)
     nested = ("b/a",) if kind.children else ()
     names = NAMES[: len(kind.sizes)]
     design = Design.from_cells(cells[rows], values, train=seen[rows], names=names, sizes=kind.sizes, nested=nested)
@@ -229,11 +247,10 @@ def _parts(
     world: World, slopes: tuple[float, ...] = (1, 1, 1), pulls: tuple[float, ...] = (0, 0, 0), spread: float = 0.0
 ) -> Parts:
     told = world.told
-    size = SCALE * spread if world.kind.chances else spread
     return {
         "leak": told.effects[:, : len(slopes)] @ (np.array(slopes) - 1.0),
         "shortcut": told.misleading[:, : len(pulls)] @ np.array(pulls, dtype=float),
-        "rest": size * world.rng.normal(size=len(world.unseen)),
+        "rest": world.kind.scale * spread * world.rng.normal(size=len(world.unseen)),
     }
 
 
