@@ -152,13 +152,28 @@ def over_seeds(rows: Table, keys: tuple[str, ...], values: tuple[str, ...]) -> T
 
 
 def rank_correlation(first: FloatArray, second: FloatArray) -> float:
-    """Return Spearman's correlation.
+    """Return Spearman's correlation; NaN where one of them is constant.
 
     Examples
     --------
     >>> round(rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 9.0, 100.0])), 6)
     1.0
     """
-    from scipy.stats import spearmanr
+    return float(rank_correlations(first, second))
 
-    return float(spearmanr(first, second).statistic)
+
+def rank_correlations(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return Spearman's correlation of each row of one array with that of another: ties share their mean rank.
+
+    Examples
+    --------
+    >>> rank_correlations(np.array([[1.0, 2, 3], [3, 2, 1], [1, 1, 1]]), np.array([[1.0, 9, 100]] * 3)).round(6)
+    array([ 1., -1., nan])
+    """
+    from scipy.stats import rankdata
+
+    ranks = [rankdata(values, axis=-1) for values in (first, second)]
+    a, b = (rank - rank.mean(axis=-1, keepdims=True) for rank in ranks)
+    with np.errstate(invalid="ignore"):
+        both: FloatArray = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
+    return both

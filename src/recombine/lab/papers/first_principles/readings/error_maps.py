@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import Interval, rank_correlation, several
+from recombine.lab.papers.seeds import Interval, rank_correlation, rank_correlations, several
 from recombine.tables.table import Table
 
 #: Supports below which an order says little, and unseen cells of a support below which its map does.
@@ -25,7 +26,7 @@ def _supports(rows: Table) -> list[Table]:
     return groups
 
 
-def _bounded(draws: list[float], value: float) -> Interval:
+def _bounded(draws: FloatArray, value: float) -> Interval:
     low, high = np.quantile(draws, [0.05, 0.95])
     return Interval(100 * value, 100 * float(low), 100 * float(high))
 
@@ -36,11 +37,11 @@ def errors_by_support(rows: Table) -> Measured:
     means = {name: np.array([float(group[name].mean()) for group in groups]) for name in ("theory", "way", "error")}
     means["unseen cells"] = np.array([float(len(group)) for group in groups])
     rng, numbers = np.random.default_rng(0), dict[str, Any]()
-    draws = [rng.integers(len(groups), size=len(groups)) for _ in range(RESAMPLES)]
+    drawn = rng.integers(len(groups), size=(RESAMPLES, len(groups)))
     for name, words in (("theory", "open directions"), ("way", "way to a seen cell"), ("unseen cells", "unseen cells")):
         value = rank_correlation(means[name], means["error"])
-        listed = [rank_correlation(means[name][d], means["error"][d]) for d in draws]
-        numbers[f"{words}, hundredths"] = _bounded(listed, value)
+        draws = rank_correlations(means[name][drawn], means["error"][drawn])
+        numbers[f"{words}, hundredths"] = _bounded(draws, value)
     numbers["supports"] = len(groups)
     fitted = float(np.median(rows["error on support"]))
     return Measured(

@@ -9,7 +9,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.kernel_theory.experiments.designs import drawn_task
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import Interval, rank_correlation, several
+from recombine.lab.papers.seeds import Interval, rank_correlation, rank_correlations, several
 from recombine.tables.table import Table
 
 #: Designs below which an order says little.
@@ -36,8 +36,8 @@ def _by_design(rows: Table) -> dict[str, FloatArray]:
 def _resampled(values: dict[str, FloatArray], names: tuple[str, ...]) -> list[FloatArray]:
     """Return rank correlations with networks' errors when designs are drawn again."""
     rng, count = np.random.default_rng(0), len(values["error"])
-    drawn = [rng.integers(count, size=count) for _ in range(RESAMPLES)]
-    return [np.array([rank_correlation(values[name][d], values["error"][d]) for d in drawn]) for name in names]
+    drawn = rng.integers(count, size=(RESAMPLES, count))
+    return [rank_correlations(values[name][drawn], values["error"][drawn]) for name in names]
 
 
 def _bounded(value: float, draws: FloatArray) -> Interval:
