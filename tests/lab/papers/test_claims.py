@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from recombine.errors import InputError, RecombineError
-from recombine.lab.papers import Claim, Outcome, Paper, Standing, available, find
+from recombine.lab.papers import Claim, Outcome, Paper, Reproduction, Standing, available, find
 from recombine.lab.papers.bounds import (
     Above,
     AtLeast,
@@ -29,7 +29,7 @@ from recombine.lab.papers.claims import SAYS
 from recombine.lab.papers.measured import Measured, MissingRowsError, Size
 from recombine.lab.papers.paper import PaperPanel, coverage
 from recombine.lab.papers.record import load_record, record_of
-from recombine.lab.papers.results import Evidence, Provenance, load_all_evidence
+from recombine.lab.papers.results import Evidence, Provenance
 from recombine.lab.papers.seeds import Interval
 from recombine.lab.papers.standing import Part
 from recombine.lab.papers.values import entries_of
@@ -264,10 +264,6 @@ def test_unknown_papers_are_named() -> None:
         find("kernel-theorie")
 
 
-def committed(paper: Paper) -> dict[str, Evidence]:
-    return load_all_evidence(COMMITTED, paper.name, paper.by_name, ("full", "quick"))
-
-
 def moved(claim: Claim, measured: Measured, bounds: dict[str, Bound]) -> list[tuple[str, Measured]]:
     """What was measured, with one number after the other just past its bound."""
     found = []
@@ -300,24 +296,25 @@ class TestEveryPaper:
             name: one for name, one in record.items() if name.startswith(f"{paper.name}/")
         }
 
-    def test_every_number_decides(self, paper: Paper) -> None:
+    def test_every_number_decides(self, paper: Paper, judged: dict[str, Reproduction]) -> None:
         """A measured number just past its bound turns the verdict, for all numbers of all claims."""
-        results = committed(paper)
+        results, outcomes = judged[paper.name].results, judged[paper.name].outcomes
         for claim in paper.claims:
-            if claim.judge(results).verdict in (Standing.NOT_RUN, Standing.NOT_COMPARABLE):
+            verdict = outcomes[claim.id].verdict
+            if verdict in (Standing.NOT_RUN, Standing.NOT_COMPARABLE):
                 continue
             measured = claim.measure(results[claim.reads].table)
             asked: dict[str, Any] = {**claim.expect, **({} if measured.stands_in else claim.published)}
             inside = {name: kept.inside() for name, bound in asked.items() if (kept := bound.at(measured.scale))}
             if not inside:
-                assert claim.judge(results).verdict is Standing.UNDECIDED
+                assert verdict is Standing.UNDECIDED
                 continue
             good = replace(measured, numbers={**measured.numbers, **inside})
             plain = replace(claim, contradicted={})
             assert plain.weigh(good).verdict is Standing.HOLDS, claim.id
             for name, bad in moved(claim, good, asked):
                 assert plain.weigh(bad).verdict is not Standing.HOLDS, f"{claim.id}: {name}"
-            if claim.judge(results).verdict is Standing.CONTRADICTS:
+            if verdict is Standing.CONTRADICTS:
                 assert claim.means, claim.id
                 for name, bad in moved(claim, measured, dict(claim.contradicted)):
                     assert claim.weigh(bad).verdict is not Standing.CONTRADICTS, f"{claim.id}: {name}"

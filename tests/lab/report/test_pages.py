@@ -27,10 +27,22 @@ PAPER = find("kernel-theory")
 every_paper = pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
 
 
+class _Texts(dict[str, str]):
+    """Pages of papers as Markdown, each written when it is first read."""
+
+    def __init__(self, judged: dict[str, Reproduction]) -> None:
+        super().__init__()
+        self.judged = judged
+
+    def __missing__(self, name: str) -> str:
+        self[name] = page_text(self.judged[name])
+        return self[name]
+
+
 @pytest.fixture(scope="session")
 def texts(judged: dict[str, Reproduction]) -> dict[str, str]:
     """The page of every paper as Markdown."""
-    return {name: page_text(state) for name, state in judged.items()}
+    return _Texts(judged)
 
 
 @pytest.fixture(scope="module")

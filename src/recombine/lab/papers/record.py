@@ -72,14 +72,15 @@ def record_of(paper: Paper, folder: Path) -> Record:
 
     names = sorted({claim.reads for claim in paper.claims})
     best = load_all_evidence(folder, paper.name, names, ("full", "quick"))
-    quick = load_all_evidence(folder, paper.name, names, ("quick",))
+    large = [name for name, evidence in best.items() if evidence.scale != "quick"]
+    quick = load_all_evidence(folder, paper.name, large, ("quick",))
     recorded = {}
     for claim in paper.claims:
         outcome = claim.judge(best)
         evidence = best.get(claim.reads)
         ran = len(evidence.provenance.settings) if evidence else 0
         planned = (evidence.provenance.planned or ran) if evidence else len(paper.by_name[claim.reads].units("full"))
-        small = claim.judge(quick).verdict.value
+        small = outcome if outcome.scale == "quick" else claim.judge(quick)
         bounds = "; ".join(
             f"{number.name} {number.bound if number.asks else f'contradicts if {number.bound}'}"
             for number in outcome.parts
@@ -87,7 +88,7 @@ def record_of(paper: Paper, folder: Path) -> Record:
         )
         of_paper = claim.size.said(evidence.table) if claim.size and evidence and evidence.scale != "quick" else ""
         recorded[claim.id] = Recorded(
-            *(outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]),
+            *(outcome.verdict.value, claim.says, outcome.scale, small.verdict.value, outcome.value, [ran, planned]),
             *(bounds, of_paper, claim.exploratory, bool(claim.moved)),
         )
     return recorded
