@@ -77,7 +77,7 @@ def test_merged_ranges_of_a_workbook_are_filled() -> None:
 def test_the_line_of_the_header_can_be_said() -> None:
     rows = [["a", "b"], ["c", "d"], ["drug", "gain"], ["x", "1"], ["y", "2"]]
     assert tidy(Grid(rows), header=3).rows == [["x", "1"], ["y", "2"]]
-    with pytest.raises(InputError, match="line 9, which the sheet has not"):
+    with pytest.raises(InputError, match="the sheet has no line 9; name the line of the header"):
         tidy(Grid(rows), header=9)
 
 

@@ -29,6 +29,6 @@ def test_look_at_by_example() -> None:
 
 
 def test_refuse_duplicates_by_example() -> None:
-    message = "the table has more than one column named 'a'; rename them so each name is unique"
+    message = "rename them so each name is unique, replicates to 'a rep 1', 'a rep 2'"
     with pytest.raises(InputError, match=re.escape(message)):
         refuse_duplicates(["a", "b", "a"], "the table")

@@ -3,6 +3,7 @@
 import { isSame, isSummary, placesOver, type Sections, sectionsOf } from "./blocks.ts";
 import { filled, type Grid, isBare, isBlank, lineOf, MOST_NAMED, type Note, type Row, TableError, widthOf } from "./grid.ts";
 import { isWord, matches, ruleLimit } from "./rules.ts";
+import { grouped } from "./sentences.ts";
 import { counted, distinct, free, range, strip } from "./texts.ts";
 import { unitSpelling } from "./units.ts";
 import { TextKinds } from "./values.ts";
@@ -50,7 +51,7 @@ export function layOut(grid: Grid, header: number | null = null): Laid {
   const shifted = Boolean(grid.delimiter) && grid.rows[top]!.length === width - 1 && rows.slice(top + 1).some((row) => row[width - 1]);
   const fit = range(top + 1, shifted ? rows.length : 0).filter((index) => rows[index]![width - 1]);
   if (distinct(fit.map((index) => rows[index]![0])).length < fit.length) {
-    throw new TableError(`line ${lineOf(grid, fit[0]!).toLocaleString("en-US")} and others have ${width} fields but the header names ${width - 1} columns: decimal commas without quotes? Write decimal points, or semicolons between the fields`);
+    throw new TableError(`line ${grouped(lineOf(grid, fit[0]!))} and others have ${width} fields but the header names ${width - 1} columns: decimal commas without quotes? Write decimal points, or semicolons between the fields`);
   }
   if (shifted) rows[top] = ["", ...rows[top]!.slice(0, -1)];
   const { body, group, hasUnits, sections, unread, empty } = partsOf(grid, rows, top, width);
@@ -158,7 +159,7 @@ function ownWidth(grid: Grid, header: number | null): number {
 
 function askedRow(grid: Grid, line: number): number {
   const found = grid.rows.findIndex((_, index) => lineOf(grid, index) === line);
-  if (found < 0) throw new TableError(`the header is said to be line ${line}, which the sheet has not; name the line of the names`);
+  if (found < 0) throw new TableError(`the sheet has no line ${line}; name the line of the header`);
   return found;
 }
 
@@ -268,7 +269,7 @@ function refuseRagged(grid: Grid, body: readonly number[], width: number): void 
   const odd = grid.delimiter ? body.find((index) => grid.rows[index]!.length < width || grid.rows[index]!.slice(width).some(strip)) : undefined;
   if (odd === undefined) return;
   const count = grid.rows[odd]!.length;
-  throw new TableError(`line ${lineOf(grid, odd).toLocaleString("en-US")} has ${count} field${count > 1 ? "s" : ""} but the header names ${width} columns; correct that line`);
+  throw new TableError(`line ${grouped(lineOf(grid, odd))} has ${count} field${count > 1 ? "s" : ""} but the header names ${width} columns; correct that line`);
 }
 
 export function linesNote(kind: string, grid: Grid, rows: readonly Row[], indices: readonly number[]): Note {

@@ -23,7 +23,7 @@ function joinWords(items: readonly string[]): string {
   return items.length > 1 ? `${items.slice(0, -1).join(", ")} and ${items.at(-1)}` : items.join("");
 }
 
-const grouped = (count: number): string => count.toLocaleString("en-US");
+export const grouped = (count: number): string => count.toLocaleString("en-US");
 export const plural = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** An option and a name as a shell takes them. */

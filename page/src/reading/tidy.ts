@@ -9,7 +9,7 @@ import { readPlates } from "./plates.ts";
 import { ruleLimit } from "./rules.ts";
 import { distinct, free } from "./texts.ts";
 import { type Column, noteOn, TextKinds } from "./values.ts";
-import { melted, turned } from "./wide.ts";
+import { melted, refuseTwice, turned } from "./wide.ts";
 
 /** A plain table: rows as long as the header with "" where nothing was measured. */
 export interface Tidy {
@@ -27,8 +27,7 @@ export function readSheet({ grid, plain, notes = [], fault }: Sheet, wide: strin
   if (plain) return { columns: grid.rows[0]!, rows: grid.rows.slice(1), notes, factors: [], outcome: null };
   const table = tidy(grid, wide);
   if (!table.rows.length) throw new TableError("the table has no rows; its first line names the columns, rows follow");
-  const twice = table.columns.find((name, place) => table.columns.indexOf(name) !== place);
-  if (twice !== undefined) throw new TableError(`two columns are named ${twice}; give each its own name`);
+  refuseTwice(table.columns);
   return { ...table, notes: [...notes, ...table.notes] };
 }
 

@@ -5,7 +5,7 @@ import { MOST_NAMED, TableError } from "./grid.ts";
 import { columnOf, LAID, type Laid, noted } from "./layout.ts";
 import { decimalSign, plainNumber } from "./numerals.ts";
 import { isWord, matched, matches, ruleLimit } from "./rules.ts";
-import { listing } from "./sentences.ts";
+import { grouped, listing } from "./sentences.ts";
 import { casefold, distinct, free, groupedBy, hasDigit } from "./texts.ts";
 import { unitSpelling } from "./units.ts";
 import { TextKinds, writtenNumber } from "./values.ts";
@@ -30,16 +30,16 @@ export function turned(sheet: Laid): Laid {
   };
 }
 
-/** Whether each row is of one kind and columns are mixed, or the names of columns repeat as levels do. */
+/** Whether each row is of one kind and columns are mixed, or the names of columns repeat as levels do: where that is no slip, rows of whole numbers stand beside rows of decimals. */
 function liesOnItsSide(sheet: Laid, rows: readonly (readonly string[])[]): boolean {
   const names = rows.map((row) => row[0]!);
-  if (rows.length < 2 || sheet.names.length < 4 || !names.every(Boolean) || distinct(names).length < names.length || sheet.above.some(Boolean)) return false;
-  if (rows.length >= sheet.names.length) return false;
+  if (rows.length < 2 || sheet.names.length < 4 || rows.length >= sheet.names.length || !names.every(Boolean) || distinct(names).length < names.length || sheet.above.some(Boolean)) return false;
   const kinds = rows.map((row) => new TextKinds(row.slice(1)));
   const oneKind = kinds.every(({ others, numbers }) => !others.size || !numbers.size);
   if (!oneKind || new TextKinds(names).numbers.size || !kinds.slice(1).some(({ numbers }) => numbers.size)) return false;
   const named = sheet.names.filter(Boolean);
-  return distinct(named).length < named.length || kinds.slice(1).some(({ others }) => others.size);
+  const decimals = kinds.slice(1).map(({ numbers }) => 2 * [...numbers.values()].filter(hasPoint).length >= numbers.size);
+  return kinds.slice(1).some(({ others }) => others.size) || (distinct(named).length < named.length && distinct(decimals).length > 1);
 }
 
 /** Make rows of the columns that are levels of one factor, if there are such; `wide` says factor=outcome. */
@@ -59,7 +59,7 @@ export function melted(sheet: Laid, wide: string | null, delimiter: string): Lai
     const [factor, outcome] = asked(wide);
     const found = [places, wordColumns(sheet, kinds, delimiter)].find((some) => some.length) ?? endOf(kinds, 1);
     if (found.length < 2 || found.length === sheet.names.length) {
-      throw new TableError(`--wide ${wide}: two columns of numbers beside a column of labels are needed, and there are ${listing(sheet.names, 12)}; leave --wide out, or name the columns' roles`);
+      throw new TableError(`--wide ${wide}: two columns of numbers beside one of labels are needed, not ${listing(sheet.names, 12)}; leave --wide out, or name the columns' roles`);
     }
     return rowsOf(sheet, found, factor, outcome);
   }
@@ -112,6 +112,7 @@ function asked(wide: string): [string, string] {
   return [factor, outcome];
 }
 
+const hasPoint = ({ digits }: { digits: string }): boolean => digits.includes(".");
 const isValues = ({ counts, others }: TextKinds): boolean => counts.size > 0 && !others.size;
 const isRemarks = ({ others, total }: TextKinds, first: TextKinds): boolean => others.size > 0 && 2 * total < first.total;
 
@@ -170,7 +171,7 @@ const stemOf = (name: string): string => matched("item_name", name)?.[1]!.replac
 
 /** Whether columns could be labels: no numbers with decimals, unless they are few. */
 function areLabels(kinds: readonly TextKinds[]): boolean {
-  const fine = kinds.filter(({ numbers }) => [...numbers.values()].some(({ digits }) => digits.includes(".")));
+  const fine = kinds.filter(({ numbers }) => [...numbers.values()].some(hasPoint));
   return kinds.length > 0 && fine.every(({ numbers }) => numbers.size <= ruleLimit("levels of labels of a wide table, at most"));
 }
 
@@ -225,6 +226,12 @@ function numbersOf(kinds: TextKinds, delimiter: string): number[] {
   return [...kinds.numbers.values()].map((number) => plainNumber(number, sign)).filter((text) => matches("number", text)).map(Number).filter(Number.isFinite);
 }
 
+/** Refuse names of which two are the same. */
+export function refuseTwice(names: readonly string[]): void {
+  const twice = names.find((name, place) => names.indexOf(name) < place);
+  if (twice !== undefined) throw new TableError(`two columns are named '${twice}'; give each its own name`);
+}
+
 /** Write one row for each cell of some columns; of repeats these are no levels of a factor. */
 function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome: string, repeats = false): Laid {
   const labels = [...sheet.names.keys()].filter((place) => !places.includes(place));
@@ -234,9 +241,9 @@ function rowsOf(sheet: Laid, places: readonly number[], factor: string, outcome:
   const factors = [...before.map((place) => sheet.names[place] || sheet.above[place]!), ...(crossed ? ["group"] : []), factor];
   const names = [...factors, outcome, ...at(sheet.names, after)];
   const levels = at(sheet.names, places);
-  if (!crossed && distinct(levels).length < levels.length) throw new TableError(`more than one column is named '${levels.find((name, place) => levels.indexOf(name) !== place)}'; rename them so each name is unique`);
+  if (!crossed) refuseTwice(levels);
   if (distinct(names).length < names.length) throw new TableError(`--wide ${factor}=${outcome}: there is a column of that name; choose another`);
-  if (sheet.rows.length * places.length * names.length > ruleLimit("cells of a melted table, at most")) throw new TableError(`${places.length.toLocaleString("en-US")} columns as levels beside ${labels.length.toLocaleString("en-US")} others are too many; leave some out`);
+  if (sheet.rows.length * places.length * names.length > ruleLimit("cells of a melted table, at most")) throw new TableError(`${grouped(places.length)} columns as levels beside ${grouped(labels.length)} others are too many; leave some out`);
   const [rows, lines]: [string[][], number[]] = [[], []];
   sheet.rows.forEach((row, index) => {
     // What was never measured has no row.

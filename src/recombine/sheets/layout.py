@@ -274,7 +274,7 @@ def _width(grid: Grid) -> int:
 def _asked_row(grid: Grid, line: int) -> int:
     indices = [index for index in range(len(grid.rows)) if grid.line(index) == line]
     if not indices:
-        raise InputError(f"the header is said to be line {line}, which the sheet has not; name the line of the names")
+        raise InputError(f"the sheet has no line {line}; name the line of the header")
     return indices[0]
 
 

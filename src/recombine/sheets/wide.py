@@ -37,7 +37,10 @@ def turned(sheet: Sheet) -> Sheet:
 
 
 def _lies_on_its_side(sheet: Sheet, rows: Sequence[Sequence[str]]) -> bool:
-    """Whether each row is of one kind and columns are mixed, or the names of columns repeat as levels do."""
+    """Whether each row is of one kind and columns are mixed, or the names of columns repeat as levels do.
+
+    Names that stand twice may be a slip: where they are none, rows of whole numbers stand beside rows of decimals.
+    """
     names = [row[0] for row in rows]
     if len(rows) < 2 or len(sheet.names) < 4 or not all(names) or len(set(names)) < len(names) or any(sheet.above):
         return False
@@ -49,8 +52,9 @@ def _lies_on_its_side(sheet: Sheet, rows: Sequence[Sequence[str]]) -> bool:
         return False
     named = [name for name in sheet.names if name]
     repeated = len(set(named)) < len(named)
-    mixed = any(kind.others for kind in kinds[1:])
-    return repeated or mixed
+    numbers = [[number.digits for number in kind.numbers.values()] for kind in kinds[1:]]
+    decimals = {2 * sum("." in digits for digits in row) >= len(row) for row in numbers}
+    return any(kind.others for kind in kinds[1:]) or (repeated and len(decimals) > 1)
 
 
 def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
@@ -74,8 +78,8 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
         places = _value_columns(sheet, kinds, delimiter) or _word_columns(sheet, kinds, delimiter) or _end(kinds, 1)
         if len(places) < 2 or len(places) == len(sheet.names):
             raise InputError(
-                f"--wide {wide}: two columns of numbers beside a column of labels are needed, and there are "
-                f"{listing(sheet.names)}; leave --wide out, or name the columns' roles"
+                f"--wide {wide}: two columns of numbers beside one of labels are needed, not {listing(sheet.names)}; "
+                "leave --wide out, or name the columns' roles"
             )
         return _rows_of(sheet, places, factor, outcome)
     if not (places := _value_columns(sheet, kinds, delimiter)):
@@ -300,7 +304,7 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str, rep
     if not crossed and len(set(levels)) < len(levels):
         first = {level: at for at, level in reversed(list(enumerate(levels)))}
         twice = next(level for at, level in enumerate(levels) if first[level] < at)
-        raise InputError(f"more than one column is named {twice!r}; rename them so each name is unique")
+        raise InputError(f"two columns are named {twice!r}; give each its own name")
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
     if len(sheet.lines) * len(places) * len(names) > rule_limit("cells of a melted table, at most"):

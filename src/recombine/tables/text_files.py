@@ -207,7 +207,8 @@ def refuse_duplicates(names: list[str], source: str) -> None:
     """Raise if two columns share a name."""
     for name, times in Counter(names).items():
         if times > 1:
-            raise InputError(f"{source} has more than one column named {name!r}; rename them so each name is unique")
+            cure = f"rename them so each name is unique, replicates to {f'{name} rep 1'!r}, {f'{name} rep 2'!r}"
+            raise InputError(f"{source} has more than one column named {name!r}; {cure}")
 
 
 def broken_line(file: TextFile) -> str | None:
