@@ -8,6 +8,7 @@ from __future__ import annotations
 from recombine.lab.papers.paper import PaperPanel
 
 NEVER_TRAINED = "the cost is checked, no network of this kind is trained"
+ON_DIGITS = "8x8 digits stand in for MNIST"
 FEWER_SHAPES = "on other images than the authors', whose networks were not trained here"
 
 CHECKLIST: tuple[PaperPanel, ...] = (
@@ -49,8 +50,10 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Supplement", "one layer: networks with random thresholds", ("27e",)),
     PaperPanel("Supplement", "two layers: random thresholds against medians", ("12",)),
     PaperPanel("Supplement", "two layers: two hyperplanes in each unit", ("12", "20b")),
-    PaperPanel("Supplement", "two layers: networks of 500 and 1000 units", (), "needs a GPU: 36 networks"),
+    PaperPanel("Supplement", "two layers: networks of 500 and 1000 units", ("29",), ON_DIGITS),
     PaperPanel("Supplement", "ReLU networks without momentum", ("26",)),
     PaperPanel("Result files", "largest margins on the gates alone", ("15a", "15b")),
-    PaperPanel("Result files", "bounds for one layer by leaving one out", (), "vacuous in the files; not computed"),
+    PaperPanel(
+        "Result files", "bounds for one layer by leaving one out", ("30",), f"by support vectors alone; {ON_DIGITS}"
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recombine.lab.papers.gated_linear.experiments import authors, gains, images, theory
+from recombine.lab.papers.gated_linear.experiments import authors, gains, images, leaving_out, theory
 from recombine.lab.papers.needs import require_images
 from recombine.lab.runs.experiment import Experiment, grid
 
@@ -13,6 +13,7 @@ NAME = "gated-linear"
 MNIST_SIZES = [500, 1000, 2000]
 MNIST = {"images": "mnist", "sizes": MNIST_SIZES, "validation": 12_000, "steps": 3200, "seeds": [1, 2, 3]}
 DIGITS = {"images": "digits", "sizes": [200, 400], "validation": 1000, "steps": 3200, "seeds": [1, 2, 3]}
+LEFT_OUT = {name: value for name, value in DIGITS.items() if name != "steps"}
 #: Wide networks take minutes, so each number of samples is a unit of its own.
 WIDE = [{"sizes": [size], "pool": 2000} for size in MNIST_SIZES]
 BOTH = ("median", "random")
@@ -99,6 +100,18 @@ EXPERIMENTS = (
             *_networks(MNIST, 1, [0.0], units=1, bits=range(6), thresholds="median"),
         ],
         needs=require_images,
+    ),
+    Experiment(
+        f"{NAME}/wide",
+        images.gated_networks,
+        quick=[],
+        full=_networks(DIGITS | {"norms": []}, 2, [0.0], units=[10, 100, 500, 1000], bits=1, thresholds="median"),
+    ),
+    Experiment(
+        f"{NAME}/leaving-out",
+        leaving_out.leaving_out,
+        quick=[],
+        full=[LEFT_OUT | shape for shape in grid(bits=range(10), thresholds=BOTH)],
     ),
     Experiment(f"{NAME}/authors", authors.authors_limits, quick=[], full=AUTHORS, needs=require_images),
     Experiment(

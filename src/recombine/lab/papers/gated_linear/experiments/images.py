@@ -54,7 +54,8 @@ def gated_networks(unit: Unit) -> Rows:
     """Gated networks and their limits: one row per training size, momentum, seed and classifier.
 
     The setting has "images", "sizes", "validation", "layers" (1 or 2), "units", "bits", "thresholds", "momenta",
-    "steps" and "seeds". The limit of one layer is a separate maximum margin in every context.
+    "steps" and "seeds"; "norms" where not all limits are wanted. The limit of one layer is a separate maximum margin
+    in every context.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def gated_networks(unit: Unit) -> Rows:
     }
     networks = _trained(unit, "one-layer" if layers == 1 else "contexts", halves, contexts)
     reloaded = networks.without_thresholds(seed=1).outputs(halves.X[halves.validation])
-    norms = ("one-layer",) if layers == 1 else TWO_LAYER_NORMS
+    norms = setting.get("norms", ("one-layer",) if layers == 1 else TWO_LAYER_NORMS)
     limits = {
         (size, seed): _limits(halves, halves.rows(size), contexts[seed], norms)
         for size in setting["sizes"]

@@ -60,6 +60,31 @@ def networks_by_units(rows: Table) -> Measured:
     return Measured(numbers, f"three networks each, points: {listed}", stands_in=stands_in(rows))
 
 
+def wide_networks(rows: Table) -> Measured:
+    """Return how the errors of networks of more than a hundred units compare with those of 10 and of 100, in points."""
+    errors = {
+        size: {units: 100 * mean_over_seeds(cell, "error").mean for units, cell in sorted(group.by("units").items())}
+        for size, group in sorted(rows.only(layers=2, classifier="network").by("samples").items())
+    }
+    wide = [(size, units) for size, means in errors.items() for units in means if units > MOST_UNITS]
+    if not wide or any(not {10, MOST_UNITS} <= means.keys() for means in errors.values()):
+        raise MissingRowsError("needs networks of 10, 100 and more units")
+    numbers = {
+        "10 units less wide": {
+            f"{size} images, {units} units": errors[size][10] - errors[size][units] for size, units in wide
+        },
+        "wide less 100 units": {
+            f"{size} images, {units} units": errors[size][units] - errors[size][MOST_UNITS] for size, units in wide
+        },
+    }
+    listed = "; ".join(
+        f"{size} images " + ", ".join(f"{units} units {error:.1f}%" for units, error in means.items())
+        for size, means in errors.items()
+    )
+    seeds = several(len(rows.by("seed")), "seed")
+    return Measured(numbers, f"{rows['images'][0]}, {seeds} of contexts: {listed}", stands_in=stands_in(rows))
+
+
 def best_relu(rows: Table) -> Measured:
     """Return the errors of the best shapes of ReLU networks and of three limits, as differences one after the other."""
     trained = rows.only(momentum=TRAINED_MOMENTUM)
