@@ -37,7 +37,7 @@ def full() -> Reproduction:
 
 
 #: What needs the authors' images, or compares with numbers on MNIST, and what has rows at one size only.
-ONE_SIZE = ("15b", "18", "20a", "20b", "20c", "22a", "22b", "23a", "26", "27a", "27b", "27d")
+ONE_SIZE = ("15b", "18", "20a", "20b", "20c", "22a", "22b", "23a", "26", "27a", "27b", "27d", "29", "30")
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -53,6 +53,7 @@ AT_SIZE = {
     "18": Standing.CONTRADICTS,
     "22a": Standing.FAILS,
     "23a": Standing.FAILS,
+    "30": Standing.FAILS,
 }
 
 
@@ -130,6 +131,8 @@ BENT: dict[str, tuple[str, Bend]] = {
     "27c": ("classifier", exchanged("learned contexts", "random contexts")),
     "27d": ("error", lambda values: values + 0.02),
     "27e": ("thresholds", exchanged("median", "random")),
+    "29": ("units", exchanged(10, 1000)),
+    "30": ("support", lambda values: values + 0.2),
     "23b": ("error", lambda values: values + 0.02 * (np.arange(len(values)) % 6 == 3)),
 }
 
